@@ -1,0 +1,104 @@
+"""Racing and algorithm configuration.
+
+>>> import racer
+>>> result = racer.race([1, 2, 3], lambda config, instance, seed: config, budget=60)
+>>> result.best
+1
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from racer import deciders as deciders
+    from racer import stats as stats
+    from racer.errors import BudgetError as BudgetError
+    from racer.errors import CandidateError as CandidateError
+    from racer.errors import ObjectiveError as ObjectiveError
+    from racer.errors import RaceInterrupted as RaceInterrupted
+    from racer.errors import RacerError as RacerError
+    from racer.errors import RacerWarning as RacerWarning
+    from racer.errors import RaceStateError as RaceStateError
+    from racer.errors import ScoresError as ScoresError
+    from racer.errors import SettingError as SettingError
+    from racer.evaluate.cell import Cell as Cell
+    from racer.evaluate.cell import Outcome as Outcome
+    from racer.racing.budget import Budget as Budget
+    from racer.racing.events import BlockCompleted as BlockCompleted
+    from racer.racing.events import Elimination as Elimination
+    from racer.racing.events import Ended as Ended
+    from racer.racing.events import RaceEnded as RaceEnded
+    from racer.racing.race import Race as Race
+    from racer.racing.result import RaceResult as RaceResult
+    from racer.run.race import race as race
+
+    __version__: str
+
+_HOME = {
+    "BlockCompleted": "racer.racing.events",
+    "Budget": "racer.racing.budget",
+    "BudgetError": "racer.errors",
+    "CandidateError": "racer.errors",
+    "Cell": "racer.evaluate.cell",
+    "Elimination": "racer.racing.events",
+    "Ended": "racer.racing.events",
+    "ObjectiveError": "racer.errors",
+    "Outcome": "racer.evaluate.cell",
+    "Race": "racer.racing.race",
+    "RaceEnded": "racer.racing.events",
+    "RaceInterrupted": "racer.errors",
+    "RaceResult": "racer.racing.result",
+    "RaceStateError": "racer.errors",
+    "RacerError": "racer.errors",
+    "RacerWarning": "racer.errors",
+    "ScoresError": "racer.errors",
+    "SettingError": "racer.errors",
+    "race": "racer.run.race",
+}
+_ROOMS = ("deciders", "stats")
+
+__all__ = [
+    "BlockCompleted",
+    "Budget",
+    "BudgetError",
+    "CandidateError",
+    "Cell",
+    "Elimination",
+    "Ended",
+    "ObjectiveError",
+    "Outcome",
+    "Race",
+    "RaceEnded",
+    "RaceInterrupted",
+    "RaceResult",
+    "RaceStateError",
+    "RacerError",
+    "RacerWarning",
+    "ScoresError",
+    "SettingError",
+    "deciders",
+    "race",
+    "stats",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used: `import racer` itself loads nothing heavy."""
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _ROOMS:
+        value = importlib.import_module(f"racer.{name}")
+    elif name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415
+
+        value = version("racer")
+    else:
+        raise AttributeError(f"module 'racer' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

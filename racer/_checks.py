@@ -1,0 +1,27 @@
+"""Checks of settings that every room makes."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+from racer.errors import SettingError
+
+__all__ = ["is_whole", "whole"]
+
+
+def is_whole(value: object) -> bool:
+    """Say whether `value` is a whole number (True and False are not)."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def whole(value: int, name: str, *, least: int) -> int:
+    """Return `value` as an int if it is a whole number of at least `least`.
+
+    Raises
+    ------
+    SettingError
+        Otherwise.
+    """
+    if not is_whole(value) or value < least:
+        raise SettingError(f"{name}={value!r}: give a whole number >= {least}")
+    return int(value)

@@ -1,0 +1,142 @@
+"""What a decider is: from completed blocks to a verdict on who may go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["Blocks", "Decider", "Drop", "Measure", "Reason", "Verdict", "best_of", "drop_losers"]
+
+Reason = Literal["inferior", "indistinguishable"]
+Measure = Literal["posterior", "p-value"]
+
+
+class Blocks(NamedTuple):
+    """The blocks completed since the last look.
+
+    Attributes
+    ----------
+    candidates : ndarray of int, shape (m,)
+        Who is in, ascending. Who was in before and is missing now is gone for good.
+    costs : ndarray, shape (k, m)
+        One row per new block; smaller is better, +inf for a failed cell.
+    """
+
+    candidates: NDArray[np.intp]
+    costs: NDArray[np.float64]
+
+
+class Drop(NamedTuple):
+    """One candidate that may go.
+
+    Attributes
+    ----------
+    candidate, against : int
+        Who goes, and the opponent that settles it.
+    reason : {"inferior", "indistinguishable"}
+    probability : float
+        What `measure` says: the posterior probability that the reason is true, or the p-value
+        of the test that found the difference.
+    measure : {"posterior", "p-value"}
+    """
+
+    candidate: int
+    reason: Reason
+    against: int
+    probability: float
+    measure: Measure
+
+
+class Verdict(NamedTuple):
+    """What a decider says after a look.
+
+    Attributes
+    ----------
+    dropped : tuple of Drop
+        Who may go, strongest evidence first. Never all.
+    best : int or None
+        The candidate with the best standing (the first of them, if several tie); None when all
+        candidates tie.
+    standing : ndarray, shape (m,)
+        What candidates are ordered by, in the order of `Blocks.candidates`: smaller is better.
+    evidence : mapping
+        What the omnibus test said, for the record.
+    """
+
+    dropped: tuple[Drop, ...]
+    best: int | None
+    standing: NDArray[np.float64]
+    evidence: Mapping[str, float | str]
+
+
+@runtime_checkable
+class Decider(Protocol):
+    """Settings of an elimination procedure; what it knows of a race is its state.
+
+    `decide` may use up the state it is given and return the same object.
+    """
+
+    def start(self, n_candidates: int, rng: np.random.Generator) -> Any:
+        """Return the state of a race in which nothing is known yet."""
+        ...
+
+    def decide(self, state: Any, blocks: Blocks) -> tuple[Any, Verdict]:
+        """Take in new blocks and say who may go."""
+        ...
+
+
+def best_of(candidates: NDArray[np.intp], standing: NDArray[np.float64]) -> int | None:
+    """Return the candidate with the smallest standing, the first of several; None if all tie."""
+    if len(candidates) > 1 and standing.min() == standing.max():
+        return None
+    return int(candidates[standing.argmin()])
+
+
+def drop_losers(
+    candidates: NDArray[np.intp],
+    standing: NDArray[np.float64],
+    better: NDArray[np.intp],
+    worse: NDArray[np.intp],
+    probability: NDArray[np.float64],
+    measure: Measure,
+) -> tuple[Drop, ...]:
+    """Drop whoever is the worse one in any statement.
+
+    Parameters
+    ----------
+    candidates, standing : ndarray, shape (m,)
+    better, worse : ndarray of int, shape (k,)
+        Accepted statements as positions in `candidates`, strongest first.
+    probability : ndarray, shape (k,)
+    measure : str
+
+    Returns
+    -------
+    tuple of Drop
+        In the order of the statements. Each names the first opponent that stays, or, where none
+        stays, the first. If statements run in a circle and everyone loses, the candidate with
+        the best standing stays.
+    """
+    loses = np.zeros(len(candidates), dtype=bool)
+    loses[worse] = True
+    if loses.all():
+        loses[standing.argmin()] = False
+    told = np.flatnonzero(loses[worse])
+    told = told[np.argsort(loses[better[told]], kind="stable")]
+    _, first = np.unique(worse[told], return_index=True)
+    return tuple(
+        Drop(
+            int(candidates[worse[s]]),
+            "inferior",
+            int(candidates[better[s]]),
+            float(probability[s]),
+            measure,
+        )
+        for s in np.sort(told[first]).tolist()
+    )

@@ -1,0 +1,185 @@
+"""F-Race: the Friedman test, then a post-hoc comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from racer.deciders.critical import CriticalWins
+from racer.deciders.decider import Blocks, Drop, Verdict, best_of, drop_losers
+from racer.deciders.ranking import RunningRanks
+from racer.errors import SettingError
+from racer.stats._validation import check_fraction
+from racer.stats.friedman import omnibus
+from racer.stats.multiplicity import CORRECTIONS, Correction, adjust
+from racer.stats.posthoc import conover_p_values, mean_rank_scale
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["FRace"]
+
+Posthoc = Literal["conover", "sign", "mean-rank"]
+
+
+@dataclass
+class _State:
+    ranks: RunningRanks
+    critical: CriticalWins
+
+
+@dataclass(frozen=True)
+class FRace:
+    """Drop what a post-hoc test finds worse, once the Friedman test rejects "all equal".
+
+    With two candidates left, the sign test decides (two-sided as the gate, and as the post-hoc
+    "conover"; one-sided as the post-hoc "sign").
+
+    Parameters
+    ----------
+    posthoc : {"conover", "sign", "mean-rank"}
+        "conover": Conover's t, two-sided, against the candidate with the best rank sum
+        (Birattari et al. 2002). "sign", "mean-rank": one-sided, all pairs, in the better
+        direction; a candidate goes when any pair has it worse (Benavoli et al. 2015).
+    alpha : float in (0, 0.5)
+        Of the gate and of each comparison, per look: a race looks many times.
+    gate : bool
+        Ask the Friedman test (tie-corrected chi-square) first.
+    correction : {"bonferroni", "holm", "hochberg", "shaffer"}, optional
+        Over the comparisons of a look; none by default, as in F-Race. "shaffer" needs all pairs
+        and does not go with "conover".
+
+    Raises
+    ------
+    SettingError
+        A parameter out of range.
+
+    References
+    ----------
+    Birattari, Stuetzle, Paquete, Varrentrapp: A racing algorithm for configuring metaheuristics
+    (GECCO 2002); Benavoli et al. (ICML 2015), sections 2, 3 and 7.1; Conover (1999), 5.8.
+    """
+
+    posthoc: Posthoc = "conover"
+    alpha: float = 0.05
+    gate: bool = True
+    correction: Correction | None = None
+
+    def __post_init__(self) -> None:
+        check_fraction(self.alpha, "alpha", high=0.5)
+        if self.posthoc not in ("conover", "sign", "mean-rank"):
+            raise SettingError(f"posthoc={self.posthoc!r}: choose 'conover', 'sign' or 'mean-rank'")
+        check_correction(self.correction, all_pairs=self.posthoc != "conover")
+
+    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:  # noqa: ARG002
+        """Return the state of a race in which nothing is known yet."""
+        return _State(RunningRanks(n_candidates), CriticalWins("sign", self.alpha))
+
+    def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
+        """Take in new blocks and say who may go."""
+        ranks = state.ranks
+        ranks.update(blocks)
+        standing = ranks.sums.deviation / max(ranks.n, 1)
+        best = best_of(blocks.candidates, standing)
+        if ranks.n < 2 or len(blocks.candidates) < 2:
+            return state, Verdict((), best, standing, {})
+        opened, evidence = self._ask_gate(ranks)
+        dropped: tuple[Drop, ...] = ()
+        if opened and self.posthoc == "conover":
+            dropped = self._against_best(ranks)
+        elif opened:
+            dropped = self._all_pairs(state)
+        return state, Verdict(dropped, best, standing, evidence)
+
+    def _ask_gate(self, ranks: RunningRanks) -> tuple[bool, dict[str, float | str]]:
+        if not self.gate:
+            return True, {"gate": "none"}
+        if len(ranks.candidates) == 2:
+            p_value = _two_sided_sign(ranks)
+            return p_value < self.alpha, {"gate": "sign", "p_value": p_value}
+        test = omnibus(ranks.sums)
+        evidence: dict[str, float | str] = {
+            "gate": "friedman",
+            "statistic": test.statistic,
+            "p_value": test.p_value,
+        }
+        return test.p_value < self.alpha, evidence
+
+    def _against_best(self, ranks: RunningRanks) -> tuple[Drop, ...]:
+        deviation = ranks.sums.deviation
+        best = int(deviation.argmin())
+        others = np.delete(np.arange(len(deviation)), best)
+        behind = deviation[others] - deviation[best]
+        if len(others) == 1:
+            p_values = np.array([_two_sided_sign(ranks)])
+        else:
+            p_values = conover_p_values(ranks.sums, behind)
+        adjusted = adjust(p_values, self.correction)
+        lost = (adjusted < self.alpha) & (behind > 0.0)
+        return drop_worse(ranks.candidates, best, others[lost], adjusted[lost])
+
+    def _all_pairs(self, state: _State) -> tuple[Drop, ...]:
+        from scipy.special import bdtrc, ndtr  # noqa: PLC0415
+
+        ranks = state.ranks
+        n, m, deviation = ranks.n, len(ranks.candidates), ranks.sums.deviation
+        if self.posthoc == "sign":
+            better, worse = state.critical.pairs(ranks.wins, n)
+            won, lost = ranks.wins[better, worse], ranks.wins[worse, better]
+            p_values = np.asarray(bdtrc(won - 1, won + lost, 0.5))
+        else:
+            gap = (deviation[None, :] - deviation[:, None]) / n
+            better, worse = np.nonzero(gap > 0.0)
+            p_values = np.asarray(ndtr(-gap[better, worse] / mean_rank_scale(n, m)))
+        family = np.ones(m * (m - 1) // 2)  # pairs not listed cannot become significant
+        family[: len(p_values)] = p_values
+        adjusted = adjust(family, self.correction, n_candidates=m)[: len(p_values)]
+
+        accepted = np.flatnonzero(adjusted < self.alpha)
+        gap_of = deviation[worse[accepted]] - deviation[better[accepted]]
+        order = np.lexsort((worse[accepted], better[accepted], -gap_of, adjusted[accepted]))
+        accepted = accepted[order]
+        return drop_losers(
+            ranks.candidates,
+            deviation,
+            better[accepted],
+            worse[accepted],
+            adjusted[accepted],
+            "p-value",
+        )
+
+
+def check_correction(correction: Correction | None, *, all_pairs: bool) -> None:
+    """Raise SettingError unless the correction fits the family of comparisons."""
+    allowed = tuple(c for c in CORRECTIONS if all_pairs or c != "shaffer")
+    if correction is not None and correction not in allowed:
+        raise SettingError(f"correction={correction!r}: choose None or one of {allowed}")
+
+
+def drop_worse(
+    candidates: NDArray[np.intp],
+    best: int,
+    worse: NDArray[np.intp],
+    p_values: NDArray[np.float64],
+) -> tuple[Drop, ...]:
+    """Drop positions found worse than the position `best`, smallest p-value first."""
+    return tuple(
+        Drop(
+            int(candidates[worse[i]]),
+            "inferior",
+            int(candidates[best]),
+            float(p_values[i]),
+            "p-value",
+        )
+        for i in np.argsort(p_values, kind="stable").tolist()
+    )
+
+
+def _two_sided_sign(ranks: RunningRanks) -> float:
+    from scipy.special import bdtrc  # noqa: PLC0415
+
+    won, lost = int(ranks.wins[0, 1]), int(ranks.wins[1, 0])
+    more = max(won, lost)
+    return min(1.0, 2.0 * float(bdtrc(more - 1, won + lost, 0.5))) if more else 1.0

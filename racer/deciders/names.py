@@ -1,0 +1,54 @@
+"""Deciders by name."""
+
+from __future__ import annotations
+
+import difflib
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from racer.deciders.bayesian_friedman import BayesianFriedman
+from racer.deciders.decider import Decider
+from racer.deciders.frace import FRace
+from racer.deciders.trace import TRace
+from racer.errors import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["DECIDERS", "as_decider"]
+
+DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
+    {
+        "bayesian-friedman": BayesianFriedman,
+        "f-race": FRace,
+        "f-race-sign": lambda: FRace(posthoc="sign"),
+        "f-race-mean-rank": lambda: FRace(posthoc="mean-rank"),
+        "t-race": TRace,
+    }
+)
+
+
+def as_decider(decider: str | Decider) -> Decider:
+    """Return the decider of that name, with its default settings; or the object itself.
+
+    Raises
+    ------
+    SettingError
+        Unknown name (with the nearest one), or not a decider.
+    """
+    if isinstance(decider, str):
+        if decider not in DECIDERS:
+            near = difflib.get_close_matches(decider, DECIDERS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise SettingError(
+                f"decider={decider!r} is unknown: choose one of {', '.join(DECIDERS)}{hint}"
+            )
+        return DECIDERS[decider]()
+    if isinstance(decider, type):
+        raise SettingError(f"decider={decider.__name__} is a class: give {decider.__name__}()")
+    if not isinstance(decider, Decider):
+        raise SettingError(
+            f"decider={decider!r} is not a decider: give a name ({', '.join(DECIDERS)}) or an "
+            "object with start(n_candidates, rng) and decide(state, blocks)"
+        )
+    return decider

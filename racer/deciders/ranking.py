@@ -1,0 +1,98 @@
+"""Ranks and pairwise wins of the candidates still in, kept up block by block."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racer.stats.dirichlet import RowBuffer
+from racer.stats.friedman import RankSums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from racer.deciders.decider import Blocks
+
+__all__ = ["RunningRanks"]
+
+
+class RunningRanks:
+    """What rank-based deciders know of a race.
+
+    Measured from (m+1)/2, a rank is half of (opponents that are better minus opponents that are
+    worse): each opponent adds its own part, and takes it away when it leaves.
+
+    Parameters
+    ----------
+    m : int
+        Candidates, numbered 0 to m - 1.
+    with_gram : bool
+        Keep the sum over blocks of the outer products of the ranks.
+    """
+
+    def __init__(self, m: int, *, with_gram: bool = False) -> None:
+        self.candidates: NDArray[np.intp] = np.arange(m)
+        self.wins = np.zeros((m, m), dtype=np.int64)  # [i, j]: blocks in which i beats j
+        self.gram = np.zeros((m, m)) if with_gram else None
+        self._deviation = np.zeros(m)
+        self._within = 0.0
+        self._costs = RowBuffer(m, np.float64)
+        self._ranks = RowBuffer(m, np.float64)
+
+    @property
+    def n(self) -> int:
+        """Blocks so far."""
+        return len(self._costs)
+
+    @property
+    def costs(self) -> NDArray[np.float64]:
+        """Costs so far, shape (n, m)."""
+        return self._costs.rows
+
+    @property
+    def sums(self) -> RankSums:
+        """What the Friedman family needs."""
+        return RankSums(self.n, self._deviation, self._within)
+
+    def update(self, blocks: Blocks) -> NDArray[np.intp] | None:
+        """Forget who is gone, take in the new blocks; return the positions kept, if any went."""
+        kept = None
+        if len(blocks.candidates) != len(self.candidates):
+            kept = np.searchsorted(self.candidates, blocks.candidates)
+            self._keep(kept)
+        for row in blocks.costs:
+            self._add(row)
+        return kept
+
+    def _add(self, row: NDArray[np.float64]) -> None:
+        beats = row[:, None] < row[None, :]
+        rank = 0.5 * (beats.sum(axis=0) - beats.sum(axis=1))
+        self.wins += beats
+        self._deviation += rank
+        self._within += float(rank @ rank)
+        if self.gram is not None:
+            self.gram += np.outer(rank, rank)
+        self._costs.extend(row[None, :])
+        self._ranks.extend(rank[None, :])
+
+    def _keep(self, kept: NDArray[np.intp]) -> None:
+        everyone = np.arange(len(self.candidates))
+        gone = np.setdiff1d(everyone, kept)
+        costs, stay = self.costs, self.costs[:, kept]
+        from_gone = len(gone) < len(kept)
+        part = np.zeros_like(stay)
+        for opponent in (gone if from_gone else kept).tolist():
+            other = costs[:, opponent, None]
+            part += 0.5 * np.subtract(other < stay, other > stay, dtype=np.float64)
+        ranks = self._ranks.rows[:, kept] - part if from_gone else part
+
+        self.candidates = self.candidates[kept]
+        self.wins = self.wins[np.ix_(kept, kept)]
+        self._costs.keep(columns=kept)
+        self._ranks = RowBuffer(len(kept), np.float64)
+        self._ranks.extend(ranks)
+        self._deviation = ranks.sum(axis=0)
+        self._within = float((ranks**2).sum())
+        if self.gram is not None:
+            self.gram = ranks.T @ ranks

@@ -1,0 +1,129 @@
+"""t-Race: paired t-tests against the candidate with the best mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racer.deciders.decider import Blocks, Verdict, best_of
+from racer.deciders.frace import check_correction, drop_worse
+from racer.stats._validation import check_fraction
+from racer.stats.multiplicity import Correction, adjust
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["TRace"]
+
+
+@dataclass
+class _State:
+    """Welford's means and sums of squares, of the costs and of all pairwise differences."""
+
+    candidates: NDArray[np.intp]
+    n: int
+    means: NDArray[np.float64]  # (m,)
+    difference: NDArray[np.float64]  # (m, m), mean of cost i - cost j
+    squares: NDArray[np.float64]  # (m, m), sum of squared deviations from it
+
+    def keep(self, candidates: NDArray[np.intp]) -> None:
+        kept = np.searchsorted(self.candidates, candidates)
+        self.candidates = candidates
+        self.means = self.means[kept]
+        self.difference = self.difference[np.ix_(kept, kept)]
+        self.squares = self.squares[np.ix_(kept, kept)]
+
+    def add(self, costs: NDArray[np.float64]) -> None:
+        self.n += 1
+        self.means += (costs - self.means) / self.n
+        new = costs[:, None] - costs[None, :]
+        step = new - self.difference
+        self.difference += step / self.n
+        self.squares += step * (new - self.difference)
+
+
+@dataclass(frozen=True)
+class TRace:
+    """Drop what a paired two-sided t-test finds worse than the best mean so far.
+
+    It compares means of costs, so it assumes that a difference means the same on every block
+    and that differences are not far from normal; with unequal or heavy-tailed instances use a
+    rank-based decider. A failed cell counts as worse than the worst of its block by the range
+    of that block.
+
+    Parameters
+    ----------
+    alpha : float in (0, 0.5)
+        Of each comparison, per look: a race looks many times.
+    correction : {"bonferroni", "holm", "hochberg"}, optional
+        Over the comparisons with the best of a look.
+
+    Raises
+    ------
+    SettingError
+        A parameter out of range.
+
+    References
+    ----------
+    Birattari, Tuning Metaheuristics (2009), chapter 4.
+    """
+
+    alpha: float = 0.05
+    correction: Correction | None = None
+
+    def __post_init__(self) -> None:
+        check_fraction(self.alpha, "alpha", high=0.5)
+        check_correction(self.correction, all_pairs=False)
+
+    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:  # noqa: ARG002
+        """Return the state of a race in which nothing is known yet."""
+        square = (n_candidates, n_candidates)
+        return _State(
+            np.arange(n_candidates), 0, np.zeros(n_candidates), np.zeros(square), np.zeros(square)
+        )
+
+    def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
+        """Take in new blocks and say who may go."""
+        if len(blocks.candidates) != len(state.candidates):
+            state.keep(blocks.candidates)
+        with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
+            for row in blocks.costs:
+                state.add(_impute(row))
+            standing = np.nan_to_num(state.means, nan=np.inf, posinf=np.inf, neginf=-np.inf)
+            best = best_of(blocks.candidates, standing)
+            if state.n < 2 or len(blocks.candidates) < 2:
+                return state, Verdict((), best, standing, {})
+            first = int(standing.argmin())
+            others = np.delete(np.arange(len(standing)), first)
+            p_values = self._p_values(state, first, others)
+        adjusted = adjust(p_values, self.correction)
+        lost = (adjusted < self.alpha) & (state.difference[others, first] > 0.0)
+        dropped = drop_worse(state.candidates, first, others[lost], adjusted[lost])
+        return state, Verdict(dropped, best, standing, {"gate": "none"})
+
+    def _p_values(self, state: _State, best: int, others: NDArray[np.intp]) -> NDArray[np.float64]:
+        from scipy.special import stdtr  # noqa: PLC0415
+
+        difference = state.difference[others, best]
+        error = np.sqrt(state.squares[others, best] / (state.n - 1) / state.n)
+        t = np.divide(
+            np.abs(difference),
+            error,
+            out=np.where(difference == 0.0, 0.0, np.inf),
+            where=error > 0.0,
+        )
+        p_values = 2.0 * np.asarray(stdtr(state.n - 1, -t))
+        return np.where(np.isnan(p_values), 1.0, p_values)
+
+
+def _impute(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Put failed cells one range of the block behind its worst."""
+    failed = np.isinf(costs)
+    if not failed.any():
+        return costs
+    known = costs[~failed]
+    worst = float(known.max())
+    behind = worst - float(known.min()) or max(abs(worst), 1.0)
+    return np.where(failed, worst + behind, costs)

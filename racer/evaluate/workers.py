@@ -1,0 +1,201 @@
+"""joblib workers: one block of cells at a time, whatever the evaluations do."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import cloudpickle
+import joblib
+import numpy as np
+from joblib.externals.loky.process_executor import BrokenProcessPool
+from joblib.parallel import get_active_backend
+
+from racer._checks import is_whole, whole
+from racer.errors import ObjectiveError, SettingError
+from racer.evaluate.cell import Cell, Outcome
+from racer.evaluate.objective import Objective, check_objective, describe, evaluate_cell
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+    from types import TracebackType
+
+__all__ = ["InProcess", "Processes", "Workers", "workers_for"]
+
+
+class Workers(Protocol):
+    """Whatever turns cells into outcomes, in any order."""
+
+    def outcomes(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome]]:
+        """Evaluate the cells of one block."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+class InProcess:
+    """Evaluate in this process, one cell after the other.
+
+    The legacy random generators, which are seeded for each cell, are put back on exit.
+    """
+
+    def __init__(self, evaluate: Objective, *, retries: int = 0) -> None:
+        self._evaluate = evaluate
+        self._retries = retries
+
+    def outcomes(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome]]:
+        """Evaluate the cells in order; Ctrl-C comes through."""
+        for cell in cells:
+            yield (
+                cell,
+                evaluate_cell(self._evaluate, cell, retries=self._retries, reraise_interrupt=True),
+            )
+
+    def __enter__(self) -> Self:
+        self._before = random.getstate(), np.random.get_state()  # noqa: NPY002
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        random.setstate(self._before[0])
+        np.random.set_state(self._before[1])  # noqa: NPY002
+
+
+def _evaluate_apart(
+    evaluate: Objective, cell: Cell, retries: int, driver: int
+) -> tuple[int, Outcome]:
+    """Evaluate a cell in a worker; Ctrl-C is the driver's to answer."""
+    if os.getpid() != driver and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return cell.candidate, evaluate_cell(evaluate, cell, retries=retries)
+
+
+class Processes:
+    """Evaluate in joblib workers: loky, unless `joblib.parallel_config` names another backend.
+
+    joblib gets the cells of one block in a call. If a worker process dies, the cells still
+    missing are run again together, and then each alone: whichever breaks the pool alone did it.
+    """
+
+    def __init__(self, evaluate: Objective, *, n_jobs: int, retries: int = 0) -> None:
+        self._evaluate = evaluate
+        self._n_jobs = n_jobs
+        self._retries = retries
+
+    def outcomes(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome]]:
+        """Evaluate the cells at once; outcomes come in the order in which they are ready."""
+        missing = {cell.candidate: cell for cell in cells}
+        for _ in range(2):
+            yield from self._together(missing)
+            if not missing:
+                return
+        for cell in list(missing.values()):
+            alone = {cell.candidate: cell}
+            why = yield from self._together(alone)
+            if alone:
+                yield cell, Outcome("killed", None, message=why)
+
+    def _together(self, missing: dict[int, Cell]) -> Generator[tuple[Cell, Outcome], None, str]:
+        """Yield outcomes and take their cells out of `missing`, until done or a worker dies.
+
+        Returns why it ended early.
+        """
+        call = joblib.delayed(_evaluate_apart)
+        parallel = joblib.Parallel(
+            n_jobs=self._n_jobs, batch_size=1, return_as="generator_unordered"
+        )
+        tasks = [
+            call(self._evaluate, cell, self._retries, os.getpid()) for cell in missing.values()
+        ]
+        try:
+            for candidate, outcome in parallel(tasks):
+                yield missing.pop(candidate), outcome
+        except BrokenProcessPool as error:
+            return describe(error)
+        return ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        pass
+
+
+class _Discard:
+    """A file that forgets."""
+
+    def write(self, data: Any) -> int:
+        return len(data)
+
+
+def _check_picklable(item: Any, name: str) -> None:
+    try:
+        cloudpickle.Pickler(_Discard(), protocol=5).dump(item)
+    except Exception as error:  # noqa: BLE001  (a __reduce__ may raise anything)
+        raise ObjectiveError(
+            f"{name} cannot be sent to worker processes ({type(error).__name__}: {error}): make "
+            "it picklable (open files, locks and connections inside evaluate), or use n_jobs=1"
+        ) from None
+
+
+def workers_for(
+    evaluate: Objective,
+    configs: Sequence[Any],
+    instances: Sequence[Any] | None,
+    *,
+    n_jobs: int = 1,
+    retries: int = 0,
+) -> Workers:
+    """Return workers for these evaluations, after checking that they can work.
+
+    Parameters
+    ----------
+    evaluate : callable
+        evaluate(config, instance, seed) -> float.
+    configs, instances : sequence
+        What the workers will be sent.
+    n_jobs : int
+        1 evaluates in this process; -1 uses all cores, as joblib counts them.
+    retries : int
+        How often a cell that fails is evaluated again.
+
+    Raises
+    ------
+    ObjectiveError
+        `evaluate` cannot be called so, or something cannot be pickled.
+    SettingError
+        `n_jobs` or `retries` out of range.
+    """
+    check_objective(evaluate)
+    if not is_whole(n_jobs) or n_jobs == 0:
+        raise SettingError(f"n_jobs={n_jobs!r}: give a whole number, 1 or more, or -1 (all cores)")
+    whole(retries, "retries", least=0)
+    if n_jobs == 1:
+        return InProcess(evaluate, retries=retries)
+    backend, _ = get_active_backend()
+    if not getattr(backend, "supports_sharedmem", False):  # processes
+        _check_picklable(evaluate, "evaluate")
+        for index, config in enumerate(configs):
+            _check_picklable(config, f"candidate {index}")
+        for index, instance in enumerate(instances or ()):
+            _check_picklable(instance, f"instance {index}")
+    return Processes(evaluate, n_jobs=n_jobs, retries=retries)

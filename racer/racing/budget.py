@@ -1,0 +1,68 @@
+"""What a race may spend."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from racer._checks import is_whole
+from racer.errors import BudgetError
+
+__all__ = ["Budget"]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a race may spend: evaluations, seconds of evaluation, or both.
+
+    Parameters
+    ----------
+    evaluations : int, optional
+        Cells evaluated, failed ones included; retries of a cell are not counted again. Never
+        exceeded: a block is begun only if it can be finished.
+    seconds : float, optional
+        Sum of the wall times of all evaluations as they were recorded, so that `n_jobs` does
+        not change what it buys (with 4 jobs it is about 4 times the wall time of the race). A
+        block is begun only if it is expected to fit at the mean time per evaluation so far.
+
+    Raises
+    ------
+    BudgetError
+        Nothing given, or a number that is not positive.
+    """
+
+    evaluations: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.evaluations is None and self.seconds is None:
+            raise BudgetError("Budget() is empty: give evaluations=, seconds=, or both")
+        if self.evaluations is not None and (
+            not is_whole(self.evaluations) or self.evaluations < 1
+        ):
+            raise BudgetError(
+                f"budget of {self.evaluations!r} evaluations: give a whole number >= 1"
+            )
+        if self.seconds is not None and (
+            isinstance(self.seconds, bool) or not 0.0 < float(self.seconds) < math.inf
+        ):
+            raise BudgetError(f"budget of {self.seconds!r} seconds: give a finite number > 0")
+
+    @classmethod
+    def of(cls, budget: int | Budget) -> Budget:
+        """Return `budget` itself, or a budget of that many evaluations."""
+        if isinstance(budget, Budget):
+            return budget
+        if not is_whole(budget):
+            raise BudgetError(
+                f"budget={budget!r}: give a whole number of evaluations, or racer.Budget(..)"
+            )
+        return cls(evaluations=int(budget))
+
+    def pays(self, cells: int, *, evaluations: int, seconds: float) -> bool:
+        """Say whether `cells` more can be paid for after so many evaluations and seconds."""
+        if self.evaluations is not None and evaluations + cells > self.evaluations:
+            return False
+        if self.seconds is None or not evaluations:
+            return True
+        return seconds + cells * seconds / evaluations <= self.seconds

@@ -1,0 +1,115 @@
+"""What a race tells those who watch it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from racer.deciders.decider import Measure, Reason
+
+__all__ = ["BlockCompleted", "Callback", "Elimination", "Ended", "RaceEnded"]
+
+
+class Ended(StrEnum):
+    """Why a race ended; `message` says it in a sentence."""
+
+    DECIDED = "decided"
+    BUDGET = "budget"
+    INSTANCES = "instances"
+    ALL_EQUAL = "all-equal"
+    ALL_FAILED = "all-failed"
+    ONE_CANDIDATE = "one-candidate"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def message(self) -> str:
+        """One sentence for a person."""
+        return _MESSAGES[self]
+
+
+_MESSAGES = {
+    Ended.DECIDED: "No more candidates are left than were asked for.",
+    Ended.BUDGET: "The budget cannot pay for another block.",
+    Ended.INSTANCES: "Every instance has been used, and a deterministic race uses each once.",
+    Ended.ALL_EQUAL: "No block told any two candidates apart, so nothing speaks for any of them.",
+    Ended.ALL_FAILED: "Every evaluation has failed.",
+    Ended.ONE_CANDIDATE: "There was one candidate, so nothing was evaluated.",
+    Ended.INTERRUPTED: "The race was stopped before its end.",
+}
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """One candidate that went.
+
+    Attributes
+    ----------
+    block : int
+        The block after which it went (a row of `RaceResult.scores`).
+    candidate, against : int
+        Who went, and the opponent that settled it.
+    reason : {"inferior", "indistinguishable"}
+    probability : float
+        What `measure` names.
+    measure : {"posterior", "p-value"}
+    """
+
+    block: int
+    candidate: int
+    reason: Reason
+    against: int
+    probability: float
+    measure: Measure
+
+
+@dataclass(frozen=True)
+class BlockCompleted:
+    """A block is complete, and the decider has looked at it if it was due.
+
+    Attributes
+    ----------
+    block : int
+        Its number, from 0.
+    alive : tuple of int
+        Who is still in.
+    best : int or None
+        Who leads, as of the last look.
+    best_mean : float or None
+        Its mean value so far, in the user's direction.
+    eliminated : tuple of Elimination
+        Who went after this block.
+    evaluations, seconds : int, float
+        Used so far.
+    failed : int
+        Failed cells in this block; if all failed, the block was set aside.
+    """
+
+    block: int
+    alive: tuple[int, ...]
+    best: int | None
+    best_mean: float | None
+    eliminated: tuple[Elimination, ...]
+    evaluations: int
+    seconds: float
+    failed: int
+
+
+@dataclass(frozen=True)
+class RaceEnded:
+    """The race is over.
+
+    Attributes
+    ----------
+    ended : Ended
+    eliminated : tuple of Elimination
+        Who went at the last look, if blocks had not been looked at when the race ended.
+    """
+
+    ended: Ended
+    eliminated: tuple[Elimination, ...]
+
+
+Callback = Callable[[BlockCompleted | RaceEnded], object]

@@ -1,0 +1,307 @@
+"""One race: which cells must be known next, and who is still in."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer._checks import whole
+from racer.candidates.pool import as_pool, as_sequence
+from racer.deciders.decider import Blocks, Decider, Verdict
+from racer.deciders.names import as_decider
+from racer.errors import BudgetError, RacerWarning, RaceStateError, SettingError
+from racer.evaluate.cell import Cell, Outcome
+from racer.racing.budget import Budget
+from racer.racing.events import BlockCompleted, Callback, Elimination, Ended, RaceEnded
+from racer.racing.result import RaceResult
+from racer.results.table import Table
+from racer.seeding import block_seed, check_seed, rng_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Race"]
+
+
+class Race:
+    """A race as ask and tell: no clock, no files, no processes.
+
+    Ask for the cells that must be known next, evaluate them in any order, tell each outcome. A
+    block is complete when all its cells are told; only then can anyone be dropped, so the order
+    of arrival changes nothing.
+
+    Parameters
+    ----------
+    candidates : sequence
+        Configurations, of any type; each once.
+    instances : sequence or None
+        Taken in the order given, and again with new seeds when they run out. None: a noisy
+        objective without instances.
+    decider : str or Decider
+    budget : int or Budget
+        An int means evaluations.
+    maximize : bool
+        Larger values are better.
+    seed : int, optional
+        None draws a fresh one; `RaceResult.seed` tells which.
+    deterministic : bool
+        The objective ignores its seed: use each instance once, then end.
+    first_test, each_test : int
+        Look first after so many blocks, then again after every so many. Blocks in which all
+        cells failed are not counted.
+    min_survivors : int
+        End when no more candidates than this are left.
+    callbacks : sequence of callable
+        Each is called with every `BlockCompleted` and the `RaceEnded`.
+
+    Raises
+    ------
+    CandidateError, SettingError, BudgetError
+        Settings that cannot work, before anything is asked for.
+    """
+
+    def __init__(
+        self,
+        candidates: Sequence[Any],
+        instances: Sequence[Any] | None = None,
+        *,
+        decider: str | Decider = "bayesian-friedman",
+        budget: int | Budget,
+        maximize: bool = False,
+        seed: int | None = None,
+        deterministic: bool = False,
+        first_test: int = 5,
+        each_test: int = 1,
+        min_survivors: int = 1,
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
+        self.configs = as_pool(candidates)
+        self.instances = None if instances is None else as_sequence(instances, "instances")
+        self._decider = as_decider(decider)
+        self._budget = Budget.of(budget)
+        self.seed = check_seed(seed)
+        self._deterministic = deterministic
+        self._first_test = whole(first_test, "first_test", least=1)
+        self._each_test = whole(each_test, "each_test", least=1)
+        self._min_survivors = whole(min_survivors, "min_survivors", least=1)
+        self._callbacks = tuple(callbacks)
+        self._check()
+
+        m = len(self.configs)
+        self.table = Table(m, maximize=maximize)
+        self._state = self._decider.start(m, rng_for(self.seed, "decider"))
+        self._alive: NDArray[np.intp] = np.arange(m)
+        self._told_apart = False
+        self._pending: list[NDArray[np.float64]] = []
+        self._tested_blocks = 0
+        self._verdict: Verdict | None = None
+        self._looked_at = self._alive
+        self._eliminations: list[Elimination] = []
+        self._evaluations = 0
+        self._seconds = 0.0
+        self._cells: dict[int, Cell] = {}
+        self._told: dict[int, Outcome] = {}
+        self._ended: Ended | None = Ended.ONE_CANDIDATE if m == 1 else None
+        if self._ended is None:
+            self._open_block()
+
+    def _check(self) -> None:
+        m = len(self.configs)
+        if self._deterministic and self.instances is None:
+            raise SettingError(
+                "deterministic=True without instances: one evaluation per candidate would settle "
+                "it; give instances, or deterministic=False"
+            )
+        if m > 1 and self._min_survivors >= m:
+            raise SettingError(
+                f"min_survivors={self._min_survivors} leaves nothing to race among {m} candidates"
+            )
+        blocks = self._first_test
+        if self._deterministic and self.instances is not None:
+            blocks = min(blocks, len(self.instances))
+        if m > 1 and not self._budget.pays(m * blocks, evaluations=0, seconds=0.0):
+            raise BudgetError(
+                f"budget of {self._budget.evaluations} evaluations: {m} candidates x {blocks} "
+                f"blocks before the first test are {m * blocks}; raise the budget, give fewer "
+                "candidates, or lower first_test"
+            )
+
+    @property
+    def ended(self) -> Ended | None:
+        """Why the race ended; None while it goes on."""
+        return self._ended
+
+    @property
+    def alive(self) -> tuple[int, ...]:
+        """Who is still in."""
+        return tuple(self._alive.tolist())
+
+    def ask(self) -> tuple[Cell, ...]:
+        """Return the cells of the current block that have not been told; empty when over."""
+        return tuple(cell for c, cell in self._cells.items() if c not in self._told)
+
+    def tell(self, cell: Cell, outcome: Outcome) -> None:
+        """Record what came of a cell that was asked for.
+
+        Raises
+        ------
+        RaceStateError
+            The cell was not asked for, or has been told before.
+        """
+        asked = self._cells.get(cell.candidate)
+        if asked is None or asked.block != cell.block:
+            raise RaceStateError(
+                f"candidate {cell.candidate} on block {cell.block} was not asked for: tell only "
+                "cells that ask() returned, within their block"
+            )
+        if cell.candidate in self._told:
+            raise RaceStateError(
+                f"candidate {cell.candidate} on block {cell.block} has been told before"
+            )
+        self._told[cell.candidate] = outcome
+        self._evaluations += 1
+        self._seconds += outcome.seconds
+        if len(self._told) == len(self._cells):
+            self._complete_block()
+
+    def result(self) -> RaceResult:
+        """Return what is known: the result of a race that has ended, or the state of one."""
+        alive = self._alive
+        if self._verdict is not None:  # best standing first
+            ranked = self._looked_at[np.argsort(self._verdict.standing, kind="stable")]
+            alive = ranked[np.isin(ranked, alive)]
+        survivors = tuple(alive.tolist())
+        return RaceResult(
+            configs=self.configs,
+            best_index=self._best(survivors),
+            survivors=survivors,
+            ended=self._ended or Ended.INTERRUPTED,
+            evaluations=self._evaluations,
+            seconds=self._seconds,
+            seed=self.seed,
+            table=self.table,
+            dropped=tuple(self._eliminations),
+        )
+
+    def _best(self, survivors: tuple[int, ...]) -> int | None:
+        """Return the best survivor; None where nothing speaks for one rather than another."""
+        if len(self.configs) == 1:
+            return 0
+        if not self._told_apart:
+            return None
+        if len(survivors) == 1:
+            return survivors[0]
+        if self._verdict is None or (self._verdict.best is None and not self._eliminations):
+            return None
+        return survivors[0]
+
+    def _open_block(self) -> None:
+        """Begin the next block, or end the race where none can be begun."""
+        block = len(self.table.rows)
+        index = self._instance_index(block)
+        if self._deterministic and self.instances is not None and block >= len(self.instances):
+            self._end(Ended.INSTANCES)
+        elif not self._budget.pays(
+            len(self._alive), evaluations=self._evaluations, seconds=self._seconds
+        ):
+            self._end(Ended.BUDGET)
+        else:
+            seed = block_seed(self.seed, block)
+            instance = None if index is None or self.instances is None else self.instances[index]
+            configs = self.configs
+            self._told = {}
+            self._cells = {
+                c: Cell(block, c, configs[c], instance, seed) for c in self._alive.tolist()
+            }
+
+    def _instance_index(self, block: int) -> int | None:
+        return None if self.instances is None else block % len(self.instances)
+
+    def _complete_block(self) -> None:
+        block = len(self.table.rows)
+        outcomes = [self._told[c] for c in self._cells]
+        seed = next(iter(self._cells.values())).seed
+        costs = self.table.add(self._instance_index(block), seed, self._alive, outcomes)
+        self._cells, self._told = {}, {}
+        eliminated: tuple[Elimination, ...] = ()
+        if costs is not None:
+            self._pending.append(costs)
+            self._told_apart = self._told_apart or bool(costs.min() < costs.max())
+            if self._test_is_due():
+                eliminated = self._look(block)
+        self._publish_block(block, outcomes, eliminated)
+        if len(self._alive) <= self._min_survivors:
+            self._end(Ended.DECIDED)
+        elif len(self.table.set_aside) == len(self.table.rows) >= self._first_test:
+            self._end(Ended.ALL_FAILED)
+        else:
+            self._open_block()
+        if costs is None:
+            warnings.warn(
+                f"block {block} is set aside: all {len(outcomes)} evaluations failed, the first "
+                f"with {outcomes[0].message!r}",
+                RacerWarning,
+                stacklevel=3,
+            )
+
+    def _test_is_due(self) -> bool:
+        usable = self._tested_blocks + len(self._pending)
+        return usable >= self._first_test and (usable - self._first_test) % self._each_test == 0
+
+    def _look(self, block: int) -> tuple[Elimination, ...]:
+        """Let the decider see the pending blocks; drop whom it drops, if enough blocks are in."""
+        self._looked_at = self._alive
+        self._tested_blocks += len(self._pending)
+        blocks = Blocks(self._alive, np.stack(self._pending))
+        self._pending = []
+        self._state, self._verdict = self._decider.decide(self._state, blocks)
+        if not self._verdict.dropped or self._tested_blocks < self._first_test:
+            return ()
+        spare = len(self._alive) - self._min_survivors
+        eliminated = tuple(
+            Elimination(
+                block, drop.candidate, drop.reason, drop.against, drop.probability, drop.measure
+            )
+            for drop in self._verdict.dropped[:spare]
+        )
+        self._eliminations += eliminated
+        gone = [drop.candidate for drop in eliminated]
+        self._alive = self._alive[~np.isin(self._alive, gone)]
+        return eliminated
+
+    def _end(self, ended: Ended) -> None:
+        eliminated: tuple[Elimination, ...] = ()
+        if self._pending:
+            eliminated = self._look(len(self.table.rows) - 1)
+        if len(self.table.set_aside) == len(self.table.rows):
+            ended = Ended.ALL_FAILED
+        elif not self._told_apart:
+            ended = Ended.ALL_EQUAL
+        elif len(self._alive) <= self._min_survivors:
+            ended = Ended.DECIDED
+        self._ended = ended
+        for callback in self._callbacks:
+            callback(RaceEnded(ended, eliminated))
+
+    def _publish_block(
+        self, block: int, outcomes: list[Outcome], eliminated: tuple[Elimination, ...]
+    ) -> None:
+        if not self._callbacks:
+            return
+        best = self._verdict.best if self._verdict else None
+        event = BlockCompleted(
+            block=block,
+            alive=self.alive,
+            best=best,
+            best_mean=None if best is None else self.table.mean(best),
+            eliminated=eliminated,
+            evaluations=self._evaluations,
+            seconds=self._seconds,
+            failed=sum(outcome.status != "ok" for outcome in outcomes),
+        )
+        for callback in self._callbacks:
+            callback(event)

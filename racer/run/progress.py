@@ -1,0 +1,90 @@
+"""A race as it runs: live in a terminal, a line per look elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from racer.racing.events import BlockCompleted, Elimination, RaceEnded
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+__all__ = ["Progress"]
+
+
+class Progress:
+    """A callback that shows block, alive, best, its mean, evaluations, and who was dropped.
+
+    Parameters
+    ----------
+    console : rich.console.Console, optional
+        Standard error by default.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or Console(stderr=True)
+        self._live = Live(console=self.console, refresh_per_second=8, transient=True)
+
+    def __enter__(self) -> Self:
+        if self.console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+    def __call__(self, event: BlockCompleted | RaceEnded) -> None:
+        """Show an event."""
+        for elimination in event.eliminated:
+            self.console.print(_line(elimination), highlight=False)
+        if isinstance(event, RaceEnded):
+            self.console.print(event.ended.message, highlight=False)
+        elif self.console.is_terminal:
+            self._live.update(_standing(event))
+        elif event.eliminated:
+            self.console.print(_plain(event), highlight=False, soft_wrap=True)
+
+
+def _line(gone: Elimination) -> str:
+    relation = "inferior to" if gone.reason == "inferior" else "indistinguishable from"
+    return (
+        f"block {gone.block + 1:>3}: dropped #{gone.candidate}, {relation} #{gone.against} "
+        f"({gone.measure} {gone.probability:.3g})"
+    )
+
+
+def _leader(event: BlockCompleted) -> tuple[str, str]:
+    best = "-" if event.best is None else f"#{event.best}"
+    mean = "-" if event.best_mean is None else f"{event.best_mean:.4g}"
+    return best, mean
+
+
+def _plain(event: BlockCompleted) -> str:
+    best, mean = _leader(event)
+    return (
+        f"block {event.block + 1:>3}: {len(event.alive)} alive, best {best}, mean {mean}, "
+        f"{event.evaluations} evaluations"
+    )
+
+
+def _standing(event: BlockCompleted) -> Table:
+    table = Table()
+    for name in ("block", "alive", "best", "its mean", "evaluations", "failed in block"):
+        table.add_column(name, justify="right")
+    table.add_row(
+        str(event.block + 1),
+        str(len(event.alive)),
+        *_leader(event),
+        str(event.evaluations),
+        str(event.failed),
+    )
+    return table

@@ -1,0 +1,144 @@
+"""`racer.race`: the main job in one call."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from racer.errors import SettingError
+from racer.evaluate.workers import workers_for
+from racer.racing.race import Race
+from racer.run.drive import drive
+from racer.run.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from racer.deciders.decider import Decider
+    from racer.evaluate.objective import Objective
+    from racer.racing.budget import Budget
+    from racer.racing.events import Callback
+    from racer.racing.result import RaceResult
+
+__all__ = ["race"]
+
+
+def race(
+    candidates: Sequence[Any],
+    evaluate: Objective,
+    instances: Sequence[Any] | None = None,
+    *,
+    decider: str | Decider = "bayesian-friedman",
+    budget: int | Budget,
+    maximize: bool = False,
+    n_jobs: int = 1,
+    seed: int | None = None,
+    deterministic: bool = False,
+    first_test: int = 5,
+    each_test: int = 1,
+    min_survivors: int = 1,
+    timeout: float | None = None,
+    memory: int | None = None,
+    retries: int = 0,
+    store: str | PathLike[str] | None = None,
+    progress: bool = False,
+    callbacks: Sequence[Callback] = (),
+) -> RaceResult:
+    """Find the best of many candidates, dropping those that are out of the running on the way.
+
+    All candidates are evaluated on one block after another (an instance with a seed, the same
+    for all); after each look the decider drops those that are inferior, or indistinguishable
+    from a better one, and the budget goes to those that remain.
+
+    Parameters
+    ----------
+    candidates : sequence
+        Configurations of any type (dicts, say), each once.
+    evaluate : callable
+        ``evaluate(config, instance, seed) -> float``. What raises, or returns anything but a
+        finite number, costs its cell: it ranks last in its block and is listed in
+        `RaceResult.failures`. Called with an int seed, equal for all candidates of a block.
+    instances : sequence or None
+        Objects of any type, taken in the order given (shuffle a sorted list first), and again
+        with new seeds when they run out. None: a noisy objective without instances.
+    decider : str or Decider
+        "bayesian-friedman", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", or an object
+        from `racer.deciders`.
+    budget : int or Budget
+        An int means evaluations. It is never exceeded, and must reach to the first test.
+    maximize : bool
+        Larger is better.
+    n_jobs : int
+        1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
+        `joblib.parallel_config` names another backend. The result is the same.
+    seed : int >= 0, optional
+        Repeats the race; None draws one, which the result names.
+    deterministic : bool
+        `evaluate` ignores its seed: each instance is used once, then the race ends.
+    first_test, each_test : int
+        Look first after so many blocks, then again after every so many.
+    min_survivors : int
+        Stop when no more candidates than this are left.
+    timeout, memory, store
+        Reserved: limits per evaluation and a file that a race can be resumed from. Giving one
+        is an error in this version.
+    retries : int
+        Evaluate a cell that fails up to so many times again, within the same evaluation.
+    progress : bool
+        Show the race on standard error: live in a terminal, else a line per look.
+    callbacks : sequence of callable
+        Called with each `racer.BlockCompleted`, and with `racer.RaceEnded`.
+
+    Returns
+    -------
+    RaceResult
+        With `best` None, and `ended` saying why, where nothing can be said.
+
+    Raises
+    ------
+    CandidateError, ObjectiveError, BudgetError, SettingError
+        What cannot work, before anything is evaluated. All are `RacerError`.
+    RaceInterrupted
+        Ctrl-C (it is a KeyboardInterrupt); its `result` is what was known by then.
+
+    References
+    ----------
+    Birattari et al. (GECCO 2002); Benavoli et al. (ICML 2015), section 7.1.
+
+    Examples
+    --------
+    >>> import racer
+    >>> def evaluate(config, instance, seed):
+    ...     return abs(config["x"] - 3) + instance
+    >>> result = racer.race([{"x": x} for x in range(6)], evaluate, [0.5, 0.1, 0.9], budget=200)
+    >>> result.best, result.ended.value
+    ({'x': 3}, 'decided')
+    """
+    for name, value in (("timeout", timeout), ("memory", memory), ("store", store)):
+        if value is not None:
+            raise SettingError(f"{name}={value!r}: this version has no {name}= yet; leave it out")
+    with ExitStack() as stack:
+        watchers = list(callbacks)
+        display = Progress() if progress else None
+        if display is not None:
+            watchers.append(display)
+        contest = Race(
+            candidates,
+            instances,
+            decider=decider,
+            budget=budget,
+            maximize=maximize,
+            seed=seed,
+            deterministic=deterministic,
+            first_test=first_test,
+            each_test=each_test,
+            min_survivors=min_survivors,
+            callbacks=watchers,
+        )
+        workers = workers_for(
+            evaluate, contest.configs, contest.instances, n_jobs=n_jobs, retries=retries
+        )
+        if display is not None:
+            stack.enter_context(display)
+        return drive(contest, workers)

@@ -1,0 +1,82 @@
+"""One door for tables of scores, so that every test treats gaps and bad input alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from racer._checks import whole
+from racer.errors import ScoresError, SettingError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+class Blocks(NamedTuple):
+    """Complete blocks as costs (n x m), and how many incomplete ones were left out."""
+
+    costs: NDArray[np.float64]
+    dropped: int
+
+
+def as_floats(values: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
+    """Return `values` as a float array with `ndim` dimensions."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ScoresError(f"{name} must hold numbers only: {error}") from None
+    if array.ndim != ndim:
+        raise ScoresError(f"{name} must have {ndim} dimension(s), not shape {array.shape}")
+    return array
+
+
+def complete_blocks(scores: ArrayLike, *, maximize: bool, min_blocks: int = 1) -> Blocks:
+    """Check a blocks x candidates table, leave out blocks with NaN, turn scores into costs."""
+    table = as_floats(scores, "scores", 2)
+    if table.shape[1] < 2:
+        raise ScoresError(
+            f"scores has {table.shape[1]} column(s): give blocks x candidates with at least 2 "
+            "candidates as columns"
+        )
+    known = ~np.isnan(table).any(axis=1)
+    complete = table[known]
+    dropped = len(table) - len(complete)
+    if len(complete) < min_blocks:
+        raise ScoresError(
+            f"scores has {len(complete)} complete block(s) ({dropped} left out for NaN): "
+            f"at least {min_blocks} needed"
+        )
+    return Blocks(-complete if maximize else complete, dropped)
+
+
+def check_fraction(value: float, name: str, *, low: float = 0.0, high: float = 1.0) -> float:
+    """Return `value` if it lies strictly between `low` and `high`."""
+    if not low < value < high:
+        raise SettingError(f"{name}={value!r}: give a number between {low:g} and {high:g}")
+    return float(value)
+
+
+def check_epsilon(epsilon: float) -> float:
+    """Return `epsilon` if it is a half-width around 1/2: 0 <= epsilon < 1/2."""
+    if not 0.0 <= epsilon < 0.5:
+        raise SettingError(f"epsilon={epsilon!r}: give a number from 0 (none) up to below 0.5")
+    return float(epsilon)
+
+
+def check_strength(strength: float) -> float:
+    """Return `strength` if it is a prior weight: finite and >= 0."""
+    if not 0.0 <= strength < np.inf:
+        raise SettingError(f"strength={strength!r}: give a finite number >= 0")
+    return float(strength)
+
+
+def check_draws(draws: int) -> int:
+    """Return `draws` if it is enough to estimate a probability from."""
+    return whole(draws, "draws", least=100)
+
+
+def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `array` made read-only, for use in a result."""
+    array.flags.writeable = False
+    return array

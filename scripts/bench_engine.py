@@ -1,0 +1,150 @@
+"""Time the race engine: CPU per evaluation, incremental joint posterior, import.
+
+Run:  python scripts/bench_engine.py [--evaluations 50000] [--repeats 5]
+
+"all stay": the decider's verdict is computed at every look and then withheld, so that every
+block has all candidates. "as raced": races of candidates that are all alike, one after another
+until the evaluations are spent, in which candidates do go. Figures are medians over the repeats.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import numpy as np
+
+import racer
+from racer.deciders import DECIDERS, BayesianFriedman, Blocks, Decider, Verdict, as_decider
+from racer.seeding import rng_for
+from racer.stats import joint_comparisons
+
+TARGETS = {"f-race": 20.0, "t-race": 20.0, "bayesian-friedman": 60.0}
+
+
+def evaluate(config: int, instance: int, seed: int) -> float:
+    """Return something that looks like noise, for next to nothing."""
+    return ((seed + 7919 * instance) * 2654435761 + config * 40503 * seed) % 1000003 / 1000003
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """A decider whose drops are computed and not heeded."""
+
+    inner: Decider
+
+    def start(self, n_candidates: int, rng: np.random.Generator) -> Any:
+        """Start the decider inside."""
+        return self.inner.start(n_candidates, rng)
+
+    def decide(self, state: Any, blocks: Blocks) -> tuple[Any, Verdict]:
+        """Decide, and keep everyone."""
+        state, verdict = self.inner.decide(state, blocks)
+        return state, verdict._replace(dropped=())
+
+
+def cpu(work: Callable[[], int]) -> float:
+    """CPU microseconds per evaluation of work that returns how many it made."""
+    start = time.process_time()
+    count = work()
+    return (time.process_time() - start) / count * 1e6
+
+
+def all_stay(name: str, m: int, evaluations: int) -> int:
+    """One race in which nobody goes."""
+    return racer.race(
+        range(m), evaluate, range(20), decider=Withheld(as_decider(name)),
+        budget=evaluations, seed=1,
+    ).evaluations
+
+
+def as_raced(name: str, m: int, evaluations: int) -> int:
+    """Races one after another."""
+    done = 0
+    for seed in range(evaluations):
+        left = evaluations - done
+        if left < 5 * m:
+            break
+        done += racer.race(
+            range(m), evaluate, range(20), decider=name, budget=left, seed=seed
+        ).evaluations
+    return done
+
+
+def objective_alone(m: int, evaluations: int) -> int:
+    """The calls that any engine would have to make."""
+    for index in range(evaluations):
+        evaluate(index % m, index % 20, index)
+    return evaluations
+
+
+def incremental(repeats: int, m: int = 100, n: int = 500) -> tuple[float, float]:
+    """Milliseconds of one more block: running sums, and everything from the first block."""
+    rng = rng_for(1, "bench")
+    costs = rng.normal(size=(n + repeats, m)) + rng.random(m)
+    decider = BayesianFriedman(draws=2000)
+    state = decider.start(m, rng_for(1, "decider"))
+    everyone = np.arange(m)
+    for row in costs[:n]:
+        state, _ = decider.decide(state, Blocks(everyone, row[None, :]))
+    step, anew = [], []
+    for index in range(n, n + repeats):
+        start = time.perf_counter()
+        state, _ = decider.decide(state, Blocks(everyone, costs[index][None, :]))
+        step.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        joint_comparisons(costs[: index + 1], draws=2000)
+        anew.append(time.perf_counter() - start)
+    return statistics.median(step) * 1e3, statistics.median(anew) * 1e3
+
+
+def import_seconds(repeats: int) -> float:
+    """Wall seconds of `import racer` beyond an empty interpreter."""
+
+    def run(code: str) -> float:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603  (own code)
+        return time.perf_counter() - start
+
+    return statistics.median(run("import racer") - run("pass") for _ in range(repeats))
+
+
+@click.command()
+@click.option("--evaluations", default=50_000, show_default=True)
+@click.option("--repeats", default=5, show_default=True)
+def main(evaluations: int, repeats: int) -> None:
+    """Print CPU per evaluation, the joint posterior's two times, and the import."""
+    print(f"CPU us per evaluation beyond the objective, {evaluations} evaluations, n_jobs=1")
+    print(f"{'decider':<20}{'candidates':>11}{'all stay':>10}{'as raced':>10}{'goal':>6}")
+    for name in DECIDERS:
+        for m in (10, 100):
+            floor = statistics.median(
+                cpu(lambda m=m: objective_alone(m, evaluations)) for _ in range(repeats)
+            )
+            stay, raced = (
+                statistics.median(
+                    cpu(lambda run=run, name=name, m=m: run(name, m, evaluations))
+                    for _ in range(repeats)
+                )
+                - floor
+                for run in (all_stay, as_raced)
+            )
+            goal = f"{TARGETS[name]:.0f}" if name in TARGETS else "-"
+            print(f"{name:<20}{m:>11}{stay:>10.1f}{raced:>10.1f}{goal:>6}", flush=True)
+
+    step, anew = incremental(max(repeats, 11))
+    print(
+        f"\none more block at 100 candidates x 500 blocks, 2000 draws: {step:.2f} ms "
+        f"incremental, {anew:.1f} ms from all blocks: {anew / step:.0f} times (goal 20)"
+    )
+    print(f"import racer: {import_seconds(repeats):.3f} s (goal 0.3)")
+
+
+if __name__ == "__main__":
+    main()
