@@ -13,9 +13,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -24,6 +23,9 @@ import racer
 from racer.deciders import DECIDERS, BayesianFriedman, Blocks, Decider, Verdict, as_decider
 from racer.seeding import rng_for
 from racer.stats import joint_comparisons
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TARGETS = {"f-race": 20.0, "t-race": 20.0, "bayesian-friedman": 60.0}
 
@@ -49,18 +51,25 @@ class Withheld:
         return state, verdict._replace(dropped=())
 
 
-def cpu(work: Callable[[], int]) -> float:
-    """CPU microseconds per evaluation of work that returns how many it made."""
-    start = time.process_time()
-    count = work()
-    return (time.process_time() - start) / count * 1e6
+def median_cpu(repeats: int, work: Callable[..., int], *args: Any) -> float:
+    """CPU microseconds per evaluation of `work`, which returns how many it made."""
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        count = work(*args)
+        times.append((time.process_time() - start) / count * 1e6)
+    return statistics.median(times)
 
 
 def all_stay(name: str, m: int, evaluations: int) -> int:
     """One race in which nobody goes."""
     return racer.race(
-        range(m), evaluate, range(20), decider=Withheld(as_decider(name)),
-        budget=evaluations, seed=1,
+        range(m),
+        evaluate,
+        range(20),
+        decider=Withheld(as_decider(name)),
+        budget=evaluations,
+        seed=1,
     ).evaluations
 
 
@@ -78,7 +87,7 @@ def as_raced(name: str, m: int, evaluations: int) -> int:
 
 
 def objective_alone(m: int, evaluations: int) -> int:
-    """The calls that any engine would have to make."""
+    """Make the calls that any engine would have to make."""
     for index in range(evaluations):
         evaluate(index % m, index % 20, index)
     return evaluations
@@ -88,7 +97,7 @@ def incremental(repeats: int, m: int = 100, n: int = 500) -> tuple[float, float]
     """Milliseconds of one more block: running sums, and everything from the first block."""
     rng = rng_for(1, "bench")
     costs = rng.normal(size=(n + repeats, m)) + rng.random(m)
-    decider = BayesianFriedman(draws=2000)
+    decider = BayesianFriedman()
     state = decider.start(m, rng_for(1, "decider"))
     everyone = np.arange(m)
     for row in costs[:n]:
@@ -99,7 +108,7 @@ def incremental(repeats: int, m: int = 100, n: int = 500) -> tuple[float, float]
         state, _ = decider.decide(state, Blocks(everyone, costs[index][None, :]))
         step.append(time.perf_counter() - start)
         start = time.perf_counter()
-        joint_comparisons(costs[: index + 1], draws=2000)
+        joint_comparisons(costs[: index + 1], draws=decider.draws)
         anew.append(time.perf_counter() - start)
     return statistics.median(step) * 1e3, statistics.median(anew) * 1e3
 
@@ -124,23 +133,15 @@ def main(evaluations: int, repeats: int) -> None:
     print(f"{'decider':<20}{'candidates':>11}{'all stay':>10}{'as raced':>10}{'goal':>6}")
     for name in DECIDERS:
         for m in (10, 100):
-            floor = statistics.median(
-                cpu(lambda m=m: objective_alone(m, evaluations)) for _ in range(repeats)
-            )
-            stay, raced = (
-                statistics.median(
-                    cpu(lambda run=run, name=name, m=m: run(name, m, evaluations))
-                    for _ in range(repeats)
-                )
-                - floor
-                for run in (all_stay, as_raced)
-            )
+            floor = median_cpu(repeats, objective_alone, m, evaluations)
+            stay = median_cpu(repeats, all_stay, name, m, evaluations) - floor
+            raced = median_cpu(repeats, as_raced, name, m, evaluations) - floor
             goal = f"{TARGETS[name]:.0f}" if name in TARGETS else "-"
             print(f"{name:<20}{m:>11}{stay:>10.1f}{raced:>10.1f}{goal:>6}", flush=True)
 
     step, anew = incremental(max(repeats, 11))
     print(
-        f"\none more block at 100 candidates x 500 blocks, 2000 draws: {step:.2f} ms "
+        f"\none more block at 100 candidates x 500 blocks, {BayesianFriedman().draws} draws: {step:.2f} ms "
         f"incremental, {anew:.1f} ms from all blocks: {anew / step:.0f} times (goal 20)"
     )
     print(f"import racer: {import_seconds(repeats):.3f} s (goal 0.3)")

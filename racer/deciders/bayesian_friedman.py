@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from racer.deciders.decider import Blocks, Drop, Verdict, best_of, drop_losers
 from racer.deciders.ranking import RunningRanks
 from racer.stats._validation import check_draws, check_epsilon, check_fraction, check_strength
 from racer.stats.bayesian_friedman import gate_test
-from racer.stats.dirichlet import PairSums
+from racer.stats.dirichlet import PairSums, one_blas_thread
 from racer.stats.joint import order_statements, running_joint
 from racer.stats.sign import probability_indistinguishable
 
@@ -23,7 +24,12 @@ __all__ = ["BayesianFriedman"]
 
 # Statements whose doubts add up to less than this share of 1 - confidence are not sampled:
 # their doubts are subtracted from the joint probability instead (Boole's inequality).
-_CERTAIN = 1e-3
+_CERTAIN = 1e-2
+
+
+@lru_cache(maxsize=32)
+def _pairs(m: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.triu_indices(m, 1)
 
 
 @dataclass
@@ -64,7 +70,8 @@ class BayesianFriedman:
         Ask the Friedman test first. With fewer blocks than candidates, or two identical
         candidates, Iman and Davenport's F stands in for it; the verdict's evidence names it.
     draws : int >= 100
-        Dirichlet draws; memory grows by 4 bytes per draw for each block and sampled pair.
+        Dirichlet draws. At 1000 the joint probability has a standard error of 0.007 near 0.95.
+        Memory grows by 4 bytes per draw for each block and each pair that is sampled.
 
     Raises
     ------
@@ -81,7 +88,7 @@ class BayesianFriedman:
     epsilon: float = 0.05
     strength: float = 1.0
     gate: bool = True
-    draws: int = 2000
+    draws: int = 1000
 
     def __post_init__(self) -> None:
         check_fraction(self.confidence, "confidence", low=0.5)
@@ -102,8 +109,6 @@ class BayesianFriedman:
         kept = state.ranks.update(blocks)
         if kept is not None:
             state.sums.keep(kept)
-        for _ in blocks.costs:
-            state.sums.add_block()
         standing = state.ranks.sums.deviation / max(state.ranks.n, 1)
         best = best_of(blocks.candidates, standing)
         if state.ranks.n < 2 or len(blocks.candidates) < 2:
@@ -134,17 +139,14 @@ class BayesianFriedman:
         certain = int(np.searchsorted(doubts, _CERTAIN * (1.0 - self.confidence), side="right"))
         conceded = float(doubts[certain - 1]) if certain else 0.0
 
-        def holds(part: slice) -> NDArray[np.bool_]:
-            sampled = slice(certain + part.start, certain + part.stop)
-            return (
-                state.sums.of(ranks.costs, statements.better[sampled], statements.worse[sampled])
-                > 0
+        sampled = slice(certain, None)
+        with one_blas_thread():
+            joint = running_joint(
+                state.sums.hold(ranks.costs, statements.better[sampled], statements.worse[sampled]),
+                self.draws,
+                stop_at=self.confidence + conceded,
             )
-
-        joint = running_joint(
-            len(better) - certain, self.draws, holds, stop_below=self.confidence + conceded
-        )
-        accepted = certain + int((joint - conceded > self.confidence).sum())
+        accepted = certain + sum(share - conceded > self.confidence for share in joint)
         return drop_losers(
             ranks.candidates,
             ranks.sums.deviation,
@@ -162,8 +164,8 @@ class BayesianFriedman:
         from scipy.special import ndtri  # noqa: PLC0415
 
         n, standing = ranks.n, ranks.sums.deviation
-        i, j = np.triu_indices(len(positions), 1)
-        i, j = positions[i], positions[j]
+        first, second = _pairs(len(positions))
+        i, j = positions[first], positions[second]
         won, lost = ranks.wins[i, j], ranks.wins[j, i]
         # what is far from enough, by the mean and variance of theta, is not computed
         lead = (won - lost) / n
@@ -186,14 +188,14 @@ class BayesianFriedman:
         for pair in np.lexsort((j, i, -within)).tolist():
             if within[pair] <= self.confidence:
                 break
-            first, second = int(i[pair]), int(j[pair])
-            if first in dropped or second in dropped:
+            one, other = int(i[pair]), int(j[pair])
+            if one in dropped or other in dropped:
                 continue
-            worse = first if standing[first] > standing[second] else second
+            worse = one if standing[one] > standing[other] else other
             dropped[worse] = Drop(
                 int(ranks.candidates[worse]),
                 "indistinguishable",
-                int(ranks.candidates[first + second - worse]),
+                int(ranks.candidates[one + other - worse]),
                 float(within[pair]),
                 "posterior",
             )

@@ -49,13 +49,13 @@ class CriticalWins:
         self._test: Test = test
         self._level = level
         self._table = RowBuffer(1, np.float64)
-        self._table.extend(np.array([[1.0]]))
+        self._table.append(np.array([1.0]))
 
     def pairs(self, wins: NDArray[np.int64], n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the pairs (better, worse) in which `better` has won enough of n blocks."""
         for decided in range(len(self._table), n + 1):
             least = _least_wins(self._test, decided, self._level)
-            self._table.extend(np.array([[float(least)]]))
+            self._table.append(np.array([float(least)]))
         enough = wins >= self._table.rows[wins + wins.T, 0]
         better, worse = np.nonzero(enough)
         return better, worse

@@ -93,9 +93,11 @@ class Decider(Protocol):
 
 def best_of(candidates: NDArray[np.intp], standing: NDArray[np.float64]) -> int | None:
     """Return the candidate with the smallest standing, the first of several; None if all tie."""
-    if len(candidates) > 1 and standing.min() == standing.max():
+    values = standing.tolist()
+    smallest = min(values)
+    if len(values) > 1 and smallest == max(values):
         return None
-    return int(candidates[standing.argmin()])
+    return int(candidates[values.index(smallest)])
 
 
 def drop_losers(

@@ -12,7 +12,7 @@ from racer.deciders.decider import Blocks, Drop, Verdict, best_of, drop_losers
 from racer.deciders.ranking import RunningRanks
 from racer.errors import SettingError
 from racer.stats._validation import check_fraction
-from racer.stats.friedman import omnibus
+from racer.stats.friedman import friedman
 from racer.stats.multiplicity import CORRECTIONS, Correction, adjust
 from racer.stats.posthoc import conover_p_values, mean_rank_scale
 
@@ -99,13 +99,12 @@ class FRace:
         if len(ranks.candidates) == 2:
             p_value = _two_sided_sign(ranks)
             return p_value < self.alpha, {"gate": "sign", "p_value": p_value}
-        test = omnibus(ranks.sums)
-        evidence: dict[str, float | str] = {
+        statistic, p_value = friedman(ranks.sums)
+        return p_value < self.alpha, {
             "gate": "friedman",
-            "statistic": test.statistic,
-            "p_value": test.p_value,
+            "statistic": statistic,
+            "p_value": p_value,
         }
-        return test.p_value < self.alpha, evidence
 
     def _against_best(self, ranks: RunningRanks) -> tuple[Drop, ...]:
         deviation = ranks.sums.deviation

@@ -67,14 +67,16 @@ class RunningRanks:
 
     def _add(self, row: NDArray[np.float64]) -> None:
         beats = row[:, None] < row[None, :]
-        rank = 0.5 * (beats.sum(axis=0) - beats.sum(axis=1))
+        rank = np.add.reduce(beats, axis=0, dtype=np.float64)
+        rank -= np.add.reduce(beats, axis=1, dtype=np.float64)
+        rank *= 0.5
         self.wins += beats
         self._deviation += rank
         self._within += float(rank @ rank)
         if self.gram is not None:
             self.gram += np.outer(rank, rank)
-        self._costs.extend(row[None, :])
-        self._ranks.extend(rank[None, :])
+        self._costs.append(row)
+        self._ranks.append(rank)
 
     def _keep(self, kept: NDArray[np.intp]) -> None:
         everyone = np.arange(len(self.candidates))

@@ -91,31 +91,31 @@ class TRace:
         with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
             for row in blocks.costs:
                 state.add(_impute(row))
-            standing = np.nan_to_num(state.means, nan=np.inf, posinf=np.inf, neginf=-np.inf)
+            standing = np.where(np.isnan(state.means), np.inf, state.means)
             best = best_of(blocks.candidates, standing)
             if state.n < 2 or len(blocks.candidates) < 2:
                 return state, Verdict((), best, standing, {})
             first = int(standing.argmin())
-            others = np.delete(np.arange(len(standing)), first)
-            p_values = self._p_values(state, first, others)
-        adjusted = adjust(p_values, self.correction)
-        lost = (adjusted < self.alpha) & (state.difference[others, first] > 0.0)
-        dropped = drop_worse(state.candidates, first, others[lost], adjusted[lost])
+            p_values = self._p_values(state, first)
+        lost = np.flatnonzero((p_values < self.alpha) & (state.difference[:, first] > 0.0))
+        dropped = drop_worse(state.candidates, first, lost, p_values[lost])
         return state, Verdict(dropped, best, standing, {"gate": "none"})
 
-    def _p_values(self, state: _State, best: int, others: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _p_values(self, state: _State, best: int) -> NDArray[np.float64]:
+        """Return the adjusted p-value of each candidate against the best; 1 for the best."""
         from scipy.special import stdtr  # noqa: PLC0415
 
-        difference = state.difference[others, best]
-        error = np.sqrt(state.squares[others, best] / (state.n - 1) / state.n)
-        t = np.divide(
-            np.abs(difference),
-            error,
-            out=np.where(difference == 0.0, 0.0, np.inf),
-            where=error > 0.0,
-        )
-        p_values = 2.0 * np.asarray(stdtr(state.n - 1, -t))
-        return np.where(np.isnan(p_values), 1.0, p_values)
+        difference = state.difference[:, best]
+        error = np.sqrt(state.squares[:, best] / (state.n * (state.n - 1)))
+        certain = error == 0.0
+        t = np.abs(difference) / np.where(certain, 1.0, error)
+        p_values = 2.0 * stdtr(state.n - 1, -t)
+        p_values[certain] = difference[certain] == 0.0
+        p_values[np.isnan(p_values)] = 1.0
+        if self.correction is not None:
+            others = np.arange(len(p_values)) != best
+            p_values[others] = adjust(p_values[others], self.correction)
+        return np.asarray(p_values)
 
 
 def _impute(costs: NDArray[np.float64]) -> NDArray[np.float64]:

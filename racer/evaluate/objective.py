@@ -71,19 +71,6 @@ def _judge(answer: Any) -> tuple[Status, float | None, str]:
     return "ok", value, ""
 
 
-def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool) -> Outcome:
-    random.seed(cell.seed)
-    np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
-    start = time.perf_counter()
-    try:
-        status, value, message = _judge(evaluate(cell.config, cell.instance, cell.seed))
-    except BaseException as error:
-        if reraise_interrupt and isinstance(error, KeyboardInterrupt):
-            raise
-        status, value, message = "failed", None, describe(error)
-    return Outcome(status, value, time.perf_counter() - start, message)
-
-
 def evaluate_cell(
     evaluate: Objective, cell: Cell, *, retries: int = 0, reraise_interrupt: bool = False
 ) -> Outcome:
@@ -106,11 +93,18 @@ def evaluate_cell(
     Outcome
         Of the last attempt; never raises for what `evaluate` does.
     """
-    outcome = _attempt(evaluate, cell, reraise_interrupt=reraise_interrupt)
-    seconds = outcome.seconds
-    for _ in range(retries):
-        if outcome.status == "ok":
+    seconds = 0.0
+    for attempt in range(retries + 1):
+        random.seed(cell.seed)
+        np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
+        start = time.perf_counter()
+        try:
+            status, value, message = _judge(evaluate(cell.config, cell.instance, cell.seed))
+        except BaseException as error:
+            if reraise_interrupt and isinstance(error, KeyboardInterrupt):
+                raise
+            status, value, message = "failed", None, describe(error)
+        seconds += time.perf_counter() - start
+        if status == "ok" or attempt == retries:
             break
-        outcome = _attempt(evaluate, cell, reraise_interrupt=reraise_interrupt)
-        seconds += outcome.seconds
-    return outcome._replace(seconds=seconds) if retries else outcome
+    return Outcome(status, value, seconds, message)

@@ -256,7 +256,7 @@ class Race:
         """Let the decider see the pending blocks; drop whom it drops, if enough blocks are in."""
         self._looked_at = self._alive
         self._tested_blocks += len(self._pending)
-        blocks = Blocks(self._alive, np.stack(self._pending))
+        blocks = Blocks(self._alive, np.array(self._pending))
         self._pending = []
         self._state, self._verdict = self._decider.decide(self._state, blocks)
         if not self._verdict.dropped or self._tested_blocks < self._first_test:

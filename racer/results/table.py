@@ -53,6 +53,7 @@ class Table:
     def __post_init__(self) -> None:
         self._totals = np.zeros(self.n_candidates)
         self._counts = np.zeros(self.n_candidates, dtype=np.int64)
+        self._summed = 0  # rows that went into both
 
     def add(
         self,
@@ -66,13 +67,9 @@ class Table:
         A failed cell costs +inf: it ranks last in its block, and ties with other failures.
         """
         block = len(self.rows)
-        values = np.array([np.nan if o.value is None else o.value for o in outcomes])
+        values = np.array([o.value for o in outcomes], dtype=np.float64)  # None becomes NaN
         self.rows.append(Row(instance, seed, candidates, values))
         failed = np.isnan(values)
-        known = candidates[~failed]
-        with np.errstate(over="ignore", invalid="ignore"):  # values near the largest float
-            self._totals[known] += values[~failed]
-        self._counts[known] += 1
         if not failed.any():
             return -values if self.maximize else values
         for i in np.flatnonzero(failed).tolist():
@@ -101,5 +98,11 @@ class Table:
 
     def mean(self, candidate: int) -> float | None:
         """Return the mean value of a candidate over its successful cells, None without any."""
+        with np.errstate(over="ignore", invalid="ignore"):  # values near the largest float
+            for row in self.rows[self._summed :]:
+                known = ~np.isnan(row.values)
+                self._totals[row.candidates[known]] += row.values[known]
+                self._counts[row.candidates[known]] += 1
+        self._summed = len(self.rows)
         count = int(self._counts[candidate])
         return float(self._totals[candidate]) / count if count else None

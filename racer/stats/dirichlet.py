@@ -8,16 +8,24 @@ to the sums of the blocks before: what is known is never computed again.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
     from numpy.typing import NDArray
 
-__all__ = ["PairSums", "RowBuffer", "better_minus_worse"]
+__all__ = ["PairSums", "RowBuffer", "better_minus_worse", "gamma_weights", "one_blas_thread"]
+
+_CHUNK = 64
+_PATIENCE = 20  # blocks
 
 
 class RowBuffer:
@@ -35,15 +43,25 @@ class RowBuffer:
         """The rows so far, shape (n, width); a view."""
         return self._rows[: self._n]
 
+    def append(self, row: NDArray[Any]) -> None:
+        """Append one row, shape (width,)."""
+        if self._n == len(self._rows):
+            self._grow(self._n + 1)
+        self._rows[self._n] = row
+        self._n += 1
+
     def extend(self, rows: NDArray[Any]) -> None:
         """Append rows, shape (k, width)."""
         needed = self._n + len(rows)
         if needed > len(self._rows):
-            larger = np.empty((max(needed, 2 * self._n), self._rows.shape[1]), self._rows.dtype)
-            larger[: self._n] = self.rows
-            self._rows = larger
+            self._grow(needed)
         self._rows[self._n : needed] = rows
         self._n = needed
+
+    def _grow(self, needed: int) -> None:
+        larger = np.empty((max(needed, 2 * self._n), self._rows.shape[1]), self._rows.dtype)
+        larger[: self._n] = self.rows
+        self._rows = larger
 
     def keep(
         self, *, rows: NDArray[np.intp] | None = None, columns: NDArray[np.intp] | None = None
@@ -58,6 +76,22 @@ class RowBuffer:
         self._n = len(kept)
 
 
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Keep BLAS to one thread for a while: for small products, waking others costs more."""
+    limited: AbstractContextManager[Any] = _blas().limit(limits=1)
+    return limited
+
+
+def gamma_weights(seed: int, block: int, draws: int) -> NDArray[np.float32]:
+    """Gamma(1) weights of one block in every draw: a function of seed and block alone."""
+    return rng_for(seed, "draws", block).standard_exponential(draws, dtype=np.float32)
+
+
 def better_minus_worse(
     costs: NDArray[np.float64], first: NDArray[np.intp], second: NDArray[np.intp]
 ) -> NDArray[np.float32]:
@@ -70,7 +104,8 @@ class PairSums:
     """For pairs of candidates, the sum over blocks of g_j times (better minus worse).
 
     Its sign in a draw says whether theta > 1/2 there; the prior atom is a tie and adds nothing.
-    A pair is summed from its first use on, and each block goes into each pair once.
+    Nothing is drawn or summed before it is asked for. From its first use on, the sums of a pair
+    are kept and each block is added to them once, until it has not been asked for in a while.
 
     Parameters
     ----------
@@ -85,58 +120,71 @@ class PairSums:
         self._seed = seed
         self._draws = draws
         self._gammas = RowBuffer(draws, np.float32)
-        self._slots = np.full((m, m), -1, dtype=np.intp)
+        self._slots = np.full((m, m), -1, dtype=np.intp)  # [i, j], i < j: row in _sums
+        self._pairs = np.empty((2, 0), dtype=np.intp)  # the pair of each row
         self._sums = RowBuffer(draws, np.float32)
-        self._seen = np.zeros(0, dtype=np.intp)  # blocks that went into each slot
+        self._asked = np.empty(0, dtype=np.intp)  # when each row was last asked for
+        self._seen = 0  # blocks in the sums
 
     def keep(self, positions: NDArray[np.intp]) -> None:
         """Forget all candidates but those at the given positions."""
-        slots = self._slots[np.ix_(positions, positions)]
-        used = slots >= 0
-        self._sums.keep(rows=slots[used])
-        self._seen = self._seen[slots[used]]
-        slots[used] = np.arange(used.sum())
-        self._slots = slots
+        self._slots = self._slots[np.ix_(positions, positions)]
+        self._pairs = np.stack(np.nonzero(self._slots >= 0))
+        self._keep_rows(self._slots[tuple(self._pairs)])
 
-    def add_block(self) -> None:
-        """Draw the Gammas of the next block."""
-        rng = rng_for(self._seed, "draws", len(self._gammas))
-        self._gammas.extend(rng.standard_exponential((1, self._draws), dtype=np.float32))
+    def _keep_rows(self, rows: NDArray[np.intp]) -> None:
+        """Keep the sums in these rows, which belong to the pairs in `_pairs`, and renumber."""
+        self._sums.keep(rows=rows)
+        self._asked = self._asked[rows]
+        self._slots[tuple(self._pairs)] = np.arange(len(rows))
 
-    def of(
-        self, costs: NDArray[np.float64], first: NDArray[np.intp], second: NDArray[np.intp]
-    ) -> NDArray[np.float32]:
-        """Return the sums of distinct pairs over all blocks, shape (k, draws).
+    def hold(
+        self, costs: NDArray[np.float64], better: NDArray[np.intp], worse: NDArray[np.intp]
+    ) -> Iterator[NDArray[np.bool_]]:
+        """Yield for each statement the draws in which it is true, shape (draws,).
 
         Parameters
         ----------
         costs : ndarray, shape (n, m)
-            One row per block added, columns by position.
-        first, second : ndarray of int, shape (k,)
-            Positions of the candidates of each pair.
+            All blocks so far, columns by position.
+        better, worse : ndarray of int, shape (k,)
+            Positions of the candidates of each statement.
         """
-        low, high = np.minimum(first, second), np.maximum(first, second)
-        slots = self._slots[low, high]
-        new = np.flatnonzero(slots < 0)
-        if len(new):
-            slots[new] = len(self._sums) + np.arange(len(new))
-            self._slots[low[new], high[new]] = slots[new]
-            self._sums.extend(np.zeros((len(new), self._draws), np.float32))
-            self._seen = np.append(self._seen, np.zeros(len(new), np.intp))
-        self._catch_up(costs, slots, low, high)
-        orientation = np.where(first == low, np.float32(1), np.float32(-1))
-        return self._sums.rows[slots] * orientation[:, None]
+        for block in range(len(self._gammas), len(costs)):
+            self._gammas.append(gamma_weights(self._seed, block, self._draws))
+        self._catch_up(costs)
+        for start in range(0, len(better), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            low = np.minimum(better[part], worse[part])
+            high = np.maximum(better[part], worse[part])
+            self._add_pairs(costs, low, high)
+            rows = self._slots[low, high]
+            self._asked[rows] = len(costs)
+            sums = self._sums.rows[rows]
+            sums *= np.where(better[part] == low, np.float32(1), np.float32(-1))[:, None]
+            yield from sums > 0
 
-    def _catch_up(
-        self,
-        costs: NDArray[np.float64],
-        slots: NDArray[np.intp],
-        low: NDArray[np.intp],
-        high: NDArray[np.intp],
+    def _catch_up(self, costs: NDArray[np.float64]) -> None:
+        stale = self._asked < self._seen - _PATIENCE
+        if 2 * np.count_nonzero(stale) > len(stale):
+            self._slots[tuple(self._pairs[:, stale])] = -1
+            self._pairs = self._pairs[:, ~stale]
+            self._keep_rows(np.flatnonzero(~stale))
+        if len(self._sums):
+            signs = better_minus_worse(costs[self._seen :], *self._pairs)
+            for start in range(0, len(self._sums), _CHUNK):  # what fits in the cache
+                sums = self._sums.rows[start : start + _CHUNK]
+                for sign, gammas in zip(signs, self._gammas.rows[self._seen :], strict=True):
+                    sums += sign[start : start + _CHUNK, None] * gammas
+        self._seen = len(costs)
+
+    def _add_pairs(
+        self, costs: NDArray[np.float64], low: NDArray[np.intp], high: NDArray[np.intp]
     ) -> None:
-        seen = self._seen[slots]
-        for start in np.unique(seen[seen < len(costs)]).tolist():
-            late = np.flatnonzero(seen == start)
-            signs = better_minus_worse(costs[start:], low[late], high[late])
-            self._sums.rows[slots[late]] += signs.T @ self._gammas.rows[start:]
-        self._seen[slots] = len(costs)
+        new = self._slots[low, high] < 0
+        if new.any():
+            pairs = np.stack([low[new], high[new]])
+            self._slots[tuple(pairs)] = len(self._sums) + np.arange(pairs.shape[1])
+            self._pairs = np.concatenate([self._pairs, pairs], axis=1)
+            self._asked = np.append(self._asked, np.zeros(pairs.shape[1], dtype=np.intp))
+            self._sums.extend(better_minus_worse(costs, *pairs).T @ self._gammas.rows)

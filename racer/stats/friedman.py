@@ -39,15 +39,6 @@ class RankSums(NamedTuple):
         return np.asarray(self.deviation / self.n + (self.m + 1) / 2.0)
 
 
-class Omnibus(NamedTuple):
-    """Tie-corrected chi-square and Iman-Davenport F, each with its p-value."""
-
-    statistic: float
-    p_value: float
-    f_statistic: float
-    f_p_value: float
-
-
 def chi_square(r: RankSums) -> float:
     """Friedman's Q, tie-corrected: (m-1) sum(R_i - n(m+1)/2)^2 / (A - n m (m+1)^2 / 4)."""
     return (r.m - 1) * r.spread / r.within if r.within > 0.0 else 0.0
@@ -69,14 +60,12 @@ def iman_davenport(statistic: float, n: int, m: int) -> tuple[float, float]:
     return f, float(fdtrc(m - 1, (m - 1) * (n - 1), f))
 
 
-def omnibus(r: RankSums) -> Omnibus:
-    """Both forms of the Friedman test from the rank sums."""
+def friedman(r: RankSums) -> tuple[float, float]:
+    """Return Friedman's statistic and its chi-square p-value."""
     from scipy.special import chdtrc  # noqa: PLC0415
 
     statistic = chi_square(r)
-    return Omnibus(
-        statistic, float(chdtrc(r.m - 1, statistic)), *iman_davenport(statistic, r.n, r.m)
-    )
+    return statistic, float(chdtrc(r.m - 1, statistic))
 
 
 @dataclass(frozen=True)
@@ -156,4 +145,6 @@ def friedman_test(scores: ArrayLike, *, maximize: bool = False) -> FriedmanResul
     (3.857, 0.0837)
     """
     r, dropped = rank_sums(scores, maximize=maximize, min_blocks=1)
-    return FriedmanResult(*omnibus(r), frozen(r.mean_ranks), r.n, dropped)
+    statistic, p_value = friedman(r)
+    f, f_p_value = iman_davenport(statistic, r.n, r.m)
+    return FriedmanResult(statistic, p_value, f, f_p_value, frozen(r.mean_ranks), r.n, dropped)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,18 +9,18 @@ import numpy as np
 
 from racer.seeding import check_seed
 from racer.stats._validation import check_draws, check_fraction, complete_blocks
-from racer.stats.dirichlet import PairSums
+from racer.stats.dirichlet import better_minus_worse, gamma_weights
 from racer.stats.ranks import ranks_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["JointComparisons", "Statement", "joint_comparisons"]
 
 _CHUNK = 64
-
-Holds = Callable[[slice], "NDArray[np.bool_]"]
 
 
 @dataclass(frozen=True)
@@ -109,47 +108,47 @@ def order_statements(
 ) -> Ordered:
     """Sort statements by marginal probability, then by the gap between the rank sums.
 
-    What ties in both is taken in the order of the candidates: the named tie rule.
+    What ties in both stays in the order given: the named tie rule.
     """
     from scipy.special import betainc  # noqa: PLC0415
 
-    won, lost = wins[better, worse], wins[worse, better]
-    doubt = np.full(len(better), 0.5)
-    doubt[(lost == 0) & (won > 0)] = 0.0
+    base = int(wins.max()) + 1
+    counts, place = np.unique(wins[better, worse] * base + wins[worse, better], return_inverse=True)
+    won, lost = np.divmod(counts, base)
+    by_count = np.full(len(counts), 0.5)
+    by_count[(lost == 0) & (won > 0)] = 0.0
     mixed = (lost > 0) & (won != lost)
-    doubt[mixed] = betainc(won[mixed], lost[mixed], 0.5)
+    by_count[mixed] = betainc(won[mixed], lost[mixed], 0.5)
+    doubt = by_count[place]
     gap = rank_sums[worse] - rank_sums[better]
-    order = np.lexsort((worse, better, -gap, doubt))
+    order = np.lexsort((-gap, doubt))
     return Ordered(better[order], worse[order], doubt[order])
 
 
 def running_joint(
-    n_statements: int, draws: int, holds: Holds, *, stop_below: float = -1.0
-) -> NDArray[np.float64]:
+    statements: Iterable[NDArray[np.bool_]], draws: int, *, stop_at: float = -1.0
+) -> list[float]:
     """Share of draws in which the first 1, 2, .. statements all hold.
 
     Parameters
     ----------
-    n_statements, draws : int
-    holds : callable
-        From a slice of the statements to a (statements, draws) array of bool.
-    stop_below : float
-        Stop after the first chunk of statements whose joint probability is at most this.
+    statements : iterable of ndarray of bool, shape (draws,)
+        The draws in which each holds.
+    draws : int
+    stop_at : float
+        End with the first joint probability that is at most this.
 
     Returns
     -------
-    ndarray, shape (k,), k <= n_statements
+    list of float
         Never increasing.
     """
-    joint = np.zeros(0)
-    so_far = np.ones(draws, dtype=bool)
-    for start in range(0, n_statements, _CHUNK):
-        together = holds(slice(start, start + _CHUNK))
-        together[0] &= so_far
-        np.logical_and.accumulate(together, axis=0, out=together)
-        joint = np.append(joint, together.mean(axis=1))
-        so_far = together[-1]
-        if joint[-1] <= stop_below:
+    together = np.ones(draws, dtype=bool)
+    joint: list[float] = []
+    for holds in statements:
+        together &= holds
+        joint.append(np.count_nonzero(together) / draws)
+        if joint[-1] <= stop_at:
             break
     return joint
 
@@ -224,14 +223,16 @@ def joint_comparisons(
         wins, rank_sums, np.where(swap, second, first), np.where(swap, first, second)
     )
 
-    sums = PairSums(m, draws, check_seed(seed))
-    for _ in range(n):
-        sums.add_block()
+    seed = check_seed(seed)
+    gammas = np.stack([gamma_weights(seed, block, draws) for block in range(n)])
 
-    def holds(part: slice) -> NDArray[np.bool_]:
-        return sums.of(costs, ordered.better[part], ordered.worse[part]) > 0
+    def hold() -> Iterator[NDArray[np.bool_]]:
+        for start in range(0, len(first), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            signs = better_minus_worse(costs, ordered.better[part], ordered.worse[part])
+            yield from signs.T @ gammas > 0
 
-    joint = running_joint(len(first), draws, holds)
+    joint = running_joint(hold(), draws)
     statements = tuple(
         Statement(
             better=int(i),
@@ -240,10 +241,10 @@ def joint_comparisons(
             n_worse=int(wins[j, i]),
             n_ties=int(n - wins[i, j] - wins[j, i]),
             probability=1.0 - float(doubt),
-            joint=float(together),
+            joint=together,
         )
         for i, j, doubt, together in zip(*ordered, joint, strict=True)
     )
     return JointComparisons(
-        statements, int((joint > confidence).sum()), confidence, n, blocks.dropped
+        statements, sum(together > confidence for together in joint), confidence, n, blocks.dropped
     )
