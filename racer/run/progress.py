@@ -45,20 +45,23 @@ class Progress:
     def __call__(self, event: BlockCompleted | RaceEnded) -> None:
         """Show an event."""
         for elimination in event.eliminated:
-            self.console.print(_line(elimination), highlight=False)
+            self.console.print(_line(elimination), highlight=False, soft_wrap=True)
         if isinstance(event, RaceEnded):
-            self.console.print(event.ended.message, highlight=False)
-        elif self.console.is_terminal:
+            return
+        if self.console.is_terminal:
             self._live.update(_standing(event))
         elif event.eliminated:
             self.console.print(_plain(event), highlight=False, soft_wrap=True)
 
 
 def _line(gone: Elimination) -> str:
+    evidence = (
+        f"{gone.probability:.3f}" if gone.measure == "posterior" else f"{gone.probability:.2g}"
+    )
     relation = "inferior to" if gone.reason == "inferior" else "indistinguishable from"
     return (
         f"block {gone.block + 1:>3}: dropped #{gone.candidate}, {relation} #{gone.against} "
-        f"({gone.measure} {gone.probability:.3g})"
+        f"({gone.measure} {evidence})"
     )
 
 

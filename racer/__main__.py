@@ -1,0 +1,5 @@
+"""`python -m racer`."""
+
+from racer.cli import main
+
+main(prog_name="racer")

@@ -1,0 +1,18 @@
+"""`racer`, and its commands."""
+
+from __future__ import annotations
+
+import click
+
+from racer.cli.demo import demo
+
+__all__ = ["main"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="racer")
+def main() -> None:
+    """Race algorithm configurations: find the best of many, instance by instance."""
+
+
+main.add_command(demo)
