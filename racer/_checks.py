@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 
 from racer.errors import SettingError
 
-__all__ = ["is_whole", "whole"]
+__all__ = ["is_real", "is_whole", "whole"]
 
 
 def is_whole(value: object) -> bool:
     """Say whether `value` is a whole number (True and False are not)."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_real(value: object) -> bool:
+    """Say whether `value` is a real number (True and False are not)."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def whole(value: int, name: str, *, least: int) -> int:

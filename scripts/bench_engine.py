@@ -1,4 +1,4 @@
-"""Time the race engine: CPU per evaluation, incremental joint posterior, import.
+"""Time the race engine: CPU per evaluation, incremental joint posterior, workers, import.
 
 Run:  python scripts/bench_engine.py [--evaluations 50000] [--repeats 5]
 
@@ -9,6 +9,7 @@ until the evaluations are spent, in which candidates do go. Figures are medians 
 
 from __future__ import annotations
 
+import random
 import statistics
 import subprocess
 import sys
@@ -113,6 +114,39 @@ def incremental(repeats: int, m: int = 100, n: int = 500) -> tuple[float, float]
     return statistics.median(step) * 1e3, statistics.median(anew) * 1e3
 
 
+def seeding(repeats: int) -> float:
+    """CPU microseconds of seeding both legacy generators, a part of every evaluation."""
+
+    def both() -> int:
+        for seed in range(20_000):
+            random.seed(seed)
+            np.random.seed(seed)  # noqa: NPY002
+        return 20_000
+
+    return median_cpu(repeats, both)
+
+
+def workers(blocks: int = 40) -> tuple[float, float]:
+    """Wall milliseconds of joblib per block, and per evaluation, with n_jobs=2."""
+
+    def per_block(m: int) -> float:
+        start = time.perf_counter()
+        racer.race(
+            range(m),
+            evaluate,
+            decider=Withheld(as_decider("f-race")),
+            budget=m * blocks,
+            n_jobs=2,
+            seed=1,
+        )
+        return (time.perf_counter() - start) / blocks * 1e3
+
+    per_block(2)  # starts the workers
+    few, many = per_block(2), per_block(102)
+    each = (many - few) / 100
+    return few - 2 * each, each
+
+
 def import_seconds(repeats: int) -> float:
     """Wall seconds of `import racer` beyond an empty interpreter."""
 
@@ -144,6 +178,9 @@ def main(evaluations: int, repeats: int) -> None:
         f"\none more block at 100 candidates x 500 blocks, {BayesianFriedman().draws} draws: {step:.2f} ms "
         f"incremental, {anew:.1f} ms from all blocks: {anew / step:.0f} times (goal 20)"
     )
+    print(f"of each evaluation, seeding random and np.random: {seeding(repeats):.1f} us")
+    block, each = workers()
+    print(f"joblib workers, n_jobs=2: {block:.1f} ms per block and {each:.2f} ms per evaluation")
     print(f"import racer: {import_seconds(repeats):.3f} s (goal 0.3)")
 
 

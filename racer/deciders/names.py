@@ -38,7 +38,7 @@ def as_decider(decider: str | Decider) -> Decider:
     """
     if isinstance(decider, str):
         if decider not in DECIDERS:
-            near = difflib.get_close_matches(decider, DECIDERS, n=1)
+            near = difflib.get_close_matches(decider.lower(), DECIDERS, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise SettingError(
                 f"decider={decider!r} is unknown: choose one of {', '.join(DECIDERS)}{hint}"

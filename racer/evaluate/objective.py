@@ -1,23 +1,21 @@
-"""Calling `evaluate` for one cell, so that nothing it does can end the race."""
+"""What `evaluate` must be, and what it may return."""
 
 from __future__ import annotations
 
 import inspect
 import math
-import random
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import cloudpickle
 import numpy as np
 
 from racer.errors import ObjectiveError
-from racer.evaluate.cell import Cell, Outcome
 
 if TYPE_CHECKING:
     from racer.evaluate.cell import Status
 
-__all__ = ["Objective", "check_objective", "evaluate_cell"]
+__all__ = ["Objective", "check_objective", "check_picklable", "describe", "judge"]
 
 Objective = Callable[[Any, Any, int], Any]
 
@@ -55,8 +53,8 @@ def describe(error: BaseException) -> str:
         return type(error).__name__
 
 
-def _judge(answer: Any) -> tuple[Status, float | None, str]:
-    """Accept finite numbers only."""
+def judge(answer: Any) -> tuple[Status, float | None, str]:
+    """Return status, value and message for what `evaluate` returned: finite numbers are ok."""
     if type(answer) is float and math.isfinite(answer):
         return "ok", answer, ""
     if isinstance(answer, bool | np.bool_ | str | bytes) or getattr(answer, "ndim", 0) != 0:
@@ -71,40 +69,19 @@ def _judge(answer: Any) -> tuple[Status, float | None, str]:
     return "ok", value, ""
 
 
-def evaluate_cell(
-    evaluate: Objective, cell: Cell, *, retries: int = 0, reraise_interrupt: bool = False
-) -> Outcome:
-    """Evaluate one cell, again up to `retries` times while it fails.
+class _Discard:
+    """A file that forgets."""
 
-    The legacy generators `random` and `np.random` are seeded with the cell's seed before each
-    attempt, so that the outcome does not depend on what ran before.
+    def write(self, data: Any) -> int:
+        return len(data)
 
-    Parameters
-    ----------
-    evaluate : callable
-        evaluate(config, instance, seed) -> float.
-    cell : Cell
-    retries : int
-    reraise_interrupt : bool
-        Let KeyboardInterrupt through: in the user's own process it is Ctrl-C.
 
-    Returns
-    -------
-    Outcome
-        Of the last attempt; never raises for what `evaluate` does.
-    """
-    seconds = 0.0
-    for attempt in range(retries + 1):
-        random.seed(cell.seed)
-        np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
-        start = time.perf_counter()
-        try:
-            status, value, message = _judge(evaluate(cell.config, cell.instance, cell.seed))
-        except BaseException as error:
-            if reraise_interrupt and isinstance(error, KeyboardInterrupt):
-                raise
-            status, value, message = "failed", None, describe(error)
-        seconds += time.perf_counter() - start
-        if status == "ok" or attempt == retries:
-            break
-    return Outcome(status, value, seconds, message)
+def check_picklable(item: Any, name: str) -> None:
+    """Raise ObjectiveError unless `item` can be sent to a worker process."""
+    try:
+        cloudpickle.Pickler(_Discard(), protocol=5).dump(item)
+    except Exception as error:  # noqa: BLE001  (a __reduce__ may raise anything)
+        raise ObjectiveError(
+            f"{name} cannot be sent to worker processes ({type(error).__name__}: {error}): make "
+            "it picklable (open files, locks and connections inside evaluate), or use n_jobs=1"
+        ) from None

@@ -1,4 +1,4 @@
-"""joblib workers: one block of cells at a time, whatever the evaluations do."""
+"""Evaluating cells, here or in joblib workers, so that nothing they do can end the race."""
 
 from __future__ import annotations
 
@@ -6,24 +6,63 @@ import os
 import random
 import signal
 import threading
+import time
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-import cloudpickle
 import joblib
 import numpy as np
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from joblib.parallel import get_active_backend
 
 from racer._checks import is_whole, whole
-from racer.errors import ObjectiveError, SettingError
+from racer.errors import SettingError
 from racer.evaluate.cell import Cell, Outcome
-from racer.evaluate.objective import Objective, check_objective, describe, evaluate_cell
+from racer.evaluate.objective import Objective, check_objective, check_picklable, describe, judge
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
     from types import TracebackType
 
-__all__ = ["InProcess", "Processes", "Workers", "workers_for"]
+__all__ = ["InProcess", "Processes", "Workers", "evaluate_cell", "workers_for"]
+
+
+def evaluate_cell(
+    evaluate: Objective, cell: Cell, *, retries: int = 0, reraise_interrupt: bool = False
+) -> Outcome:
+    """Evaluate one cell, again up to `retries` times while it fails.
+
+    The legacy generators `random` and `np.random` are seeded with the cell's seed before each
+    attempt, so that the outcome does not depend on what ran before.
+
+    Parameters
+    ----------
+    evaluate : callable
+        evaluate(config, instance, seed) -> float.
+    cell : Cell
+    retries : int
+    reraise_interrupt : bool
+        Let KeyboardInterrupt through: in the user's own process it is Ctrl-C.
+
+    Returns
+    -------
+    Outcome
+        Of the last attempt; never raises for what `evaluate` does.
+    """
+    seconds = 0.0
+    for attempt in range(retries + 1):
+        random.seed(cell.seed)
+        np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
+        start = time.perf_counter()
+        try:
+            status, value, message = judge(evaluate(cell.config, cell.instance, cell.seed))
+        except BaseException as error:
+            if reraise_interrupt and isinstance(error, KeyboardInterrupt):
+                raise
+            status, value, message = "failed", None, describe(error)
+        seconds += time.perf_counter() - start
+        if status == "ok" or attempt == retries:
+            break
+    return Outcome(status, value, seconds, message)
 
 
 class Workers(Protocol):
@@ -140,23 +179,6 @@ class Processes:
         pass
 
 
-class _Discard:
-    """A file that forgets."""
-
-    def write(self, data: Any) -> int:
-        return len(data)
-
-
-def _check_picklable(item: Any, name: str) -> None:
-    try:
-        cloudpickle.Pickler(_Discard(), protocol=5).dump(item)
-    except Exception as error:  # noqa: BLE001  (a __reduce__ may raise anything)
-        raise ObjectiveError(
-            f"{name} cannot be sent to worker processes ({type(error).__name__}: {error}): make "
-            "it picklable (open files, locks and connections inside evaluate), or use n_jobs=1"
-        ) from None
-
-
 def workers_for(
     evaluate: Objective,
     configs: Sequence[Any],
@@ -193,9 +215,9 @@ def workers_for(
         return InProcess(evaluate, retries=retries)
     backend, _ = get_active_backend()
     if not getattr(backend, "supports_sharedmem", False):  # processes
-        _check_picklable(evaluate, "evaluate")
+        check_picklable(evaluate, "evaluate")
         for index, config in enumerate(configs):
-            _check_picklable(config, f"candidate {index}")
+            check_picklable(config, f"candidate {index}")
         for index, instance in enumerate(instances or ()):
-            _check_picklable(instance, f"instance {index}")
+            check_picklable(instance, f"instance {index}")
     return Processes(evaluate, n_jobs=n_jobs, retries=retries)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from racer._checks import is_whole
+from racer._checks import is_real, is_whole
 from racer.errors import BudgetError
 
 __all__ = ["Budget"]
@@ -44,7 +44,7 @@ class Budget:
                 f"budget of {self.evaluations!r} evaluations: give a whole number >= 1"
             )
         if self.seconds is not None and (
-            isinstance(self.seconds, bool) or not 0.0 < float(self.seconds) < math.inf
+            not is_real(self.seconds) or not 0.0 < float(self.seconds) < math.inf
         ):
             raise BudgetError(f"budget of {self.seconds!r} seconds: give a finite number > 0")
 

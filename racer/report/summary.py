@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
+from racer.racing.events import Ended
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -46,6 +48,8 @@ def print_summary(result: RaceResult, console: Console, *, blocks: int | None = 
         )
     console.print(table)
 
+    if result.ended == Ended.INTERRUPTED:
+        return
     full = len(result.configs) * (blocks or len(result.blocks))
     share = 1.0 - result.evaluations / full if full else 0.0
     console.print(

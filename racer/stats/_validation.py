@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer._checks import whole
+from racer._checks import is_real, whole
 from racer.errors import ScoresError, SettingError
 
 if TYPE_CHECKING:
@@ -23,9 +23,14 @@ class Blocks(NamedTuple):
 def as_floats(values: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
     """Return `values` as a float array with `ndim` dimensions."""
     try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        given = np.asarray(values)
+        kind = given.dtype.kind
+        text = kind == "O" and any(isinstance(value, str) for value in given.flat)
+        array = given.astype(np.float64) if kind in "biufO" and not text else None
+    except (TypeError, ValueError, OverflowError) as error:
         raise ScoresError(f"{name} must hold numbers only: {error}") from None
+    if array is None:
+        raise ScoresError(f"{name} must hold numbers only, not such as {given.flat[0]!r}")
     if array.ndim != ndim:
         raise ScoresError(f"{name} must have {ndim} dimension(s), not shape {array.shape}")
     return array
@@ -52,21 +57,21 @@ def complete_blocks(scores: ArrayLike, *, maximize: bool, min_blocks: int = 1) -
 
 def check_fraction(value: float, name: str, *, low: float = 0.0, high: float = 1.0) -> float:
     """Return `value` if it lies strictly between `low` and `high`."""
-    if not low < value < high:
+    if not is_real(value) or not low < value < high:
         raise SettingError(f"{name}={value!r}: give a number between {low:g} and {high:g}")
     return float(value)
 
 
 def check_epsilon(epsilon: float) -> float:
     """Return `epsilon` if it is a half-width around 1/2: 0 <= epsilon < 1/2."""
-    if not 0.0 <= epsilon < 0.5:
+    if not is_real(epsilon) or not 0.0 <= epsilon < 0.5:
         raise SettingError(f"epsilon={epsilon!r}: give a number from 0 (none) up to below 0.5")
     return float(epsilon)
 
 
 def check_strength(strength: float) -> float:
     """Return `strength` if it is a prior weight: finite and >= 0."""
-    if not 0.0 <= strength < np.inf:
+    if not is_real(strength) or not 0.0 <= strength < np.inf:
         raise SettingError(f"strength={strength!r}: give a finite number >= 0")
     return float(strength)
 

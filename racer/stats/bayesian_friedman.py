@@ -1,4 +1,4 @@
-"""The Bayesian Friedman test: whether the point "all mean ranks equal" credible."""
+"""The Bayesian Friedman test: whether the point "all mean ranks equal" is credible."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class GateResult(NamedTuple):
     tail_probability: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BayesianFriedmanResult:
     """Result of `bayesian_friedman_test`.
 

@@ -34,9 +34,10 @@ class Statement:
     n_better, n_worse, n_ties : int
         Blocks that `better` won, lost, and tied.
     probability : float
-        Marginal posterior probability that the statement is true.
+        Marginal posterior probability that the statement is true; 1/2 if all blocks tie.
     joint : float
-        Posterior probability that it and all statements before it are true.
+        Posterior probability that it and all statements before it are true; 0 from the first
+        pair on that ties in all blocks, as neither is better there.
     """
 
     better: int
@@ -147,7 +148,7 @@ def running_joint(
     joint: list[float] = []
     for holds in statements:
         together &= holds
-        joint.append(np.count_nonzero(together) / draws)
+        joint.append(int(np.count_nonzero(together)) / draws)
         if joint[-1] <= stop_at:
             break
     return joint

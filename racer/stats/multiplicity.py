@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from racer._checks import whole
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import as_floats
 
@@ -129,6 +130,8 @@ def shaffer(p_values: ArrayLike, n_candidates: int) -> NDArray[np.float64]:
     ------
     ScoresError
         The number of p-values is not m(m-1)/2, or one lies outside [0, 1].
+    SettingError
+        `n_candidates` is not a whole number.
 
     Examples
     --------
@@ -140,7 +143,7 @@ def shaffer(p_values: ArrayLike, n_candidates: int) -> NDArray[np.float64]:
     [0.006, 0.03, 0.06, 0.09, 0.09, 0.09]
     """
     p = _p_values(p_values)
-    if len(p) != comb(n_candidates, 2):
+    if len(p) != comb(whole(n_candidates, "n_candidates", least=0), 2):
         raise ScoresError(
             f"{len(p)} p-values for n_candidates={n_candidates}: Shaffer's procedure needs all "
             f"{comb(n_candidates, 2)} pairs"

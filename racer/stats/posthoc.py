@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer.errors import SettingError
+from racer._checks import whole
 from racer.stats._validation import check_fraction, frozen
 from racer.stats.friedman import RankSums, rank_sums
 from racer.stats.multiplicity import Correction, adjust
@@ -41,7 +41,7 @@ def conover_p_values(r: RankSums, difference: NDArray[np.float64]) -> NDArray[np
     return np.asarray(2.0 * stdtr((r.n - 1) * (r.m - 1), -np.abs(difference) / scale))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PosthocResult:
     """Result of a post-hoc comparison of all pairs.
 
@@ -208,10 +208,8 @@ def nemenyi_critical_difference(n_candidates: int, n_blocks: int, *, alpha: floa
     """
     from scipy.stats import studentized_range  # noqa: PLC0415
 
-    if n_candidates < 2 or n_blocks < 1:
-        raise SettingError(
-            f"n_candidates={n_candidates}, n_blocks={n_blocks}: give at least 2 and 1"
-        )
+    whole(n_candidates, "n_candidates", least=2)
+    whole(n_blocks, "n_blocks", least=1)
     check_fraction(alpha, "alpha")
     q = float(studentized_range.ppf(1.0 - alpha, n_candidates, np.inf)) / np.sqrt(2.0)
     return float(q * mean_rank_scale(n_blocks, n_candidates))

@@ -197,9 +197,10 @@ def three_way(
         v, weights = np.ones(1), np.ones(1)
     else:
         nodes, weights = np.polynomial.legendre.leggauss(128)
+        start = float(betainc(decided, ties, 2.0 * epsilon))  # below, theta is within for any u
         angle = np.pi * (nodes + 1.0) / 2.0  # quantiles crowded at both ends, where v bends
-        v = betaincinv(decided, ties, (1.0 - np.cos(angle)) / 2.0)
-        weights = weights * np.sin(angle) * np.pi / 4.0
+        v = betaincinv(decided, ties, start + (1.0 - start) * (1.0 - np.cos(angle)) / 2.0)
+        weights = weights * np.sin(angle) * (1.0 - start) * np.pi / 4.0
     half = np.minimum(epsilon / np.maximum(v, epsilon), 0.5)
     low = float(weights @ betainc(better, worse, 0.5 - half))
     high = float(weights @ betainc(worse, better, 0.5 - half))

@@ -1,0 +1,65 @@
+"""`racer demo` and its fellows, as typed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from racer.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*args):
+    return CliRunner().invoke(main, args, env={"COLUMNS": "120"})
+
+
+def test_demo_ends_with_winner_survivors_and_savings():
+    result = run("demo", "--candidates", "4", "--budget", "60", "--jobs", "1", "--seed", "3")
+    assert result.exit_code == 0, result.output
+    assert "Racing 4 configurations" in result.output
+    assert "The best is #" in result.output
+    assert "'strategy':" in result.output
+    assert "P(best)" in result.output
+    assert "instead of 240 (every candidate on every instance)" in result.output
+
+
+def test_demo_is_the_same_in_workers():
+    args = ("demo", "--candidates", "4", "--budget", "40", "--decider", "f-race", "--jobs")
+    alone, together = (run(*args, jobs).output.splitlines()[:-1] for jobs in ("1", "2"))
+    assert alone == together
+    assert len(alone) > 5
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--budget", "10"), "40 candidates x 5 blocks before the first test are 200"),
+        (("--jobs", "0"), "n_jobs=0"),
+        (("--decider", "best"), "'best' is not one of"),
+        (("--candidates", "1"), "1 is not in the range"),
+        (("--candidates", "2000"), "2000 is not in the range"),
+    ],
+)
+def test_what_cannot_work_is_said_before_anything_runs(args, message):
+    result = run("demo", *args)
+    assert result.exit_code != 0
+    assert message in result.output
+    assert "dropped" not in result.output
+
+
+def test_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "racer", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("racer, version ")
+
+
+@pytest.mark.parametrize("command", main.commands)
+def test_every_command_has_help_and_stands_in_the_readme(command):
+    assert isinstance(main.commands[command], click.Command)
+    assert run(command, "--help").exit_code == 0
+    assert f"racer {command}" in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -1,0 +1,74 @@
+"""Racing over a given table of costs, with a record of every verdict."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from racer import Outcome, Race
+from racer.deciders import Blocks
+
+
+class Recorded:
+    """A decider, with a record of what it said at each look."""
+
+    def __init__(self, decider):
+        self.decider = decider
+        self.looks = []
+
+    def start(self, n_candidates, rng):
+        return self.decider.start(n_candidates, rng)
+
+    def decide(self, state, blocks):
+        state, verdict = self.decider.decide(state, blocks)
+        self.looks.append((blocks.candidates.tolist(), verdict))
+        return state, verdict
+
+
+def race_over(decider, costs, **settings):
+    """Race over a table of costs (blocks x candidates, inf for a failed cell)."""
+    n, m = costs.shape
+    recorded = Recorded(decider)
+    race = Race(
+        range(m),
+        range(n),
+        decider=recorded,
+        budget=n * m,
+        deterministic=True,
+        **{"seed": 0, **settings},
+    )
+    while cells := race.ask():
+        for cell in cells:
+            cost = float(costs[cell.instance, cell.candidate])
+            failed = Outcome("failed", None)
+            race.tell(cell, failed if np.isinf(cost) else Outcome("ok", cost))
+    return race.result(), recorded.looks
+
+
+def decide(decider, costs, *, step=None, seed=0):
+    """Show a table of costs to a decider, `step` blocks at a time, and return its last verdict."""
+    costs = np.asarray(costs, dtype=np.float64)
+    n, m = costs.shape
+    state = decider.start(m, np.random.default_rng(seed))
+    verdict = None
+    for start in range(0, n, step or n):
+        blocks = Blocks(np.arange(m), costs[start : start + (step or n)])
+        state, verdict = decider.decide(state, blocks)
+    return verdict
+
+
+def check_drop(drop, alive):
+    """Assert that a drop says everything it should."""
+    assert drop.candidate in alive
+    assert drop.against in alive
+    assert drop.against != drop.candidate
+    assert drop.reason in ("inferior", "indistinguishable")
+    assert drop.measure in ("posterior", "p-value")
+    assert 0.0 <= drop.probability <= 1.0
+
+
+@pytest.fixture(name="table", scope="session")
+def _table():
+    return SimpleNamespace(race_over=race_over, decide=decide, check_drop=check_drop)

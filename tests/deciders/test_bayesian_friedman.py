@@ -1,0 +1,144 @@
+"""The Bayesian Friedman race: joint statements, the gate, and pairs that are alike."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from racer.deciders import BayesianFriedman
+from racer.stats import bayesian_friedman_test, bayesian_sign_test
+
+LAWS = settings(max_examples=25, deadline=None, derandomize=True)
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def costs_of(seed, n=30):
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(2, 7))
+    return rng.normal(size=(n, m)) + rng.normal(size=m)
+
+
+@LAWS
+@given(seeds)
+def test_the_gate_is_the_bayesian_friedman_test(table, seed):
+    costs = costs_of(seed)
+    expected = bayesian_friedman_test(costs)
+    verdict = table.decide(BayesianFriedman(), costs)
+    assert verdict.evidence["gate"] == expected.gate
+    assert verdict.evidence["f_statistic"] == pytest.approx(expected.f_statistic)
+    assert verdict.evidence["tail_probability"] == pytest.approx(expected.tail_probability)
+    if not expected.rejected:
+        assert [drop for drop in verdict.dropped if drop.reason == "inferior"] == []
+
+
+def test_without_a_gate_its_statements_stand_alone(table):
+    costs = next(
+        costs
+        for costs in map(costs_of, range(200))
+        if not bayesian_friedman_test(costs).rejected
+        and table.decide(BayesianFriedman(gate=False), costs).dropped
+    )
+    assert table.decide(BayesianFriedman(), costs).dropped == ()
+    verdict = table.decide(BayesianFriedman(gate=False), costs)
+    assert verdict.evidence == {"gate": "none"}
+    assert {drop.reason for drop in verdict.dropped} == {"inferior"}
+
+
+@LAWS
+@given(seeds)
+def test_each_drop_is_backed_by_the_bayesian_sign_test(table, seed):
+    costs = costs_of(seed)
+    for drop in table.decide(BayesianFriedman(), costs).dropped:
+        test = bayesian_sign_test(costs[:, drop.against], costs[:, drop.candidate])
+        assert drop.measure == "posterior"
+        assert drop.probability == pytest.approx(test.probability)
+        assert drop.probability > 0.95
+
+
+@LAWS
+@given(seeds)
+def test_more_confidence_drops_no_more_among_two(table, seed):
+    costs = costs_of(seed)[:, :2]
+    dropped = [
+        {d.candidate for d in table.decide(BayesianFriedman(confidence=c), costs).dropped}
+        for c in (0.999, 0.99, 0.95, 0.8)
+    ]
+    assert all(more <= less for more, less in itertools.pairwise(dropped))
+
+
+@LAWS
+@given(seeds)
+def test_the_seed_moves_only_what_is_sampled(table, seed):
+    costs = costs_of(seed)
+    one = table.decide(BayesianFriedman(), costs, seed=1)
+    assert table.decide(BayesianFriedman(), costs, seed=1).dropped == one.dropped
+    other = table.decide(BayesianFriedman(), costs, seed=2)
+    assert one.standing.tolist() == other.standing.tolist()
+    assert one.evidence == other.evidence
+
+
+@pytest.mark.parametrize(("confidence", "blocks"), [(0.95, 5), (0.99, 7), (0.9, 4)])
+def test_one_of_two_must_win_as_many_blocks_as_would_convince_a_sign_test(
+    table, confidence, blocks
+):
+    decider = BayesianFriedman(confidence=confidence)
+    result, _ = table.race_over(decider, np.array([[1.0, 0.0]] * 20), first_test=2)
+    assert len(result.scores) == blocks
+    assert result.best_index == 1
+
+
+def test_nothing_but_ties_needs_29_blocks(table):
+    decider = BayesianFriedman()
+    assert table.decide(decider, np.zeros((28, 2))).dropped == ()
+    [drop] = table.decide(decider, np.zeros((29, 2))).dropped
+    assert (drop.candidate, drop.reason, drop.against) == (1, "indistinguishable", 0)
+    assert drop.probability == pytest.approx(1 - 0.9**29)
+
+
+def test_even_wins_need_about_390_blocks(table):
+    costs = np.array([[0.0, 1.0], [1.0, 0.0]] * 250)
+    result, _ = table.race_over(BayesianFriedman(), costs, first_test=2)
+    assert 380 <= len(result.scores) <= 400
+    assert [e.reason for e in result.dropped] == ["indistinguishable"]
+    assert 0.95 < result.dropped[0].probability < 0.96
+
+
+def test_of_two_that_are_alike_the_worse_one_goes(table):
+    decider = BayesianFriedman(epsilon=0.2, gate=True)
+    for better, worse in ((0, 1), (1, 0)):
+        costs = np.zeros((41, 2))
+        costs[::2, worse] = 1.0
+        costs[1::2, better] = 1.0
+        [drop] = table.decide(decider, costs).dropped
+        assert (drop.candidate, drop.against) == (worse, better)
+        assert drop.reason == "indistinguishable"
+
+
+def test_of_several_that_are_alike_one_stays(table):
+    verdict = table.decide(BayesianFriedman(), np.zeros((30, 5)))
+    assert {drop.candidate for drop in verdict.dropped} == {1, 2, 3, 4}
+    assert {drop.against for drop in verdict.dropped} == {0}
+
+
+@pytest.mark.parametrize("n", [5, 40])
+def test_fewer_blocks_than_candidates_use_the_other_gate(table, n):
+    costs = np.random.default_rng(0).normal(size=(n, 8))
+    gate = table.decide(BayesianFriedman(), costs).evidence["gate"]
+    assert gate == ("bayesian" if n >= 8 else "iman-davenport")
+
+
+def test_two_identical_candidates_use_the_other_gate(table):
+    costs = np.random.default_rng(0).normal(size=(40, 3))
+    verdict = table.decide(BayesianFriedman(), np.column_stack([costs, costs[:, 0]]))
+    assert verdict.evidence["gate"] == "iman-davenport"
+
+
+def test_the_best_of_a_joint_list_may_be_several(table):
+    """Two equal ones that beat a third in every block: only the third goes."""
+    costs = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 2.0]] * 10)
+    assert [d.candidate for d in table.decide(BayesianFriedman(), costs).dropped] == [2]

@@ -1,0 +1,166 @@
+"""F-Race against its formulas, written down a second time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from racer.deciders import FRace
+
+LAWS = settings(max_examples=40, deadline=None, derandomize=True)
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def tied_costs(seed, n=15):
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(3, 7))
+    return (rng.integers(0, 6, size=(n, m)) + np.arange(m) * rng.integers(0, 3)).astype(float)
+
+
+def conover(costs, alpha):
+    """Return who is further than the critical difference behind the best rank sum."""
+    ranks = stats.rankdata(costs, axis=1)
+    n, k = ranks.shape
+    sums, squares = ranks.sum(axis=0), (ranks**2).sum()
+    freedom = (n - 1) * (k - 1)
+    difference = stats.t.ppf(1 - alpha / 2, freedom) * np.sqrt(
+        2 * (n * squares - (sums**2).sum()) / freedom
+    )
+    return set(np.flatnonzero(sums - sums.min() > difference).tolist()), difference
+
+
+def who(verdict):
+    return {drop.candidate for drop in verdict.dropped}
+
+
+def test_the_critical_difference_on_a_small_example(table):
+    # rank sums 5, 9, 10 of 4 blocks: A = 56, t(0.975, 6) = 2.4469, difference 4.37
+    costs = np.array([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3.0]])
+    lost, difference = conover(costs, 0.05)
+    assert difference == pytest.approx(2.446912 * np.sqrt(2 * (4 * 56 - 5**2 - 8**2 - 11**2) / 6))
+    assert lost == {2}
+    verdict = table.decide(FRace(gate=False), costs)
+    assert who(verdict) == {2}
+    assert verdict.dropped[0].against == 0
+    assert verdict.dropped[0].probability == pytest.approx(0.0321, abs=5e-5)
+
+
+@LAWS
+@given(seeds, st.sampled_from([0.01, 0.05, 0.2]))
+def test_who_is_beyond_the_critical_difference_goes(table, seed, alpha):
+    costs = tied_costs(seed)
+    assert who(table.decide(FRace(alpha=alpha, gate=False), costs)) == conover(costs, alpha)[0]
+
+
+@LAWS
+@given(seeds)
+def test_the_gate_is_friedmans_test(table, seed):
+    costs = tied_costs(seed)
+    expected = stats.friedmanchisquare(*costs.T)
+    verdict = table.decide(FRace(), costs)
+    assert verdict.evidence["gate"] == "friedman"
+    assert verdict.evidence["statistic"] == pytest.approx(expected.statistic)
+    assert verdict.evidence["p_value"] == pytest.approx(expected.pvalue)
+    opened = expected.pvalue < 0.05
+    assert who(verdict) == (conover(costs, 0.05)[0] if opened else set())
+
+
+def test_without_a_gate_a_post_hoc_test_can_speak_alone(table):
+    costs = next(
+        costs
+        for costs in map(tied_costs, range(200))
+        if stats.friedmanchisquare(*costs.T).pvalue > 0.06 and conover(costs, 0.05)[0]
+    )
+    assert who(table.decide(FRace(), costs)) == set()
+    verdict = table.decide(FRace(gate=False), costs)
+    assert who(verdict) == conover(costs, 0.05)[0]
+    assert verdict.evidence == {"gate": "none"}
+
+
+@LAWS
+@given(seeds, st.booleans())
+def test_the_sign_post_hoc_is_the_binomial_test_of_each_pair(table, seed, gate):
+    costs = tied_costs(seed)
+    _n, m = costs.shape
+    p_values = {}
+    for better in range(m):
+        for worse in range(m):
+            won = int((costs[:, better] < costs[:, worse]).sum())
+            lost = int((costs[:, better] > costs[:, worse]).sum())
+            if won > lost:
+                test = stats.binomtest(won, won + lost, alternative="greater")
+                p_values[worse, better] = test.pvalue
+    verdict = table.decide(FRace(posthoc="sign", gate=gate), costs)
+    opened = not gate or stats.friedmanchisquare(*costs.T).pvalue < 0.05
+    assert who(verdict) == {worse for (worse, _), p in p_values.items() if opened and p < 0.05}
+    for drop in verdict.dropped:
+        assert drop.probability == pytest.approx(p_values[drop.candidate, drop.against])
+
+
+@LAWS
+@given(seeds)
+def test_the_mean_rank_post_hoc_is_a_normal_test_of_each_pair(table, seed):
+    costs = tied_costs(seed)
+    n, m = costs.shape
+    mean = stats.rankdata(costs, axis=1).mean(axis=0)
+    z = (mean[:, None] - mean[None, :]) / np.sqrt(m * (m + 1) / (6 * n))
+    p_values = stats.norm.sf(z)  # row worse than column
+    verdict = table.decide(FRace(posthoc="mean-rank", gate=False), costs)
+    assert who(verdict) == set(np.flatnonzero((p_values < 0.05).any(axis=1)).tolist())
+    for drop in verdict.dropped:
+        assert drop.probability == pytest.approx(p_values[drop.candidate, drop.against])
+
+
+@pytest.mark.parametrize("posthoc", ["conover", "sign", "mean-rank"])
+def test_two_candidates_pass_the_gate_of_a_two_sided_sign_test(table, posthoc):
+    for won in range(13):
+        costs = np.array([[0.0, 1.0]] * won + [[1.0, 0.0]] * (12 - won) + [[2.0, 2.0]] * 3)
+        p_value = stats.binomtest(won, 12).pvalue
+        verdict = table.decide(FRace(posthoc=posthoc), costs)
+        assert verdict.evidence["gate"] == "sign"
+        assert verdict.evidence["p_value"] == pytest.approx(p_value)
+        assert who(verdict) == (set() if p_value >= 0.05 else {1 if won > 6 else 0})
+        if posthoc == "conover" and verdict.dropped:
+            assert verdict.dropped[0].probability == pytest.approx(p_value)
+
+
+@pytest.mark.parametrize(
+    ("decider", "blocks"),
+    [(FRace(), 6), (FRace(posthoc="sign"), 6), (FRace(posthoc="sign", gate=False), 5)],
+)
+def test_how_many_blocks_one_of_two_must_win(table, decider, blocks):
+    result, _ = table.race_over(decider, np.array([[0.0, 1.0]] * 20), first_test=2)
+    assert len(result.scores) == blocks
+    assert result.best_index == 0
+
+
+@pytest.mark.parametrize("posthoc", ["conover", "sign", "mean-rank"])
+@LAWS
+@given(seed=seeds)
+def test_corrections_drop_no_more_than_their_weaker_ones(table, posthoc, seed):
+    costs = tied_costs(seed)
+
+    def dropped(correction):
+        decider = FRace(posthoc=posthoc, gate=False, correction=correction, alpha=0.1)
+        return who(table.decide(decider, costs))
+
+    assert dropped("bonferroni") <= dropped("holm") <= dropped("hochberg") <= dropped(None)
+    if posthoc != "conover":
+        assert dropped("holm") <= dropped("shaffer") <= dropped(None)
+
+
+def test_a_correction_counts_all_comparisons_of_a_look(table):
+    costs = np.array([[1.0, 2.0, 3.0]] * 5)  # each pair: 0.5**5 = 0.031
+    assert who(table.decide(FRace(posthoc="sign"), costs)) == {1, 2}
+    assert who(table.decide(FRace(posthoc="sign", correction="holm"), costs)) == set()
+    verdict = table.decide(FRace(posthoc="sign", correction="holm", alpha=0.1), costs)
+    assert [drop.probability for drop in verdict.dropped] == pytest.approx([3 / 32] * 2)
+
+
+def test_a_decided_order_has_p_value_zero(table):
+    verdict = table.decide(FRace(), [[1.0, 2.0, 3.0]] * 6)
+    assert [(d.candidate, d.probability) for d in verdict.dropped] == [(1, 0.0), (2, 0.0)]

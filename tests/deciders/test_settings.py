@@ -1,0 +1,47 @@
+"""Settings of deciders that cannot work."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from racer import SettingError
+from racer.deciders import BayesianFriedman, FRace, TRace
+
+
+@pytest.mark.parametrize(
+    ("decider", "settings"),
+    [
+        *[(BayesianFriedman, {"confidence": c}) for c in (0.0, 0.5, 1.0, 1.5, -1.0, math.nan)],
+        *[(BayesianFriedman, {"epsilon": e}) for e in (-0.1, 0.5, 1.0, math.nan, math.inf)],
+        *[(BayesianFriedman, {"strength": s}) for s in (-1.0, math.inf, math.nan)],
+        *[(BayesianFriedman, {"draws": d}) for d in (0, 99, 1000.0, True, "1000", None)],
+        *[(kind, {"alpha": a}) for kind in (FRace, TRace) for a in (0.0, 0.5, 1.0, -1, math.nan)],
+        *[(FRace, {"posthoc": p}) for p in ("nemenyi", "", None, "Conover")],
+        *[(kind, {"correction": c}) for kind in (FRace, TRace) for c in ("bh", "", "Holm", False)],
+        (FRace, {"correction": "shaffer"}),
+        (TRace, {"correction": "shaffer"}),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else str(value),
+)
+def test_a_setting_that_cannot_work_is_named_with_its_value(decider, settings):
+    [(name, value)] = settings.items()
+    with pytest.raises(SettingError, match=f"{name}={value!r}: (give|choose) "):
+        decider(**settings)
+
+
+@pytest.mark.parametrize(
+    ("decider", "settings"),
+    [
+        (BayesianFriedman, {"confidence": 0.501, "epsilon": 0.0, "strength": 0.0, "draws": 100}),
+        (BayesianFriedman, {"confidence": 0.999, "epsilon": 0.499, "strength": 10, "gate": False}),
+        (FRace, {"alpha": 0.499, "posthoc": "sign", "correction": "shaffer"}),
+        (FRace, {"alpha": 1e-9, "posthoc": "mean-rank", "correction": "shaffer", "gate": False}),
+        (FRace, {"correction": "hochberg"}),
+        (TRace, {"correction": "bonferroni"}),
+    ],
+)
+def test_settings_at_the_edge_work(table, decider, settings):
+    verdict = table.decide(decider(**settings), [[1.0, 2.0, 3.0]] * 12)
+    assert verdict.best == 0

@@ -1,0 +1,91 @@
+"""t-Race against the paired t-test of SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from racer.deciders import TRace
+from racer.stats import holm
+
+LAWS = settings(max_examples=40, deadline=None, derandomize=True)
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def costs_of(seed, n=12):
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(2, 7))
+    return 1000 + 30 * rng.normal(size=(n, 1)) + rng.normal(size=(n, m)) + rng.normal(size=m)
+
+
+def against_the_best(costs):
+    best = int(costs.mean(axis=0).argmin())
+    others = [c for c in range(costs.shape[1]) if c != best]
+    return best, {c: stats.ttest_rel(costs[:, c], costs[:, best]).pvalue for c in others}
+
+
+@LAWS
+@given(seeds, st.sampled_from([0.01, 0.05, 0.3]), st.sampled_from([None, 1]))
+def test_who_is_worse_than_the_best_mean_by_a_paired_t_test_goes(table, seed, alpha, step):
+    costs = costs_of(seed)
+    best, p_values = against_the_best(costs)
+    verdict = table.decide(TRace(alpha=alpha), costs, step=step)
+    assert verdict.best == best
+    assert {d.candidate for d in verdict.dropped} == {c for c, p in p_values.items() if p < alpha}
+    for drop in verdict.dropped:
+        assert drop.against == best
+        assert drop.probability == pytest.approx(p_values[drop.candidate], rel=1e-6)
+    assert verdict.standing == pytest.approx(costs.mean(axis=0))
+
+
+@LAWS
+@given(seeds)
+def test_a_correction_adjusts_the_comparisons_with_the_best(table, seed):
+    costs = costs_of(seed)
+    _, p_values = against_the_best(costs)
+    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    verdict = table.decide(TRace(correction="holm"), costs)
+    assert {d.candidate for d in verdict.dropped} == {c for c, p in adjusted.items() if p < 0.05}
+    for drop in verdict.dropped:
+        assert drop.probability == pytest.approx(adjusted[drop.candidate], rel=1e-6)
+
+
+def test_the_smallest_p_value_is_dropped_first(table):
+    rng = np.random.default_rng(0)
+    costs = np.arange(5)[::-1] * 5.0 + rng.normal(size=(10, 5))
+    verdict = table.decide(TRace(), costs)
+    p_values = [drop.probability for drop in verdict.dropped]
+    assert len(p_values) == 4
+    assert p_values == sorted(p_values)
+
+
+def test_a_constant_difference_is_certain(table):
+    costs = np.random.default_rng(0).integers(0, 9, size=(5, 1)) + np.array([0.0, 0.0, 2.0])
+    verdict = table.decide(TRace(), costs)
+    assert [(d.candidate, d.probability) for d in verdict.dropped] == [(2, 0.0)]
+
+
+def test_a_failed_cell_counts_as_one_range_behind_the_worst(table):
+    failed = table.decide(TRace(), [[0.0, 3.0, np.inf]] * 4)
+    counted = table.decide(TRace(), [[0.0, 3.0, 6.0]] * 4)
+    assert failed.standing.tolist() == counted.standing.tolist() == [0.0, 3.0, 6.0]
+
+
+@LAWS
+@given(seeds)
+def test_a_failed_cell_counts_as_worse_than_any_other_of_its_block(table, seed):
+    costs = costs_of(seed, 2)
+    candidate = seed % costs.shape[1]
+    costs[:, candidate] = np.inf
+    standing = table.decide(TRace(), costs).standing
+    assert standing[candidate] > np.delete(costs, candidate, axis=1).max(axis=1).mean()
+
+
+@pytest.mark.parametrize("value", [5.0, 0.0, -2.0])
+def test_a_failed_cell_is_behind_even_where_the_others_tie(table, value):
+    standing = table.decide(TRace(), [[value, value, np.inf]] * 2).standing
+    assert standing[2] > standing[0] == value

@@ -1,0 +1,338 @@
+"""In process, in worker processes, in threads: the same outcomes, and refusals up front."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import threading
+
+import joblib
+import numpy as np
+import pytest
+
+import racer
+from racer import Cell, ObjectiveError, RacerError, SettingError
+from racer.evaluate.workers import InProcess, Processes, workers_for
+
+
+def cells_for(configs, *, instance=None, seed=11):
+    return tuple(Cell(0, c, config, instance, seed) for c, config in enumerate(configs))
+
+
+def outcomes_of(workers, cells):
+    with workers:
+        outcomes = {cell.candidate: outcome for cell, outcome in workers.outcomes(cells)}
+    return [outcomes.pop(cell.candidate) for cell in cells]
+
+
+def hostile():
+    """Return an objective that does what its configuration says, and travels by value."""
+
+    class MuteError(Exception):
+        def __str__(self):
+            raise RuntimeError("no message")
+
+    class UnpicklableError(Exception):
+        def __reduce__(self):
+            raise TypeError("not to be sent")
+
+    def evaluate(config, instance, seed):
+        errors = {
+            "ValueError": ValueError("cold"),
+            "SystemExit": SystemExit(4),
+            "KeyboardInterrupt": KeyboardInterrupt(),
+            "mute": MuteError(),
+            "unpicklable": UnpicklableError("held"),
+            "huge": ValueError("x" * 10_000_000),
+        }
+        if config in errors:
+            raise errors[config]
+        return {
+            "number": 1,
+            "numpy": np.float64(2.0),
+            "bool": True,
+            "None": None,
+            "nan": float("nan"),
+            "lock": threading.Lock(),
+            "generator": (x for x in "ab"),
+        }[config]
+
+    return evaluate
+
+
+EXPECTED = {
+    "number": ("ok", ""),
+    "ValueError": ("failed", "ValueError: cold"),
+    "SystemExit": ("failed", "SystemExit: 4"),
+    "mute": ("failed", "MuteError"),
+    "unpicklable": ("failed", "UnpicklableError: held"),
+    "bool": ("invalid", "returned a bool, not a number"),
+    "None": ("invalid", "returned a NoneType, not a number"),
+    "nan": ("invalid", "returned nan, not a finite number"),
+    "lock": ("invalid", "returned a lock, not a number"),
+    "generator": ("invalid", "returned a generator, not a number"),
+    "huge": ("failed", "ValueError: xxx"),
+    "numpy": ("ok", ""),
+}
+
+
+def check_hostile(outcomes, configs):
+    for config, outcome in zip(configs, outcomes, strict=True):
+        status, message = EXPECTED.get(config, ("failed", "KeyboardInterrupt"))
+        assert outcome.status == status, config
+        assert outcome.message.startswith(message), config
+        assert (outcome.value is None) == (status != "ok"), config
+        assert len(outcome.message) < 2100, config
+
+
+def test_one_bad_evaluation_costs_one_cell_in_process():
+    workers = workers_for(hostile(), list(EXPECTED), None)
+    check_hostile(outcomes_of(workers, cells_for(EXPECTED)), EXPECTED)
+
+
+def test_one_bad_evaluation_costs_one_cell_in_worker_processes():
+    configs = [*EXPECTED, "KeyboardInterrupt"]
+    workers = workers_for(hostile(), configs, None, n_jobs=2)
+    check_hostile(outcomes_of(workers, cells_for(configs)), configs)
+
+
+def test_one_bad_evaluation_costs_one_cell_in_threads():
+    with joblib.parallel_config(backend="threading"):
+        workers = workers_for(hostile(), list(EXPECTED), None, n_jobs=2)
+        check_hostile(outcomes_of(workers, cells_for(EXPECTED)), EXPECTED)
+
+
+def test_retries_happen_in_worker_processes_too(tmp_path):
+    def evaluate(config, instance, seed):
+        mark = tmp_path / str(config)
+        if not mark.exists():
+            mark.touch()
+            raise ValueError("first attempt")
+        return config
+
+    once = outcomes_of(workers_for(evaluate, [1, 2], None, n_jobs=2), cells_for([1, 2]))
+    assert [outcome.status for outcome in once] == ["failed", "failed"]
+    again = workers_for(evaluate, [3, 4], None, n_jobs=2, retries=1)
+    assert [outcome.value for outcome in outcomes_of(again, cells_for([3, 4]))] == [3.0, 4.0]
+
+
+def test_legacy_generators_give_the_same_numbers_everywhere():
+    def evaluate(config, instance, seed):
+        import random
+        import time
+
+        import numpy as np
+
+        time.sleep(0.001 * config)
+        return random.random() + np.random.random()  # noqa: NPY002
+
+    for n_jobs in (1, 2):
+        workers = workers_for(evaluate, range(3), None, n_jobs=n_jobs)
+        for seed in (1, 2):
+            own = random.Random(seed).random() + np.random.RandomState(seed).random()
+            outcomes = outcomes_of(workers, cells_for(range(3), seed=seed))
+            assert [outcome.value for outcome in outcomes] == [own] * 3
+
+
+def state_of_the_legacy_generators():
+    kind, words, *rest = np.random.get_state()  # noqa: NPY002
+    return random.getstate(), (kind, words.tolist(), *rest)
+
+
+@pytest.mark.parametrize("backend", [None, "threading"])
+def test_the_global_generators_are_put_back(backend):
+    def evaluate(config, instance, seed):
+        return config + random.random() + np.random.random()  # noqa: NPY002
+
+    race = racer.race
+    before = state_of_the_legacy_generators()
+    if backend is None:
+        race([1, 2], evaluate, budget=20)
+    else:
+        with joblib.parallel_config(backend=backend):
+            race([1, 2], evaluate, budget=20, n_jobs=2)
+    assert state_of_the_legacy_generators() == before
+
+
+def test_the_global_generators_are_put_back_after_an_interrupt():
+    def evaluate(config, instance, seed):
+        raise KeyboardInterrupt
+
+    before = state_of_the_legacy_generators()
+    with pytest.raises(racer.RaceInterrupted):
+        racer.race([1, 2], evaluate, budget=20)
+    assert state_of_the_legacy_generators() == before
+
+
+def test_the_first_race_of_a_process_leaves_the_global_generators_alone():
+    code = """
+import random, numpy, racer
+random.seed(1)
+numpy.random.seed(1)
+racer.race([1, 2], lambda config, instance, seed: config, budget=20)
+print(random.random() == random.Random(1).random())
+print(numpy.random.random() == numpy.random.RandomState(1).random())
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True, timeout=60
+    )
+    assert run.stdout.split() == ["True", "True"]
+
+
+def test_closures_lambdas_and_partials_work_in_worker_processes():
+    from functools import partial
+
+    offset = 10
+    cells = cells_for([1, 2])
+
+    def add(more, config, instance, seed):
+        return config + offset + more
+
+    for evaluate, values in [
+        (lambda config, instance, seed: config + offset, [11.0, 12.0]),
+        (partial(add, 5), [16.0, 17.0]),
+    ]:
+        outcomes = outcomes_of(workers_for(evaluate, [1, 2], None, n_jobs=2), cells)
+        assert [outcome.value for outcome in outcomes] == values
+
+
+@pytest.mark.parametrize("size", [10, 100_000, 300_000])
+def test_instances_may_be_arrays_of_any_size(size):
+    instance = np.ones(size)
+    workers = workers_for(lambda config, instance, seed: 0.0, [1, 2], [instance], n_jobs=2)
+    outcomes = outcomes_of(workers, cells_for([1, 2], instance=instance))
+    assert [outcome.status for outcome in outcomes] == ["ok", "ok"]
+
+
+def test_large_arrays_can_be_written_to_in_worker_processes():
+    def evaluate(config, instance, seed):
+        instance[0] += config
+        return instance.sum()
+
+    cells = cells_for([1, 2], instance=np.zeros(300_000))
+    outcomes = outcomes_of(Processes(evaluate, n_jobs=2), cells)
+    assert [outcome.value for outcome in outcomes] == [1.0, 2.0]
+
+
+def test_a_joblib_backend_of_the_user_is_honoured():
+    here, lock = os.getpid(), threading.Lock()  # the lock could not be sent to a process
+    seen = set()
+
+    def evaluate(config, instance, seed):
+        with lock:
+            seen.add((os.getpid(), threading.current_thread() is threading.main_thread()))
+        return config
+
+    with joblib.parallel_config(backend="threading"):
+        result = racer.race([1, 2, 3], evaluate, budget=60, n_jobs=2)
+    assert result.best == 1
+    assert seen == {(here, False)}
+
+
+def test_worker_processes_are_other_processes():
+    def evaluate(config, instance, seed):
+        import os
+
+        return os.getpid()
+
+    apart = outcomes_of(workers_for(evaluate, [1, 2], None, n_jobs=2), cells_for([1, 2]))
+    assert os.getpid() not in {outcome.value for outcome in apart}
+    here = outcomes_of(workers_for(evaluate, [1, 2], None), cells_for([1, 2]))
+    assert {outcome.value for outcome in here} == {os.getpid()}
+
+
+class Held:
+    """Holds what cannot be pickled."""
+
+    def __init__(self, kind, path):
+        self.item = {
+            "lock": threading.Lock,
+            "file": lambda: (path / "open").open("w"),
+            "generator": lambda: (x for x in "ab"),
+        }[kind]()
+
+    def close(self):
+        if hasattr(self.item, "close"):
+            self.item.close()
+
+
+@pytest.fixture(params=["lock", "file", "generator"])
+def held(request, tmp_path):
+    item = Held(request.param, tmp_path)
+    yield item.item
+    item.close()
+
+
+@pytest.fixture
+def evaluate_and_mark(tmp_path):
+    mark = tmp_path / "called"
+
+    def evaluate(config, instance, seed):
+        mark.touch()
+        return 0.0
+
+    return evaluate, mark
+
+
+def test_an_objective_that_cannot_be_sent_is_named(held, evaluate_and_mark):
+    evaluate, mark = evaluate_and_mark
+
+    def holding(config, instance, seed):
+        return evaluate(held, instance, seed)
+
+    with pytest.raises(ObjectiveError, match=r"^evaluate cannot be sent .*or use n_jobs=1"):
+        racer.race([1, 2], holding, budget=20, n_jobs=2)
+    assert not mark.exists()
+
+
+def test_a_candidate_that_cannot_be_sent_is_named(held, evaluate_and_mark):
+    evaluate, mark = evaluate_and_mark
+    with pytest.raises(ObjectiveError, match=r"^candidate 1 cannot be sent .*or use n_jobs=1"):
+        racer.race([{"x": 1}, {"x": held}], evaluate, budget=20, n_jobs=2)
+    assert not mark.exists()
+
+
+def test_an_instance_that_cannot_be_sent_is_named(held, evaluate_and_mark):
+    evaluate, mark = evaluate_and_mark
+    with pytest.raises(ObjectiveError, match=r"^instance 2 cannot be sent .*or use n_jobs=1"):
+        racer.race([1, 2], evaluate, [0, 1, held], budget=20, n_jobs=2)
+    assert not mark.exists()
+
+
+def test_in_process_nothing_needs_to_be_picklable(held):
+    result = racer.race(
+        [(1, held), (2, held)], lambda config, instance, seed: config[0], [held], budget=20
+    )
+    assert result.best_index == 0
+
+
+def test_a_wrong_signature_is_found_before_anything_runs():
+    seen = []
+    with pytest.raises(ObjectiveError, match="cannot be called as"):
+        racer.race([1, 2], lambda config, instance: seen.append(1) or 0.0, budget=20)
+    assert not seen
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.0, 2.5, True, "2", None])
+def test_a_number_of_jobs_that_is_none_is_refused(n_jobs):
+    with pytest.raises(SettingError, match=f"n_jobs={n_jobs!r}: give a whole number"):
+        workers_for(hostile(), [1], None, n_jobs=n_jobs)
+
+
+@pytest.mark.parametrize("retries", [-1, 1.0, True, None])
+def test_a_number_of_retries_that_is_none_is_refused(retries):
+    with pytest.raises(SettingError, match=f"retries={retries!r}: give a whole number >= 0"):
+        workers_for(hostile(), [1], None, retries=retries)
+
+
+def test_one_job_stays_in_process_and_more_do_not():
+    assert isinstance(workers_for(hostile(), [1], None), InProcess)
+    assert isinstance(workers_for(hostile(), [1], None, n_jobs=2), Processes)
+    assert isinstance(workers_for(hostile(), [1], None, n_jobs=-1), Processes)
+
+
+def test_workers_refuse_with_a_racer_error():
+    with pytest.raises(RacerError):
+        workers_for(None, [1], None)

@@ -1,0 +1,82 @@
+"""Playing races without running anything."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from racer import Outcome
+from racer.deciders import Drop, Verdict
+
+
+class Scripted:
+    """A decider that drops by a script and keeps a record of what it was shown.
+
+    `script` maps the number of blocks seen so far to the candidates to drop.
+    """
+
+    def __init__(self, script=None, best=None):
+        self.script = script or {}
+        self.best = best
+        self.looks = []
+
+    def start(self, n_candidates, rng):
+        return 0
+
+    def decide(self, state, blocks):
+        state += len(blocks.costs)
+        self.looks.append((state, blocks.candidates.tolist(), blocks.costs.tolist()))
+        stays = [c for c in blocks.candidates.tolist() if c not in self.script.get(state, ())]
+        drops = tuple(
+            Drop(c, "inferior", stays[0] if stays else 0, 0.99, "posterior")
+            for c in self.script.get(state, ())
+        )
+        return state, Verdict(drops, self.best, blocks.costs.mean(axis=0), {})
+
+
+def outcome_of(answer):
+    """Return an Outcome: as given, failed for None, or ok with the number."""
+    if isinstance(answer, Outcome):
+        return answer
+    if answer is None:
+        return Outcome("failed", None, 1.0, "it failed")
+    return Outcome("ok", float(answer), 1.0)
+
+
+def play(race, evaluate, order=None):
+    """Run a race to its end; `order` says in which order the cells of a block are told."""
+    while cells := race.ask():
+        for cell in order(cells) if order else cells:
+            race.tell(cell, outcome_of(evaluate(cell)))
+    return race.result()
+
+
+def content(result):
+    """Return all that a result says, in a form that can be compared."""
+    return {
+        "best_index": result.best_index,
+        "survivors": result.survivors,
+        "ended": result.ended,
+        "evaluations": result.evaluations,
+        "dropped": result.dropped,
+        "scores": [[repr(v) for v in row] for row in result.table.scores().tolist()],
+        "failures": result.table.failures,
+        "set_aside": result.table.set_aside,
+        "seeds": [(row.instance, row.seed) for row in result.table.rows],
+        "probability_best": result.probability_best,
+    }
+
+
+def noisy(cell, spread=1.0):
+    """Return the configuration (a number) plus noise that depends on the cell alone."""
+    rng = np.random.default_rng([cell.seed, cell.candidate])
+    return float(cell.config) + spread * rng.standard_normal()
+
+
+@pytest.fixture(name="racing", scope="session")
+def _racing():
+    return SimpleNamespace(
+        Scripted=Scripted, play=play, content=content, noisy=noisy, outcome_of=outcome_of
+    )

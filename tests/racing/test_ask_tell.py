@@ -1,0 +1,183 @@
+"""A race as a state machine: ask, tell, and what may not be told."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from racer import Budget, Outcome, Race, RacerError, RaceStateError
+from racer.seeding import block_seed
+
+LAWS = settings(max_examples=15, deadline=None, derandomize=True)
+
+OK = Outcome("ok", 1.0, 1.0)
+
+
+def snapshot(race, racing):
+    return race.ask(), race.ended, race.alive, racing.content(race.result())
+
+
+def test_ask_returns_a_cell_for_everyone_alive():
+    race = Race(["a", "b", "c"], ["i", "j"], budget=30, seed=1)
+    cells = race.ask()
+    assert [cell.candidate for cell in cells] == [0, 1, 2]
+    assert [cell.config for cell in cells] == ["a", "b", "c"]
+    assert {(cell.block, cell.instance, cell.seed) for cell in cells} == {
+        (0, "i", block_seed(1, 0))
+    }
+
+
+def test_asking_changes_nothing(racing):
+    race = Race([1, 2, 3], budget=60, seed=1)
+    while cells := race.ask():
+        for cell in cells:
+            before = snapshot(race, racing)
+            assert before == snapshot(race, racing)
+            assert cell in race.ask()
+            race.tell(cell, racing.outcome_of(racing.noisy(cell)))
+            assert cell not in race.ask()
+    assert race.ask() == ()
+
+
+def test_what_is_left_of_a_block_is_asked_for_again():
+    race = Race([1, 2, 3], budget=30)
+    cells = race.ask()
+    race.tell(cells[1], OK)
+    assert race.ask() == (cells[0], cells[2])
+
+
+@LAWS
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["bayesian-friedman", "f-race", "t-race"]))
+def test_the_order_of_telling_changes_nothing(racing, seed, decider):
+    rng = np.random.default_rng(seed)
+    settings_ = {"decider": decider, "budget": 150, "seed": seed, "first_test": 4}
+
+    def evaluate(cell):
+        draw = np.random.default_rng([cell.seed, cell.candidate]).random()
+        return None if cell.candidate and draw < 0.1 else racing.noisy(cell)
+
+    straight = racing.play(Race(range(6), [0, 1, 2], **settings_), evaluate)
+    shuffled = racing.play(
+        Race(range(6), [0, 1, 2], **settings_),
+        evaluate,
+        order=lambda cells: [cells[i] for i in rng.permutation(len(cells))],
+    )
+    assert racing.content(straight) == racing.content(shuffled)
+
+
+@pytest.mark.parametrize("seconds", [1.0, 1.2, 1.5, 1.8])
+def test_the_order_of_telling_changes_nothing_under_a_budget_of_seconds(racing, seconds):
+    took = [0.1, 0.2, 0.3]  # 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1
+
+    def evaluate(cell):
+        return Outcome("ok", cell.config, took[cell.candidate])
+
+    straight = racing.play(Race([1, 2, 3], budget=Budget(seconds=seconds), seed=0), evaluate)
+    backwards = racing.play(
+        Race([1, 2, 3], budget=Budget(seconds=seconds), seed=0), evaluate, order=reversed
+    )
+    assert racing.content(straight) == racing.content(backwards)
+    assert straight.seconds == backwards.seconds
+
+
+def test_telling_twice_is_refused_and_the_first_word_counts(racing):
+    race = Race([1, 2], budget=20, seed=3)
+    cell = race.ask()[0]
+    race.tell(cell, OK)
+    before = snapshot(race, racing)
+    with pytest.raises(RaceStateError, match="candidate 0 on block 0 has been told before"):
+        race.tell(cell, Outcome("ok", -5.0))
+    assert snapshot(race, racing) == before
+    race.tell(race.ask()[0], OK)
+    assert race.result().scores.to_numpy().tolist() == [[1.0, 1.0]]
+
+
+def test_a_cell_of_another_block_is_refused(racing):
+    race = Race([1, 2], budget=20, seed=3)
+    early = race.ask()
+    for cell in early:
+        race.tell(cell, OK)
+    before = snapshot(race, racing)
+    for wrong in (early[0], early[0]._replace(block=2), early[0]._replace(block=-1)):
+        with pytest.raises(RaceStateError, match=f"on block {wrong.block} was not asked for"):
+            race.tell(wrong, OK)
+    assert snapshot(race, racing) == before
+
+
+def test_an_unknown_candidate_is_refused(racing):
+    race = Race([1, 2], budget=20, seed=3)
+    before = snapshot(race, racing)
+    for candidate in (2, -1):
+        wrong = race.ask()[0]._replace(candidate=candidate)
+        with pytest.raises(RaceStateError, match=f"candidate {candidate} .* was not asked for"):
+            race.tell(wrong, OK)
+    assert snapshot(race, racing) == before
+
+
+def test_a_candidate_that_is_out_is_refused(racing):
+    race = Race([1, 2, 3], decider=racing.Scripted({1: [1]}), budget=20, first_test=1)
+    for cell in race.ask():
+        race.tell(cell, OK)
+    assert race.alive == (0, 2)
+    gone = race.ask()[0]._replace(candidate=1)
+    with pytest.raises(RaceStateError, match="candidate 1 on block 1 was not asked for"):
+        race.tell(gone, OK)
+    assert [cell.candidate for cell in race.ask()] == [0, 2]
+
+
+def test_nothing_can_be_told_after_the_end(racing):
+    race = Race([1, 2], [0], deterministic=True, budget=20, first_test=1)
+    cells = race.ask()
+    racing.play(race, lambda cell: cell.config)
+    before = snapshot(race, racing)
+    with pytest.raises(RaceStateError, match="was not asked for"):
+        race.tell(cells[0], OK)
+    assert snapshot(race, racing) == before
+    assert race.ask() == ()
+
+
+def test_a_race_goes_on_after_a_refusal_as_if_nothing_had_been(racing):
+    def with_refusals(cells):
+        for cell in cells:
+            for wrong in (cell._replace(block=cell.block + 1), cell._replace(candidate=77)):
+                with pytest.raises(RaceStateError):
+                    race.tell(wrong, OK)
+            yield cell
+
+    race = Race(range(4), budget=100, seed=5)
+    disturbed = racing.play(race, racing.noisy, order=with_refusals)
+    plain = racing.play(Race(range(4), budget=100, seed=5), racing.noisy)
+    assert racing.content(disturbed) == racing.content(plain)
+
+
+@pytest.mark.parametrize("told", [0.5, None, ("ok", 0.5), "ok"], ids=repr)
+def test_what_is_no_outcome_is_refused_and_leaves_the_race_intact(told, racing):
+    race = Race([1, 2], budget=20, seed=3)
+    before = snapshot(race, racing)
+    with pytest.raises((RacerError, TypeError)):
+        race.tell(race.ask()[0], told)
+    assert snapshot(race, racing) == before
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None, "1"], ids=repr)
+def test_an_ok_outcome_needs_a_finite_value(value, racing):
+    race = Race([1, 2], budget=20, seed=3)
+    before = snapshot(race, racing)
+    with pytest.raises((RacerError, TypeError)):
+        race.tell(race.ask()[0], Outcome("ok", value))
+    assert snapshot(race, racing) == before
+
+
+def test_a_race_that_goes_on_can_be_looked_at():
+    race = Race([1, 2], budget=20, seed=3)
+    assert race.ended is None
+    race.tell(race.ask()[0], OK)
+    result = race.result()
+    assert result.evaluations == 1
+    assert result.scores.shape == (0, 2)
+    assert result.ended.value == "interrupted"
+    assert result.best is None

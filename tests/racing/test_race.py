@@ -1,0 +1,346 @@
+"""One race: when it looks, when it ends, what its blocks are."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from racer import CandidateError, Ended, Race, RacerWarning, SettingError
+from racer.deciders import DECIDERS, BayesianFriedman, FRace
+from racer.seeding import block_seed
+
+LAWS = settings(max_examples=20, deadline=None, derandomize=True)
+
+
+def config_of(cell):
+    return cell.config
+
+
+# -- when it looks
+
+
+@pytest.mark.parametrize(
+    ("first_test", "each_test", "blocks", "looks"),
+    [
+        (5, 1, 8, [5, 6, 7, 8]),
+        (3, 2, 8, [3, 5, 7, 8]),
+        (3, 2, 7, [3, 5, 7]),
+        (1, 3, 5, [1, 4, 5]),
+        (4, 100, 6, [4, 6]),
+        (6, 1, 6, [6]),
+    ],
+)
+def test_looks_are_at_first_test_then_at_every_each_test_and_at_the_end(
+    racing, first_test, each_test, blocks, looks
+):
+    decider = racing.Scripted()
+    race = Race(
+        [1, 2, 3], decider=decider, budget=3 * blocks, first_test=first_test, each_test=each_test
+    )
+    racing.play(race, config_of)
+    assert [look for look, _, _ in decider.looks] == looks
+    shown = [len(costs) for _, _, costs in decider.looks]
+    assert shown == np.diff([0, *looks]).tolist()
+
+
+def test_the_last_look_can_still_drop(racing):
+    race = Race([1, 2, 3], decider=racing.Scripted({7: [2]}), budget=21, first_test=5, each_test=50)
+    result = racing.play(race, config_of)
+    assert [(e.block, e.candidate) for e in result.dropped] == [(6, 2)]
+    assert result.survivors == (0, 1)
+    assert result.ended == Ended.BUDGET
+
+
+def test_a_last_look_that_leaves_one_decides(racing):
+    race = Race([1, 2], decider=racing.Scripted({7: [1]}), budget=14, first_test=5, each_test=50)
+    assert racing.play(race, config_of).ended == Ended.DECIDED
+
+
+def test_with_fewer_instances_than_first_test_nobody_goes_but_the_best_is_named(racing):
+    decider = racing.Scripted({3: [0]}, best=1)
+    race = Race([2, 1], ["a", "b", "c"], decider=decider, deterministic=True, budget=100)
+    result = racing.play(race, config_of)
+    assert result.ended == Ended.INSTANCES
+    assert [look for look, _, _ in decider.looks] == [3]
+    assert result.survivors == (1, 0)
+    assert result.best == 1
+    assert result.eliminations.empty
+
+
+def test_a_decider_is_shown_only_who_is_alive(racing):
+    decider = racing.Scripted({2: [1], 4: [3]})
+    race = Race(range(5), decider=decider, budget=22, first_test=2, each_test=2)
+    racing.play(race, config_of)
+    assert [(look, alive) for look, alive, _ in decider.looks] == [
+        (2, [0, 1, 2, 3, 4]),
+        (4, [0, 2, 3, 4]),
+        (5, [0, 2, 4]),
+    ]
+    assert decider.looks[1][2] == [[0, 2, 3, 4]] * 2
+
+
+# -- who stays
+
+
+@pytest.mark.parametrize("min_survivors", [1, 2, 3])
+def test_min_survivors_stay_and_those_with_the_strongest_evidence_go(racing, min_survivors):
+    decider = racing.Scripted({2: [4, 2, 1, 3]})
+    race = Race(range(5), decider=decider, budget=100, first_test=2, min_survivors=min_survivors)
+    result = racing.play(race, config_of)
+    assert result.ended == Ended.DECIDED
+    assert [e.candidate for e in result.dropped] == [4, 2, 1, 3][: 5 - min_survivors]
+    assert len(result.survivors) == min_survivors
+
+
+def test_survivors_are_sorted_by_standing(racing):
+    race = Race([3, 1, 2], decider=racing.Scripted(best=1), budget=15)
+    assert racing.play(race, config_of).survivors == (1, 2, 0)
+
+
+# -- how it ends
+
+
+def equal(cell):
+    return 1.0
+
+
+def failing(cell):
+    return None
+
+
+ENDS = {
+    Ended.DECIDED: ({"candidates": [1, 2, 3], "budget": 60}, config_of, 0),
+    Ended.BUDGET: ({"candidates": [1, 2], "budget": 11, "decider": "f-race"}, config_of, 0),
+    Ended.INSTANCES: (
+        {"candidates": [1, 2], "instances": [0, 1], "deterministic": True, "budget": 60}, config_of, 0
+    ),
+    Ended.ALL_EQUAL: ({"candidates": [1, 2], "budget": 20}, equal, None),
+    Ended.ALL_FAILED: ({"candidates": [1, 2], "budget": 60}, failing, None),
+    Ended.ONE_CANDIDATE: ({"candidates": ["only"], "budget": 60}, config_of, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ended", ENDS, ids=str)
+def test_each_way_to_end(racing, ended):
+    keywords, evaluate, best_index = ENDS[ended]
+    race = Race(**keywords, seed=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RacerWarning)
+        result = racing.play(race, evaluate)
+    assert race.ended == result.ended == ended
+    assert result.best_index == best_index
+    assert result.best == (None if best_index is None else keywords["candidates"][best_index])
+    assert ended.message.endswith(".")
+
+
+def test_no_way_to_end_is_forgotten():
+    assert {*ENDS, Ended.INTERRUPTED} == set(Ended)  # the last one is in tests/run
+    assert len({ended.message for ended in Ended}) == len(Ended)
+
+
+def test_all_equal_is_said_even_when_copies_were_dropped(racing):
+    result = racing.play(Race([1, 2, 3], budget=1000), equal)
+    assert result.ended == Ended.ALL_EQUAL
+    assert result.best is None
+    assert set(result.eliminations["reason"]) == {"indistinguishable"}
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_all_equal_by_the_last_of_the_instances(racing, blocks):
+    race = Race([1, 2], range(blocks), deterministic=True, budget=60)
+    result = racing.play(race, equal)
+    assert (result.ended, result.best) == (Ended.ALL_EQUAL, None)
+
+
+def test_one_block_that_tells_two_apart_is_enough_not_to_be_all_equal(racing):
+    result = racing.play(
+        Race([1, 2, 3], budget=30), lambda cell: float(cell.block == 3 and cell.candidate == 2)
+    )
+    assert result.ended == Ended.BUDGET
+    assert result.survivors[-1] == 2
+
+
+def test_all_failed_ends_at_the_first_test_and_warns_for_each_block(racing):
+    race = Race([1, 2], budget=1000, first_test=3)
+    with pytest.warns(RacerWarning, match="set aside: all 2 evaluations failed") as caught:
+        result = racing.play(race, failing)
+    assert [str(w.message).split(" is")[0] for w in caught] == ["block 0", "block 1", "block 2"]
+    assert "it failed" in str(caught[0].message)
+    assert (result.ended, result.best, result.evaluations) == (Ended.ALL_FAILED, None, 6)
+    assert result.survivors == (0, 1)
+    assert result.blocks["set_aside"].tolist() == [True] * 3
+    assert result.probability_best == {0: 0.5, 1: 0.5}
+
+
+def test_a_block_in_which_all_fail_is_set_aside_and_does_not_count(racing):
+    decider = racing.Scripted()
+    race = Race([1, 2], decider=decider, budget=14, first_test=3)
+    with pytest.warns(RacerWarning, match="block 1 is set aside"):
+        result = racing.play(race, lambda cell: None if cell.block == 1 else cell.config)
+    assert [look for look, _, _ in decider.looks] == [3, 4, 5, 6]
+    assert all(costs == [[1, 2]] for _, _, costs in decider.looks[1:])
+    assert result.blocks["set_aside"].tolist() == [False, True, *[False] * 5]
+    assert result.scores.shape == (7, 2)
+    assert result.evaluations == 14
+
+
+def test_a_race_survives_warnings_turned_into_errors():
+    race = Race([1, 2], budget=20, seed=1)
+    from racer import Outcome
+
+    first, second = race.ask()
+    race.tell(first, Outcome("failed", None))
+    with pytest.raises(RacerWarning):
+        race.tell(second, Outcome("failed", None))
+    assert {cell.block for cell in race.ask()} == {1}
+
+
+# -- failures
+
+
+@pytest.mark.parametrize("decider", DECIDERS)
+def test_failing_everywhere_is_worse_than_any_value(racing, decider):
+    race = Race([1, 2, 3], decider=decider, budget=150, seed=1)
+
+    def evaluate(cell):
+        return None if cell.candidate == 0 else racing.noisy(cell, 0.1)
+
+    result = racing.play(race, evaluate)
+    assert result.best_index == 1
+    assert 0 not in result.survivors
+
+
+@pytest.mark.parametrize("decider", DECIDERS)
+def test_two_that_always_fail_tie_and_the_third_wins(racing, decider):
+    result = racing.play(
+        Race([1, 2, 3], decider=decider, budget=150), lambda cell: 5.0 if cell.config == 3 else None
+    )
+    assert result.best == 3
+    assert set(result.probability_best) == set(result.survivors)
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_a_failed_cell_ranks_last_in_its_block(racing, maximize):
+    decider = racing.Scripted()
+    race = Race([1, 2, 3], decider=decider, budget=15, maximize=maximize)
+    racing.play(race, lambda cell: None if cell.candidate == cell.block % 3 else cell.config)
+    for block, costs in enumerate(np.concatenate([costs for _, _, costs in decider.looks])):
+        assert costs[block % 3] == np.inf
+        assert np.isfinite(np.delete(costs, block % 3)).all()
+
+
+# -- blocks
+
+
+def cells_of(race, racing, evaluate=config_of):
+    seen = []
+    racing.play(race, lambda cell: seen.append(cell) or evaluate(cell))
+    return seen
+
+
+def test_instances_come_again_with_new_seeds(racing):
+    race = Race([1, 2], ["a", "b", "c"], decider=racing.Scripted(), budget=16, seed=4)
+    blocks = {cell.block: (cell.instance, cell.seed) for cell in cells_of(race, racing)}
+    assert [instance for instance, _ in blocks.values()] == list("abcabcab")
+    assert len({seed for _, seed in blocks.values()}) == 8
+
+
+def test_a_deterministic_race_uses_each_instance_once(racing):
+    race = Race([1, 2], ["a", "b", "c"], decider=racing.Scripted(), budget=99, deterministic=True)
+    assert [cell.instance for cell in cells_of(race, racing)] == list("aabbcc")
+
+
+def test_without_instances_there_are_only_seeds(racing):
+    race = Race([1, 2], decider=racing.Scripted(), budget=10)
+    cells = cells_of(race, racing)
+    assert {cell.instance for cell in cells} == {None}
+    assert len({cell.seed for cell in cells}) == 5
+
+
+@LAWS
+@given(st.integers(0, 2**40), st.integers(2, 5), st.sampled_from(list(DECIDERS)))
+def test_the_seed_of_a_block_is_a_function_of_the_race_seed_and_its_number(
+    racing, seed, m, decider
+):
+    race = Race(range(m), ["a", "b"], decider=decider, budget=40, seed=seed)
+    for cell in cells_of(race, racing, racing.noisy):
+        assert cell.seed == block_seed(seed, cell.block)
+        assert cell.instance == "ab"[cell.block % 2]
+
+
+def test_the_seed_of_a_result_repeats_the_race(racing):
+    first = racing.play(Race(range(5), budget=100), racing.noisy)
+    again = racing.play(Race(range(5), budget=100, seed=first.seed), racing.noisy)
+    assert racing.content(first) == racing.content(again)
+    other = racing.play(Race(range(5), budget=100, seed=first.seed + 1), racing.noisy)
+    assert racing.content(first) != racing.content(other)
+
+
+@pytest.mark.parametrize("decider", DECIDERS)
+def test_maximising_is_minimising_the_negative(racing, decider):
+    def evaluate(sign):
+        def of(cell):
+            return None if cell.block == cell.candidate == 3 else sign * racing.noisy(cell, 2.0)
+
+        return of
+
+    low = racing.play(Race(range(6), decider=decider, budget=200, seed=8), evaluate(1))
+    high = racing.play(
+        Race(range(6), decider=decider, budget=200, seed=8, maximize=True), evaluate(-1)
+    )
+    one, other = racing.content(low), racing.content(high)
+    assert np.array_equal(low.scores, -high.scores, equal_nan=True)
+    assert {**one, "scores": None} == {**other, "scores": None}
+    assert low.mean(0) == -high.mean(0)
+
+
+# -- settings
+
+
+@pytest.mark.parametrize("name", ["first_test", "each_test", "min_survivors"])
+@pytest.mark.parametrize("value", [0, -1, 1.0, True, "1", None])
+def test_whole_numbers_are_asked_for(name, value):
+    with pytest.raises(SettingError, match=f"{name}={value!r}: give a whole number >= 1"):
+        Race([1, 2], budget=100, **{name: value})
+
+
+@pytest.mark.parametrize("min_survivors", [2, 3])
+def test_min_survivors_must_leave_something_to_race(min_survivors):
+    with pytest.raises(SettingError, match="leaves nothing to race among 2 candidates"):
+        Race([1, 2], budget=100, min_survivors=min_survivors)
+
+
+def test_one_candidate_is_fine_whatever_min_survivors_says():
+    assert Race([1], budget=100, min_survivors=1).ended == Ended.ONE_CANDIDATE
+
+
+def test_deterministic_needs_instances():
+    with pytest.raises(SettingError, match="deterministic=True without instances"):
+        Race([1, 2], budget=100, deterministic=True)
+
+
+def test_candidates_and_instances_are_checked_by_name():
+    with pytest.raises(CandidateError, match=r"^candidates is a set"):
+        Race({1, 2}, budget=100)
+    with pytest.raises(CandidateError, match=r"^instances is a generator: give list"):
+        Race([1, 2], (x for x in "ab"), budget=100)
+    with pytest.raises(CandidateError, match=r"^instances is empty"):
+        Race([1, 2], [], budget=100)
+    with pytest.raises(CandidateError, match="candidates 0 and 1"):
+        Race([1, 1.0], budget=100)
+    assert Race([1, 2], ["a", "a"], budget=100).instances == ("a", "a")
+
+
+def test_deciders_come_by_name_or_as_objects(racing):
+    by_name = racing.play(Race(range(5), decider="f-race", budget=100, seed=1), racing.noisy)
+    as_object = racing.play(Race(range(5), decider=FRace(), budget=100, seed=1), racing.noisy)
+    assert racing.content(by_name) == racing.content(as_object)
+    default = racing.play(Race(range(5), budget=100, seed=1), racing.noisy)
+    named = racing.play(
+        Race(range(5), decider=BayesianFriedman(), budget=100, seed=1), racing.noisy
+    )
+    assert racing.content(default) == racing.content(named)

@@ -1,0 +1,130 @@
+"""The result: frames, probabilities, and what it looks like."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from racer import Race
+
+
+@pytest.fixture(scope="module")
+def result(racing):
+    race = Race([{"x": x} for x in (2, 1, 3)], ["a", "b"], budget=60, seed=5, min_survivors=2)
+
+    def evaluate(cell):
+        if (cell.block, cell.candidate) == (1, 2):
+            return None
+        return racing.noisy(cell._replace(config=cell.config["x"]), 0.01)
+
+    return racing.play(race, evaluate)
+
+
+def test_best_is_a_configuration_of_the_user(result):
+    assert result.best == {"x": 1}
+    assert result.best_index == 1
+    assert result.config(2) == {"x": 3}
+    assert result.survivors == (1, 0)
+
+
+def test_scores_are_blocks_by_candidates(result):
+    scores = result.scores
+    assert scores.shape == (len(result.blocks), 3)
+    assert (scores.index.name, scores.columns.name) == ("block", "candidate")
+    assert scores.dtypes.unique().tolist() == ["float64"]
+    assert pd.isna(scores.loc[1, 2])
+    assert scores.loc[0, 2] == pytest.approx(3, abs=0.1)
+    assert scores.count().sum() == result.evaluations - len(result.failures)
+
+
+def test_who_is_out_has_no_score(racing):
+    race = Race([1, 2, 3], decider=racing.Scripted({2: [0]}), budget=12, first_test=2)
+    result = racing.play(race, lambda cell: cell.config)
+    assert result.scores[0].isna().tolist() == [False, False, True, True, True]
+    assert not result.scores[[1, 2]].isna().any(axis=None)
+    assert result.blocks["evaluated"].tolist() == [3, 3, 2, 2, 2]
+
+
+def test_eliminations_have_a_row_each(result):
+    frame = result.eliminations
+    assert list(frame) == ["block", "candidate", "reason", "against", "probability", "measure"]
+    row = frame.iloc[0]
+    assert (row.candidate, row.reason, row.against, row.measure) == (2, "inferior", 1, "posterior")
+    assert 0.95 < row.probability <= 1
+    assert len(frame) == len(result.dropped) == 1
+
+
+def test_failures_have_a_row_each(result):
+    assert result.failures.to_dict("records") == [
+        {"block": 1, "candidate": 2, "status": "failed", "message": "it failed"}
+    ]
+
+
+def test_blocks_have_a_row_each(result):
+    blocks = result.blocks
+    assert list(blocks) == ["instance", "seed", "evaluated", "set_aside"]
+    assert blocks.index.name == "block"
+    assert blocks["instance"].tolist()[:4] == [0, 1, 0, 1]
+    assert blocks["evaluated"].sum() == result.evaluations
+    assert not blocks["set_aside"].any()
+
+
+def test_without_instances_their_index_is_missing(racing):
+    result = racing.play(Race([1, 2], budget=10), racing.noisy)
+    assert result.blocks["instance"].isna().all()
+    assert str(result.blocks["instance"].dtype) == "Int64"
+
+
+def test_frames_of_a_race_without_blocks():
+    result = Race(["only"], budget=10).result()
+    assert result.scores.shape == (0, 1)
+    assert result.eliminations.empty
+    assert result.failures.empty
+    assert result.blocks.empty
+    assert list(result.blocks) == ["instance", "seed", "evaluated", "set_aside"]
+    assert result.probability_best == {0: 1.0}
+    assert (result.best, result.evaluations, result.seconds) == ("only", 0, 0.0)
+
+
+def test_frames_of_a_race_in_which_nothing_went_wrong_keep_their_columns(racing):
+    result = racing.play(Race([1, 2], budget=10), racing.noisy)
+    assert list(result.failures) == ["block", "candidate", "status", "message"]
+    assert list(result.eliminations)[:2] == ["block", "candidate"]
+
+
+def test_probabilities_of_the_survivors_sum_to_one(result):
+    assert list(result.probability_best) == list(result.survivors)
+    assert sum(result.probability_best.values()) == pytest.approx(1)
+    assert result.probability_best[1] > 0.99
+    assert all(type(p) is float for p in result.probability_best.values())
+
+
+def test_probabilities_are_even_between_equals(racing):
+    result = racing.play(Race([1, 2, 3, 4], budget=20), lambda cell: 1.0)
+    assert result.probability_best == pytest.approx(dict.fromkeys(range(4), 0.25))
+
+
+def test_probabilities_are_the_same_however_often_and_whenever_asked(racing):
+    one, other = (
+        racing.play(Race(range(4), budget=40, seed=1), racing.noisy).probability_best
+        for _ in range(2)
+    )
+    assert one == other
+    assert sum(one.values()) == pytest.approx(1)
+
+
+def test_means_leave_failures_out(result):
+    assert result.mean(2) == pytest.approx(result.scores[2].mean())
+    assert result.mean(1) == pytest.approx(1, abs=0.1)
+
+
+def test_seconds_are_those_of_all_evaluations(racing):
+    result = racing.play(Race([1, 2], budget=12, decider="f-race"), lambda cell: cell.config)
+    assert result.seconds == result.evaluations == 12
+
+
+def test_repr_says_how_it_ended(result):
+    assert repr(result) == (
+        f"RaceResult(best_index=1, survivors=(1, 0), ended='decided', "
+        f"blocks={len(result.blocks)}, evaluations={result.evaluations}, seed=5)"
+    )

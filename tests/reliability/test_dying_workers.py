@@ -1,0 +1,82 @@
+"""A worker process that dies costs one cell; the others survive."""
+
+from __future__ import annotations
+
+import racer
+
+
+def deadly():
+    """Return an objective that does what its configuration says, and travels by value."""
+
+    def evaluate(config, instance, seed):
+        import os
+        import signal
+
+        if config == "exits":
+            os._exit(3)
+        if config == "is killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return float(config)
+
+    return evaluate
+
+
+def test_each_death_costs_its_own_cell():
+    pool = [1, "exits", 2, 3, "is killed", 4]
+    result = racer.race(
+        pool, deadly(), [0, 1], deterministic=True, first_test=2, budget=12, n_jobs=2
+    )
+    assert result.best == 1
+    assert result.evaluations == 12
+    assert result.failures[["block", "candidate", "status"]].to_numpy().tolist() == [
+        [0, 1, "killed"],
+        [0, 4, "killed"],
+        [1, 1, "killed"],
+        [1, 4, "killed"],
+    ]
+    assert all(result.failures["message"])
+    assert result.scores[[0, 2, 3, 5]].to_numpy().tolist() == [[1, 2, 3, 4]] * 2
+    assert result.scores[[1, 4]].isna().all(axis=None)
+
+
+def test_a_death_that_does_not_repeat_costs_nothing(tmp_path):
+    def evaluate(config, instance, seed):
+        import os
+
+        mark = tmp_path / f"{config}"
+        if config == 2 and not mark.exists():
+            mark.touch()
+            os._exit(1)
+        return config
+
+    result = racer.race(
+        [1, 2, 3], evaluate, [0], deterministic=True, first_test=1, budget=3, n_jobs=2
+    )
+    assert result.failures.empty
+    assert result.scores.to_numpy().tolist() == [[1, 2, 3]]
+
+
+def test_a_candidate_that_cannot_be_unpickled_costs_its_own_cell():
+    class Trap:
+        def __init__(self, value):
+            self.value = value
+
+        def __getstate__(self):
+            return {"value": self.value}
+
+        def __setstate__(self, state):
+            if state["value"] == 2:
+                raise RuntimeError("it was a trap")
+            self.__dict__.update(state)
+
+    result = racer.race(
+        [Trap(1), Trap(2), Trap(3)],
+        lambda config, instance, seed: config.value,
+        [0],
+        deterministic=True,
+        first_test=1,
+        budget=3,
+        n_jobs=2,
+    )
+    assert result.failures[["candidate", "status"]].to_numpy().tolist() == [[1, "killed"]]
+    assert result.scores[[0, 2]].to_numpy().tolist() == [[1, 3]]

@@ -1,0 +1,118 @@
+"""A failed evaluation costs its cell, and never helps the candidate that failed.
+
+What holds for ranks, exactly, for any table and a single look at it: put a failure in the place
+of one cell of candidate c, and
+
+- c does not gain on anybody: standing(c) - standing(j) does not fall, for any other j;
+- so c is not named best where it was not before;
+- the all-pairs sign test without a gate, which looks at each pair alone, drops c if it did before.
+
+(It does not hold for the verdict of a gate: pushing c back can hide a difference between others.
+Nor for means: what a failed cell would have cost is not known.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from racer import Outcome, Race
+from racer.deciders import BayesianFriedman, FRace
+
+LAWS = settings(max_examples=60, deadline=None, derandomize=True)
+
+
+def race_over(decider, costs, *, maximize=False):
+    """Look once, after all blocks; return the result and the standing of each candidate."""
+    n, m = costs.shape
+    seen = {}
+
+    class Recorded:
+        def start(self, n_candidates, rng):
+            return decider.start(n_candidates, rng)
+
+        def decide(self, state, blocks):
+            state, verdict = decider.decide(state, blocks)
+            seen["standing"] = verdict.standing.copy()
+            return state, verdict
+
+    race = Race(
+        range(m),
+        range(n),
+        decider=Recorded(),
+        deterministic=True,
+        first_test=n,
+        budget=n * m,
+        maximize=maximize,
+        seed=0,
+    )
+    for _ in range(n):
+        for cell in race.ask():
+            cost = float(costs[cell.instance, cell.candidate])
+            failed = Outcome("failed", None, message="why")
+            value = -cost if maximize else cost
+            race.tell(cell, failed if np.isinf(cost) else Outcome("ok", value))
+    return race.result(), seen["standing"]
+
+
+@st.composite
+def tables_and_a_cell(draw):
+    """A table with ties and some failures, and a cell of it in a block that has another score."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, m = int(rng.integers(5, 16)), int(rng.integers(2, 6))
+    costs = (rng.integers(0, 5, size=(n, m)) + np.arange(m) * rng.integers(0, 2)).astype(float)
+    costs[:, 2:][rng.random((n, m - 2)) < 0.1] = np.inf
+    block, candidate = int(rng.integers(n)), int(rng.integers(m))
+    return costs, block, candidate
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize(
+    "decider",
+    [
+        FRace(posthoc="sign", gate=False),
+        FRace(posthoc="sign", gate=False, alpha=0.2),
+        BayesianFriedman(),
+    ],
+    ids=["sign 0.05", "sign 0.2", "bayesian"],
+)
+@LAWS
+@given(case=tables_and_a_cell())
+def test_a_failure_never_helps(decider, maximize, case):
+    costs, block, candidate = case
+    worse = costs.copy()
+    worse[block, candidate] = np.inf
+    before, standing_before = race_over(decider, costs, maximize=maximize)
+    after, standing_after = race_over(decider, worse, maximize=maximize)
+    gap_before = standing_before[candidate] - standing_before
+    gap_after = standing_after[candidate] - standing_after
+    assert (gap_after >= gap_before - 1e-12).all()
+    if before.best_index not in (candidate, None):
+        assert after.best_index != candidate
+    if isinstance(decider, FRace) and candidate not in before.survivors:
+        assert candidate not in after.survivors
+
+
+@LAWS
+@given(case=tables_and_a_cell())
+def test_a_failure_is_listed_and_is_the_only_thing_that_changes_in_the_table(case):
+    costs, block, candidate = case
+    worse = costs.copy()
+    worse[block, candidate] = np.inf
+    decider = FRace()
+    before, _ = race_over(decider, costs)
+    after, _ = race_over(decider, worse)
+    changed = ~np.isclose(before.scores, after.scores, equal_nan=True)
+    assert np.argwhere(changed).tolist() in ([[block, candidate]], [])
+    assert ((after.failures["block"] == block) & (after.failures["candidate"] == candidate)).any()
+    assert before.evaluations == after.evaluations
+
+
+@pytest.mark.parametrize("better", [0, 1])
+def test_whoever_fails_more_often_loses_among_equals(better):
+    costs = np.full((20, 2), 1.0)
+    costs[:10, 1 - better] = np.inf
+    result, _ = race_over(BayesianFriedman(), costs)
+    assert result.best_index == better

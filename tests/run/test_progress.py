@@ -1,0 +1,80 @@
+"""What is shown while a race runs."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+import racer
+from racer.run.progress import Progress
+
+
+def race(**settings):
+    return racer.race(
+        [1, 2, 3], lambda config, instance, seed: config, budget=60, seed=1, **settings
+    )
+
+
+def test_drops_go_to_standard_error_and_nothing_to_standard_output(capsys):
+    result = race(progress=True)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert [gone.candidate for gone in result.dropped] == [2, 1]
+    assert shown.err.splitlines() == [
+        "block   5: dropped #2, inferior to #0 (posterior 1.000)",
+        "block   5: dropped #1, inferior to #0 (posterior 1.000)",
+        "block   5: 1 alive, best #0, mean 1, 15 evaluations",
+    ]
+    assert "\x1b" not in shown.err
+
+
+def test_nothing_is_shown_without_progress(capsys):
+    race()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_p_values_are_called_so(capsys):
+    race(progress=True, decider="f-race-sign")
+    shown = capsys.readouterr().err
+    assert "block   5: dropped #2, inferior to #0 (p-value 0.031)" in shown
+
+
+def test_what_is_shown_is_one_line_each_in_the_narrowest_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "20")
+    race(progress=True)
+    assert len(capsys.readouterr().err.splitlines()) == 3
+
+
+def test_indistinguishable_ones_are_called_so(capsys):
+    racer.race([1, 2], lambda config, instance, seed: 0.0, budget=100, progress=True)
+    shown = capsys.readouterr().err
+    assert re.search(r"block +29: dropped #1, indistinguishable from #0 \(posterior 0\.95", shown)
+
+
+def test_a_terminal_shows_where_the_race_stands():
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    with Progress(console) as progress:
+        race(callbacks=[progress])
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue())
+    assert "dropped #2, inferior to #0" in shown
+    assert "its mean" in shown
+
+
+def test_the_terminal_is_left_in_order_after_an_error():
+    def fail(event):
+        raise ZeroDivisionError
+
+    console = Console(file=io.StringIO(), force_terminal=True)
+    with pytest.raises(ZeroDivisionError), Progress(console) as progress:
+        race(callbacks=[progress, fail])
+    written = console.file.getvalue()
+    assert written.count("\x1b[?25l") == written.count("\x1b[?25h") == 1  # the cursor
+
+
+def test_a_race_refused_up_front_shows_nothing(capsys):
+    with pytest.raises(racer.BudgetError):
+        racer.race([1, 2], lambda config, instance, seed: 0.0, budget=1, progress=True)
+    assert capsys.readouterr() == ("", "")

@@ -1,0 +1,184 @@
+"""`racer.race`: the main job in one call."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import pytest
+
+import racer
+from racer import BudgetError, CandidateError, Ended, ObjectiveError, SettingError
+
+
+def costly(config, instance, seed):
+    return float(config)
+
+
+def test_the_best_of_a_few_dicts_is_found():
+    def evaluate(config, instance, seed):
+        return abs(config["x"] - 3) + instance
+
+    result = racer.race([{"x": x} for x in range(6)], evaluate, [0.5, 0.1, 0.9], budget=200)
+    assert result.best == {"x": 3}
+    assert result.ended == Ended.DECIDED
+    assert isinstance(result, racer.RaceResult)
+
+
+def test_evaluate_is_called_with_configuration_instance_and_block_seed():
+    calls = []
+
+    def evaluate(config, instance, seed):
+        calls.append((config, instance, seed))
+        return config
+
+    result = racer.race([1, 2], evaluate, ["a", "b"], budget=10, seed=3)
+    seeds = result.blocks["seed"].tolist()
+    assert calls[:4] == [
+        (1, "a", seeds[0]),
+        (2, "a", seeds[0]),
+        (1, "b", seeds[1]),
+        (2, "b", seeds[1]),
+    ]
+    assert all(type(seed) is int for _, _, seed in calls)
+
+
+def test_all_settings_reach_the_race():
+    seen = []
+    result = racer.race(
+        [3, 1, 2],
+        costly,
+        range(20),
+        decider="f-race-sign",
+        budget=racer.Budget(evaluations=100, seconds=100),
+        maximize=True,
+        seed=11,
+        deterministic=True,
+        first_test=3,
+        each_test=2,
+        min_survivors=2,
+        retries=1,
+        callbacks=[seen.append],
+    )
+    assert result.best == 3
+    assert result.seed == 11
+    assert result.survivors == (0, 2)
+    assert result.blocks["instance"].tolist() == [0, 1, 2, 3, 4]
+    assert isinstance(seen[-1], racer.RaceEnded)
+
+
+def test_retries_rescue_a_cell_and_cost_no_evaluation():
+    attempts = {}
+
+    def evaluate(config, instance, seed):
+        key = (config, seed)
+        attempts[key] = attempts.get(key, 0) + 1
+        if attempts[key] < 3:
+            raise ValueError
+        return config
+
+    result = racer.race([1, 2], evaluate, budget=10, retries=2)
+    assert result.failures.empty
+    assert result.evaluations == 10
+    assert set(attempts.values()) == {3}
+
+
+def test_nothing_runs_for_one_candidate():
+    def evaluate(config, instance, seed):
+        raise AssertionError
+
+    result = racer.race(["only"], evaluate, budget=10)
+    assert (result.best, result.ended, result.evaluations) == ("only", Ended.ONE_CANDIDATE, 0)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("timeout", 3.0), ("timeout", 0), ("memory", 10**9), ("store", "race.db"), ("store", "")],
+)
+def test_settings_that_are_reserved_are_refused(setting, value):
+    def evaluate(config, instance, seed):
+        raise AssertionError
+
+    with pytest.raises(SettingError, match=f"{setting}={value!r}: .*leave it out"):
+        racer.race([1, 2], evaluate, budget=10, **{setting: value})
+
+
+@pytest.mark.parametrize(
+    ("error", "settings"),
+    [
+        (CandidateError, {"candidates": []}),
+        (CandidateError, {"candidates": [1, 1]}),
+        (CandidateError, {"instances": []}),
+        (ObjectiveError, {"evaluate": lambda config: 0.0}),
+        (ObjectiveError, {"evaluate": None}),
+        (BudgetError, {"budget": 9}),
+        (BudgetError, {"budget": 100.0}),
+        (SettingError, {"decider": "f-rase"}),
+        (SettingError, {"n_jobs": 0}),
+        (SettingError, {"retries": -1}),
+        (SettingError, {"seed": -1}),
+        (SettingError, {"first_test": 0}),
+        (SettingError, {"min_survivors": 2}),
+        (SettingError, {"deterministic": True}),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else "-".join(value),
+)
+def test_what_cannot_work_is_refused_before_anything_runs(error, settings):
+    calls = []
+
+    def evaluate(config, instance, seed):
+        calls.append(config)
+        return 0.0
+
+    given = {"candidates": [1, 2], "evaluate": evaluate, "budget": 10, **settings}
+    with pytest.raises(error) as caught:
+        racer.race(**given)
+    assert isinstance(caught.value, racer.RacerError)
+    assert not calls
+
+
+def test_the_budget_must_be_given():
+    with pytest.raises(TypeError, match="budget"):
+        racer.race([1, 2], costly)
+
+
+def test_settings_are_keywords():
+    parameters = inspect.signature(racer.race).parameters.values()
+    positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    assert positional == ["candidates", "evaluate", "instances"]
+
+
+def test_when_everything_fails_there_is_no_winner():
+    def evaluate(config, instance, seed):
+        raise ValueError("cold")
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = racer.race([1, 2], evaluate, budget=20)
+    assert (result.best, result.ended) == (None, Ended.ALL_FAILED)
+    assert {w.category for w in caught} == {racer.RacerWarning}
+    assert "ValueError: cold" in str(caught[0].message)
+
+
+def test_an_interrupt_hands_over_what_is_known():
+    def evaluate(config, instance, seed):
+        if instance == 7 and config == 2:
+            raise KeyboardInterrupt
+        return float(config)
+
+    with pytest.raises(racer.RaceInterrupted, match="interrupted") as caught:
+        racer.race([1, 2, 3], evaluate, range(20), budget=60, first_test=9, seed=1)
+    result = caught.value.result
+    assert result.ended == Ended.INTERRUPTED
+    assert result.best is None  # nothing has been looked at yet
+    assert len(result.scores) == 7
+    assert result.evaluations == 22
+    assert result.scores.loc[0].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_an_error_in_a_callback_ends_the_race():
+    def watch(event):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        racer.race([1, 2], costly, budget=10, callbacks=[watch])

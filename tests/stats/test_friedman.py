@@ -1,0 +1,145 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from racer.stats import friedman_test
+
+LAW = settings(max_examples=60, deadline=None, derandomize=True)
+TIED = arrays(
+    np.float64,
+    st.tuples(st.integers(1, 8), st.integers(2, 5)),
+    elements=st.integers(0, 3).map(float),
+)
+
+
+def assert_same(first, second):
+    for name, value in vars(first).items():
+        np.testing.assert_allclose(getattr(second, name), value, rtol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize(("n", "m"), [(5, 3), (14, 4), (40, 10), (3, 30)])
+@pytest.mark.parametrize("levels", [2, 5, 10**6])
+def test_statistic_is_scipys(n, m, levels):
+    """Few levels give many ties."""
+    scores = np.random.default_rng([n, m, levels]).integers(levels, size=(n, m))
+    result = friedman_test(scores)
+    expected = stats.friedmanchisquare(*scores.T)
+    assert result.statistic == pytest.approx(expected.statistic, rel=1e-10)
+    assert result.p_value == pytest.approx(expected.pvalue, rel=1e-10)
+
+
+@pytest.mark.parametrize("levels", [3, 10**6])
+def test_f_is_the_analysis_of_variance_of_ranks(levels):
+    """Iman and Davenport's F is that of a two-way layout of the ranks."""
+    scores = np.random.default_rng(levels).integers(levels, size=(12, 5))
+    ranks = stats.rankdata(scores, axis=1)
+    n, m = ranks.shape
+    between = n * ((ranks.mean(axis=0) - (m + 1) / 2) ** 2).sum()
+    residual = ((ranks - ranks.mean(axis=0)) ** 2).sum()
+    f = between / (m - 1) / (residual / ((m - 1) * (n - 1)))
+    result = friedman_test(scores)
+    assert result.f_statistic == pytest.approx(f, rel=1e-10)
+    assert result.f_p_value == pytest.approx(stats.f.sf(f, m - 1, (m - 1) * (n - 1)), rel=1e-9)
+
+
+def test_by_hand():
+    """Rank sums 5, 8, 11 of 4 blocks: Q = 12 / (4 * 3 * 4) * (9 + 0 + 9) = 4.5."""
+    result = friedman_test([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
+    assert result.statistic == pytest.approx(4.5)
+    assert result.p_value == pytest.approx(np.exp(-4.5 / 2))
+    assert result.f_statistic == pytest.approx(3 * 4.5 / (8 - 4.5))
+    assert result.mean_ranks.tolist() == [1.25, 2.0, 2.75]
+
+
+def test_by_hand_with_ties():
+    """Ranks (1, 2.5, 2.5), (1, 2, 3): Q = 2 (4 + .25 + 2.25) / (1.5 + 2)."""
+    result = friedman_test([[1, 2, 2], [1, 2, 3]])
+    assert result.statistic == pytest.approx(2 * 6.5 / 3.5)
+    assert result.mean_ranks.tolist() == [1.0, 2.25, 2.75]
+
+
+def test_two_candidates():
+    """Q = (wins - losses)^2 / (wins + losses), whatever the ties."""
+    result = friedman_test([[0, 1]] * 9 + [[1, 0]] * 3 + [[1, 1]] * 5)
+    assert result.statistic == pytest.approx(36 / 12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+@pytest.mark.parametrize("m", [2, 3, 10])
+@pytest.mark.parametrize("value", [0.0, 1.5, np.inf])
+def test_everything_tied(n, m, value):
+    result = friedman_test(np.full((n, m), value))
+    assert (result.statistic, result.p_value) == (0.0, 1.0)
+    assert (result.f_statistic, result.f_p_value) == (0.0, 1.0)
+    assert result.mean_ranks.tolist() == [(m + 1) / 2] * m
+
+
+@pytest.mark.parametrize("block", [[1, 2], [1, 2, 3], [1, 2, 2, 2], [3, 1, 2, 5, 5, 0, 7]])
+@pytest.mark.parametrize("n", [2, 3, 50])
+def test_all_blocks_alike(block, n):
+    result = friedman_test([block] * n)
+    assert result.statistic == pytest.approx(n * (len(block) - 1))
+    assert (result.f_statistic, result.f_p_value) == (np.inf, 0.0)
+
+
+def test_one_block_proves_nothing():
+    """F has no residual degrees of freedom."""
+    result = friedman_test([[1, 2, 3]])
+    assert result.statistic == pytest.approx(2.0)
+    assert (result.f_statistic, result.f_p_value) == (0.0, 1.0)
+
+
+def test_a_constant_column_is_ranked_like_any_other():
+    result = friedman_test([[5, 1, 9], [5, 1, 9], [5, 9, 1], [5, 1, 9]])
+    assert result.mean_ranks.tolist() == [2.0, 1.5, 2.5]
+
+
+def test_identical_candidates_share_their_ranks():
+    result = friedman_test([[1, 2, 2], [3, 0, 0], [1, 4, 4]])
+    assert result.mean_ranks[1] == result.mean_ranks[2]
+    assert 0.0 < result.p_value < 1.0
+
+
+@LAW
+@given(TIED)
+def test_always_defined(scores):
+    result = friedman_test(scores)
+    assert result.statistic >= 0.0
+    assert result.f_statistic >= 0.0
+    assert 0.0 <= result.p_value <= 1.0
+    assert 0.0 <= result.f_p_value <= 1.0
+    assert np.isfinite(result.mean_ranks).all()
+
+
+@LAW
+@given(TIED, st.randoms(use_true_random=False))
+def test_permuting_candidates_permutes_the_result(scores, random):
+    order = list(range(scores.shape[1]))
+    random.shuffle(order)
+    result, moved = friedman_test(scores), friedman_test(scores[:, order])
+    assert_same(type(result)(**(vars(result) | {"mean_ranks": result.mean_ranks[order]})), moved)
+
+
+@LAW
+@given(TIED, st.randoms(use_true_random=False))
+def test_the_order_of_blocks_does_not_matter(scores, random):
+    order = list(range(len(scores)))
+    random.shuffle(order)
+    assert_same(friedman_test(scores), friedman_test(scores[order]))
+
+
+@LAW
+@given(TIED)
+def test_maximize_is_negation(scores):
+    assert_same(friedman_test(scores, maximize=True), friedman_test(-scores))
+
+
+@LAW
+@given(TIED, st.data())
+def test_increasing_transforms_per_block_change_nothing(scores, data):
+    steps = data.draw(arrays(np.float64, (len(scores), 4), elements=st.floats(0.01, 1e6)))
+    moved = np.take_along_axis(np.cumsum(steps, axis=1), scores.astype(int), axis=1)
+    assert_same(friedman_test(scores), friedman_test(moved))

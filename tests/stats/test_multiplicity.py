@@ -1,0 +1,195 @@
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import comb
+
+from racer.errors import RacerError, ScoresError, SettingError
+from racer.stats import bonferroni, hochberg, holm, shaffer
+from racer.stats.multiplicity import adjust
+
+LAW = settings(max_examples=100, deadline=None, derandomize=True)
+P_VALUES = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12)
+TIED_P_VALUES = st.lists(st.sampled_from([0.0, 0.01, 0.02, 0.5, 1.0]), min_size=1, max_size=12)
+
+
+@st.composite
+def families(draw):
+    m = draw(st.integers(2, 6))
+    k = m * (m - 1) // 2
+    return m, draw(st.lists(st.floats(0.0, 1.0), min_size=k, max_size=k))
+
+
+def shaffer_of(m):
+    return lambda p: shaffer(p, m)
+
+
+def some_procedure(m):
+    return st.sampled_from([bonferroni, holm, hochberg, shaffer_of(m)])
+
+
+FIVE = [0.04, 0.005, 0.03, 0.2, 0.045]
+
+
+@pytest.mark.parametrize(
+    ("procedure", "adjusted"),
+    [
+        (bonferroni, [0.2, 0.025, 0.15, 1.0, 0.225]),
+        # times 5, 4, 3, 2, 1 in order .005 .03 .04 .045 .2: .025 .12 .12 .09 .2, never falling
+        (holm, [0.12, 0.025, 0.12, 0.2, 0.12]),
+        # the same products, from the largest p-value down, never rising: .2 .09 .09 .09 .025
+        (hochberg, [0.09, 0.025, 0.09, 0.2, 0.09]),
+    ],
+)
+def test_by_hand(procedure, adjusted):
+    np.testing.assert_allclose(procedure(FIVE), adjusted, rtol=1e-12)
+
+
+def test_shaffer_by_hand():
+    """Four candidates: factors 6, 3, 3, 3, 2, 1."""
+    p = [0.02, 0.001, 0.3, 0.01, 0.2, 0.04]
+    np.testing.assert_allclose(shaffer(p, 4), [0.06, 0.006, 0.4, 0.03, 0.4, 0.12], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("m", "factors"),
+    [
+        (2, [1]),
+        (3, [3, 1, 1]),
+        (4, [6, 3, 3, 3, 2, 1]),
+        (5, [10, 6, 6, 6, 6, 4, 4, 3, 2, 1]),
+    ],
+)
+def test_shaffers_factors(m, factors):
+    """Shaffer (1986), Table 1: what equal p-values are multiplied by, one at a time.
+
+    With the first i - 1 p-values 0 and the others equal and small, the i-th is the first of the
+    others, and its factor is the largest among theirs.
+    """
+    k = len(factors)
+    for i, factor in enumerate(factors):
+        p = np.array([0.0] * i + [1e-4] * (k - i))
+        np.testing.assert_allclose(shaffer(p, m)[i:], factor * 1e-4, rtol=1e-12)
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 5, 6])
+def test_shaffers_factors_by_enumeration(m):
+    """The most pairs that can be equal at once, when at least i - 1 are not."""
+    k = int(comb(m, 2))
+    counts = {
+        sum(a == b for a, b in combinations(groups, 2)) for groups in product(range(m), repeat=m)
+    }
+    for i in range(k):
+        p = np.array([0.0] * i + [1e-4] * (k - i))
+        most = max(c for c in counts if c <= k - i)
+        assert shaffer(p, m)[i] == pytest.approx(most * 1e-4)
+
+
+@pytest.mark.parametrize("procedure", [bonferroni, holm, hochberg])
+def test_few_p_values(procedure):
+    assert procedure([]).shape == (0,)
+    assert procedure([0.3]).tolist() == [0.3]
+    assert procedure([0.0, 1.0]).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("procedure", [bonferroni, holm, hochberg, shaffer_of(3)])
+def test_p_values_are_left_alone(procedure):
+    p = np.array([0.5, 0.01, 0.2])
+    procedure(p)[:] = 7.0
+    assert p.tolist() == [0.5, 0.01, 0.2]
+
+
+@pytest.mark.parametrize("procedure", [bonferroni, holm, hochberg, shaffer_of(3)])
+@pytest.mark.parametrize("bad", [-0.001, 1.001, np.nan, np.inf])
+def test_not_a_probability(procedure, bad):
+    with pytest.raises(ScoresError, match="p_values must lie between 0 and 1, without NaN"):
+        procedure([0.1, bad, 0.2])
+
+
+@pytest.mark.parametrize("procedure", [bonferroni, holm, hochberg, shaffer_of(3)])
+@pytest.mark.parametrize("bad", [0.1, [[0.1, 0.2, 0.3]]])
+def test_not_a_list(procedure, bad):
+    with pytest.raises(ScoresError, match=r"p_values must have 1 dimension\(s\)"):
+        procedure(bad)
+
+
+@pytest.mark.parametrize("m", [2, 4, 0, 1])
+def test_shaffer_needs_all_pairs(m):
+    with pytest.raises(ScoresError, match=f"3 p-values for n_candidates={m}"):
+        shaffer([0.1, 0.2, 0.3], m)
+
+
+@pytest.mark.parametrize("m", [-1, 3.0, "3", None])
+def test_shaffer_needs_a_number_of_candidates(m):
+    with pytest.raises(RacerError, match="n_candidates"):
+        shaffer([0.1, 0.2, 0.3], m)
+
+
+def test_adjust_by_name():
+    p = [0.01, 0.5, 0.02]
+    np.testing.assert_array_equal(adjust(p, None), p)
+    np.testing.assert_array_equal(adjust(p, "holm"), holm(p))
+    np.testing.assert_array_equal(adjust(p, "hochberg"), hochberg(p))
+    np.testing.assert_array_equal(adjust(p, "bonferroni"), bonferroni(p))
+    np.testing.assert_array_equal(adjust(p, "shaffer", n_candidates=3), shaffer(p, 3))
+
+
+def test_adjust_unknown_name():
+    with pytest.raises(SettingError, match=r"correction='sidak'.*'holm'"):
+        adjust([0.1], "sidak")
+    with pytest.raises(SettingError, match="'shaffer' needs n_candidates"):
+        adjust([0.1], "shaffer")
+
+
+@LAW
+@given(families(), st.data())
+def test_adjusted_are_p_values_no_smaller_and_in_order(family, data):
+    m, p = family
+    adjusted = data.draw(some_procedure(m))(p)
+    assert (adjusted >= p).all()
+    assert (adjusted <= 1.0).all()
+    assert (np.diff(adjusted[np.argsort(p)]) >= 0.0).all()
+
+
+@LAW
+@given(st.one_of(P_VALUES, TIED_P_VALUES))
+def test_equal_p_values_stay_equal(p):
+    for procedure in (bonferroni, holm, hochberg):
+        adjusted = procedure(p)
+        for i, j in combinations(range(len(p)), 2):
+            if p[i] == p[j]:
+                assert adjusted[i] == adjusted[j]
+
+
+@LAW
+@given(families())
+def test_power(family):
+    """Each is at least as powerful as the one before."""
+    m, p = family
+    assert (holm(p) <= bonferroni(p)).all()
+    assert (hochberg(p) <= holm(p)).all()
+    assert (shaffer(p, m) <= holm(p)).all()
+
+
+@LAW
+@given(families(), st.data())
+def test_permuting_p_values_permutes_the_adjusted(family, data):
+    m, p = family
+    procedure = data.draw(some_procedure(m))
+    order = np.array(data.draw(st.permutations(range(len(p)))))
+    np.testing.assert_array_equal(procedure(np.array(p)[order]), procedure(p)[order])
+
+
+@LAW
+@given(families(), st.floats(0.001, 0.999))
+def test_holm_and_hochberg_as_step_by_step_procedures(family, alpha):
+    """Rejecting adjusted p-values is going through the sorted ones, step by step."""
+    _, p = family
+    k, ranked = len(p), np.sort(p)
+    passed = ranked * np.arange(k, 0, -1) <= alpha
+    down = k if passed.all() else int(np.argmin(passed))
+    up = 0 if not passed.any() else k - int(np.argmax(passed[::-1]))
+    assert (holm(p) <= alpha).sum() == down
+    assert (hochberg(p) <= alpha).sum() == up

@@ -1,0 +1,221 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from racer.errors import ScoresError, SettingError
+from racer.stats import (
+    bonferroni,
+    conover_posthoc,
+    hochberg,
+    holm,
+    mean_rank_posthoc,
+    nemenyi_critical_difference,
+    shaffer,
+)
+
+LAW = settings(max_examples=40, deadline=None, derandomize=True)
+TIED = arrays(
+    np.float64,
+    st.tuples(st.integers(2, 8), st.integers(2, 5)),
+    elements=st.integers(0, 3).map(float),
+)
+CORRECTIONS = [None, "bonferroni", "holm", "hochberg", "shaffer"]
+both_tests = pytest.mark.parametrize("posthoc", [conover_posthoc, mean_rank_posthoc])
+
+
+def assert_same(first, second, order=None):
+    """Assert equality, the candidates of `first` taken in `order`."""
+    order = np.arange(len(first.mean_ranks)) if order is None else np.asarray(order)
+    square = np.ix_(order, order)
+    np.testing.assert_allclose(second.p_values, first.p_values[square], rtol=1e-12)
+    np.testing.assert_allclose(second.statistics, first.statistics[square], rtol=1e-12)
+    np.testing.assert_allclose(second.mean_ranks, first.mean_ranks[order], rtol=1e-12)
+    for name in ("correction", "n_blocks", "n_dropped"):
+        assert getattr(first, name) == getattr(second, name)
+
+
+@pytest.mark.parametrize("levels", [3, 10**6])
+def test_conover_by_the_textbook(levels):
+    """|R_i - R_j| against t times sqrt(2 (n A - sum R^2) / ((n-1)(m-1)))."""
+    scores = np.random.default_rng(levels).integers(levels, size=(11, 4))
+    ranks = stats.rankdata(scores, axis=1)
+    n, m = ranks.shape
+    sums, degrees = ranks.sum(axis=0), (n - 1) * (m - 1)
+    scale = np.sqrt(2 * (n * (ranks**2).sum() - (sums**2).sum()) / degrees)
+    result = conover_posthoc(scores)
+    for i, j in combinations(range(m), 2):
+        t = (sums[i] - sums[j]) / scale
+        assert result.statistics[i, j] == pytest.approx(t, rel=1e-10)
+        assert result.p_values[i, j] == pytest.approx(2 * stats.t.sf(abs(t), degrees), rel=1e-10)
+
+
+def test_conover_of_two_candidates_without_ties_is_a_paired_t_test_of_ranks():
+    scores = np.random.default_rng(2).random((15, 2))
+    ranks = stats.rankdata(scores, axis=1)
+    expected = stats.ttest_rel(ranks[:, 0], ranks[:, 1])
+    result = conover_posthoc(scores)
+    assert result.statistics[0, 1] == pytest.approx(expected.statistic, rel=1e-10)
+    assert result.p_values[0, 1] == pytest.approx(expected.pvalue, rel=1e-10)
+
+
+def test_mean_ranks_by_hand():
+    """Mean ranks 1.25, 2, 2.75; the standard error is sqrt(3 * 4 / (6 * 4))."""
+    result = mean_rank_posthoc([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
+    z = 0.75 / np.sqrt(0.5)
+    np.testing.assert_allclose(result.statistics[0], [0.0, -z, -2 * z], rtol=1e-12)
+    np.testing.assert_allclose(
+        result.p_values[0], [1.0, 2 * stats.norm.sf(z), 2 * stats.norm.sf(2 * z)], rtol=1e-12
+    )
+
+
+@both_tests
+def test_shape_of_the_result(posthoc):
+    result = posthoc(np.random.default_rng(0).random((9, 5)))
+    np.testing.assert_array_equal(result.p_values, result.p_values.T)
+    np.testing.assert_array_equal(result.statistics, -result.statistics.T)
+    assert (np.diag(result.p_values) == 1.0).all()
+    better = result.mean_ranks[:, None] < result.mean_ranks[None, :]
+    np.testing.assert_array_equal(result.statistics < 0, better)
+    np.testing.assert_array_equal(result.to_frame().to_numpy(), result.p_values)
+
+
+@both_tests
+@pytest.mark.parametrize("m", [2, 3, 5])
+def test_corrections_are_those_of_all_pairs(posthoc, m):
+    scores = np.random.default_rng(m).random((9, m)) + np.arange(m) / 3
+    upper = np.triu_indices(m, 1)
+    raw = posthoc(scores).p_values[upper]
+    expected = {
+        "bonferroni": bonferroni(raw),
+        "holm": holm(raw),
+        "hochberg": hochberg(raw),
+        "shaffer": shaffer(raw, m),
+    }
+    for correction, p_values in expected.items():
+        result = posthoc(scores, correction=correction)
+        assert result.correction == correction
+        np.testing.assert_array_equal(result.p_values[upper], p_values)
+        np.testing.assert_array_equal(result.p_values, result.p_values.T)
+        assert (np.diag(result.p_values) == 1.0).all()
+
+
+@both_tests
+@pytest.mark.parametrize("correction", ["Holm", "fdr_bh", ""])
+def test_unknown_correction(posthoc, correction):
+    with pytest.raises(SettingError, match=f"correction='{correction}'.*'shaffer'"):
+        posthoc([[1, 2], [2, 1]], correction=correction)
+
+
+@both_tests
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("shape", [(2, 2), (5, 3), (3, 8)])
+def test_everything_tied(posthoc, correction, shape):
+    result = posthoc(np.ones(shape), correction=correction)
+    assert (result.p_values == 1.0).all()
+    assert (result.statistics == 0.0).all()
+
+
+@both_tests
+def test_identical_candidates_do_not_differ(posthoc):
+    result = posthoc([[1, 2, 2], [3, 0, 0], [1, 4, 4], [1, 4, 4]])
+    assert result.p_values[1, 2] == 1.0
+    assert result.statistics[1, 2] == 0.0
+    assert result.p_values[0, 1] == result.p_values[0, 2] < 1.0
+
+
+@pytest.mark.parametrize("n", [2, 3, 50])
+def test_conover_of_blocks_that_rank_alike(n):
+    """No spread is left: any difference is certain, and ties are none."""
+    result = conover_posthoc([[1, 2, 2, 0]] * n)
+    zero_one = [[1, 0, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]]
+    assert result.p_values.tolist() == zero_one
+    assert result.statistics[0].tolist() == [0.0, -np.inf, -np.inf, np.inf]
+
+
+def test_conover_needs_two_blocks():
+    with pytest.raises(ScoresError, match=r"1 complete block\(s\) \(1 left out.*at least 2"):
+        conover_posthoc([[1, 2], [1, np.nan]])
+
+
+def test_mean_ranks_of_one_block():
+    result = mean_rank_posthoc([[1, 2, 3]])
+    assert result.n_blocks == 1
+    assert result.p_values[0, 2] == pytest.approx(2 * stats.norm.sf(2 / np.sqrt(2)))
+
+
+@both_tests
+@LAW
+@given(scores=TIED, correction=st.sampled_from(CORRECTIONS))
+def test_always_defined(posthoc, scores, correction):
+    result = posthoc(scores, correction=correction)
+    assert ((result.p_values >= 0.0) & (result.p_values <= 1.0)).all()
+    assert not np.isnan(result.statistics).any()
+
+
+@both_tests
+@LAW
+@given(
+    scores=TIED, correction=st.sampled_from(CORRECTIONS), random=st.randoms(use_true_random=False)
+)
+def test_permuting_candidates_permutes_the_result(posthoc, scores, correction, random):
+    order = list(range(scores.shape[1]))
+    random.shuffle(order)
+    result = posthoc(scores, correction=correction)
+    assert_same(result, posthoc(scores[:, order], correction=correction), order)
+
+
+@both_tests
+@LAW
+@given(scores=TIED)
+def test_maximize_is_negation(posthoc, scores):
+    assert_same(posthoc(scores, maximize=True), posthoc(-scores))
+
+
+@both_tests
+@LAW
+@given(scores=TIED, data=st.data())
+def test_increasing_transforms_per_block_change_nothing(posthoc, scores, data):
+    steps = data.draw(arrays(np.float64, (len(scores), 4), elements=st.floats(0.01, 1e6)))
+    moved = np.take_along_axis(np.cumsum(steps, axis=1), scores.astype(int), axis=1)
+    assert_same(posthoc(scores), posthoc(moved))
+
+
+class TestNemenyi:
+    def test_two_candidates_is_the_normal_quantile(self):
+        """The studentised range of two over sqrt(2) is |z|."""
+        z = stats.norm.ppf(0.975)
+        assert nemenyi_critical_difference(2, 10) == pytest.approx(z * np.sqrt(0.1), rel=1e-6)
+
+    def test_shrinks_with_the_root_of_the_blocks(self):
+        assert nemenyi_critical_difference(5, 40) == pytest.approx(
+            nemenyi_critical_difference(5, 10) / 2
+        )
+
+    def test_familywise_error(self):
+        """Many blocks of equal candidates: some pair differs by more in a share alpha."""
+        rng = np.random.default_rng(7)
+        n, m, runs = 60, 4, 4000
+        ranks = rng.permuted(np.tile(np.arange(1.0, m + 1), (runs, n, 1)), axis=2)
+        spread = np.ptp(ranks.mean(axis=1), axis=1)
+        share = (spread > nemenyi_critical_difference(m, n, alpha=0.1)).mean()
+        assert share == pytest.approx(0.1, abs=4 * np.sqrt(0.1 * 0.9 / runs))
+
+    @pytest.mark.parametrize(("m", "n"), [(1, 10), (0, 10), (3, 0), (3, -1)])
+    def test_counts_out_of_range(self, m, n):
+        with pytest.raises(SettingError, match=r"(n_candidates|n_blocks)=.*: give a whole number >= [12]"):
+            nemenyi_critical_difference(m, n)
+
+    @pytest.mark.parametrize(("m", "n"), [(2.5, 10), (3, np.nan)])
+    def test_counts_are_whole_numbers(self, m, n):
+        with pytest.raises(SettingError, match=r"n_candidates|n_blocks"):
+            nemenyi_critical_difference(m, n)
+
+    @pytest.mark.parametrize("alpha", [0.0, 1.0, 5, np.nan])
+    def test_alpha_out_of_range(self, alpha):
+        with pytest.raises(SettingError, match="alpha="):
+            nemenyi_critical_difference(3, 10, alpha=alpha)

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import rankdata
+
+from racer.stats import rank_blocks
+
+LAW = settings(max_examples=60, deadline=None, derandomize=True)
+SMALL = st.tuples(st.integers(1, 6), st.integers(2, 6))
+TIED = arrays(np.float64, SMALL, elements=st.integers(0, 3).map(float))
+
+
+@pytest.mark.parametrize(
+    ("scores", "ranks"),
+    [
+        ([[0.2, 0.1, 0.1]], [[3.0, 1.5, 1.5]]),
+        ([[3.0, 2.0, 1.0]], [[3.0, 2.0, 1.0]]),
+        ([[7.0, 7.0, 7.0, 7.0]], [[2.5, 2.5, 2.5, 2.5]]),
+        ([[np.inf, 1.0, np.inf, -np.inf]], [[3.5, 2.0, 3.5, 1.0]]),
+        ([[1.0, 2.0], [2.0, 1.0]], [[1.0, 2.0], [2.0, 1.0]]),
+    ],
+)
+def test_values(scores, ranks):
+    assert rank_blocks(scores).tolist() == ranks
+
+
+def test_maximize():
+    assert rank_blocks([[0.2, 0.1, 0.1]], maximize=True).tolist() == [[1.0, 2.5, 2.5]]
+    assert rank_blocks([[-np.inf, 0.0, -np.inf]], maximize=True).tolist() == [[2.5, 1.0, 2.5]]
+
+
+def test_blocks_with_nan_are_left_out_in_place():
+    scores = [[2.0, 1.0], [np.nan, 1.0], [1.0, 2.0]]
+    assert rank_blocks(scores).tolist() == [[2.0, 1.0], [1.0, 2.0]]
+
+
+@LAW
+@given(TIED)
+def test_as_one_block_at_a_time(scores):
+    expected = np.array([rankdata(row) for row in scores])
+    np.testing.assert_array_equal(rank_blocks(scores), expected)
+
+
+@LAW
+@given(TIED)
+def test_ranks_of_a_block_sum_to_a_constant(scores):
+    m = scores.shape[1]
+    assert (rank_blocks(scores).sum(axis=1) == m * (m + 1) / 2).all()
+
+
+@LAW
+@given(TIED, st.randoms(use_true_random=False))
+def test_permuting_candidates_permutes_ranks(scores, random):
+    order = list(range(scores.shape[1]))
+    random.shuffle(order)
+    np.testing.assert_array_equal(rank_blocks(scores[:, order]), rank_blocks(scores)[:, order])
+
+
+@LAW
+@given(TIED)
+def test_maximize_is_negation_and_reversal(scores):
+    upside_down = rank_blocks(scores, maximize=True)
+    np.testing.assert_array_equal(upside_down, rank_blocks(-scores))
+    np.testing.assert_array_equal(upside_down, scores.shape[1] + 1 - rank_blocks(scores))
+
+
+@LAW
+@given(TIED, st.data())
+def test_increasing_transforms_per_block_change_nothing(scores, data):
+    steps = data.draw(arrays(np.float64, (len(scores), 4), elements=st.floats(0.01, 1e6)))
+    levels = np.cumsum(steps, axis=1)
+    moved = np.take_along_axis(levels, scores.astype(int), axis=1)
+    np.testing.assert_array_equal(rank_blocks(moved), rank_blocks(scores))

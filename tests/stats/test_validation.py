@@ -1,0 +1,167 @@
+"""What every function that takes a table of scores does with gaps and bad input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from racer.errors import RacerError, ScoresError, SettingError
+from racer.stats import (
+    bayesian_friedman_test,
+    conover_posthoc,
+    friedman_test,
+    joint_comparisons,
+    mean_rank_posthoc,
+    probability_best,
+    rank_blocks,
+)
+
+COUNTING = [
+    bayesian_friedman_test,
+    conover_posthoc,
+    friedman_test,
+    joint_comparisons,
+    mean_rank_posthoc,
+]
+TABLE_FUNCTIONS = [*COUNTING, probability_best, rank_blocks]
+every_function = pytest.mark.parametrize("function", TABLE_FUNCTIONS)
+
+SCORES = np.array(
+    [[1.0, 2.0, 3.0], [1.0, 3.0, 2.0], [2.0, 1.0, 3.0], [1.0, 2.0, 2.0], [4.0, 5.0, 6.0]]
+)
+
+
+def same(first, second):
+    """Assert that two results are equal, field by field."""
+    if isinstance(first, np.ndarray):
+        np.testing.assert_array_equal(first, second)
+        return
+    assert type(first) is type(second)
+    for name, value in vars(first).items():
+        np.testing.assert_array_equal(value, getattr(second, name), err_msg=name)
+
+
+@every_function
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([1.0, 2.0, 3.0], r"scores must have 2 dimension\(s\), not shape \(3,\)"),
+        (5.0, r"scores must have 2 dimension\(s\), not shape \(\)"),
+        (np.ones((2, 3, 4)), r"scores must have 2 dimension\(s\), not shape \(2, 3, 4\)"),
+        ([], r"not shape \(0,\)"),
+        ([[1.0], [2.0]], r"scores has 1 column\(s\).*at least 2"),
+        (np.empty((4, 0)), r"scores has 0 column\(s\).*at least 2"),
+        (np.empty((0, 3)), r"0 complete block\(s\) \(0 left out for NaN\)"),
+        ([[1.0, np.nan], [np.nan, 2.0]], r"0 complete block\(s\) \(2 left out for NaN\)"),
+        ([["a", "b"]], r"scores must hold numbers only.*'a'"),
+        ([[1.0, 2.0], [3.0]], r"scores must hold numbers only"),
+        ([[1j, 2.0]], r"scores must hold numbers only"),
+        ([[1.0, object()]], r"scores must hold numbers only"),
+        ([[10**400, 1]], r"scores must hold numbers only"),
+    ],
+)
+def test_bad_tables(function, scores, message):
+    with pytest.raises(ScoresError, match=message) as caught:
+        function(scores)
+    assert isinstance(caught.value, RacerError)
+    assert isinstance(caught.value, ValueError)
+
+
+@every_function
+@pytest.mark.parametrize("gap", [np.nan, None])
+def test_blocks_with_a_gap_are_left_out(function, gap):
+    gappy = [[1.0, gap, 3.0], *SCORES.tolist(), [gap, gap, gap], [1.0, 2.0, gap]]
+    result, complete = function(gappy), function(SCORES)
+    if function in COUNTING:
+        assert (result.n_blocks, result.n_dropped) == (5, 3)
+        assert (complete.n_blocks, complete.n_dropped) == (5, 0)
+        result = type(result)(**(vars(result) | {"n_dropped": 0}))
+    same(result, complete)
+
+
+@every_function
+@pytest.mark.parametrize("maximize", [False, True])
+def test_kinds_of_table(function, maximize):
+    expected = function(SCORES, maximize=maximize)
+    frame = pd.DataFrame(SCORES, columns=["a", "b", "c"])
+    whole = SCORES.astype(int)
+    for table in (SCORES.tolist(), frame, whole, np.asfortranarray(SCORES), SCORES.astype("f4")):
+        same(function(table, maximize=maximize), expected)
+
+
+@every_function
+@pytest.mark.parametrize("maximize", [False, True])
+def test_input_is_left_alone(function, maximize):
+    scores = SCORES.copy()
+    scores.flags.writeable = False
+    function(scores, maximize=maximize)
+    np.testing.assert_array_equal(scores, SCORES)
+
+
+@every_function
+def test_booleans_are_numbers(function):
+    flags = [[True, False, False], [False, True, False], [True, True, False]]
+    same(function(flags), function(np.array(flags, dtype=float)))
+
+
+@every_function
+def test_infinite_scores_tie_and_rank_last(function):
+    """A failed cell costs +inf: worse than any number, equal to another failure."""
+    failed = [[1.0, np.inf, np.inf], [np.inf, 2.0, 3.0], [4.0, 5.0, np.inf]]
+    ranked = [[1.0, 9.0, 9.0], [9.0, 2.0, 3.0], [4.0, 5.0, 9.0]]
+    same(function(failed), function(ranked))
+    same(function(-np.array(failed), maximize=True), function(ranked))
+
+
+@every_function
+def test_signed_zeros_tie(function):
+    same(function([[0.0, -0.0, 1.0]] * 3), function([[0.0, 0.0, 1.0]] * 3))
+
+
+@every_function
+def test_differences_of_one_ulp_count(function):
+    one = np.nextafter(1.0, 2.0)
+    same(function([[1.0, one, 2.0]] * 3), function([[1.0, 2.0, 3.0]] * 3))
+
+
+@pytest.mark.parametrize("function", COUNTING)
+def test_arrays_in_results_are_read_only(function):
+    arrays = [v for v in vars(function(SCORES)).values() if isinstance(v, np.ndarray)]
+    assert arrays or function is joint_comparisons
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.0
+
+
+@pytest.mark.parametrize("function", COUNTING)
+def test_results_cannot_be_reassigned(function):
+    with pytest.raises(AttributeError, match="n_blocks"):
+        function(SCORES).n_blocks = 7
+
+
+@pytest.mark.parametrize("function", [bayesian_friedman_test, joint_comparisons])
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.1, 95, np.nan, np.inf])
+def test_confidence_out_of_range(function, confidence):
+    with pytest.raises(SettingError, match=r"confidence=.*between 0 and 1"):
+        function(SCORES, confidence=confidence)
+
+
+@pytest.mark.parametrize("function", [probability_best, joint_comparisons])
+@pytest.mark.parametrize("draws", [0, 99, -1, 1e4, True, "1000", None])
+def test_draws_out_of_range(function, draws):
+    with pytest.raises(SettingError, match=r"draws=.*whole number >= 100"):
+        function(SCORES, draws=draws)
+
+
+@pytest.mark.parametrize("function", [probability_best, joint_comparisons])
+@pytest.mark.parametrize("seed", [-1, 0.5, "0", False])
+def test_seed_out_of_range(function, seed):
+    with pytest.raises(SettingError, match=r"seed=.*whole number >= 0"):
+        function(SCORES, seed=seed)
+
+
+@pytest.mark.parametrize("function", [probability_best, joint_comparisons])
+def test_numpy_integers_are_whole_numbers(function):
+    same(
+        function(SCORES, draws=np.int32(200), seed=np.uint64(3)),
+        function(SCORES, draws=200, seed=3),
+    )

@@ -1,0 +1,118 @@
+"""The rooms: no import cycle, imports only go left, side effects only where they belong."""
+
+import ast
+import graphlib
+import tokenize
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent / "racer"
+
+# A room may import from rooms to its left. `simulate` stands beside `run`, `demo` beside all.
+ORDER = (
+    *("errors", "_checks", "seeding", "stats", "space", "candidates", "evaluate", "results"),
+    *("deciders", "racing", "simulate", "tuner", "run", "report", "integrations", "demo", "cli"),
+)
+STATS_MAY_IMPORT = {"errors", "_checks", "seeding", "stats"}
+OUTSIDE = {
+    *("os", "signal", "subprocess", "multiprocessing", "threading", "socket", "shutil"),
+    *("tempfile", "pathlib", "sqlite3", "time", "datetime", "joblib", "rich", "click"),
+}
+MAY_TOUCH_OUTSIDE = ("evaluate.workers", "evaluate.limits", "evaluate.command", "run", "cli")
+TERMINAL = {"rich", "click"}
+NEVER = {"pickle", "eval", "exec", "compile", "os.system"}
+
+
+def modules():
+    """Every module of the package by its name within it; the public facade is not a room."""
+    found = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if parts[-1] == "__init__":
+            parts = parts[:-1]
+        if parts and parts != ("__main__",):
+            with tokenize.open(path) as source:
+                found[".".join(parts)] = ast.parse(source.read(), str(path))
+    return found
+
+
+MODULES = modules()
+
+
+def imports(tree):
+    """All modules imported anywhere in a file, `from a import b` as a.b."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def inner_imports(tree):
+    """The modules of this package that a file imports."""
+    for name in imports(tree):
+        if name.split(".")[0] == "racer":
+            inner = name.removeprefix("racer").lstrip(".")
+            while inner and inner not in MODULES:
+                inner = inner.rpartition(".")[0]
+            assert inner, f"{name}: import from the room, not from the public facade"
+            yield inner
+
+
+def room(module):
+    return module.split(".")[0]
+
+
+def test_there_are_modules_to_check():
+    assert len(MODULES) > 30
+    assert {"racing.race", "stats.joint", "deciders.frace", "run.race"} <= set(MODULES)
+
+
+def test_every_room_has_a_place_in_the_order():
+    assert {room(module) for module in MODULES} <= set(ORDER)
+
+
+def test_no_import_cycle():
+    graph = {name: set(inner_imports(tree)) - {name} for name, tree in MODULES.items()}
+    # importing a module runs the __init__ of its package first, unless that is where we are
+    for name, needed in graph.items():
+        packages = {n.rpartition(".")[0] for n in needed} & set(MODULES)
+        needed |= {p for p in packages if not name.startswith(f"{p}.") and p != name}
+    assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_only_go_left(module):
+    here = ORDER.index(room(module))
+    for name in inner_imports(MODULES[module]):
+        assert ORDER.index(room(name)) <= here, f"{module} imports {name}"
+        if room(module) == "stats":
+            assert room(name) in STATS_MAY_IMPORT, f"{module} imports {name}"
+
+
+def test_nothing_but_the_command_line_imports_the_demo_or_the_integrations():
+    for module, tree in MODULES.items():
+        used = {room(name) for name in inner_imports(tree)} - {room(module)}
+        assert module.startswith("cli") or not used & {"demo", "integrations"}, module
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_outside_is_touched_only_where_it_may_be(module):
+    used = {name.split(".")[0] for name in imports(MODULES[module])} & OUTSIDE
+    if room(module) == "report":
+        used -= TERMINAL
+    assert not used or module.startswith(MAY_TOUCH_OUTSIDE), f"{module} imports {used}"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_code_from_data(module):
+    names = {node.id for node in ast.walk(MODULES[module]) if isinstance(node, ast.Name)}
+    assert not (names | set(imports(MODULES[module]))) & NEVER
+
+
+def test_tests_mirror_the_tree():
+    rooms = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "_"}
+    here = {path.name for path in Path(__file__).parent.iterdir() if path.is_dir()}
+    assert rooms - here == set()

@@ -1,0 +1,59 @@
+"""What the README and the docs show runs, and prints what they say."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+EXAMPLES = [
+    pytest.param(code, id=f"{page.name}:{number}")
+    for page in PAGES
+    for number, (language, code) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
+    if language == "python"
+]
+
+
+@pytest.mark.parametrize("code", EXAMPLES)
+def test_example_runs(code):
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(code, "example", "exec"), {})
+
+
+def test_values_named_in_comments_are_right():
+    page = (ROOT / "docs" / "race.md").read_text(encoding="utf-8")
+    checked = 0
+    for language, code in BLOCK.findall(page):
+        if language == "python":
+            names = {}
+            exec(compile(code, "example", "exec"), names)
+            for expression, value in re.findall(r"^(\S+best)  # (.+)$", code, re.MULTILINE):
+                assert eval(expression, names) == eval(value)
+                checked += 1
+    assert checked == 3
+
+
+def test_the_readme_example_is_short_and_prints_what_it_says():
+    blocks = BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    (language, code), (_, printed) = blocks[:2]
+    assert language == "python"
+    assert len([line for line in code.splitlines() if line.strip()]) < 15
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, "example", "exec"), {})
+    assert out.getvalue() == printed
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_no_placeholder_is_left():
+    for page in PAGES:
+        assert not re.findall(r"@[A-Z]+@", page.read_text(encoding="utf-8")), page.name

@@ -1,0 +1,129 @@
+"""The public names, and what importing them costs."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import racer
+import racer.errors
+
+HEAVY = ("numpy", "scipy", "pandas", "optuna", "joblib", "rich", "sklearn", "matplotlib")
+
+
+def loaded_after(code: str) -> set[str]:
+    """Run code in a fresh interpreter and say which top-level modules it has loaded."""
+    report = "\nimport sys; print('loaded:', *{name.partition('.')[0] for name in sys.modules})"
+    run = subprocess.run(
+        [sys.executable, "-c", code + report],
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=60,
+    )
+    return set(run.stdout.rpartition("loaded:")[2].split())
+
+
+def names_for_type_checkers() -> set[str]:
+    """Return what `racer/__init__.py` imports under TYPE_CHECKING."""
+    tree = ast.parse(Path(racer.__file__).read_text(encoding="utf-8"))
+    blocks = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
+    return {alias.asname for node in imports for alias in node.names}
+
+
+def test_all_is_sorted_without_duplicates():
+    assert racer.__all__ == sorted(set(racer.__all__))
+
+
+def test_all_lists_what_can_be_loaded_and_what_type_checkers_see():
+    assert set(racer.__all__) == {*racer._HOME, *racer._ROOMS} == names_for_type_checkers()
+
+
+def test_all_holds_every_error():
+    assert set(racer.errors.__all__) <= set(racer.__all__)
+
+
+@pytest.mark.parametrize("name", racer.__all__)
+def test_every_public_name_can_be_imported_and_is_documented(name):
+    value = getattr(racer, name)
+    assert value.__doc__
+    if name in racer._HOME:
+        assert value.__name__ == name
+        assert name in importlib.import_module(racer._HOME[name]).__all__
+
+
+@pytest.mark.parametrize("room", racer._ROOMS)
+def test_every_name_of_a_public_room_can_be_imported(room):
+    module = getattr(racer, room)
+    assert len(module.__all__) == len(set(module.__all__))
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_dir_shows_the_public_names():
+    assert {*racer.__all__, "__version__"} <= set(dir(racer))
+
+
+def test_the_version_is_that_of_the_package():
+    from importlib.metadata import version
+
+    assert racer.__version__ == version("racer")
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="'racer' has no attribute 'rase'"):
+        _ = racer.rase
+
+
+def test_every_error_is_a_racer_error_and_of_a_familiar_kind():
+    familiar = {
+        "BudgetError": ValueError,
+        "CandidateError": ValueError,
+        "ObjectiveError": TypeError,
+        "RaceStateError": RuntimeError,
+        "ScoresError": ValueError,
+        "SettingError": ValueError,
+    }
+    for name, kind in familiar.items():
+        error = getattr(racer, name)
+        assert issubclass(error, racer.RacerError)
+        assert issubclass(error, kind)
+    assert issubclass(racer.RaceInterrupted, KeyboardInterrupt)
+    assert issubclass(racer.RacerWarning, UserWarning)
+
+
+def test_star_import_gives_the_public_names():
+    namespace: dict[str, object] = {}
+    exec("from racer import *", namespace)
+    assert set(racer.__all__) <= set(namespace)
+
+
+def test_importing_racer_loads_nothing_heavy():
+    assert loaded_after("import racer").isdisjoint(HEAVY)
+
+
+def test_the_errors_load_nothing_heavy():
+    assert loaded_after("from racer import RacerError").isdisjoint(HEAVY)
+
+
+def test_racing_loads_neither_pandas_nor_optuna():
+    code = """
+import racer
+for name in racer.deciders.DECIDERS:
+    result = racer.race(
+        [1, 2, 3], lambda config, instance, seed: config + seed / 2**31, decider=name, budget=60
+    )
+    assert result.best == 1 and result.probability_best and repr(result)
+"""
+    loaded = loaded_after(code)
+    assert "numpy" in loaded
+    assert loaded.isdisjoint({"pandas", "optuna", "sklearn", "matplotlib"})

@@ -1,0 +1,170 @@
+"""The API as a user would write it: checked by mypy, and run by the tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict, assert_type
+
+import numpy as np
+import pandas as pd
+
+import racer
+from racer import Budget, Cell, Ended, Outcome, Race, RaceResult
+from racer.deciders import BayesianFriedman, Blocks, Decider, FRace, TRace, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+class Config(TypedDict):
+    """A configuration with known keys."""
+
+    x: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Something to evaluate on."""
+
+    shift: float
+
+
+def evaluate(config: Config, instance: Instance, seed: int) -> float:
+    """Return a cost."""
+    rng = np.random.default_rng(seed)
+    return abs(config["x"] - 1.0) + instance.shift + 0.01 * float(rng.normal())
+
+
+POOL: list[Config] = [{"x": 0.5 * i, "kind": "a"} for i in range(6)]
+INSTANCES = (Instance(0.0), Instance(3.0))
+
+
+def races() -> RaceResult:
+    """Race in one call."""
+    result = racer.race(POOL, evaluate, INSTANCES, budget=300, seed=1)
+    assert_type(result, RaceResult)
+    racer.race(
+        POOL,
+        evaluate,
+        INSTANCES,
+        decider=FRace(posthoc="sign", alpha=0.01, correction="holm"),
+        budget=Budget(evaluations=200, seconds=60.0),
+        maximize=True,
+        n_jobs=1,
+        seed=None,
+        deterministic=True,
+        first_test=2,
+        each_test=1,
+        min_survivors=2,
+        retries=1,
+        progress=False,
+        callbacks=[watch],
+    )
+    racer.race(range(3), lambda config, instance, seed: config, budget=30)
+    racer.race(np.linspace(0.0, 1.0, 3).tolist(), lambda *cell: 0.0, None, budget=15)
+    return result
+
+
+def watch(event: racer.BlockCompleted | racer.RaceEnded) -> None:
+    """Look at what a race says."""
+    if isinstance(event, racer.RaceEnded):
+        assert_type(event.ended, Ended)
+    else:
+        assert_type(event.best_mean, float | None)
+        assert_type(event.alive, tuple[int, ...])
+    for elimination in event.eliminated:
+        assert_type(elimination, racer.Elimination)
+        assert_type(elimination.probability, float)
+
+
+def reads(result: RaceResult) -> None:
+    """Read a result."""
+    assert_type(result.best_index, int | None)
+    assert_type(result.survivors, tuple[int, ...])
+    assert_type(result.scores, pd.DataFrame)
+    assert_type(result.eliminations, pd.DataFrame)
+    assert_type(result.failures, pd.DataFrame)
+    assert_type(result.blocks, pd.DataFrame)
+    assert_type(result.ended, Ended)
+    assert_type(result.ended.message, str)
+    assert_type(result.probability_best, dict[int, float])
+    assert_type(result.evaluations, int)
+    assert_type(result.seconds, float)
+    assert_type(result.seed, int)
+    assert_type(result.mean(0), float | None)
+    best: Config | None = result.best
+    config: Config = result.config(0)
+    if best is None or result.ended is Ended.ALL_FAILED or config["kind"] != "a":
+        raise SystemExit("no winner")
+
+
+def asks_and_tells() -> RaceResult:
+    """Drive a race by hand."""
+    race = Race([1.0, 2.0], INSTANCES, decider="t-race", budget=40, seed=0)
+    assert_type(race.ended, Ended | None)
+    while cells := race.ask():
+        assert_type(cells, tuple[Cell, ...])
+        for cell in cells:
+            outcome = Outcome("ok", float(cell.config), seconds=0.1)
+            assert_type(cell.seed, int)
+            race.tell(cell, outcome)
+    return race.result()
+
+
+class Never:
+    """A decider of one's own, which drops nobody."""
+
+    def start(self, n_candidates: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return the sums of costs."""
+        return np.zeros(n_candidates)
+
+    def decide(
+        self, state: NDArray[np.float64], blocks: Blocks
+    ) -> tuple[NDArray[np.float64], Verdict]:
+        """Add up the costs."""
+        state = state + blocks.costs.sum(axis=0)
+        best = int(blocks.candidates[state.argmin()])
+        return state, Verdict((), best, state, {"gate": "none"})
+
+
+def decides() -> Sequence[Decider]:
+    """Make deciders."""
+    mine: Decider = Never()
+    result = racer.race([2, 1], lambda config, instance, seed: config, decider=mine, budget=12)
+    if result.best != 1:
+        raise SystemExit("the smaller one should lead")
+    return [mine, BayesianFriedman(confidence=0.9, epsilon=0.0), TRace(), FRace()]
+
+
+def compares(scores: Any) -> float:
+    """Use the statistics alone."""
+    test = racer.stats.bayesian_friedman_test(scores, maximize=True)
+    assert_type(test.rejected, bool)
+    return test.tail_probability
+
+
+def handles() -> str:
+    """Catch errors."""
+    try:
+        racer.race([], evaluate, budget=10)
+    except racer.CandidateError as error:
+        return str(error)
+    except racer.RaceInterrupted as stop:
+        return repr(stop.result)
+    return racer.__version__
+
+
+def main() -> None:
+    """Do all of it."""
+    reads(races())
+    asks_and_tells()
+    decides()
+    compares(np.arange(12.0).reshape(4, 3))
+    handles()
+
+
+if __name__ == "__main__":
+    main()
