@@ -108,6 +108,7 @@ def incremental(repeats: int, m: int = 100, n: int = 500) -> tuple[float, float]
         start = time.perf_counter()
         state, _ = decider.decide(state, Blocks(everyone, costs[index][None, :]))
         step.append(time.perf_counter() - start)
+    for index in range(n, n + repeats):
         start = time.perf_counter()
         joint_comparisons(costs[: index + 1], draws=decider.draws)
         anew.append(time.perf_counter() - start)
@@ -134,6 +135,7 @@ def workers(blocks: int = 40) -> tuple[float, float]:
         racer.race(
             range(m),
             evaluate,
+            range(20),
             decider=Withheld(as_decider("f-race")),
             budget=m * blocks,
             n_jobs=2,

@@ -50,8 +50,9 @@ class BayesianFriedman:
     `confidence` the one with the worse mean rank is dropped (the later one, if they tie).
 
     The draws are running Gamma sums: a block costs what it adds. Decisions depend on ranks
-    within blocks only, and not on the order of the candidates (statements that tie in
-    probability and in rank gap are taken in the order given).
+    within blocks only, and not on the order of the candidates: statements that tie in
+    probability and in rank gap are accepted together or not at all. Only an indistinguishable
+    pair that ties in mean rank goes by the order given.
 
     Parameters
     ----------
@@ -147,6 +148,12 @@ class BayesianFriedman:
                 stop_at=self.confidence + conceded,
             )
         accepted = certain + sum(share - conceded > self.confidence for share in joint)
+        gap = ranks.sums.deviation[statements.worse] - ranks.sums.deviation[statements.better]
+        while 0 < accepted < len(gap) and (
+            statements.doubt[accepted] == statements.doubt[accepted - 1]
+            and gap[accepted] == gap[accepted - 1]
+        ):
+            accepted -= 1  # statements that tie are accepted together or not at all
         return drop_losers(
             ranks.candidates,
             ranks.sums.deviation,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer.deciders.decider import Blocks, Verdict, best_of
+from racer.deciders.decider import Blocks, Drop, Verdict, best_of
 from racer.deciders.frace import check_correction, drop_worse
 from racer.stats._validation import check_fraction
 from racer.stats.multiplicity import Correction, adjust
@@ -88,41 +89,46 @@ class TRace:
         """Take in new blocks and say who may go."""
         if len(blocks.candidates) != len(state.candidates):
             state.keep(blocks.candidates)
-        with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
+        # costs near the largest float overflow, and equal differences have no spread: see below
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             for row in blocks.costs:
                 state.add(_impute(row))
-            standing = np.where(np.isnan(state.means), np.inf, state.means)
+            standing = state.means.copy()
+            standing[np.isnan(standing)] = np.inf
             best = best_of(blocks.candidates, standing)
             if state.n < 2 or len(blocks.candidates) < 2:
                 return state, Verdict((), best, standing, {})
-            first = int(standing.argmin())
-            p_values = self._p_values(state, first)
-        lost = np.flatnonzero((p_values < self.alpha) & (state.difference[:, first] > 0.0))
-        dropped = drop_worse(state.candidates, first, lost, p_values[lost])
+            dropped = self._against(state, int(standing.argmin()))
         return state, Verdict(dropped, best, standing, {"gate": "none"})
 
-    def _p_values(self, state: _State, best: int) -> NDArray[np.float64]:
-        """Return the adjusted p-value of each candidate against the best; 1 for the best."""
+    def _against(self, state: _State, best: int) -> tuple[Drop, ...]:
+        """Drop whom the test against `best` finds worse; t is NaN, and says nothing, at 0/0."""
         from scipy.special import stdtr  # noqa: PLC0415
 
-        difference = state.difference[:, best]
         error = np.sqrt(state.squares[:, best] / (state.n * (state.n - 1)))
-        certain = error == 0.0
-        t = np.abs(difference) / np.where(certain, 1.0, error)
-        p_values = 2.0 * stdtr(state.n - 1, -t)
-        p_values[certain] = difference[certain] == 0.0
-        p_values[np.isnan(p_values)] = 1.0
-        if self.correction is not None:
-            others = np.arange(len(p_values)) != best
-            p_values[others] = adjust(p_values[others], self.correction)
-        return np.asarray(p_values)
+        t = state.difference[:, best] / error
+        worse = np.flatnonzero(t > _critical_t(state.n - 1, self.alpha))
+        if not len(worse):
+            return ()
+        family = np.ones(len(t) - 1)  # those not worse cannot become significant
+        family[: len(worse)] = 2.0 * stdtr(state.n - 1, -t[worse])
+        adjusted = adjust(family, self.correction)[: len(worse)]
+        lost = adjusted < self.alpha
+        return drop_worse(state.candidates, best, worse[lost], adjusted[lost])
+
+
+@lru_cache(maxsize=4096)
+def _critical_t(df: int, alpha: float) -> float:
+    from scipy.special import stdtrit  # noqa: PLC0415
+
+    return float(stdtrit(df, 1.0 - alpha / 2.0))
 
 
 def _impute(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Put failed cells one range of the block behind its worst."""
-    failed = np.isinf(costs)
-    if not failed.any():
+    if max(costs.tolist()) < np.inf:
         return costs
+    failed = np.isinf(costs)
     known = costs[~failed]
     worst = float(known.max())
     behind = worst - float(known.min()) or max(abs(worst), 1.0)

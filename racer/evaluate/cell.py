@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+import math
+from typing import Any, Literal, NamedTuple, get_args
 
-__all__ = ["Cell", "Outcome", "Status"]
+from racer.errors import RaceStateError
+
+__all__ = ["Cell", "Outcome", "Status", "check_outcome"]
 
 Status = Literal["ok", "failed", "invalid", "killed"]
 
@@ -39,3 +42,22 @@ class Outcome(NamedTuple):
     value: float | None
     seconds: float = 0.0
     message: str = ""
+
+
+_STATUSES = get_args(Status)
+
+
+def check_outcome(outcome: Outcome) -> None:
+    """Raise RaceStateError unless this is an Outcome that a table can hold."""
+    if isinstance(outcome, Outcome):
+        status, value, seconds, _ = outcome
+        try:
+            sound = value is None if status != "ok" else math.isfinite(value)  # type: ignore[arg-type]
+            if sound and status in _STATUSES and 0.0 <= seconds < math.inf:
+                return
+        except TypeError:
+            pass
+    raise RaceStateError(
+        f"{outcome!r} was told: give racer.Outcome('ok', value) with a finite number, or "
+        "racer.Outcome('failed', None, message=..)"
+    )

@@ -20,6 +20,8 @@ __all__ = ["Objective", "check_objective", "check_picklable", "describe", "judge
 Objective = Callable[[Any, Any, int], Any]
 
 _LONGEST_MESSAGE = 2000
+# some of these have a __float__ all the same
+_NOT_NUMBERS = (bool, np.bool_, complex, np.complexfloating, str, bytes, bytearray, memoryview)
 
 
 def check_objective(evaluate: object) -> None:
@@ -49,7 +51,7 @@ def describe(error: BaseException) -> str:
     """Return type and message of an error, cut to a length that can be kept."""
     try:
         return _shorten(f"{type(error).__name__}: {error}")
-    except Exception:  # noqa: BLE001  (its __str__ raises)
+    except BaseException:  # noqa: BLE001  (its __str__ may raise anything, SystemExit too)
         return type(error).__name__
 
 
@@ -57,7 +59,9 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
     """Return status, value and message for what `evaluate` returned: finite numbers are ok."""
     if type(answer) is float and math.isfinite(answer):
         return "ok", answer, ""
-    if isinstance(answer, bool | np.bool_ | str | bytes) or getattr(answer, "ndim", 0) != 0:
+    if isinstance(answer, np.ndarray) and answer.ndim == 0:
+        answer = answer[()]
+    if isinstance(answer, _NOT_NUMBERS) or getattr(answer, "ndim", 0) != 0:
         return "invalid", None, f"returned a {type(answer).__name__}, not a number"
     try:
         value = float(answer)
@@ -73,7 +77,7 @@ class _Discard:
     """A file that forgets."""
 
     def write(self, data: Any) -> int:
-        return len(data)
+        return memoryview(data).nbytes
 
 
 def check_picklable(item: Any, name: str) -> None:

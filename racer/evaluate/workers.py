@@ -7,7 +7,8 @@ import random
 import signal
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
 
 import joblib
 import numpy as np
@@ -21,7 +22,6 @@ from racer.evaluate.objective import Objective, check_objective, check_picklable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
-    from types import TracebackType
 
 __all__ = ["InProcess", "Processes", "Workers", "evaluate_cell", "workers_for"]
 
@@ -65,6 +65,17 @@ def evaluate_cell(
     return Outcome(status, value, seconds, message)
 
 
+@contextmanager
+def generators_put_back() -> Iterator[None]:
+    """Put the legacy random generators, which are seeded for each cell, back on exit."""
+    before = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(before[0])
+        np.random.set_state(before[1])  # noqa: NPY002
+
+
 class Workers(Protocol):
     """Whatever turns cells into outcomes, in any order."""
 
@@ -72,21 +83,9 @@ class Workers(Protocol):
         """Evaluate the cells of one block."""
         ...
 
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
 
 class InProcess:
-    """Evaluate in this process, one cell after the other.
-
-    The legacy random generators, which are seeded for each cell, are put back on exit.
-    """
+    """Evaluate in this process, one cell after the other."""
 
     def __init__(self, evaluate: Objective, *, retries: int = 0) -> None:
         self._evaluate = evaluate
@@ -99,19 +98,6 @@ class InProcess:
                 cell,
                 evaluate_cell(self._evaluate, cell, retries=self._retries, reraise_interrupt=True),
             )
-
-    def __enter__(self) -> Self:
-        self._before = random.getstate(), np.random.get_state()  # noqa: NPY002
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        random.setstate(self._before[0])
-        np.random.set_state(self._before[1])  # noqa: NPY002
 
 
 def _evaluate_apart(
@@ -155,7 +141,10 @@ class Processes:
         """
         call = joblib.delayed(_evaluate_apart)
         parallel = joblib.Parallel(
-            n_jobs=self._n_jobs, batch_size=1, return_as="generator_unordered"
+            n_jobs=self._n_jobs,
+            batch_size=1,
+            max_nbytes=None,  # or large arrays would arrive read-only
+            return_as="generator_unordered",
         )
         tasks = [
             call(self._evaluate, cell, self._retries, os.getpid()) for cell in missing.values()
@@ -166,17 +155,6 @@ class Processes:
         except BrokenProcessPool as error:
             return describe(error)
         return ""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        pass
 
 
 def workers_for(
@@ -209,7 +187,7 @@ def workers_for(
     """
     check_objective(evaluate)
     if not is_whole(n_jobs) or n_jobs == 0:
-        raise SettingError(f"n_jobs={n_jobs!r}: give a whole number, 1 or more, or -1 (all cores)")
+        raise SettingError(f"n_jobs={n_jobs!r}: give a whole number other than 0 (-1: all cores)")
     whole(retries, "retries", least=0)
     if n_jobs == 1:
         return InProcess(evaluate, retries=retries)

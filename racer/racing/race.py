@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from racer.candidates.pool import as_pool, as_sequence
 from racer.deciders.decider import Blocks, Decider, Verdict
 from racer.deciders.names import as_decider
 from racer.errors import BudgetError, RacerWarning, RaceStateError, SettingError
-from racer.evaluate.cell import Cell, Outcome
+from racer.evaluate.cell import Cell, Outcome, check_outcome
 from racer.racing.budget import Budget
 from racer.racing.events import BlockCompleted, Callback, Elimination, Ended, RaceEnded
 from racer.racing.result import RaceResult
@@ -105,9 +106,11 @@ class Race:
         self._seconds = 0.0
         self._cells: dict[int, Cell] = {}
         self._told: dict[int, Outcome] = {}
-        self._ended: Ended | None = Ended.ONE_CANDIDATE if m == 1 else None
-        if self._ended is None:
-            self._open_block()
+        self._ended: Ended | None = None
+        if m == 1:
+            self._publish(self._end(Ended.ONE_CANDIDATE))
+        else:
+            self._advance()
 
     def _check(self) -> None:
         m = len(self.configs)
@@ -150,8 +153,9 @@ class Race:
         Raises
         ------
         RaceStateError
-            The cell was not asked for, or has been told before.
+            The cell was not asked for, or has been told before, or this is no outcome.
         """
+        check_outcome(outcome)
         asked = self._cells.get(cell.candidate)
         if asked is None or asked.block != cell.block:
             raise RaceStateError(
@@ -163,8 +167,6 @@ class Race:
                 f"candidate {cell.candidate} on block {cell.block} has been told before"
             )
         self._told[cell.candidate] = outcome
-        self._evaluations += 1
-        self._seconds += outcome.seconds
         if len(self._told) == len(self._cells):
             self._complete_block()
 
@@ -180,8 +182,8 @@ class Race:
             best_index=self._best(survivors),
             survivors=survivors,
             ended=self._ended or Ended.INTERRUPTED,
-            evaluations=self._evaluations,
-            seconds=self._seconds,
+            evaluations=self._evaluations + len(self._told),
+            seconds=self._seconds + math.fsum(o.seconds for o in self._told.values()),
             seed=self.seed,
             table=self.table,
             dropped=tuple(self._eliminations),
@@ -199,47 +201,44 @@ class Race:
             return None
         return survivors[0]
 
-    def _open_block(self) -> None:
-        """Begin the next block, or end the race where none can be begun."""
+    def _advance(self) -> RaceEnded | None:
+        """Begin the next block; end the race where it is over, or none can be begun."""
         block = len(self.table.rows)
-        index = self._instance_index(block)
+        if len(self._alive) <= self._min_survivors:
+            return self._end(Ended.DECIDED)
+        if len(self.table.set_aside) == block >= self._first_test:
+            return self._end(Ended.ALL_FAILED)
         if self._deterministic and self.instances is not None and block >= len(self.instances):
-            self._end(Ended.INSTANCES)
-        elif not self._budget.pays(
+            return self._end(Ended.INSTANCES)
+        if not self._budget.pays(
             len(self._alive), evaluations=self._evaluations, seconds=self._seconds
         ):
-            self._end(Ended.BUDGET)
-        else:
-            seed = block_seed(self.seed, block)
-            instance = None if index is None or self.instances is None else self.instances[index]
-            configs = self.configs
-            self._told = {}
-            self._cells = {
-                c: Cell(block, c, configs[c], instance, seed) for c in self._alive.tolist()
-            }
+            return self._end(Ended.BUDGET)
+        index = self._instance_index(block)
+        instance = None if index is None or self.instances is None else self.instances[index]
+        seed, configs = block_seed(self.seed, block), self.configs
+        self._cells = {c: Cell(block, c, configs[c], instance, seed) for c in self._alive.tolist()}
+        return None
 
     def _instance_index(self, block: int) -> int | None:
         return None if self.instances is None else block % len(self.instances)
 
     def _complete_block(self) -> None:
         block = len(self.table.rows)
-        outcomes = [self._told[c] for c in self._cells]
+        outcomes = [self._told[c] for c in self._cells]  # in this order, whatever came first
         seed = next(iter(self._cells.values())).seed
-        costs = self.table.add(self._instance_index(block), seed, self._alive, outcomes)
+        self._evaluations += len(outcomes)
+        self._seconds += math.fsum(outcome.seconds for outcome in outcomes)
         self._cells, self._told = {}, {}
+        costs = self.table.add(self._instance_index(block), seed, self._alive, outcomes)
         eliminated: tuple[Elimination, ...] = ()
         if costs is not None:
             self._pending.append(costs)
             self._told_apart = self._told_apart or bool(costs.min() < costs.max())
             if self._test_is_due():
                 eliminated = self._look(block)
-        self._publish_block(block, outcomes, eliminated)
-        if len(self._alive) <= self._min_survivors:
-            self._end(Ended.DECIDED)
-        elif len(self.table.set_aside) == len(self.table.rows) >= self._first_test:
-            self._end(Ended.ALL_FAILED)
-        else:
-            self._open_block()
+        completed = self._completed(block, outcomes, eliminated) if self._callbacks else None
+        ended = self._advance()
         if costs is None:
             warnings.warn(
                 f"block {block} is set aside: all {len(outcomes)} evaluations failed, the first "
@@ -247,6 +246,7 @@ class Race:
                 RacerWarning,
                 stacklevel=3,
             )
+        self._publish(completed, ended)
 
     def _test_is_due(self) -> bool:
         usable = self._tested_blocks + len(self._pending)
@@ -273,27 +273,26 @@ class Race:
         self._alive = self._alive[~np.isin(self._alive, gone)]
         return eliminated
 
-    def _end(self, ended: Ended) -> None:
+    def _end(self, ended: Ended) -> RaceEnded:
+        """Take a last look, and say why it is over: what is worse news comes first."""
         eliminated: tuple[Elimination, ...] = ()
         if self._pending:
             eliminated = self._look(len(self.table.rows) - 1)
-        if len(self.table.set_aside) == len(self.table.rows):
-            ended = Ended.ALL_FAILED
-        elif not self._told_apart:
-            ended = Ended.ALL_EQUAL
-        elif len(self._alive) <= self._min_survivors:
-            ended = Ended.DECIDED
+        if len(self.configs) > 1:
+            if len(self.table.set_aside) == len(self.table.rows):
+                ended = Ended.ALL_FAILED
+            elif not self._told_apart:
+                ended = Ended.ALL_EQUAL
+            elif len(self._alive) <= self._min_survivors:
+                ended = Ended.DECIDED
         self._ended = ended
-        for callback in self._callbacks:
-            callback(RaceEnded(ended, eliminated))
+        return RaceEnded(ended, eliminated)
 
-    def _publish_block(
+    def _completed(
         self, block: int, outcomes: list[Outcome], eliminated: tuple[Elimination, ...]
-    ) -> None:
-        if not self._callbacks:
-            return
+    ) -> BlockCompleted:
         best = self._verdict.best if self._verdict else None
-        event = BlockCompleted(
+        return BlockCompleted(
             block=block,
             alive=self.alive,
             best=best,
@@ -303,5 +302,10 @@ class Race:
             seconds=self._seconds,
             failed=sum(outcome.status != "ok" for outcome in outcomes),
         )
-        for callback in self._callbacks:
-            callback(event)
+
+    def _publish(self, *events: BlockCompleted | RaceEnded | None) -> None:
+        """Tell the callbacks, once the race is ready for whatever they do."""
+        for event in events:
+            if event is not None:
+                for callback in self._callbacks:
+                    callback(event)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from racer.errors import RaceInterrupted
+from racer.evaluate.workers import generators_put_back
 
 if TYPE_CHECKING:
     from racer.evaluate.workers import Workers
@@ -23,7 +24,7 @@ def drive(race: Race, workers: Workers) -> RaceResult:
         Ctrl-C; the error carries what is known so far.
     """
     try:
-        with workers:
+        with generators_put_back():
             while cells := race.ask():
                 for cell, outcome in workers.outcomes(cells):
                     race.tell(cell, outcome)

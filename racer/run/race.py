@@ -9,7 +9,6 @@ from racer.errors import SettingError
 from racer.evaluate.workers import workers_for
 from racer.racing.race import Race
 from racer.run.drive import drive
-from racer.run.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,8 +119,10 @@ def race(
             raise SettingError(f"{name}={value!r}: this version has no {name}= yet; leave it out")
     with ExitStack() as stack:
         watchers = list(callbacks)
-        display = Progress() if progress else None
-        if display is not None:
+        if progress:
+            from racer.run.progress import Progress  # noqa: PLC0415
+
+            display = Progress()
             watchers.append(display)
         contest = Race(
             candidates,
@@ -139,6 +140,6 @@ def race(
         workers = workers_for(
             evaluate, contest.configs, contest.instances, n_jobs=n_jobs, retries=retries
         )
-        if display is not None:
+        if progress:
             stack.enter_context(display)
         return drive(contest, workers)

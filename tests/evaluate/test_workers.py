@@ -14,7 +14,7 @@ import pytest
 
 import racer
 from racer import Cell, ObjectiveError, RacerError, SettingError
-from racer.evaluate.workers import InProcess, Processes, workers_for
+from racer.evaluate.workers import InProcess, Processes, generators_put_back, workers_for
 
 
 def cells_for(configs, *, instance=None, seed=11):
@@ -22,7 +22,7 @@ def cells_for(configs, *, instance=None, seed=11):
 
 
 def outcomes_of(workers, cells):
-    with workers:
+    with generators_put_back():
         outcomes = {cell.candidate: outcome for cell, outcome in workers.outcomes(cells)}
     return [outcomes.pop(cell.candidate) for cell in cells]
 

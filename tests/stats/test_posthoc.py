@@ -207,7 +207,9 @@ class TestNemenyi:
 
     @pytest.mark.parametrize(("m", "n"), [(1, 10), (0, 10), (3, 0), (3, -1)])
     def test_counts_out_of_range(self, m, n):
-        with pytest.raises(SettingError, match=r"(n_candidates|n_blocks)=.*: give a whole number >= [12]"):
+        with pytest.raises(
+            SettingError, match=r"(n_candidates|n_blocks)=.*: give a whole number >= [12]"
+        ):
             nemenyi_critical_difference(m, n)
 
     @pytest.mark.parametrize(("m", "n"), [(2.5, 10), (3, np.nan)])
