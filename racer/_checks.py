@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import reprlib
 from numbers import Integral, Real
+
+import numpy as np
 
 from racer.errors import SettingError
 
-__all__ = ["is_real", "is_whole", "whole"]
+__all__ = ["flag", "is_real", "is_whole", "whole"]
 
 
 def is_whole(value: object) -> bool:
@@ -28,5 +31,18 @@ def whole(value: int, name: str, *, least: int) -> int:
         Otherwise.
     """
     if not is_whole(value) or value < least:
-        raise SettingError(f"{name}={value!r}: give a whole number >= {least}")
+        raise SettingError(f"{name}={reprlib.repr(value)}: give a whole number >= {least}")
     return int(value)
+
+
+def flag(value: object, name: str) -> bool:
+    """Return `value` if it is True or False, and not merely counts as one.
+
+    Raises
+    ------
+    SettingError
+        Otherwise.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise SettingError(f"{name}={reprlib.repr(value)}: give True or False")
+    return bool(value)

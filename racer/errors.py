@@ -49,7 +49,10 @@ class RaceInterrupted(KeyboardInterrupt):
     """Ctrl-C stopped a race; `result` holds what is known, with `ended` "interrupted"."""
 
     def __init__(self, result: Any) -> None:
-        super().__init__("the race was interrupted; .result holds what is known so far")
+        super().__init__(
+            f"the race was interrupted after {result.evaluations} evaluations (seed "
+            f"{result.seed}); this error's .result holds what is known so far"
+        )
         self.result = result
 
 

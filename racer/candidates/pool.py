@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from numbers import Number
 from typing import Any
@@ -50,10 +50,15 @@ def as_sequence(items: Any, name: str) -> tuple[Any, ...]:
         )
     if hasattr(items, "to_dict") and hasattr(items, "columns"):  # a DataFrame, unimported
         raise CandidateError(f"{name} is a DataFrame: give {name}.to_dict('records')")
+    if callable(items):
+        raise CandidateError(
+            f"{name} is a {type(items).__name__}: the order is (candidates, evaluate, instances)"
+        )
     if not isinstance(items, Sequence | np.ndarray) or (
         isinstance(items, np.ndarray) and items.ndim == 0
     ):
-        raise CandidateError(f"{name} is a {type(items).__name__}: give list({name})")
+        how = f"list({name})" if isinstance(items, Iterable) else "a list"
+        raise CandidateError(f"{name} is a {type(items).__name__}: give {how}")
     if len(items) == 0:
         raise CandidateError(f"{name} is empty: give at least one")
     return tuple(items)

@@ -73,6 +73,7 @@ def demo(candidates: int, budget: int, decider: str, jobs: int, seed: int) -> No
     except RacerError as error:
         raise click.ClickException(str(error)) from None
     except RaceInterrupted as stop:
+        out.print(stop.result.ended.message)
         print_summary(stop.result, out, blocks=len(instances))
         sys.exit(130)
     print_summary(result, out, blocks=len(instances))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +48,18 @@ def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " .."
 
 
-def describe(error: BaseException) -> str:
-    """Return type and message of an error, cut to a length that can be kept."""
+def describe(error: BaseException, *, where: bool = False) -> str:
+    """Return type and message of an error, cut to a length that can be kept.
+
+    With `where`, the line that raised it is added.
+    """
+    place = ""
+    if where and (frames := traceback.extract_tb(error.__traceback__, limit=-1)):
+        place = f" (in {frames[0].name}, {frames[0].filename}:{frames[0].lineno})"
     try:
-        return _shorten(f"{type(error).__name__}: {error}")
+        return _shorten(f"{type(error).__name__}: {error}") + place
     except BaseException:  # noqa: BLE001  (its __str__ may raise anything, SystemExit too)
-        return type(error).__name__
+        return type(error).__name__ + place
 
 
 def judge(answer: Any) -> tuple[Status, float | None, str]:

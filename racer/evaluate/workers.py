@@ -58,7 +58,7 @@ def evaluate_cell(
         except BaseException as error:
             if reraise_interrupt and isinstance(error, KeyboardInterrupt):
                 raise
-            status, value, message = "failed", None, describe(error)
+            status, value, message = "failed", None, describe(error, where=True)
         seconds += time.perf_counter() - start
         if status == "ok" or attempt == retries:
             break
@@ -153,7 +153,7 @@ class Processes:
             for candidate, outcome in parallel(tasks):
                 yield missing.pop(candidate), outcome
         except BrokenProcessPool as error:
-            return describe(error)
+            return describe(error).partition(". ")[0]
         return ""
 
 

@@ -24,6 +24,7 @@ class Budget:
         Sum of the wall times of all evaluations as they were recorded, so that `n_jobs` does
         not change what it buys (with 4 jobs it is about 4 times the wall time of the race). A
         block is begun only if it is expected to fit at the mean time per evaluation so far.
+        With `racer.Race`, give each `Outcome` its seconds, or nothing is ever spent.
 
     Raises
     ------

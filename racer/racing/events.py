@@ -37,7 +37,7 @@ _MESSAGES = {
     Ended.ALL_EQUAL: "No block told any two candidates apart, so nothing speaks for any of them.",
     Ended.ALL_FAILED: "Every evaluation has failed.",
     Ended.ONE_CANDIDATE: "There was one candidate, so nothing was evaluated.",
-    Ended.INTERRUPTED: "The race was stopped before its end.",
+    Ended.INTERRUPTED: "The race had not come to its end.",
 }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._checks import whole
+from racer._checks import flag, whole
 from racer.candidates.pool import as_pool, as_sequence
 from racer.deciders.decider import Blocks, Decider, Verdict
 from racer.deciders.names import as_decider
@@ -53,7 +53,7 @@ class Race:
         The objective ignores its seed: use each instance once, then end.
     first_test, each_test : int
         Look first after so many blocks, then again after every so many. Blocks in which all
-        cells failed are not counted.
+        cells failed are not counted. A deterministic race with fewer instances looks at its end.
     min_survivors : int
         End when no more candidates than this are left.
     callbacks : sequence of callable
@@ -85,15 +85,17 @@ class Race:
         self._decider = as_decider(decider)
         self._budget = Budget.of(budget)
         self.seed = check_seed(seed)
-        self._deterministic = deterministic
+        self._deterministic = flag(deterministic, "deterministic")
         self._first_test = whole(first_test, "first_test", least=1)
         self._each_test = whole(each_test, "each_test", least=1)
         self._min_survivors = whole(min_survivors, "min_survivors", least=1)
+        if callable(callbacks):
+            raise SettingError(f"callbacks={callbacks!r} is one function: give a list, [..]")
         self._callbacks = tuple(callbacks)
         self._check()
 
         m = len(self.configs)
-        self.table = Table(m, maximize=maximize)
+        self.table = Table(m, maximize=flag(maximize, "maximize"))
         self._state = self._decider.start(m, rng_for(self.seed, "decider"))
         self._alive: NDArray[np.intp] = np.arange(m)
         self._told_apart = False
@@ -123,9 +125,9 @@ class Race:
             raise SettingError(
                 f"min_survivors={self._min_survivors} leaves nothing to race among {m} candidates"
             )
-        blocks = self._first_test
         if self._deterministic and self.instances is not None:
-            blocks = min(blocks, len(self.instances))
+            self._first_test = min(self._first_test, len(self.instances))
+        blocks = self._first_test
         if m > 1 and not self._budget.pays(m * blocks, evaluations=0, seconds=0.0):
             raise BudgetError(
                 f"budget of {self._budget.evaluations} evaluations: {m} candidates x {blocks} "
@@ -155,6 +157,8 @@ class Race:
         RaceStateError
             The cell was not asked for, or has been told before, or this is no outcome.
         """
+        if not isinstance(cell, Cell):
+            raise RaceStateError(f"{cell!r} is not a cell: tell only cells that ask() returned")
         check_outcome(outcome)
         asked = self._cells.get(cell.candidate)
         if asked is None or asked.block != cell.block:
@@ -193,7 +197,7 @@ class Race:
         """Return the best survivor; None where nothing speaks for one rather than another."""
         if len(self.configs) == 1:
             return 0
-        if not self._told_apart:
+        if not self._told_apart or self._tested_blocks < self._first_test:
             return None
         if len(survivors) == 1:
             return survivors[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,8 @@ class RaceResult:
     ----------
     best : object or None
         The best configuration; None where nothing speaks for one survivor rather than another
-        (every evaluation failed, or nobody went and all survivors tie).
+        (every evaluation failed, nobody went and all survivors tie, or the race ended before
+        its first look).
     best_index : int or None
         Its place among the candidates.
     survivors : tuple of int
@@ -52,7 +54,11 @@ class RaceResult:
         The seed that repeats this race.
     probability_best : dict of int to float
         For each survivor, the posterior probability that its expected rank among the survivors
-        is the smallest (Benavoli et al. 2015, eq. 15), on the blocks of this race.
+        is the smallest (Benavoli et al. 2015, eq. 15), on the blocks of this race; equal shares
+        where `best` is None. It says nothing of those that went: with one survivor it is 1.
+    evaluations_saved : int
+        Evaluations that every candidate on every block of this race would have taken beyond
+        those made.
     """
 
     configs: tuple[Any, ...]
@@ -118,11 +124,16 @@ class RaceResult:
     def probability_best(self) -> dict[int, float]:
         """Posterior probability of being the best survivor."""
         m = len(self.survivors)
-        costs = self.table.costs(np.array(self.survivors, dtype=np.intp))
-        if m == 1 or not len(costs):
+        if m == 1 or self.best_index is None:
             return dict.fromkeys(self.survivors, 1.0 / m)
+        costs = self.table.costs(np.array(self.survivors, dtype=np.intp))
         shares = probability_best(costs, seed=seed_for(self.seed, "probability-best"))
         return dict(zip(self.survivors, shares.tolist(), strict=True))
+
+    @property
+    def evaluations_saved(self) -> int:
+        """Evaluations not made, against every candidate on every block of this race."""
+        return len(self.configs) * len(self.table.rows) - self.evaluations
 
     def mean(self, candidate: int) -> float | None:
         """Return the mean score of a candidate over its successful evaluations, None without."""
@@ -130,7 +141,7 @@ class RaceResult:
 
     def __repr__(self) -> str:
         return (
-            f"RaceResult(best_index={self.best_index}, survivors={self.survivors}, "
+            f"RaceResult(best={reprlib.repr(self.best)}, best_index={self.best_index}, survivors={reprlib.repr(self.survivors)}, "
             f"ended={self.ended.value!r}, blocks={len(self.table.rows)}, "
             f"evaluations={self.evaluations}, seed={self.seed})"
         )

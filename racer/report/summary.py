@@ -27,7 +27,6 @@ def print_summary(result: RaceResult, console: Console, *, blocks: int | None = 
     blocks : int, optional
         Compare with evaluating every candidate on so many blocks; default: the blocks raced.
     """
-    console.print(result.ended.message, highlight=False)
     if result.best_index is None:
         console.print("No candidate can be called the best.")
     else:

@@ -47,10 +47,10 @@ class Progress:
         for elimination in event.eliminated:
             self.console.print(_line(elimination), highlight=False, soft_wrap=True)
         if isinstance(event, RaceEnded):
-            return
-        if self.console.is_terminal:
+            self.console.print(event.ended.message, highlight=False, soft_wrap=True)
+        elif self.console.is_terminal:
             self._live.update(_standing(event))
-        elif event.eliminated:
+        elif event.eliminated or event.block % 10 == 9:
             self.console.print(_plain(event), highlight=False, soft_wrap=True)
 
 
@@ -60,7 +60,7 @@ def _line(gone: Elimination) -> str:
     )
     relation = "inferior to" if gone.reason == "inferior" else "indistinguishable from"
     return (
-        f"block {gone.block + 1:>3}: dropped #{gone.candidate}, {relation} #{gone.against} "
+        f"block {gone.block:>3}: dropped #{gone.candidate}, {relation} #{gone.against} "
         f"({gone.measure} {evidence})"
     )
 
@@ -74,14 +74,14 @@ def _leader(event: BlockCompleted) -> tuple[str, str]:
 def _plain(event: BlockCompleted) -> str:
     best, mean = _leader(event)
     return (
-        f"block {event.block + 1:>3}: {len(event.alive)} alive, best {best}, mean {mean}, "
+        f"block {event.block:>3}: {len(event.alive)} alive, best {best}, mean {mean}, "
         f"{event.evaluations} evaluations"
     )
 
 
 def _standing(event: BlockCompleted) -> Table:
     table = Table()
-    for name in ("block", "alive", "best", "its mean", "evaluations", "failed in block"):
+    for name in ("blocks", "alive", "best", "its mean", "evaluations", "failed in block"):
         table.add_column(name, justify="right")
     table.add_row(
         str(event.block + 1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from racer._checks import flag
 from racer.errors import SettingError
 from racer.evaluate.workers import workers_for
 from racer.racing.race import Race
@@ -57,7 +58,8 @@ def race(
     evaluate : callable
         ``evaluate(config, instance, seed) -> float``. What raises, or returns anything but a
         finite number, costs its cell: it ranks last in its block and is listed in
-        `RaceResult.failures`. Called with an int seed, equal for all candidates of a block.
+        `RaceResult.failures`. Called with an int seed, equal for all candidates of a block;
+        `random` and `np.random` are seeded with it before each call.
     instances : sequence or None
         Objects of any type, taken in the order given (shuffle a sorted list first), and again
         with new seeds when they run out. None: a noisy objective without instances.
@@ -74,7 +76,8 @@ def race(
     seed : int >= 0, optional
         Repeats the race; None draws one, which the result names.
     deterministic : bool
-        `evaluate` ignores its seed: each instance is used once, then the race ends.
+        `evaluate` ignores its seed: each instance is used once, then the race ends. With fewer
+        instances than `first_test` the only look is at the end.
     first_test, each_test : int
         Look first after so many blocks, then again after every so many.
     min_survivors : int
@@ -85,7 +88,8 @@ def race(
     retries : int
         Evaluate a cell that fails up to so many times again, within the same evaluation.
     progress : bool
-        Show the race on standard error: live in a terminal, else a line per look.
+        Show the race on standard error: live in a terminal, else who goes, a line when someone
+        does or ten blocks have passed, and why the race ended.
     callbacks : sequence of callable
         Called with each `racer.BlockCompleted`, and with `racer.RaceEnded`.
 
@@ -119,7 +123,7 @@ def race(
             raise SettingError(f"{name}={value!r}: this version has no {name}= yet; leave it out")
     with ExitStack() as stack:
         watchers = list(callbacks)
-        if progress:
+        if flag(progress, "progress"):
             from racer.run.progress import Progress  # noqa: PLC0415
 
             display = Progress()

@@ -25,12 +25,14 @@ def as_floats(values: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
     try:
         given = np.asarray(values)
         kind = given.dtype.kind
-        text = kind == "O" and any(isinstance(value, str) for value in given.flat)
-        array = given.astype(np.float64) if kind in "biufO" and not text else None
+        odd = [value for value in given.flat if isinstance(value, str)] if kind == "O" else []
+        if kind not in "biufO":
+            odd = given.ravel()[:1].tolist()
+        array = None if odd else given.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ScoresError(f"{name} must hold numbers only: {error}") from None
     if array is None:
-        raise ScoresError(f"{name} must hold numbers only, not such as {given.flat[0]!r}")
+        raise ScoresError(f"{name} must hold numbers only, not such as {odd[0]!r}")
     if array.ndim != ndim:
         raise ScoresError(f"{name} must have {ndim} dimension(s), not shape {array.shape}")
     return array

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from racer import CandidateError, Ended, Race, RacerWarning, SettingError
+from racer import (
+    Budget,
+    CandidateError,
+    Ended,
+    Outcome,
+    Race,
+    RacerWarning,
+    RaceStateError,
+    SettingError,
+)
 from racer.deciders import DECIDERS, BayesianFriedman, FRace
 from racer.seeding import block_seed
 
@@ -60,15 +69,25 @@ def test_a_last_look_that_leaves_one_decides(racing):
     assert racing.play(race, config_of).ended == Ended.DECIDED
 
 
-def test_with_fewer_instances_than_first_test_nobody_goes_but_the_best_is_named(racing):
+def test_with_fewer_instances_than_first_test_the_only_look_is_at_the_end(racing):
     decider = racing.Scripted({3: [0]}, best=1)
     race = Race([2, 1], ["a", "b", "c"], decider=decider, deterministic=True, budget=100)
     result = racing.play(race, config_of)
-    assert result.ended == Ended.INSTANCES
+    assert result.ended == Ended.DECIDED
     assert [look for look, _, _ in decider.looks] == [3]
-    assert result.survivors == (1, 0)
+    assert result.survivors == (1,)
     assert result.best == 1
-    assert result.eliminations.empty
+    assert result.eliminations["block"].tolist() == [2]
+
+
+def test_a_race_that_ends_before_its_first_look_names_no_best(racing):
+    race = Race([1, 2, 3], decider="f-race", budget=Budget(seconds=7))
+    result = racing.play(race, lambda cell: cell.config)
+    assert result.ended == Ended.BUDGET
+    assert len(result.blocks) == 2
+    assert result.best is None
+    assert result.survivors == (0, 1, 2)
+    assert set(result.probability_best.values()) == {1 / 3}
 
 
 def test_a_decider_is_shown_only_who_is_alive(racing):
@@ -344,3 +363,38 @@ def test_deciders_come_by_name_or_as_objects(racing):
         Race(range(5), decider=BayesianFriedman(), budget=100, seed=1), racing.noisy
     )
     assert racing.content(default) == racing.content(named)
+
+
+@pytest.mark.parametrize("name", ["maximize", "deterministic"])
+@pytest.mark.parametrize("value", ["no", "yes", 1, 0, None])
+def test_flags_are_true_or_false(name, value):
+    with pytest.raises(SettingError, match=f"{name}=.*: give True or False"):
+        Race([1, 2], [1], budget=100, **{name: value})
+
+
+def test_one_callback_alone_is_refused():
+    with pytest.raises(SettingError, match="give a list"):
+        Race([1, 2], budget=100, callbacks=print)
+
+
+def test_telling_what_is_no_cell_is_refused():
+    with pytest.raises(RaceStateError, match="is not a cell"):
+        Race([1, 2], budget=100).tell(0, Outcome("ok", 1.0))
+
+
+def test_a_function_in_the_wrong_place_is_told_the_order():
+    with pytest.raises(CandidateError, match=r"\(candidates, evaluate, instances\)"):
+        Race([1, 2], print, budget=100)
+
+
+def test_a_callback_that_raises_leaves_a_race_that_can_go_on(racing):
+    def fail(event):
+        raise ZeroDivisionError
+
+    race = Race([1, 2], budget=20, decider="f-race", callbacks=[fail])
+    cells = race.ask()
+    race.tell(cells[0], Outcome("ok", 1.0))
+    with pytest.raises(ZeroDivisionError):
+        race.tell(cells[1], Outcome("ok", 2.0))
+    assert [cell.block for cell in race.ask()] == [1, 1]
+    assert race.ended is None

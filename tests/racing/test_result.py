@@ -125,6 +125,6 @@ def test_seconds_are_those_of_all_evaluations(racing):
 
 def test_repr_says_how_it_ended(result):
     assert repr(result) == (
-        f"RaceResult(best_index=1, survivors=(1, 0), ended='decided', "
+        f"RaceResult(best={result.best!r}, best_index=1, survivors=(1, 0), ended='decided', "
         f"blocks={len(result.blocks)}, evaluations={result.evaluations}, seed=5)"
     )

@@ -24,9 +24,10 @@ def test_drops_go_to_standard_error_and_nothing_to_standard_output(capsys):
     assert shown.out == ""
     assert [gone.candidate for gone in result.dropped] == [2, 1]
     assert shown.err.splitlines() == [
-        "block   5: dropped #2, inferior to #0 (posterior 1.000)",
-        "block   5: dropped #1, inferior to #0 (posterior 1.000)",
-        "block   5: 1 alive, best #0, mean 1, 15 evaluations",
+        "block   4: dropped #2, inferior to #0 (posterior 1.000)",
+        "block   4: dropped #1, inferior to #0 (posterior 1.000)",
+        "block   4: 1 alive, best #0, mean 1, 15 evaluations",
+        result.ended.message,
     ]
     assert "\x1b" not in shown.err
 
@@ -39,19 +40,32 @@ def test_nothing_is_shown_without_progress(capsys):
 def test_p_values_are_called_so(capsys):
     race(progress=True, decider="f-race-sign")
     shown = capsys.readouterr().err
-    assert "block   5: dropped #2, inferior to #0 (p-value 0.031)" in shown
+    assert "block   4: dropped #2, inferior to #0 (p-value 0.031)" in shown
 
 
 def test_what_is_shown_is_one_line_each_in_the_narrowest_terminal(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "20")
     race(progress=True)
-    assert len(capsys.readouterr().err.splitlines()) == 3
+    assert len(capsys.readouterr().err.splitlines()) == 4
 
 
 def test_indistinguishable_ones_are_called_so(capsys):
     racer.race([1, 2], lambda config, instance, seed: 0.0, budget=100, progress=True)
     shown = capsys.readouterr().err
-    assert re.search(r"block +29: dropped #1, indistinguishable from #0 \(posterior 0\.95", shown)
+    assert re.search(r"block +28: dropped #1, indistinguishable from #0 \(posterior 0\.95", shown)
+
+
+def test_a_long_wait_is_not_silent(capsys):
+    racer.race(
+        [1, 2],
+        lambda config, instance, seed: (config + instance) % 2,
+        [0, 1],
+        budget=60,
+        decider="f-race",
+        progress=True,
+    )
+    shown = capsys.readouterr().err.splitlines()
+    assert [line[:10] for line in shown[:-1]] == ["block   9:", "block  19:", "block  29:"]
 
 
 def test_a_terminal_shows_where_the_race_stands():
