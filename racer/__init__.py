@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from racer import deciders as deciders
+    from racer import simulate as simulate
     from racer import stats as stats
     from racer.errors import BudgetError as BudgetError
     from racer.errors import CandidateError as CandidateError
@@ -57,7 +58,7 @@ _HOME = {
     "SettingError": "racer.errors",
     "race": "racer.run.race",
 }
-_ROOMS = ("deciders", "stats")
+_ROOMS = ("deciders", "simulate", "stats")
 
 __all__ = [
     "BlockCompleted",
@@ -80,6 +81,7 @@ __all__ = [
     "SettingError",
     "deciders",
     "race",
+    "simulate",
     "stats",
 ]
 

@@ -23,7 +23,7 @@ from racer.seeding import block_seed, check_seed, rng_for
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["Race"]
 
@@ -147,7 +147,7 @@ class Race:
 
     def ask(self) -> tuple[Cell, ...]:
         """Return the cells of the current block that have not been told; empty when over."""
-        return tuple(cell for c, cell in self._cells.items() if c not in self._told)
+        return tuple(cell for c, cell in self._asked().items() if c not in self._told)
 
     def tell(self, cell: Cell, outcome: Outcome) -> None:
         """Record what came of a cell that was asked for.
@@ -160,7 +160,7 @@ class Race:
         if not isinstance(cell, Cell):
             raise RaceStateError(f"{cell!r} is not a cell: tell only cells that ask() returned")
         check_outcome(outcome)
-        asked = self._cells.get(cell.candidate)
+        asked = self._asked().get(cell.candidate)
         if asked is None or asked.block != cell.block:
             raise RaceStateError(
                 f"candidate {cell.candidate} on block {cell.block} was not asked for: tell only "
@@ -172,7 +172,32 @@ class Race:
             )
         self._told[cell.candidate] = outcome
         if len(self._told) == len(self._cells):
-            self._complete_block()
+            outcomes = [self._told[c] for c in self._cells]  # in this order, whatever came first
+            self._told = {}
+            self._complete_block(outcomes)
+
+    def tell_block(self, values: ArrayLike) -> None:
+        """Tell all cells of the current block at once: as telling each, "ok" and in no time.
+
+        Parameters
+        ----------
+        values : array_like, shape (len(alive),)
+            Finite, in the order of `alive`.
+
+        Raises
+        ------
+        RaceStateError
+            The race is over, some cells of the block have been told, or the values do not fit.
+        """
+        row = np.array(values, dtype=np.float64)
+        if self._ended is not None or self._told:
+            raise RaceStateError("tell_block() is for a block of which nothing has been told")
+        if row.shape != self._alive.shape or not np.isfinite(row).all():
+            raise RaceStateError(
+                f"give {len(self._alive)} finite values, one per candidate in `alive`; tell() takes "
+                "failures"
+            )
+        self._complete_block(row)
 
     def result(self) -> RaceResult:
         """Return what is known: the result of a race that has ended, or the state of one."""
@@ -206,7 +231,7 @@ class Race:
         return survivors[0]
 
     def _advance(self) -> RaceEnded | None:
-        """Begin the next block; end the race where it is over, or none can be begun."""
+        """End the race where it is over, or where no block can be begun."""
         block = len(self.table.rows)
         if len(self._alive) <= self._min_survivors:
             return self._end(Ended.DECIDED)
@@ -218,23 +243,35 @@ class Race:
             len(self._alive), evaluations=self._evaluations, seconds=self._seconds
         ):
             return self._end(Ended.BUDGET)
-        index = self._instance_index(block)
-        instance = None if index is None or self.instances is None else self.instances[index]
-        seed, configs = block_seed(self.seed, block), self.configs
-        self._cells = {c: Cell(block, c, configs[c], instance, seed) for c in self._alive.tolist()}
         return None
+
+    def _asked(self) -> dict[int, Cell]:
+        """Return the cells of the current block by candidate; none when the race is over."""
+        if not self._cells and self._ended is None:
+            block, configs = len(self.table.rows), self.configs
+            index, seed = self._instance_index(block), block_seed(self.seed, block)
+            instance = None if index is None or self.instances is None else self.instances[index]
+            self._cells = {
+                c: Cell(block, c, configs[c], instance, seed) for c in self._alive.tolist()
+            }
+        return self._cells
 
     def _instance_index(self, block: int) -> int | None:
         return None if self.instances is None else block % len(self.instances)
 
-    def _complete_block(self) -> None:
+    def _complete_block(self, told: list[Outcome] | NDArray[np.float64]) -> None:
         block = len(self.table.rows)
-        outcomes = [self._told[c] for c in self._cells]  # in this order, whatever came first
-        seed = next(iter(self._cells.values())).seed
-        self._evaluations += len(outcomes)
-        self._seconds += math.fsum(outcome.seconds for outcome in outcomes)
-        self._cells, self._told = {}, {}
-        costs = self.table.add(self._instance_index(block), seed, self._alive, outcomes)
+        place = self._instance_index(block), block_seed(self.seed, block), self._alive
+        self._evaluations += len(told)
+        self._cells = {}
+        outcomes: list[Outcome] = []
+        costs: NDArray[np.float64] | None
+        if isinstance(told, list):
+            outcomes = told
+            self._seconds += math.fsum(outcome.seconds for outcome in told)
+            costs = self.table.add(*place, told)
+        else:
+            costs = self.table.add_values(*place, told)
         eliminated: tuple[Elimination, ...] = ()
         if costs is not None:
             self._pending.append(costs)

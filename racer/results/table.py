@@ -66,12 +66,12 @@ class Table:
 
         A failed cell costs +inf: it ranks last in its block, and ties with other failures.
         """
-        block = len(self.rows)
         values = np.array([o.value for o in outcomes], dtype=np.float64)  # None becomes NaN
-        self.rows.append(Row(instance, seed, candidates, values))
         failed = np.isnan(values)
         if not failed.any():
-            return -values if self.maximize else values
+            return self.add_values(instance, seed, candidates, values)
+        block = len(self.rows)
+        self.rows.append(Row(instance, seed, candidates, values))
         for i in np.flatnonzero(failed).tolist():
             status, message = outcomes[i].status, outcomes[i].message
             self.failures.append(Failure(block, int(candidates[i]), status, message))
@@ -79,6 +79,17 @@ class Table:
             self.set_aside.append(block)
             return None
         return np.where(failed, np.inf, -values if self.maximize else values)
+
+    def add_values(
+        self,
+        instance: int | None,
+        seed: int,
+        candidates: NDArray[np.intp],
+        values: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Append a block in which nothing failed; return its costs."""
+        self.rows.append(Row(instance, seed, candidates, values))
+        return -values if self.maximize else values
 
     def scores(self) -> NDArray[np.float64]:
         """Return values as given, shape (blocks, candidates), NaN where unknown or failed."""

@@ -1,0 +1,223 @@
+"""Playing races in a world, again and again, and what came of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from racer._checks import whole
+from racer.deciders.names import as_decider
+from racer.errors import SettingError
+from racer.racing.race import Race
+from racer.seeding import check_seed, seed_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from racer.deciders.decider import Decider
+    from racer.racing.budget import Budget
+    from racer.racing.result import RaceResult
+    from racer.simulate.worlds import Drawn, World
+
+__all__ = ["Play", "play", "play_one"]
+
+Select = Literal["standing", "mean"]
+
+
+@dataclass(frozen=True, eq=False)
+class Play:
+    """What came of many races in one world.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        One row per repetition: seed, ended, selected, and the indicators below.
+    summary : dict of str to float
+        The mean of each indicator over the repetitions in which it is defined (NaN if in none).
+
+        mae : how many candidates are better than the selected one (its rank minus 1)
+        regret : how much worse it is than the best, in units of quality
+        iter : blocks used, as a share of those allowed
+        observations : evaluations used
+        survivors : candidates left at the end
+        best_dropped : whether the best candidate was dropped
+        indistinguishable : candidates dropped as indistinguishable
+        truly_indistinguishable : the share of these that win against their opponent with
+            probability within 1/2 +- epsilon
+    errors : dict of str to float
+        The standard error of each mean.
+    """
+
+    rows: tuple[dict[str, Any], ...]
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per repetition."""
+        import pandas as pd  # noqa: PLC0415
+
+        return pd.DataFrame(list(self.rows)).rename_axis(index="repetition")
+
+    @cached_property
+    def summary(self) -> dict[str, float]:
+        """Mean of each indicator."""
+        return {name: mean for name, (mean, _) in self._moments.items()}
+
+    @cached_property
+    def errors(self) -> dict[str, float]:
+        """Standard error of each mean."""
+        return {name: error for name, (_, error) in self._moments.items()}
+
+    @cached_property
+    def _moments(self) -> dict[str, tuple[float, float]]:
+        return {name: _mean_and_error([row[name] for row in self.rows]) for name in INDICATORS}
+
+
+INDICATORS = (
+    *("mae", "iter", "observations", "regret", "indistinguishable", "truly_indistinguishable"),
+    *("best_dropped", "survivors"),
+)
+
+
+def _mean_and_error(values: list[float | None]) -> tuple[float, float]:
+    known = np.array([value for value in values if value is not None], dtype=np.float64)
+    if not len(known):
+        return float("nan"), float("nan")
+    error = known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else float("nan")
+    return float(known.mean()), float(error)
+
+
+def play(
+    decider: str | Decider,
+    world: World,
+    *,
+    repetitions: int = 200,
+    n_jobs: int = 1,
+    seed: int = 0,
+    blocks: int | None = None,
+    budget: int | Budget | None = None,
+    first_test: int = 5,
+    each_test: int = 1,
+    min_survivors: int = 1,
+    select: Select = "standing",
+    epsilon: float = 0.05,
+) -> Play:
+    """Play races in a world: the same `racer.Race`, fed from the world's table of costs.
+
+    Parameters
+    ----------
+    decider : str or Decider
+    world : World
+    repetitions : int >= 1
+    n_jobs : int
+        joblib workers; the result is the same.
+    seed : int >= 0
+        Repeats the whole.
+    blocks : int, optional
+        How many blocks a race may use; the world's own number if it has one.
+    budget : int or Budget, optional
+        What a race may spend besides; by default all candidates on all blocks.
+    first_test, each_test, min_survivors
+        As in `racer.race`.
+    select : {"standing", "mean"}
+        Which survivor is taken, if there are several: the one with the best standing, as
+        `RaceResult.best`, or the one with the best mean cost, as in Benavoli et al. (2015).
+    epsilon : float
+        For `truly_indistinguishable`.
+
+    Returns
+    -------
+    Play
+
+    Raises
+    ------
+    SettingError
+        A setting out of range, no number of blocks, or more than the world has.
+
+    References
+    ----------
+    Benavoli et al. (ICML 2015), section 7.1: MAE, ITER, and the indistinguishable pairs.
+
+    Examples
+    --------
+    >>> from racer.simulate import NormalWorld
+    >>> result = play("f-race", NormalWorld(10, 0.1), repetitions=20, blocks=100)
+    >>> result.summary["observations"] < 10 * 100
+    True
+    """
+    whole(repetitions, "repetitions", least=1)
+    check_seed(seed)
+    if select not in ("standing", "mean"):
+        raise SettingError(f"select={select!r}: choose 'standing' or 'mean'")
+    most = _blocks(world, blocks)
+    settings: dict[str, Any] = {
+        "decider": as_decider(decider),
+        "budget": most * world.n_candidates if budget is None else budget,
+        "first_test": first_test,
+        "each_test": each_test,
+        "min_survivors": min_survivors,
+    }
+    seeds = [seed_for(seed, "play", repetition) for repetition in range(repetitions)]
+    Race(range(world.n_candidates), range(most), seed=0, deterministic=True, **settings)  # checks
+    import joblib  # noqa: PLC0415
+
+    one = joblib.delayed(play_one)
+    rows = joblib.Parallel(n_jobs=n_jobs)(
+        one(world, number, most, settings, select, epsilon) for number in seeds
+    )
+    return Play(tuple(rows))
+
+
+def _blocks(world: World, blocks: int | None) -> int:
+    if blocks is None:
+        if world.n_blocks is None:
+            raise SettingError("blocks=None: this world has no end; give a number of blocks")
+        return world.n_blocks
+    whole(blocks, "blocks", least=1)
+    if world.n_blocks is not None and blocks > world.n_blocks:
+        raise SettingError(f"blocks={blocks}: this world has {world.n_blocks}")
+    return blocks
+
+
+def play_one(
+    world: World,
+    seed: int,
+    blocks: int,
+    settings: dict[str, Any],
+    select: Select,
+    epsilon: float,
+) -> dict[str, Any]:
+    """Play one race; return its row of `Play.frame`."""
+    drawn = world.draw(seed)
+    race = Race(range(world.n_candidates), range(blocks), seed=seed, deterministic=True, **settings)
+    block = 0
+    while race.ended is None:
+        race.tell_block(drawn.costs(block)[list(race.alive)])
+        block += 1
+    return _row(race.result(), drawn, seed, blocks, select, epsilon)
+
+
+def _row(
+    result: RaceResult, drawn: Drawn, seed: int, blocks: int, select: Select, epsilon: float
+) -> dict[str, Any]:
+    quality, selected = drawn.quality, result.best_index
+    if select == "mean":
+        selected = min(result.survivors, key=lambda c: result.table.mean(c) or 0.0)
+    gone = [e for e in result.dropped if e.reason == "indistinguishable"]
+    truly = [abs(drawn.wins(e.candidate, e.against) - 0.5) < epsilon for e in gone]
+    known = selected is not None
+    return {
+        "seed": seed,
+        "ended": result.ended.value,
+        "selected": selected,
+        "mae": int((quality < quality[selected]).sum()) if known else None,
+        "iter": len(result.table.rows) / blocks,
+        "observations": result.evaluations,
+        "regret": float(quality[selected] - quality.min()) if known else None,
+        "indistinguishable": len(gone),
+        "truly_indistinguishable": sum(truly) / len(truly) if truly else None,
+        "best_dropped": int(quality.argmin()) in {e.candidate for e in result.dropped},
+        "survivors": len(result.survivors),
+    }

@@ -1,0 +1,158 @@
+"""Playing races: the same race as a real one, and indicators that mean what they say."""
+
+import math
+
+import numpy as np
+import pytest
+
+import racer
+from racer import BudgetError, SettingError
+from racer.deciders import DECIDERS, BayesianFriedman, FRace
+from racer.simulate import NormalWorld, RecordedWorld, play
+
+NAMES = {
+    *("mae", "iter", "observations", "regret", "indistinguishable", "truly_indistinguishable"),
+    *("best_dropped", "survivors"),
+}
+
+
+@pytest.mark.parametrize("decider", DECIDERS)
+def test_a_played_race_is_the_real_race(decider):
+    rng = np.random.default_rng(4)
+    table = rng.normal(size=(60, 7)) + 0.15 * np.arange(7)
+    played = play(decider, RecordedWorld(table, shuffle=False), repetitions=1, seed=5)
+    row = played.frame.iloc[0]
+
+    real = racer.race(
+        range(7),
+        lambda candidate, block, seed: table[block, candidate],
+        range(60),
+        decider=decider,
+        budget=7 * 60,
+        deterministic=True,
+        seed=int(row["seed"]),
+    )
+    assert row["selected"] == real.best_index
+    assert row["observations"] == real.evaluations
+    assert row["survivors"] == len(real.survivors)
+    assert row["ended"] == real.ended
+    assert row["iter"] == len(real.blocks) / 60
+    assert row["best_dropped"] == (table.mean(axis=0).argmin() not in real.survivors)
+
+
+def test_the_result_is_the_same_for_any_number_of_jobs():
+    alone, together = (
+        play("f-race", NormalWorld(6, 0.5), repetitions=6, blocks=40, n_jobs=jobs, seed=2)
+        for jobs in (1, 2)
+    )
+    assert alone.frame.equals(together.frame)
+    assert alone.summary.keys() == alone.errors.keys() == NAMES
+
+
+def test_means_and_standard_errors_are_those_of_the_frame():
+    result = play("f-race", NormalWorld(8, 0.5), repetitions=30, blocks=60, seed=1)
+    for name in ("mae", "iter", "observations", "regret", "survivors"):
+        column = result.frame[name]
+        assert result.summary[name] == pytest.approx(column.mean())
+        assert result.errors[name] == pytest.approx(column.std() / math.sqrt(30))
+    assert math.isnan(result.summary["truly_indistinguishable"])
+
+
+def test_without_noise_the_best_always_wins():
+    result = play("f-race", NormalWorld(6, 1e-9), repetitions=10, blocks=50)
+    assert result.summary["mae"] == result.summary["regret"] == 0.0
+    assert result.summary["best_dropped"] == 0.0
+    assert result.summary["survivors"] == 1.0
+
+
+def test_regret_and_mae_are_those_of_the_selected():
+    world = NormalWorld(5, 2.0)
+    for _, row in play("t-race", world, repetitions=10, blocks=10, seed=3).frame.iterrows():
+        quality = world.draw(int(row["seed"])).quality
+        chosen = quality[int(row["selected"])]
+        assert row["mae"] == sorted(quality).index(chosen)
+        assert row["regret"] == pytest.approx(chosen - quality.min())
+
+
+def test_the_mean_can_select_another_than_the_standing():
+    """One large difference against two small ones: ranks and means disagree."""
+    table = [[0.0, 1.0], [0.0, 1.0], [9.0, 0.0]]
+    world = RecordedWorld(table, shuffle=False)
+    settings = {"repetitions": 1, "first_test": 1}
+    assert play("f-race", world, **settings).frame["selected"].tolist() == [0]
+    assert play("f-race", world, select="mean", **settings).frame["selected"].tolist() == [1]
+
+
+def test_indistinguishable_pairs_are_counted_and_judged():
+    alike = NormalWorld(3, 50.0)  # means within 1, noise of 50: nobody is distinguishable
+    result = play(BayesianFriedman(gate=False), alike, repetitions=4, blocks=900, each_test=10)
+    assert result.summary["indistinguishable"] > 0
+    assert result.summary["truly_indistinguishable"] == 1.0
+
+
+def test_budgets_bind():
+    result = play("f-race", NormalWorld(10, 1.0), repetitions=5, blocks=500, budget=300)
+    assert (result.frame["observations"] <= 300).all()
+    assert (result.frame["observations"] > 250).any()
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"repetitions": 0}, SettingError, "repetitions=0"),
+        ({"seed": -1}, SettingError, "seed=-1"),
+        ({"blocks": None}, SettingError, "give a number of blocks"),
+        ({"blocks": 0}, SettingError, "blocks=0"),
+        ({"select": "best"}, SettingError, "select='best'"),
+        ({"min_survivors": 4}, SettingError, "min_survivors=4"),
+        ({"budget": 3}, BudgetError, "budget of 3"),
+    ],
+)
+def test_bad_settings_are_refused_before_anything_is_played(settings, error, message):
+    with pytest.raises(error, match=message):
+        play("f-race", NormalWorld(4, 1.0), **({"blocks": 20} | settings))
+
+
+def test_a_recorded_world_has_no_more_blocks_than_rows():
+    world = RecordedWorld(np.eye(4))
+    with pytest.raises(SettingError, match="this world has 4"):
+        play("f-race", world, blocks=5)
+    with pytest.raises(SettingError, match="decider="):
+        play("f-rce", world)
+
+
+@pytest.mark.parametrize("values", [[1.0], [1.0, 2.0, 3.0], [1.0, np.nan], [[1.0, 2.0]]])
+def test_a_block_of_values_must_fit(values):
+    race = racer.Race([1, 2], budget=20)
+    with pytest.raises(racer.RaceStateError, match="give 2 finite values"):
+        race.tell_block(values)
+    assert len(race.ask()) == 2
+
+
+def test_a_block_is_told_whole_or_cell_by_cell():
+    race = racer.Race([1, 2], budget=20)
+    race.tell(race.ask()[0], racer.Outcome("ok", 1.0))
+    with pytest.raises(racer.RaceStateError, match="nothing has been told"):
+        race.tell_block([1.0, 2.0])
+
+    over = racer.Race([1], budget=20)
+    with pytest.raises(racer.RaceStateError):
+        over.tell_block([1.0])
+
+
+def test_telling_blocks_is_telling_cells():
+    costs = np.random.default_rng(2).normal(size=(150, 5)) + 0.3 * np.arange(5)
+    results = []
+    for whole in (True, False):
+        race = racer.Race(range(5), budget=150, seed=1, decider=FRace(), maximize=True)
+        while cells := race.ask():
+            row = costs[cells[0].block, list(race.alive)]
+            if whole:
+                race.tell_block(row)
+            else:
+                for cell, value in zip(cells, row, strict=True):
+                    race.tell(cell, racer.Outcome("ok", float(value)))
+        results.append(race.result())
+    assert results[0].scores.equals(results[1].scores)
+    assert results[0].dropped == results[1].dropped
+    assert repr(results[0]) == repr(results[1])

@@ -1,0 +1,115 @@
+"""Worlds are what they say: costs around the qualities, and the probability of winning."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from racer import ScoresError, SettingError
+from racer.simulate import (
+    HeavyTailedWorld,
+    NormalWorld,
+    RecordedWorld,
+    RuntimeWorld,
+    UnequalInstancesWorld,
+)
+
+WORLDS = [
+    NormalWorld(4, 0.5),
+    HeavyTailedWorld(4, 0.5),
+    UnequalInstancesWorld(4, 0.5),
+    RuntimeWorld(4, 0.5),
+]
+each_world = pytest.mark.parametrize("world", WORLDS, ids=lambda world: type(world).__name__)
+
+
+def table(drawn, n=4000):
+    return np.array([drawn.costs(block) for block in range(n)])
+
+
+@each_world
+def test_wins_are_the_share_of_blocks_won(world):
+    drawn = world.draw(3)
+    costs = table(drawn)
+    for i, j in ((0, 1), (1, 0), (2, 3)):
+        share = (costs[:, i] < costs[:, j]).mean() + (costs[:, i] == costs[:, j]).mean() / 2
+        expected = drawn.wins(i, j)
+        error = np.sqrt(0.25 / len(costs) + 0.25 / 10_000)
+        assert share == pytest.approx(expected, abs=4 * error)
+        assert expected + drawn.wins(j, i) == pytest.approx(1.0, abs=1e-6)
+
+
+@each_world
+def test_better_quality_wins_more_often(world):
+    drawn = world.draw(1)
+    order = np.argsort(drawn.quality)
+    assert drawn.wins(int(order[0]), int(order[-1])) > 0.5
+
+
+@each_world
+def test_a_draw_repeats_block_by_block_in_any_order(world):
+    first, again = world.draw(7), world.draw(7)
+    late = again.costs(5)
+    np.testing.assert_array_equal(first.quality, again.quality)
+    np.testing.assert_array_equal(first.costs(0), again.costs(0))
+    np.testing.assert_array_equal(first.costs(5), late)
+    assert (first.costs(0) != first.costs(1)).any()
+    assert (world.draw(8).quality != first.quality).any()
+
+
+def test_normal_noise_has_the_spread_asked_for():
+    drawn = NormalWorld(3, 0.25).draw(1)
+    costs = table(drawn)
+    np.testing.assert_allclose(costs.mean(axis=0), drawn.quality, atol=4 * 0.25 / np.sqrt(4000))
+    np.testing.assert_allclose(costs.std(axis=0), 0.25, rtol=0.05)
+    assert ((drawn.quality <= 0.0) & (drawn.quality >= -1.0)).all()
+
+
+def test_instances_differ_much_more_than_candidates():
+    costs = table(UnequalInstancesWorld(5, 0.5, spread=1.5).draw(1))
+    assert costs.mean(axis=1).std() > 10 * np.median(costs.std(axis=1)) / 2
+
+
+def test_runtimes_end_at_the_cutoff_and_tie_there():
+    costs = table(RuntimeWorld(5, 0.5, cutoff=2.0).draw(1))
+    assert costs.max() == 2.0
+    assert costs.min() > 0.0
+    assert 0.05 < (costs == 2.0).mean() < 0.95
+
+
+def test_a_recorded_table_is_played_row_by_row():
+    rows = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [3.0, 2.0, 1.5]})
+    given = RecordedWorld(rows, shuffle=False)
+    assert (given.n_candidates, given.n_blocks) == (2, 3)
+    np.testing.assert_array_equal(table(given.draw(9), 3), rows)
+    np.testing.assert_allclose(given.draw(9).quality, [2.0, 6.5 / 3])
+    assert given.draw(9).wins(0, 1) == pytest.approx((1 + 0.5) / 3)
+
+    shuffled = [table(RecordedWorld(rows).draw(seed), 3).tolist() for seed in range(20)]
+    assert all(sorted(drawn) == rows.to_numpy().tolist() for drawn in shuffled)
+    assert len({str(drawn) for drawn in shuffled}) > 1
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ([[1.0, np.nan]], r"1 cell\(s\) without a finite number, the first in row 0, column 1"),
+        ([[1.0, 2.0], [np.inf, 1.0]], "row 1, column 0"),
+        ([[1.0], [2.0]], "at least 1 row and 2 columns"),
+        (np.empty((0, 3)), "at least 1 row and 2 columns"),
+        ([["a", "b"]], "numbers only"),
+    ],
+)
+def test_bad_tables(bad, message):
+    with pytest.raises(ScoresError, match=message):
+        RecordedWorld(bad)
+
+
+@pytest.mark.parametrize(
+    "world", [NormalWorld, HeavyTailedWorld, UnequalInstancesWorld, RuntimeWorld]
+)
+@pytest.mark.parametrize(
+    ("q", "rho"), [(1, 0.5), (2.5, 0.5), (5, 0.0), (5, -1), (5, np.nan), (5, "1")]
+)
+def test_bad_settings(world, q, rho):
+    with pytest.raises(SettingError, match=r"(q|rho)="):
+        world(q, rho)
