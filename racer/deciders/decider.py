@@ -11,10 +11,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Blocks", "Decider", "Drop", "Measure", "Reason", "Verdict", "best_of", "drop_losers"]
+__all__ = [
+    "Blocks",
+    "Decider",
+    "Drop",
+    "KnowsBudget",
+    "Measure",
+    "Reason",
+    "Verdict",
+    "best_of",
+    "drop_losers",
+]
 
-Reason = Literal["inferior", "indistinguishable"]
-Measure = Literal["posterior", "p-value"]
+Reason = Literal["inferior", "indistinguishable", "halved"]
+Measure = Literal["posterior", "p-value", "win-share"]
 
 
 class Blocks(NamedTuple):
@@ -39,11 +49,11 @@ class Drop(NamedTuple):
     ----------
     candidate, against : int
         Who goes, and the opponent that settles it.
-    reason : {"inferior", "indistinguishable"}
+    reason : {"inferior", "indistinguishable", "halved"}
     probability : float
-        What `measure` says: the posterior probability that the reason is true, or the p-value
-        of the test that found the difference.
-    measure : {"posterior", "p-value"}
+        What `measure` says: the posterior probability that the reason is true, the p-value of
+        the test that found the difference, or the share of blocks that the opponent won.
+    measure : {"posterior", "p-value", "win-share"}
     """
 
     candidate: int
@@ -73,6 +83,15 @@ class Verdict(NamedTuple):
     best: int | None
     standing: NDArray[np.float64]
     evidence: Mapping[str, float | str]
+
+
+@runtime_checkable
+class KnowsBudget(Protocol):
+    """A decider that plans ahead: the race tells it the budget before it starts."""
+
+    def told_budget(self, evaluations: int | None) -> Decider:
+        """Return the decider to start; None if the budget is not in evaluations."""
+        ...
 
 
 @runtime_checkable

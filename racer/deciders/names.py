@@ -6,9 +6,11 @@ import difflib
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from racer.deciders.anytime import AnytimeRace
 from racer.deciders.bayesian_friedman import BayesianFriedman
 from racer.deciders.decider import Decider
 from racer.deciders.frace import FRace
+from racer.deciders.halving import SequentialHalving
 from racer.deciders.trace import TRace
 from racer.errors import SettingError
 
@@ -24,6 +26,8 @@ DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
         "f-race-sign": lambda: FRace(posthoc="sign"),
         "f-race-mean-rank": lambda: FRace(posthoc="mean-rank"),
         "t-race": TRace,
+        "anytime": AnytimeRace,
+        "halving": SequentialHalving,
     }
 )
 

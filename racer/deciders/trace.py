@@ -16,7 +16,7 @@ from racer.stats.multiplicity import Correction, adjust
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["TRace"]
+__all__ = ["TRace", "impute_failed"]
 
 
 @dataclass
@@ -92,7 +92,7 @@ class TRace:
         # costs near the largest float overflow, and equal differences have no spread: see below
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             for row in blocks.costs:
-                state.add(_impute(row))
+                state.add(impute_failed(row))
             standing = state.means.copy()
             standing[np.isnan(standing)] = np.inf
             best = best_of(blocks.candidates, standing)
@@ -124,7 +124,7 @@ def _critical_t(df: int, alpha: float) -> float:
     return float(stdtrit(df, 1.0 - alpha / 2.0))
 
 
-def _impute(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+def impute_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Put failed cells one range of the block behind its worst."""
     if max(costs.tolist()) < np.inf:
         return costs

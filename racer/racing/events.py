@@ -51,10 +51,10 @@ class Elimination:
         The block after which it went (a row of `RaceResult.scores`).
     candidate, against : int
         Who went, and the opponent that settled it.
-    reason : {"inferior", "indistinguishable"}
+    reason : {"inferior", "indistinguishable", "halved"}
     probability : float
         What `measure` names.
-    measure : {"posterior", "p-value"}
+    measure : {"posterior", "p-value", "win-share"}
     """
 
     block: int

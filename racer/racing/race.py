@@ -10,7 +10,7 @@ import numpy as np
 
 from racer._checks import flag, whole
 from racer.candidates.pool import as_pool, as_sequence
-from racer.deciders.decider import Blocks, Decider, Verdict
+from racer.deciders.decider import Blocks, Decider, KnowsBudget, Verdict
 from racer.deciders.names import as_decider
 from racer.errors import BudgetError, RacerWarning, RaceStateError, SettingError
 from racer.evaluate.cell import Cell, Outcome, check_outcome
@@ -93,6 +93,8 @@ class Race:
             raise SettingError(f"callbacks={callbacks!r} is one function: give a list, [..]")
         self._callbacks = tuple(callbacks)
         self._check()
+        if isinstance(self._decider, KnowsBudget):
+            self._decider = self._decider.told_budget(self._budget.evaluations)
 
         m = len(self.configs)
         self.table = Table(m, maximize=flag(maximize, "maximize"))

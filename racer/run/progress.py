@@ -54,11 +54,18 @@ class Progress:
             self.console.print(_plain(event), highlight=False, soft_wrap=True)
 
 
+_RELATIONS = {
+    "inferior": "inferior to",
+    "indistinguishable": "indistinguishable from",
+    "halved": "in the worse half behind",
+}
+
+
 def _line(gone: Elimination) -> str:
     evidence = (
         f"{gone.probability:.3f}" if gone.measure == "posterior" else f"{gone.probability:.2g}"
     )
-    relation = "inferior to" if gone.reason == "inferior" else "indistinguishable from"
+    relation = _RELATIONS[gone.reason]
     return (
         f"block {gone.block:>3}: dropped #{gone.candidate}, {relation} #{gone.against} "
         f"({gone.measure} {evidence})"

@@ -13,7 +13,8 @@ from racer.deciders import DECIDERS, BayesianFriedman, Blocks, FRace, TRace, as_
 
 LAWS = settings(max_examples=25, deadline=None, derandomize=True)
 
-NAMED = list(DECIDERS)
+# sequential halving tests nothing and needs a budget: it has laws of its own
+NAMED = [name for name in DECIDERS if name != "halving"]
 RANK_BASED = [name for name in NAMED if name != "t-race"]
 EAGER = {
     "bayesian-friedman, no gate": BayesianFriedman(gate=False),

@@ -7,7 +7,15 @@ import dataclasses
 import pytest
 
 from racer import SettingError
-from racer.deciders import DECIDERS, BayesianFriedman, Decider, FRace, TRace, as_decider
+from racer.deciders import (
+    DECIDERS,
+    BayesianFriedman,
+    Decider,
+    FRace,
+    SequentialHalving,
+    TRace,
+    as_decider,
+)
 
 
 @pytest.mark.parametrize(
@@ -18,6 +26,7 @@ from racer.deciders import DECIDERS, BayesianFriedman, Decider, FRace, TRace, as
         ("f-race-sign", FRace(posthoc="sign")),
         ("f-race-mean-rank", FRace(posthoc="mean-rank")),
         ("t-race", TRace()),
+        ("halving", SequentialHalving()),
     ],
 )
 def test_a_name_stands_for_default_settings(name, decider):
@@ -26,7 +35,7 @@ def test_a_name_stands_for_default_settings(name, decider):
 
 
 def test_every_name_is_tested_here():
-    assert len(DECIDERS) == 5
+    assert len(DECIDERS) == 6
 
 
 def test_a_decider_stays_itself():

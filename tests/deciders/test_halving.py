@@ -1,0 +1,128 @@
+"""Sequential halving spends what it is given, in equal parts, and keeps the better half."""
+
+import numpy as np
+import pytest
+
+import racer
+from racer import SettingError
+from racer.deciders import FRace, SequentialHalving
+from racer.simulate import HeavyTailedWorld, NormalWorld, play
+
+
+def run(m, budget, decider="halving", first_test=1, **settings):
+    noise = np.random.default_rng(3).normal(size=(budget, m))
+    return racer.race(
+        range(m),
+        lambda config, instance, seed: config + 0.01 * noise[instance, config],
+        range(budget),
+        budget=budget,
+        decider=decider,
+        first_test=first_test,
+        seed=1,
+        **settings,
+    )
+
+
+def test_sixteen_candidates_in_four_halvings():
+    result = run(16, 16 * 40)
+    assert result.best == 0
+    assert result.ended == racer.Ended.DECIDED
+    gone = result.eliminations.groupby("block").size()
+    assert gone.tolist() == [8, 4, 2, 1]
+    # 640 evaluations in four parts of 160: 10, 20, 40 and 80 blocks
+    assert gone.index.tolist() == [9, 29, 69, 149]
+    assert result.evaluations == 640
+    assert set(result.eliminations["reason"]) == {"halved"}
+    assert set(result.eliminations["measure"]) == {"win-share"}
+    assert result.eliminations["probability"].between(0.5, 1.0).all()
+
+
+@pytest.mark.parametrize("m", [2, 3, 5, 7, 30])
+@pytest.mark.parametrize("budget", [150, 400, 997])
+def test_the_budget_is_spent_to_less_than_a_block_and_one_is_left(m, budget):
+    result = run(m, budget)
+    assert len(result.survivors) == 1
+    assert budget - 3 * m <= result.evaluations <= budget
+
+
+def test_late_looks_shift_the_parts_that_remain():
+    result = run(16, 16 * 20, first_test=7)
+    assert result.eliminations["block"].min() == 6
+    assert len(result.survivors) == 1
+    assert result.evaluations <= 320
+
+
+def test_by_mean_or_by_mean_rank():
+    """One huge cost ruins a mean and not a mean rank."""
+    costs = np.tile([1.0, 2.0], (20, 1))
+    costs[3, 0] = 1e6
+
+    def best(by):
+        return racer.race(
+            range(2),
+            lambda config, instance, seed: costs[instance, config],
+            range(20),
+            budget=40,
+            decider=SequentialHalving(by=by),
+            deterministic=True,
+        ).best
+
+    assert best("mean") == 1
+    assert best("mean-rank") == 0
+
+
+def test_failures_cost_more_than_the_worst():
+    def evaluate(config, instance, seed):
+        if config == 0 and instance % 2:
+            raise ValueError("odd")
+        return config + instance
+
+    for by in ("mean", "mean-rank"):
+        result = racer.race(
+            [0, 1, 2], evaluate, range(10), budget=90, decider=SequentialHalving(by=by)
+        )
+        assert result.best == 1
+
+
+def test_ranks_win_where_noise_has_no_variance():
+    world = HeavyTailedWorld(16, 0.3)
+    by_mean, by_rank = (
+        play(SequentialHalving(by=by), world, repetitions=60, blocks=400, budget=800, seed=2)
+        for by in ("mean", "mean-rank")
+    )
+    assert by_rank.summary["mae"] < by_mean.summary["mae"]
+
+
+def test_the_order_of_candidates_does_not_matter():
+    costs = np.random.default_rng(1).normal(size=(60, 9)) + 0.2 * np.arange(9)
+    order = np.random.default_rng(2).permutation(9)
+
+    def gone(table, names):
+        race = racer.Race(range(9), decider="halving", budget=200, seed=1)
+        while cells := race.ask():
+            race.tell_block(table[cells[0].block, list(race.alive)])
+        return {(e.block, names[e.candidate]) for e in race.result().dropped}
+
+    assert gone(costs, range(9)) == gone(costs[:, order], order)
+
+
+def test_it_needs_a_budget_of_evaluations():
+    with pytest.raises(SettingError, match="needs a budget of evaluations"):
+        racer.Race([1, 2], budget=racer.Budget(seconds=5), decider="halving")
+    decider = SequentialHalving(evaluations=100)
+    assert racer.Race([1, 2], budget=racer.Budget(seconds=5), decider=decider).ended is None
+    assert decider.told_budget(7) is decider
+
+
+@pytest.mark.parametrize("bad", [{"by": "median"}, {"evaluations": 0}, {"evaluations": 2.5}])
+def test_bad_settings(bad):
+    with pytest.raises(SettingError):
+        SequentialHalving(**bad)
+
+
+def test_it_spends_more_than_a_race_that_may_stop():
+    world = NormalWorld(8, 0.1)
+    halving, race = (
+        play(decider, world, repetitions=10, blocks=100, seed=1) for decider in ("halving", FRace())
+    )
+    assert halving.summary["observations"] > race.summary["observations"]
