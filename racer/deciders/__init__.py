@@ -1,6 +1,5 @@
 """Who may go: elimination procedures, each a frozen record of settings."""
 
-from racer.deciders.anytime import AnytimeRace
 from racer.deciders.bayesian_friedman import BayesianFriedman
 from racer.deciders.decider import Blocks, Decider, Drop, Verdict
 from racer.deciders.frace import FRace
@@ -10,7 +9,6 @@ from racer.deciders.trace import TRace
 
 __all__ = [
     "DECIDERS",
-    "AnytimeRace",
     "BayesianFriedman",
     "Blocks",
     "Decider",

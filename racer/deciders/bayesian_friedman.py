@@ -51,8 +51,8 @@ class BayesianFriedman:
 
     The draws are running Gamma sums: a block costs what it adds. Decisions depend on ranks
     within blocks only, and not on the order of the candidates: statements that tie in
-    probability and in rank gap are accepted together or not at all. Only an indistinguishable
-    pair that ties in mean rank goes by the order given.
+    probability and in rank gap are accepted together or not at all. Only where mean
+    ranks tie (an indistinguishable pair, or a circle of winners) does the order given decide.
 
     Parameters
     ----------

@@ -6,7 +6,6 @@ import difflib
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from racer.deciders.anytime import AnytimeRace
 from racer.deciders.bayesian_friedman import BayesianFriedman
 from racer.deciders.decider import Decider
 from racer.deciders.frace import FRace
@@ -26,7 +25,6 @@ DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
         "f-race-sign": lambda: FRace(posthoc="sign"),
         "f-race-mean-rank": lambda: FRace(posthoc="mean-rank"),
         "t-race": TRace,
-        "anytime": AnytimeRace,
         "halving": SequentialHalving,
     }
 )

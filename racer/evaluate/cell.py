@@ -50,12 +50,18 @@ _STATUSES = get_args(Status)
 def check_outcome(outcome: Outcome) -> None:
     """Raise RaceStateError unless this is an Outcome that a table can hold."""
     if isinstance(outcome, Outcome):
-        status, value, seconds, _ = outcome
+        value: Any = outcome.value
+        status, seconds = outcome.status, outcome.seconds
         try:
-            sound = value is None if status != "ok" else math.isfinite(value)  # type: ignore[arg-type]
-            if sound and status in _STATUSES and 0.0 <= seconds < math.inf:
+            sound = value is None if status != "ok" else math.isfinite(value)
+            if (
+                sound
+                and not isinstance(value, bool)
+                and status in _STATUSES
+                and 0.0 <= seconds < math.inf
+            ):
                 return
-        except TypeError:
+        except (TypeError, OverflowError):
             pass
     raise RaceStateError(
         f"{outcome!r} was told: give racer.Outcome('ok', value) with a finite number, or "

@@ -104,9 +104,14 @@ def _evaluate_apart(
     evaluate: Objective, cell: Cell, retries: int, driver: int
 ) -> tuple[int, Outcome]:
     """Evaluate a cell in a worker; Ctrl-C is the driver's to answer."""
-    if os.getpid() != driver and threading.current_thread() is threading.main_thread():
+    here = os.getpid() == driver  # a backend without processes
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if in_main_thread and not here:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return cell.candidate, evaluate_cell(evaluate, cell, retries=retries)
+    interruptible = in_main_thread and here
+    return cell.candidate, evaluate_cell(
+        evaluate, cell, retries=retries, reraise_interrupt=interruptible
+    )
 
 
 class Processes:

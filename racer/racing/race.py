@@ -89,8 +89,8 @@ class Race:
         self._first_test = whole(first_test, "first_test", least=1)
         self._each_test = whole(each_test, "each_test", least=1)
         self._min_survivors = whole(min_survivors, "min_survivors", least=1)
-        if callable(callbacks):
-            raise SettingError(f"callbacks={callbacks!r} is one function: give a list, [..]")
+        if not isinstance(callbacks, list | tuple) or not all(map(callable, callbacks)):
+            raise SettingError(f"callbacks={callbacks!r}: give a list of functions, [..]")
         self._callbacks = tuple(callbacks)
         self._check()
         if isinstance(self._decider, KnowsBudget):
@@ -203,11 +203,7 @@ class Race:
 
     def result(self) -> RaceResult:
         """Return what is known: the result of a race that has ended, or the state of one."""
-        alive = self._alive
-        if self._verdict is not None:  # best standing first
-            ranked = self._looked_at[np.argsort(self._verdict.standing, kind="stable")]
-            alive = ranked[np.isin(ranked, alive)]
-        survivors = tuple(alive.tolist())
+        survivors = self._ranked()
         return RaceResult(
             configs=self.configs,
             best_index=self._best(survivors),
@@ -219,6 +215,13 @@ class Race:
             table=self.table,
             dropped=tuple(self._eliminations),
         )
+
+    def _ranked(self) -> tuple[int, ...]:
+        """Return who is still in, best standing first."""
+        if self._verdict is None:
+            return self.alive
+        ranked = self._looked_at[np.argsort(self._verdict.standing, kind="stable")]
+        return tuple(ranked[np.isin(ranked, self._alive)].tolist())
 
     def _best(self, survivors: tuple[int, ...]) -> int | None:
         """Return the best survivor; None where nothing speaks for one rather than another."""
@@ -282,6 +285,7 @@ class Race:
                 eliminated = self._look(block)
         completed = self._completed(block, outcomes, eliminated) if self._callbacks else None
         ended = self._advance()
+        self._publish(completed, ended)
         if costs is None:
             warnings.warn(
                 f"block {block} is set aside: all {len(outcomes)} evaluations failed, the first "
@@ -289,7 +293,6 @@ class Race:
                 RacerWarning,
                 stacklevel=3,
             )
-        self._publish(completed, ended)
 
     def _test_is_due(self) -> bool:
         usable = self._tested_blocks + len(self._pending)
@@ -334,7 +337,9 @@ class Race:
     def _completed(
         self, block: int, outcomes: list[Outcome], eliminated: tuple[Elimination, ...]
     ) -> BlockCompleted:
-        best = self._verdict.best if self._verdict else None
+        best = None
+        if self._verdict is not None and self._verdict.best is not None:
+            best = next(iter(self._ranked()))
         return BlockCompleted(
             block=block,
             alive=self.alive,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from racer._checks import flag
 from racer.errors import SettingError
+from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import workers_for
 from racer.racing.race import Race
 from racer.run.drive import drive
@@ -59,7 +60,8 @@ def race(
         ``evaluate(config, instance, seed) -> float``. What raises, or returns anything but a
         finite number, costs its cell: it ranks last in its block and is listed in
         `RaceResult.failures`. Called with an int seed, equal for all candidates of a block;
-        `random` and `np.random` are seeded with it before each call.
+        `random` and `np.random` are seeded with it before each call. It must not change its
+        arguments: in this process they are the ones that the next call gets.
     instances : sequence or None
         Objects of any type, taken in the order given (shuffle a sorted list first), and again
         with new seeds when they run out. None: a noisy objective without instances.
@@ -121,6 +123,7 @@ def race(
     for name, value in (("timeout", timeout), ("memory", memory), ("store", store)):
         if value is not None:
             raise SettingError(f"{name}={value!r}: this version has no {name}= yet; leave it out")
+    check_objective(evaluate)
     with ExitStack() as stack:
         watchers = list(callbacks)
         if flag(progress, "progress"):

@@ -23,6 +23,8 @@ class Blocks(NamedTuple):
 def as_floats(values: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
     """Return `values` as a float array with `ndim` dimensions."""
     try:
+        if isinstance(values, np.ma.MaskedArray):  # masked is unknown
+            values = np.ma.filled(values.astype(np.float64), np.nan)
         given = np.asarray(values)
         kind = given.dtype.kind
         odd = [value for value in given.flat if isinstance(value, str)] if kind == "O" else []

@@ -336,3 +336,11 @@ def test_one_job_stays_in_process_and_more_do_not():
 def test_workers_refuse_with_a_racer_error():
     with pytest.raises(RacerError):
         workers_for(None, [1], None)
+
+
+def test_ctrl_c_comes_through_where_joblib_uses_no_processes():
+    def evaluate(config, instance, seed):
+        raise KeyboardInterrupt
+
+    with joblib.parallel_config(backend="sequential"), pytest.raises(KeyboardInterrupt):
+        outcomes_of(Processes(evaluate, n_jobs=2), cells_for([1, 2]))

@@ -398,3 +398,40 @@ def test_a_callback_that_raises_leaves_a_race_that_can_go_on(racing):
         race.tell(cells[1], Outcome("ok", 2.0))
     assert [cell.block for cell in race.ask()] == [1, 1]
     assert race.ended is None
+
+
+@pytest.mark.parametrize("callbacks", [None, [1], "f", 3])
+def test_callbacks_are_a_list_of_functions(callbacks):
+    with pytest.raises(SettingError, match="give a list of functions"):
+        Race([1, 2], budget=100, callbacks=callbacks)
+
+
+def test_the_leader_shown_is_still_in():
+    """1 beats 0 on four blocks of five, and on the fifth comes last of all."""
+    seen = []
+
+    def evaluate(cell):
+        if cell.config == 1:
+            return 99.0 if cell.block % 5 == 4 else 0.0
+        return float(cell.config + 1)
+
+    race = Race(
+        list(range(10)),
+        decider=BayesianFriedman(epsilon=0.0),
+        budget=400,
+        first_test=40,
+        callbacks=[seen.append],
+    )
+    while cells := race.ask():
+        for cell in cells:
+            race.tell(cell, Outcome("ok", evaluate(cell)))
+    last = [event for event in seen if hasattr(event, "best")][-1]
+    assert last.best in last.alive
+
+
+def test_values_that_no_float_holds_are_refused():
+    race = Race([1, 2], budget=100)
+    for value in (10**400, True):
+        with pytest.raises(RaceStateError, match="was told"):
+            race.tell(race.ask()[0], Outcome("ok", value))
+    assert len(race.ask()) == 2

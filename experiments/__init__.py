@@ -1,0 +1,1 @@
+"""The published tables, one package each: settings, published numbers, comparison."""

@@ -1,0 +1,1 @@
+"""The tables of Benavoli, Mangili, Corani, Zaffalon (ICML 2015), rerun."""

@@ -1,0 +1,201 @@
+"""The racing experiment of section 7.1: settings, deciders, protocols, and one cell of a table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from experiments.benavoli2015 import published
+from racer.deciders import BayesianFriedman, FRace
+from racer.seeding import rng_for
+from racer.simulate import NormalWorld, play
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from racer.deciders import Decider
+
+__all__ = [
+    "DECIDERS",
+    "PROTOCOLS",
+    "SETTINGS",
+    "Cell",
+    "Design",
+    "Setting",
+    "expected_seconds",
+    "parse_settings",
+    "run_cell",
+]
+
+Protocol = Literal["rounds", "assessments"]
+
+M = 300
+PER_ASSESSMENT = 5
+PROTOCOLS: dict[Protocol, str] = {
+    "rounds": (
+        "Protocol rounds: one unit of M = 300 is a round, in which every survivor is assessed "
+        "once (five observations). ITER = rounds used / 300."
+    ),
+    "assessments": (
+        "Protocol assessments: one unit of M = 300 is one assessment of one candidate (five "
+        "observations), 1500 evaluations in all. ITER = evaluations / 1500. Where the rest does "
+        "not pay a whole round of five, the race goes on block by block as far as it does, and "
+        "looks a last time; with q = 200 the first round alone takes 1000."
+    ),
+}
+DECIDERS = ("bayesian", "f-race-sign", "f-race-mean-rank")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One row of Tables 2 and 3."""
+
+    q: int
+    rho: float
+
+    def __str__(self) -> str:
+        return f"{self.q},{self.rho:g}"
+
+
+SETTINGS = tuple(Setting(q, rho) for q, rho in published.table_3())
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is common to all cells of a run."""
+
+    repetitions: int
+    jobs: int
+    seed: int
+    protocol: Protocol
+    gate: bool
+
+    def __str__(self) -> str:
+        gate = "with" if self.gate else "without"
+        return f"{self.repetitions} repetitions, seed {self.seed}, {gate} the gate."
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """What came of one decider in one setting: a row per repetition."""
+
+    setting: Setting
+    decider: str
+    frame: pd.DataFrame
+
+    def mean(self, indicator: str) -> tuple[float, float]:
+        """Return the mean over the repetitions and its standard error (NaN if there is one)."""
+        return mean_and_error(self.frame[indicator].to_numpy(dtype=np.float64))
+
+    def minus(self, other: Cell, indicator: str) -> tuple[float, float]:
+        """Return the mean difference to another decider, in the same races, and its error."""
+        ours, theirs = (c.frame[indicator].to_numpy(dtype=np.float64) for c in (self, other))
+        return mean_and_error(ours - theirs)
+
+    @property
+    def pairs(self) -> tuple[int, int]:
+        """How many pairs were declared indistinguishable, and how many of them truly are."""
+        declared = self.frame["indistinguishable"].to_numpy(dtype=np.float64)
+        share = self.frame["truly_indistinguishable"].fillna(0.0).to_numpy(dtype=np.float64)
+        return int(declared.sum()), round(float((declared * share).sum()))
+
+
+def mean_and_error(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, float]:
+    """Return the mean and its standard error."""
+    n = len(values)
+    return float(values.mean()), float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
+
+
+def parse_settings(text: str | None) -> tuple[Setting, ...]:
+    """Return the settings named in "30,1 100,.5", each once; all of them for None.
+
+    Raises
+    ------
+    ValueError
+        Not a setting of the paper, or none at all.
+    """
+    if text is None:
+        return SETTINGS
+    chosen: list[Setting] = []
+    for word in text.split():
+        try:
+            q, rho = word.split(",")
+            setting = Setting(int(q), float(rho))
+        except ValueError:
+            setting = None
+        if setting not in SETTINGS or setting is None:
+            known = " ".join(str(s) for s in SETTINGS)
+            raise ValueError(f"no setting {word!r} in the paper: choose among {known!r}")
+        if setting not in chosen:
+            chosen.append(setting)
+    if not chosen:
+        raise ValueError('no settings given: write them as "30,1 100,.5"')
+    return tuple(chosen)
+
+
+def make_decider(name: str, *, gate: bool) -> Decider:
+    """Return one of the three deciders of section 7.1, at 0.05."""
+    if name == "bayesian":
+        return BayesianFriedman(gate=gate)
+    return FRace(posthoc="sign" if name == "f-race-sign" else "mean-rank", gate=gate)
+
+
+def run_cell(setting: Setting, decider: str, design: Design) -> Cell:
+    """Play one decider in one setting.
+
+    Every decider meets the same races: means and noise depend on seed and setting only. The
+    frame has `halving`, the MAE of sequential halving on the observations the race used.
+    """
+    world = NormalWorld(setting.q, setting.rho)
+    evaluations = M * PER_ASSESSMENT
+    frame = play(
+        make_decider(decider, gate=design.gate),
+        world,
+        repetitions=design.repetitions,
+        n_jobs=design.jobs,
+        seed=design.seed,
+        blocks=evaluations,
+        budget=evaluations if design.protocol == "assessments" else None,
+        first_test=PER_ASSESSMENT,
+        each_test=PER_ASSESSMENT,
+        select="mean",
+        epsilon=0.05,
+    ).frame
+    if design.protocol == "assessments":
+        frame["iter"] = frame["observations"] / evaluations
+    frame["halving"] = [
+        sequential_halving(world, int(seed), int(observations))
+        for seed, observations in zip(frame["seed"], frame["observations"], strict=True)
+    ]
+    return Cell(setting, decider, frame)
+
+
+def sequential_halving(world: NormalWorld, seed: int, observations: int) -> int:
+    """Return how many candidates are better than the one that sequential halving selects.
+
+    The observations are spent in equal parts on log2(q) rounds, or as many as there are
+    observations for; in each, the survivors share them equally, and the better part by the mean
+    of all observations so far goes on. The sum of t observations is drawn at once.
+    """
+    quality = world.draw(seed).quality
+    rng = rng_for(seed, "halving")
+    rounds = min(math.ceil(math.log2(world.q)), observations // world.q)
+    alive, total, count = np.arange(world.q), np.zeros(world.q), 0
+    for done in range(rounds):
+        alive = alive[np.argsort(total[alive], kind="stable")]
+        alive = alive[: math.ceil(world.q ** (1.0 - done / rounds))]
+        more = observations // (rounds * len(alive))
+        noise = math.sqrt(more) * world.rho * rng.standard_normal(len(alive))
+        total[alive] += more * quality[alive] + noise
+        count += more
+    best = alive[total[alive].argmin()]
+    return int((quality < quality[best]).sum())
+
+
+def expected_seconds(design: Design) -> float:
+    """Return about how long one cell takes where nothing else runs."""
+    each = 0.11 if design.protocol == "rounds" else 0.01
+    return design.repetitions * each / design.jobs

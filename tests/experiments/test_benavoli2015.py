@@ -1,0 +1,225 @@
+"""The scripts that rerun the tables of Benavoli et al. (ICML 2015)."""
+
+import csv
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+ROOT = Path(__file__).parents[2]
+TABLE_2 = """\
+30,1 0.63 0.70 0.67 0.80 0.58 0.77
+50,1 0.72 0.92 0.80 1.22 0.69 1.15
+100,1 0.75 1.84 0.84 2.31 0.70 2.05
+100,0.5 0.67 1.15 0.74 1.19 0.62 1.26
+100,0.1 0.36 0.28 0.36 0.30 0.35 0.30
+200,0.1 0.50 0.46 0.51 0.63 0.50 0.58"""  # as printed: ITER and MAE of each decider
+TABLE_3 = {"30,1": 0.9, "50,1": 1.7, "100,1": 4.5, "100,0.5": 3.1, "100,0.1": 2.4, "200,0.1": 2.7}
+SMALL = ["--repetitions", "2", "--settings", "100,.1", "--jobs", "1"]
+
+
+def script(name):
+    """Load scripts/<name>.py; return its command."""
+    spec = importlib.util.spec_from_file_location(f"scripts_{name}", ROOT / f"scripts/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.main
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _path():
+    """Leave sys.path as it was: the scripts put the repository's root into it."""
+    before = list(sys.path)
+    sys.path.insert(0, str(ROOT))
+    yield
+    sys.path[:] = before
+
+
+def run(name, *arguments):
+    """Run a script that must end well; return what it printed on stdout."""
+    result = CliRunner().invoke(script(name), list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def rows(path):
+    """Read a CSV file."""
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def cells(text):
+    """Return the cells of the Markdown table in a text, without its head."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def test_figures_of_table_1_are_those_the_other_tests_use():
+    ours = (ROOT / "experiments/benavoli2015/data/table1.csv").read_text()
+    assert ours == (ROOT / "tests/data/benavoli2015_table1.csv").read_text()
+
+
+def test_figures_of_tables_2_and_3_are_those_printed():
+    from experiments.benavoli2015 import published
+    from experiments.benavoli2015.racing import DECIDERS, SETTINGS
+
+    table = {}
+    for line in TABLE_2.splitlines():
+        setting, *figures = line.split()
+        q, rho = setting.split(",")
+        for k, decider in enumerate(DECIDERS):
+            iterations, mae = map(float, figures[2 * k : 2 * k + 2])
+            table[int(q), float(rho), decider] = {"iter": iterations, "mae": mae}
+    assert published.table_2() == table
+    assert {f"{q},{rho:g}": n for (q, rho), n in published.table_3().items()} == TABLE_3
+    assert [str(setting) for setting in SETTINGS] == list(TABLE_3)
+
+
+@pytest.mark.parametrize("name", ["table1", "table2", "table3"])
+def test_runs_from_the_root(name, tmp_path):
+    """As the README says: python scripts/<name>.py, warnings being errors."""
+    path = tmp_path / "out.csv"
+    small = ["--draws", "1000"] if name == "table1" else SMALL
+    done = subprocess.run(
+        [sys.executable, "-W", "error", f"scripts/{name}.py", *small, "--csv", str(path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "published" in done.stdout
+    assert "Takes about" in done.stdout or name == "table1"
+    assert "holds" in done.stdout or "does not hold" in done.stdout
+    assert len(rows(path)) == {"table1": 6, "table2": 3, "table3": 1}[name]
+
+
+def test_table_1_is_met(tmp_path):
+    """Two columns exactly; the joint one within what the unprinted matrix leaves open."""
+    path = tmp_path / "table1.csv"
+    text = run("table1", "--csv", str(path))
+    assert "matrix is not printed" in text
+    assert [line[0] for line in cells(text)] == [
+        "X1<X3",
+        "X1<X4",
+        "X1<X2",
+        "X2<X3",
+        "X2<X4",
+        "X3<X4",
+    ]
+    for row in rows(path):
+        for column in ("p_sign_test", "one_minus_posterior"):
+            assert round(float(row[column]), 4) == float(row[f"{column}_published"])
+        joint, known = (float(row[f"one_minus_joint_posterior{end}"]) for end in ("", "_published"))
+        assert joint == pytest.approx(known, abs=0.015)
+    assert "does not hold" not in text
+
+
+def test_table_2_prints_published_and_ours(tmp_path):
+    path = tmp_path / "table2.csv"
+    text = run("table2", *SMALL, "--csv", str(path))
+    table, file = cells(text), rows(path)
+    assert [row["decider"] for row in file] == ["bayesian", "f-race-sign", "f-race-mean-rank"]
+    assert [line[:2] for line in table] == [["100, 0.1", row["decider"]] for row in file]
+    assert [line[2] for line in table] == ["0.36", "0.36", "0.35"]
+    assert [line[5] for line in table] == ["0.28", "0.30", "0.30"]
+    for line, row in zip(table, file, strict=True):
+        assert line[3] == f"{float(row['iter']):.2f} ± {float(row['iter_se']):.2f}"
+        assert line[6] == f"{float(row['mae']):.2f} ± {float(row['mae_se']):.2f}"
+        assert float(row["mae_difference"]) == pytest.approx(
+            float(row["mae"]) - float(row["mae_published"])
+        )
+        assert (row["protocol"], row["gate"], row["repetitions"]) == ("rounds", "True", "2")
+    for claim in ("lowest in every row", "in MAE", "in ITER", "truly so"):
+        assert claim in text
+
+
+def test_table_3_prints_published_and_ours(tmp_path):
+    path = tmp_path / "table3.csv"
+    (line,) = cells(run("table3", *SMALL, "--no-gate", "--csv", str(path)))
+    (row,) = rows(path)
+    assert line[:2] == ["100, 0.1", "2.4"]
+    assert line[2].startswith(f"{float(row['indistinguishable']):.2f}")
+    assert int(row["truly"]) <= int(row["declared"])
+    assert row["gate"] == "False"
+
+
+@pytest.mark.parametrize("name", ["table2", "table3"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--settings", "31,1"], "no setting '31,1' in the paper: choose among '30,1 50,1"),
+        (["--settings", "30"], "no setting '30' in the paper"),
+        (["--settings", "nan,nan"], "no setting"),
+        (["--settings", " "], "no settings given"),
+        (["--repetitions", "0"], "0 is not in the range x>=1"),
+        (["--jobs", "0"], "0 is not in the range x>=1"),
+        (["--seed", "-1"], "-1 is not in the range x>=0"),
+        (["--protocol", "laps"], "'laps' is not one of"),
+        (["--csv", "no/such/directory/t.csv"], "there is no directory"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_runs(name, arguments, message):
+    result = CliRunner().invoke(script(name), arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+    assert "Traceback" not in result.output
+    assert "Takes about" not in result.output
+
+
+def test_help_says_which_gate_meets_the_published():
+    text = " ".join(run("table2", "--help").split())
+    assert "published ITER of F-Race_S is met without it" in text
+
+
+@pytest.mark.parametrize("protocol", ["rounds", "assessments"])
+def test_same_seed_same_file_whatever_the_jobs(tmp_path, protocol):
+    files = []
+    for number, jobs in enumerate(("1", "2", "1")):
+        path = tmp_path / f"{number}.csv"
+        options = [*SMALL[:-1], jobs, "--protocol", protocol, "--csv", str(path)]
+        run("table2", *options, "--seed", "7" if number < 2 else "8")
+        files.append(path.read_text())
+    assert files[0] == files[1] != files[2]
+
+
+def test_assessments_never_exceed_the_budget(tmp_path):
+    """1500 evaluations; ITER is the share of them, and q = 200 fits."""
+    path = tmp_path / "table2.csv"
+    text = run(
+        *("table2", "--repetitions", "2", "--jobs", "1", "--settings", "30,1 200,.1"),
+        *("--protocol", "assessments", "--csv", str(path)),
+    )
+    assert "as far as it does" in text
+    assert len(rows(path)) == 6
+    for row in rows(path):
+        assert float(row["observations"]) <= 1500
+        assert float(row["iter"]) == pytest.approx(float(row["observations"]) / 1500, rel=1e-4)
+
+
+def test_one_repetition_has_no_standard_error():
+    (line,) = cells(run("table3", "--repetitions", "1", "--settings", "100,.1", "--jobs", "1"))
+    assert "±" not in line[2]
+
+
+def test_settings_are_taken_once_in_the_order_given():
+    from experiments.benavoli2015.racing import parse_settings
+
+    assert [str(s) for s in parse_settings("100,.5 30,1.0 100,0.5")] == ["100,0.5", "30,1"]
+
+
+def test_sequential_halving_finds_the_best_where_noise_is_small():
+    from experiments.benavoli2015.racing import sequential_halving
+    from racer.simulate import NormalWorld
+
+    assert {sequential_halving(NormalWorld(20, 1e-9), seed, 150) for seed in range(20)} == {0}
+    noisy = [
+        np.mean([sequential_halving(NormalWorld(20, 1.0), s, n) for s in range(300)])
+        for n in (20, 200, 2000)
+    ]
+    assert noisy[0] > noisy[1] > noisy[2]
