@@ -111,7 +111,7 @@ class SequentialHalving:
                 "SequentialHalving(evaluations=..)"
             )
         m = len(state.candidates)
-        halvings = max(1, math.ceil(math.log2(m))) if m > 1 else 1
+        halvings = max(1, math.ceil(math.log2(m)))
         part = (self.evaluations - state.used) // (halvings * m)
         state.next_at = state.blocks + max(1, part)
 

@@ -83,7 +83,24 @@ def _ndtr(x: float) -> float:
 
 
 @dataclass(frozen=True)
-class NormalWorld:
+class _EndlessWorld:
+    """A world of q candidates with as many blocks as are asked for."""
+
+    q: int
+
+    @property
+    def n_candidates(self) -> int:
+        """How many candidates race."""
+        return self.q
+
+    @property
+    def n_blocks(self) -> None:
+        """None: as many as asked for."""
+        return
+
+
+@dataclass(frozen=True)
+class NormalWorld(_EndlessWorld):
     """Means from U[0, 1] and independent normal noise (Benavoli et al. 2015, section 7.1).
 
     Parameters
@@ -94,17 +111,10 @@ class NormalWorld:
         Standard deviation of the noise.
     """
 
-    q: int
     rho: float
-    n_blocks: None = None
 
     def __post_init__(self) -> None:
         _check(self.q, self.rho, "rho")
-
-    @property
-    def n_candidates(self) -> int:
-        """How many candidates race."""
-        return self.q
 
     def draw(self, seed: int) -> Drawn:
         """Return the race that belongs to this seed."""
@@ -120,7 +130,7 @@ class NormalWorld:
 
 
 @dataclass(frozen=True)
-class HeavyTailedWorld:
+class HeavyTailedWorld(_EndlessWorld):
     """Means from U[0, 1] and noise from Student's t with 2 degrees of freedom (no variance).
 
     Parameters
@@ -131,17 +141,10 @@ class HeavyTailedWorld:
         Scale of the noise.
     """
 
-    q: int
     rho: float
-    n_blocks: None = None
 
     def __post_init__(self) -> None:
         _check(self.q, self.rho, "rho")
-
-    @property
-    def n_candidates(self) -> int:
-        """How many candidates race."""
-        return self.q
 
     def draw(self, seed: int) -> Drawn:
         """Return the race that belongs to this seed."""
@@ -166,7 +169,7 @@ class HeavyTailedWorld:
 
 
 @dataclass(frozen=True)
-class UnequalInstancesWorld:
+class UnequalInstancesWorld(_EndlessWorld):
     """Normal noise, but each block has a difficulty and a scale of its own.
 
     cost = difficulty + scale (mean + noise), difficulty normal, log(scale) normal: a block of
@@ -182,19 +185,12 @@ class UnequalInstancesWorld:
         Standard deviation of log(scale), and a tenth of that of the difficulty.
     """
 
-    q: int
     rho: float
     spread: float = 1.5
-    n_blocks: None = None
 
     def __post_init__(self) -> None:
         _check(self.q, self.rho, "rho")
         _check(self.q, self.spread, "spread")
-
-    @property
-    def n_candidates(self) -> int:
-        """How many candidates race."""
-        return self.q
 
     def draw(self, seed: int) -> Drawn:
         """Return the race that belongs to this seed."""
@@ -209,7 +205,7 @@ class UnequalInstancesWorld:
 
 
 @dataclass(frozen=True)
-class RuntimeWorld:
+class RuntimeWorld(_EndlessWorld):
     """Skewed runtimes that end at a cutoff: many blocks tie there.
 
     log(runtime) = quality + difficulty of the block + noise, both normal; a run longer than the
@@ -227,20 +223,13 @@ class RuntimeWorld:
         In units of the median runtime of a candidate of quality 0 on a block of difficulty 0.
     """
 
-    q: int
     rho: float
     difficulty: float = 1.0
     cutoff: float = 2.0
-    n_blocks: None = None
 
     def __post_init__(self) -> None:
         for name in ("rho", "difficulty", "cutoff"):
             _check(self.q, getattr(self, name), name)
-
-    @property
-    def n_candidates(self) -> int:
-        """How many candidates race."""
-        return self.q
 
     def draw(self, seed: int) -> Drawn:
         """Return the race that belongs to this seed; `wins` is a share of 10 000 blocks."""
