@@ -10,9 +10,20 @@ from racer.stats.bayesian_friedman import (
     bayesian_friedman_test,
     probability_best,
 )
+from racer.stats.bayesian_sign import BayesianSignResult, bayesian_sign_test
+from racer.stats.bayesian_signed_rank import (
+    BayesianSignedRankResult,
+    bayesian_signed_rank_test,
+)
+from racer.stats.bradley_terry_model import BradleyTerryResult, Waic, bradley_terry
 from racer.stats.friedman import FriedmanResult, friedman_test
 from racer.stats.joint import JointComparisons, Statement, joint_comparisons
 from racer.stats.multiplicity import bonferroni, hochberg, holm, shaffer
+from racer.stats.plackett_luce_model import (
+    PlackettLuceResult,
+    plackett_luce,
+    plackett_luce_by_budget,
+)
 from racer.stats.posthoc import (
     PosthocResult,
     conover_posthoc,
@@ -20,19 +31,29 @@ from racer.stats.posthoc import (
     nemenyi_critical_difference,
 )
 from racer.stats.ranks import rank_blocks
-from racer.stats.sign import BayesianSignResult, SignResult, bayesian_sign_test, sign_test
+from racer.stats.sign import SignResult, sign_test
+from racer.stats.signed_rank import SignedRankResult, signed_rank_test
+from racer.stats.wins import WinTable, win_table
 
 __all__ = [
     "BayesianFriedmanResult",
     "BayesianSignResult",
+    "BayesianSignedRankResult",
+    "BradleyTerryResult",
     "FriedmanResult",
     "JointComparisons",
+    "PlackettLuceResult",
     "PosthocResult",
     "SignResult",
+    "SignedRankResult",
     "Statement",
+    "Waic",
+    "WinTable",
     "bayesian_friedman_test",
     "bayesian_sign_test",
+    "bayesian_signed_rank_test",
     "bonferroni",
+    "bradley_terry",
     "conover_posthoc",
     "friedman_test",
     "hochberg",
@@ -40,8 +61,12 @@ __all__ = [
     "joint_comparisons",
     "mean_rank_posthoc",
     "nemenyi_critical_difference",
+    "plackett_luce",
+    "plackett_luce_by_budget",
     "probability_best",
     "rank_blocks",
     "shaffer",
     "sign_test",
+    "signed_rank_test",
+    "win_table",
 ]

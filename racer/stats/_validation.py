@@ -73,16 +73,38 @@ def check_epsilon(epsilon: float) -> float:
     return float(epsilon)
 
 
-def check_strength(strength: float) -> float:
+def check_strength(strength: float, name: str = "strength") -> float:
     """Return `strength` if it is a prior weight: finite and >= 0."""
     if not is_real(strength) or not 0.0 <= strength < np.inf:
-        raise SettingError(f"strength={strength!r}: give a finite number >= 0")
+        raise SettingError(f"{name}={strength!r}: give a finite number >= 0")
     return float(strength)
 
 
 def check_draws(draws: int) -> int:
     """Return `draws` if it is enough to estimate a probability from."""
     return whole(draws, "draws", least=100)
+
+
+def check_connected(met: NDArray[np.float64], names: tuple[str, ...]) -> None:
+    """Raise unless every algorithm was compared with every other, directly or through others.
+
+    Parameters
+    ----------
+    met : ndarray, shape (K, K)
+        Above zero where two were compared.
+    names : tuple of str
+    """
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+    if not met.any():
+        raise ScoresError("no two algorithms have a result on a common data set")
+    count, group = connected_components(met, directed=False)
+    if count > 1:
+        apart = [name for name, g in zip(names, group, strict=True) if g != group[0]]
+        raise ScoresError(
+            f"never compared with {names[0]}, directly or through others: {', '.join(apart)}; "
+            "leave them out, or evaluate some on common data sets"
+        )
 
 
 def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,25 +1,24 @@
-"""The sign test and its Bayesian counterpart, for two candidates on the same blocks."""
+"""The sign test, for two candidates on the same blocks, and the posterior of its counts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer.errors import ScoresError, SettingError
-from racer.stats._validation import as_floats, check_epsilon, check_strength
+from racer.stats._pair import Alternative, check_alternative, paired
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BayesianSignResult", "SignResult", "bayesian_sign_test", "sign_test"]
-
-Alternative = Literal["two-sided", "better", "worse"]
+__all__ = ["SignResult", "sign_test"]
 
 
-class _Counts(NamedTuple):
+class Counts(NamedTuple):
+    """Blocks in which x is better than, worse than, and equal to y, and pairs with NaN."""
+
     better: int
     worse: int
     ties: int
@@ -50,45 +49,11 @@ class SignResult:
     alternative: Alternative
 
 
-@dataclass(frozen=True)
-class BayesianSignResult:
-    """Result of `bayesian_sign_test`.
-
-    Attributes
-    ----------
-    probability : float
-        Posterior probability that x is better than y: P(theta > 1/2), without epsilon.
-    worse, indistinguishable, better : float
-        Posterior probabilities that x is worse than y (theta <= 1/2 - epsilon), within
-        epsilon of it, and better (theta >= 1/2 + epsilon); they sum to 1.
-    n_better, n_worse, n_ties, n_dropped : int
-        As in `SignResult`.
-    epsilon : float
-        Half-width of the indistinguishable region.
-    """
-
-    probability: float
-    worse: float
-    indistinguishable: float
-    better: float
-    n_better: int
-    n_worse: int
-    n_ties: int
-    n_dropped: int
-    epsilon: float
-
-
-def _count(x: ArrayLike, y: ArrayLike, *, maximize: bool) -> _Counts:
-    first, second = as_floats(x, "x", 1), as_floats(y, "y", 1)
-    if len(first) != len(second):
-        raise ScoresError(f"x has {len(first)} scores and y {len(second)}: give pairs")
-    known = ~(np.isnan(first) | np.isnan(second))
-    if not known.any():
-        raise ScoresError("x and y have no pair without NaN")
-    first, second = first[known], second[known]
-    less, greater = int((first < second).sum()), int((first > second).sum())
-    better, worse = (greater, less) if maximize else (less, greater)
-    return _Counts(better, worse, len(first) - better - worse, int((~known).sum()))
+def count(x: ArrayLike, y: ArrayLike, *, maximize: bool) -> Counts:
+    """Count the blocks."""
+    pair = paired(x, y, maximize=maximize)
+    better, worse = int((pair.x < pair.y).sum()), int((pair.x > pair.y).sum())
+    return Counts(better, worse, len(pair.x) - better - worse, pair.dropped)
 
 
 def sign_test(
@@ -141,9 +106,8 @@ def sign_test(
     """
     from scipy.special import bdtrc  # noqa: PLC0415
 
-    if alternative not in ("two-sided", "better", "worse"):
-        raise SettingError(f"alternative={alternative!r}: choose 'two-sided', 'better' or 'worse'")
-    counts = _count(x, y, maximize=maximize)
+    check_alternative(alternative)
+    counts = count(x, y, maximize=maximize)
     n = counts.better + counts.worse
 
     def at_least(wins: int) -> float:
@@ -172,6 +136,14 @@ def probability_better(better: float, worse: float) -> float:
     return float(betainc(worse, better, 0.5))
 
 
+@lru_cache(maxsize=1)
+def _quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the quantiles at which to integrate, crowded at both ends, and their weights."""
+    nodes, weights = np.polynomial.legendre.leggauss(128)
+    angle = np.pi * (nodes + 1.0) / 2.0
+    return (1.0 - np.cos(angle)) / 2.0, weights * np.sin(angle) * np.pi / 4.0
+
+
 @lru_cache(maxsize=4096)
 def three_way(
     better: float, worse: float, ties: float, epsilon: float
@@ -196,15 +168,30 @@ def three_way(
     if ties == 0.0:
         v, weights = np.ones(1), np.ones(1)
     else:
-        nodes, weights = np.polynomial.legendre.leggauss(128)
+        quantiles, weights = _quadrature()
         start = float(betainc(decided, ties, 2.0 * epsilon))  # below, theta is within for any u
-        angle = np.pi * (nodes + 1.0) / 2.0  # quantiles crowded at both ends, where v bends
-        v = betaincinv(decided, ties, start + (1.0 - start) * (1.0 - np.cos(angle)) / 2.0)
-        weights = weights * np.sin(angle) * (1.0 - start) * np.pi / 4.0
+        v = betaincinv(decided, ties, start + (1.0 - start) * quantiles)
+        weights = weights * (1.0 - start)
     half = np.minimum(epsilon / np.maximum(v, epsilon), 0.5)
     low = float(weights @ betainc(better, worse, 0.5 - half))
     high = float(weights @ betainc(worse, better, 0.5 - half))
     return low, max(0.0, 1.0 - low - high), high
+
+
+def quantile(better: float, worse: float, ties: float, tail: float) -> float:
+    """Return the value of theta with probability `tail`, below 1/2, on its lower side."""
+    from scipy.optimize import brentq  # noqa: PLC0415
+
+    if better == worse == 0.0:
+        return 0.5
+    if worse == ties == 0.0:
+        return 1.0
+
+    def excess(theta: float) -> float:
+        low, _, high = three_way(better, worse, ties, abs(theta - 0.5))
+        return (low if theta <= 0.5 else 1.0 - high) - tail
+
+    return float(brentq(excess, 0.0, 1.0, xtol=1e-9)) if excess(0.0) < 0.0 else 0.0
 
 
 def probability_indistinguishable(
@@ -231,69 +218,3 @@ def probability_indistinguishable(
     for i in np.flatnonzero(~plain).tolist():
         within[i] = three_way(float(more[i]), float(less[i]), float(ties[i]), epsilon)[1]
     return within
-
-
-def bayesian_sign_test(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    epsilon: float = 0.05,
-    strength: float = 0.0,
-    maximize: bool = False,
-) -> BayesianSignResult:
-    """Posterior probability that x is worse than, indistinguishable from, better than y.
-
-    theta = P(x better) + P(tie)/2 under a Dirichlet process whose prior atom is a tie. With n_b
-    blocks won and n_w lost, P(theta > 1/2) = P(Beta(n_b, n_w) > 1/2), exactly and for any prior
-    strength (Benavoli et al. 2015, Theorem 2, eq. 22). Ties count one half, which leaves that
-    probability alone but draws theta towards 1/2, so they make "indistinguishable" likelier.
-    Pairs with NaN are deleted (`n_dropped`).
-
-    Parameters
-    ----------
-    x, y : array_like, shape (n,)
-        Scores of two candidates on the same n blocks; smaller is better.
-    epsilon : float in [0, 0.5)
-        x and y are indistinguishable when 1/2 - epsilon < theta < 1/2 + epsilon.
-    strength : float >= 0
-        Weight s of the prior's tie in the three-way probabilities. 0 is the paper's choice: the
-        same Beta for the region.
-    maximize : bool
-        Larger is better.
-
-    Returns
-    -------
-    BayesianSignResult
-        When all blocks tie, probability 1/2 and indistinguishable 1. Without a won (lost) block
-        the probability of being better is its limit 0 (1).
-
-    Raises
-    ------
-    ScoresError
-        Different lengths, no pair without NaN, or values that are not numbers.
-    SettingError
-        epsilon or strength out of range.
-
-    References
-    ----------
-    Benavoli, Mangili, Corani, Zaffalon: A Bayesian nonparametric procedure for comparing
-    algorithms (ICML 2015), sections 5.1, 6, 7 and 7.1.
-
-    Examples
-    --------
-    The paper's Table 1: 20 against 10 blocks leave 0.0307, 15 against 15 leave 0.5:
-
-    >>> result = bayesian_sign_test([0] * 20 + [2] * 10, [1] * 30)
-    >>> round(1 - result.probability, 4)
-    0.0307
-    >>> round(result.worse + result.indistinguishable + result.better, 12)
-    1.0
-    """
-    counts = _count(x, y, maximize=maximize)
-    ties = counts.ties + check_strength(strength)
-    parts = three_way(
-        float(counts.better), float(counts.worse), float(ties), check_epsilon(epsilon)
-    )
-    return BayesianSignResult(
-        probability_better(counts.better, counts.worse), *parts, *counts, float(epsilon)
-    )

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.benavoli2015 import example1
 from racer.stats import (
     bayesian_friedman_test,
     bayesian_sign_test,
@@ -26,7 +27,7 @@ from racer.stats import (
     sign_test,
 )
 
-TABLE_1 = Path(__file__).parents[1] / "data" / "benavoli2015_table1.csv"
+TABLE_1 = Path(example1.__file__).parent / "data" / "table1.csv"
 STATEMENTS = ["X1<X3", "X1<X4", "X1<X2", "X2<X3", "X2<X4", "X3<X4"]
 
 
@@ -47,20 +48,7 @@ def table_1():
 @pytest.fixture(scope="module")
 def ranks():
     """30 blocks in which X2 beats X3 and X4 in 20, X3 beats X4 in 15, X1 beats each in 27."""
-    orders = (  # of X2, X3, X4 in a block, best first
-        [(2, 3, 4)] * 8
-        + [(2, 4, 3)] * 6
-        + [(3, 2, 4)] * 6
-        + [(3, 4, 2)]
-        + [(4, 2, 3)] * 6
-        + [(4, 3, 2)] * 3
-    )
-    table = np.empty((30, 4))
-    for block, order in enumerate(orders):
-        whole = (*order, 1) if block in (0, 1, 2) else (1, *order)
-        for rank, candidate in enumerate(whole, start=1):
-            table[block, candidate - 1] = rank
-    return table
+    return example1.ranks()
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from racer.stats import friedman_test, mean_rank_posthoc, nemenyi_critical_difference
+from racer.stats import (
+    friedman_test,
+    mean_rank_posthoc,
+    nemenyi_critical_difference,
+    signed_rank_test,
+)
 from racer.stats.friedman import iman_davenport
 
 TABLE_6 = Path(__file__).parents[1] / "data" / "demsar2006_table6_auc.csv"
@@ -127,3 +132,14 @@ def test_z_against_c45(auc, other, z, p_value):
     assert round(se, 3) == 0.488
     assert result.statistics[C45, other] * se / 0.488 == pytest.approx(z, abs=1e-3)
     assert result.p_values[C45, other] == pytest.approx(p_value, abs=2e-3)
+
+
+def test_wilcoxon_of_c45_and_its_m_variant(printed):
+    """Section 3.1.3, Table 2: R+ = 93 and R- = 12, ranks of zeros split; T = 12 is below 21.
+
+    Zeros rank 1.5 each (lung cancer, mushroom): 3 in all, half to either side.
+    """
+    table = np.array(list(printed.values()))
+    result = signed_rank_test(table[:, M], table[:, C45], zeros="rank", maximize=True)
+    assert (result.rank_sum_better + 1.5, result.rank_sum_worse + 1.5) == (93.0, 12.0)
+    assert result.p_value < 0.05

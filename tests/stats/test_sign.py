@@ -295,3 +295,69 @@ class TestIndistinguishable:
         none = np.zeros_like(n)
         found = probability_indistinguishable(none, none, n, epsilon=0.05, strength=1.0)
         np.testing.assert_allclose(found, 1 - 0.9**n, rtol=1e-12)
+
+
+class TestIgnorance:
+    @pytest.mark.parametrize(("better", "worse", "ties"), [(5, 3, 0), (12, 4, 6), (2, 9, 1)])
+    @pytest.mark.parametrize("s", [0.0, 0.5, 1.0, 3.0])
+    def test_against_sampled_weights(self, better, worse, ties, s):
+        """theta = w_better + w_ties / 2, plus w_0 for the upper probability."""
+        rng = np.random.default_rng([better, int(10 * s)])
+        alpha = np.array([s, better, worse, ties])
+        gammas = [rng.standard_gamma(a, 200_000) if a else np.zeros(200_000) for a in alpha]
+        prior, won, _, tied = gammas / sum(gammas)
+        theta = won + tied / 2
+        result = bayesian_sign_test(*pairs(better, worse, ties), ignorance=s)
+        assert result.lower == pytest.approx((theta > 0.5).mean(), abs=0.006)
+        assert result.upper == pytest.approx((theta + prior > 0.5).mean(), abs=0.006)
+        assert result.lower <= result.probability <= result.upper
+
+    @pytest.mark.parametrize(
+        ("counts", "bounds"),
+        [((0, 0, 4), (0.0, 1.0)), ((1, 0, 0), (0.5, 1.0)), ((0, 1, 2), (0.0, 0.5))],
+    )
+    def test_limits(self, counts, bounds):
+        result = bayesian_sign_test(*pairs(*counts))
+        assert (result.lower, result.upper) == bounds
+
+    @pytest.mark.parametrize(
+        ("better", "worse", "l1", "preferred"),
+        [(20, 2, 19, "x"), (2, 20, 1, "y"), (6, 5, 1, "indeterminate")],
+    )
+    def test_losses(self, better, worse, l1, preferred):
+        assert bayesian_sign_test(*pairs(better, worse)).prefer(l0=1, l1=l1) == preferred
+
+    def test_out_of_range(self):
+        with pytest.raises(SettingError, match="ignorance=-1"):
+            bayesian_sign_test([1.0], [2.0], ignorance=-1)
+
+
+class TestInterval:
+    @pytest.mark.parametrize(
+        ("better", "worse", "ties"), [(5, 3, 4), (12, 1, 6), (0, 4, 3), (5, 0, 1)]
+    )
+    def test_against_sampled_weights(self, better, worse, ties):
+        rng = np.random.default_rng([better, worse])
+        gammas = [
+            rng.standard_gamma(a, 400_000) if a else np.zeros(400_000)
+            for a in (better, worse, ties)
+        ]
+        theta = (gammas[0] + gammas[2] / 2) / sum(gammas)
+        result = bayesian_sign_test(*pairs(better, worse, ties))
+        assert result.interval(0.9) == pytest.approx(np.quantile(theta, [0.05, 0.95]), abs=0.003)
+        assert result.estimate == pytest.approx(theta.mean(), abs=0.002)
+
+    @pytest.mark.parametrize(
+        ("counts", "point"), [((0, 0, 3), 0.5), ((3, 0, 0), 1.0), ((0, 3, 0), 0.0)]
+    )
+    def test_a_point(self, counts, point):
+        result = bayesian_sign_test(*pairs(*counts))
+        assert result.interval() == (point, point)
+        assert result.estimate == point
+
+    def test_frame(self):
+        result = bayesian_sign_test(*pairs(6, 2, 1))
+        (row,) = result.to_frame().to_dict("records")
+        assert row["low"] < row["estimate"] < row["high"]
+        assert row["lower"] < row["probability"] < row["upper"]
+        assert row["in_rope"] == result.indistinguishable

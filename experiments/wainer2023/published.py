@@ -1,0 +1,69 @@
+"""The figures printed in the paper, from the files in `data/`.
+
+Wainer: A Bayesian Bradley-Terry model to compare multiple ML algorithms on multiple data sets
+(JMLR 2023), Tables 2, 3, 4, 6 and 7.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racer.stats import WinTable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["NAMES", "accuracy", "counts", "missing_counts", "summary", "without_first"]
+
+HERE = Path(__file__).parent / "data"
+NAMES = ("dt", "lda", "lgbm", "xgb", "svm")
+MISSING = {("dt", "xgb"): (2, 17), ("lda", "xgb"): (6, 13), ("lgbm", "xgb"): (10, 9)}
+MISSING |= {("xgb", "svm"): (10, 9)}  # Table 7a where it differs from 3b
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (HERE / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def accuracy() -> NDArray[np.float64]:
+    """Return Table 2, 20 data sets x 5 classifiers in the order of `NAMES`."""
+    return np.array([[float(row[name]) for name in NAMES] for row in _rows("table2_accuracy")])
+
+
+def without_first(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a table of scores without xgb on the first two data sets, as in Table 7."""
+    table = table.copy()
+    table[:2, NAMES.index("xgb")] = np.nan
+    return table
+
+
+def counts(name: str) -> WinTable:
+    """Return Table 3a ("table3a_wins_ties") or 3b ("table3b_wins", ties spread)."""
+    wins, ties = np.zeros((5, 5)), np.zeros((5, 5))
+    for row in _rows(name):
+        i, j = NAMES.index(row["alg1"]), NAMES.index(row["alg2"])
+        wins[i, j], wins[j, i] = float(row["win1"]), float(row["win2"])
+        ties[i, j] = ties[j, i] = float(row.get("ties", 0))
+    return WinTable(wins, ties, NAMES)
+
+
+def missing_counts() -> WinTable:
+    """Return Table 7a: Table 3b without xgb on the first two data sets."""
+    wins = counts("table3b_wins").wins.copy()
+    for (first, second), (won, lost) in MISSING.items():
+        i, j = NAMES.index(first), NAMES.index(second)
+        wins[i, j], wins[j, i] = won, lost
+    return WinTable(wins, names=NAMES)
+
+
+def summary(name: str) -> dict[tuple[str, str], dict[str, float]]:
+    """Return Tables 4 and 6 ("table4_table6") or 7b ("table7_missing"), a line per pair."""
+    return {
+        (row.pop("better"), row.pop("worse")): {k: float(v) for k, v in row.items()}
+        for row in _rows(name)
+    }

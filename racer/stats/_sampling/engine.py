@@ -1,0 +1,119 @@
+"""Mode, importance sampling, chains: which one, and what came of it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+import numpy as np
+
+from racer.errors import RacerWarning
+from racer.seeding import rng_for
+from racer.stats._sampling.diagnostics import effective_size, r_hat
+from racer.stats._sampling.hmc import CHAINS, Sampler
+from racer.stats._sampling.importance import ENOUGH, GOOD, choose, importance
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from racer.stats._sampling.mode import Laplace
+    from racer.stats._sampling.model import Model
+
+__all__ = ["Posterior", "sample"]
+
+M = TypeVar("M", bound="Model")
+
+R_HAT = 1.01
+_ROUNDS = 4
+_SHORTEST = 200  # draws of a chain, below which R-hat says little
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Draws of a model's unconstrained vector, and how far they can be trusted.
+
+    Attributes
+    ----------
+    draws : ndarray, shape (draws, d)
+        Of equal weight. From chains: one chain after another.
+    method : {"importance", "hmc"}
+    ess : float
+        Effective number of independent draws: for chains the smallest of all coordinates.
+    r_hat : float
+        Largest rank-normalised split R-hat of all coordinates; 1 for importance sampling,
+        whose points are independent.
+    divergences : int
+        Trajectories that broke off; should be 0 or few.
+    """
+
+    draws: NDArray[np.float64] = field(repr=False)
+    method: Literal["importance", "hmc"]
+    ess: float
+    r_hat: float
+    divergences: int
+
+    @property
+    def converged(self) -> bool:
+        """R-hat is at most 1.01, and of a thousand trajectories not one broke off."""
+        return self.r_hat <= R_HAT and self.divergences <= len(self.draws) / 1000
+
+
+def _chains(draws: int, sampler: Sampler) -> Posterior:
+    """Run chains, twice as long each time until they agree; keep the last part."""
+    each = max(-(-draws // CHAINS), _SHORTEST)
+    for attempt in range(_ROUNDS):
+        chains, divergences = sampler.run(each * 2**attempt)
+        worst = float(r_hat(chains).max())
+        if worst <= R_HAT:
+            break
+    else:
+        warnings.warn(
+            f"the chains have not met (R-hat {worst:.3f}): ask for more draws, and look whether "
+            "the data say anything about all candidates",
+            RacerWarning,
+            stacklevel=4,
+        )
+    flat = chains.reshape(-1, chains.shape[2])
+    kept = flat[np.linspace(0, len(flat) - 1, draws).round().astype(int)]
+    return Posterior(kept, "hmc", float(effective_size(chains).min()), worst, divergences)
+
+
+def sample(models: Sequence[M], draws: int, seed: int) -> tuple[Posterior, M]:
+    """Draw from a model: by importance where that is good, else by chains.
+
+    Parameters
+    ----------
+    models : sequence of Model
+        One model in one or several coordinates. The first that suits importance sampling well
+        is taken, or else the one that suits it best.
+    draws : int
+    seed : int
+        Same seed, same draws.
+
+    Returns
+    -------
+    Posterior, Model
+        Importance sampling is accepted when the effective number of its points is at least a
+        quarter of them. The draws are in the coordinates of the model returned.
+    """
+    rng = rng_for(seed, "importance")
+    tried: list[tuple[float, Laplace, M]] = []
+
+    def accepted(share: float, laplace: Laplace, model: M) -> Posterior | None:
+        found = importance(model, laplace, share, draws, rng) if share > ENOUGH / 2.0 else None
+        return found and Posterior(found.draws, "importance", found.ess, 1.0, 0)
+
+    for model in models:
+        share, laplace = choose(model, rng)
+        if share >= GOOD and (posterior := accepted(share, laplace, model)):
+            return posterior, model
+        tried.append((share, laplace, model))
+    tried.sort(key=lambda one: -one[0])
+    for share, laplace, model in tried:
+        if share < GOOD and (posterior := accepted(share, laplace, model)):
+            return posterior, model
+    _, laplace, model = tried[0]
+    return _chains(draws, Sampler(model, laplace, rng_for(seed, "chains"))), model

@@ -1,0 +1,101 @@
+"""Importance sampling around the mode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from racer.stats._sampling.mode import Laplace, cholesky, find_mode
+from racer.stats._sampling.model import log_density
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from racer.stats._sampling.model import Model
+
+ENOUGH = 0.25  # effective share of the points
+GOOD = 0.5
+_PILOT = 1024
+
+
+class Weighted(NamedTuple):
+    """Draws of equal weight, and the effective number of independent ones behind them."""
+
+    draws: NDArray[np.float64]
+    ess: float
+
+
+def _weigh(
+    model: Model, laplace: Laplace, count: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return points from Student's t around the mode, and their weights, which sum to 1.
+
+    The tails of t outlast those of a posterior whose likelihood levels off.
+    """
+    d = len(laplace.mode)
+    freedom = 5.0 + 2.0 * d
+    z = rng.standard_normal((count, d))
+    z *= np.sqrt(freedom / rng.chisquare(freedom, count))[:, None]
+    proposed = -0.5 * (freedom + d) * np.log1p((z**2).sum(axis=1) / freedom)
+    points = laplace.at(z)
+    weights = log_density(model, points) - proposed
+    weights = np.exp(weights - weights.max())
+    return points, weights / weights.sum()
+
+
+def _heavy(weights: NDArray[np.float64]) -> bool:
+    """Say whether the largest weights fall off so slowly that their mean cannot be trusted.
+
+    Hill's estimate of the tail index above one half: from there on their variance is infinite.
+    """
+    count = int(min(len(weights) / 5, 3.0 * np.sqrt(len(weights))))
+    largest = np.maximum(np.sort(weights)[-count - 1 :], 1e-300)
+    return bool(np.mean(np.log(largest[1:] / largest[0])) > 0.5)
+
+
+def _refit(model: Model, laplace: Laplace, rng: np.random.Generator) -> Laplace:
+    """Return the normal law with the moments of weighted points."""
+    points, weights = _weigh(model, laplace, 2 * _PILOT, rng)
+    mean = weights @ points
+    away = points - mean
+    covariance = (away * weights[:, None]).T @ away
+    floor = 1e-3 * laplace.factor @ laplace.factor.T
+    return Laplace(mean, cholesky(covariance + floor))
+
+
+def choose(model: Model, rng: np.random.Generator) -> tuple[float, Laplace]:
+    """Return where to propose from, and the effective share of a few points from there.
+
+    Around the mode, or where that does badly around the mean of what it finds.
+    """
+    laplace = find_mode(model)
+    share = _share(_weigh(model, laplace, _PILOT, rng)[1])
+    if share < GOOD:
+        other = _refit(model, laplace, rng)
+        other_share = _share(_weigh(model, other, _PILOT, rng)[1])
+        if other_share > share:
+            return other_share, other
+    return share, laplace
+
+
+def _share(weights: NDArray[np.float64]) -> float:
+    return float(1.0 / (weights**2).sum() / len(weights))
+
+
+def importance(
+    model: Model, laplace: Laplace, expected: float, draws: int, rng: np.random.Generator
+) -> Weighted | None:
+    """Return draws from the model, or None where too few of the points carry the weight.
+
+    Twice as many points are weighed as draws are asked for, four times where a share of less
+    than a half is expected.
+    """
+    count = draws * (2 if expected >= GOOD else 4)
+    points, weights = _weigh(model, laplace, count, rng)
+    share = _share(weights)
+    if share < ENOUGH or _heavy(weights):
+        return None
+    places = np.cumsum(weights).searchsorted((np.arange(draws) + rng.random()) / draws)
+    chosen = points[np.minimum(places, len(points) - 1)]
+    return Weighted(rng.permutation(chosen), 1.0 / (1.0 / (share * len(points)) + 1.0 / draws))

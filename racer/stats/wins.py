@@ -1,0 +1,243 @@
+"""Who beats whom how often: win tables from scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from racer._checks import is_real
+from racer.errors import ScoresError, SettingError
+from racer.stats._validation import as_floats, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["WinTable", "win_table"]
+
+TiePolicy = Literal["spread", "add", "forget", "davidson"]
+LocalRope = Literal["unpaired", "paired"]
+
+
+@dataclass(frozen=True, eq=False)
+class WinTable:
+    """Counts of wins and ties between K algorithms.
+
+    Parameters
+    ----------
+    wins : array_like, shape (K, K)
+        wins[i, j] = on how many data sets i beats j. The diagonal is zero.
+    ties : array_like, shape (K, K), optional
+        Symmetric; none by default.
+    names : iterable, optional
+        One per algorithm, all different; "0", "1", .. by default.
+    n_missing : int
+        Results that were missing (NaN) in the scores; they are neither won nor lost.
+
+    Raises
+    ------
+    ScoresError
+        Not square, fewer than two algorithms, counts that are not whole and >= 0, ties that
+        are not symmetric, or names that repeat.
+    """
+
+    wins: NDArray[np.float64]
+    ties: NDArray[np.float64]
+    names: tuple[str, ...]
+    n_missing: int = 0
+
+    def __init__(
+        self,
+        wins: ArrayLike,
+        ties: ArrayLike | None = None,
+        names: Iterable[object] | None = None,
+        n_missing: int = 0,
+    ) -> None:
+        won = as_floats(wins, "wins", 2)
+        tied = np.zeros_like(won) if ties is None else as_floats(ties, "ties", 2)
+        k = len(won)
+        if won.shape != (k, k) or tied.shape != (k, k):
+            raise ScoresError(f"wins {won.shape} and ties {tied.shape} must both be (K, K)")
+        if k < 2:
+            raise ScoresError(f"{k} algorithm(s): give at least 2 to compare")
+        for name, counts in (("wins", won), ("ties", tied)):
+            if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts % 1 == 0).all()):
+                raise ScoresError(f"{name} must hold whole counts >= 0")
+            if np.diagonal(counts).any():
+                raise ScoresError(f"{name}[i, i] must be 0: nobody meets itself")
+        if (tied != tied.T).any():
+            raise ScoresError("ties must be symmetric: ties[i, j] = ties[j, i]")
+        for name, value in {
+            "wins": frozen(won),
+            "ties": frozen(tied),
+            "names": check_names(names, k),
+            "n_missing": n_missing,
+        }.items():
+            object.__setattr__(self, name, value)
+
+    def counted(self, policy: TiePolicy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return wins and ties after a policy: "spread" gives half a tie to either, rounded up.
+
+        "add" gives it to both, "forget" to nobody; "davidson" leaves ties as they are.
+        """
+        nothing = np.zeros_like(self.ties)
+        if policy == "davidson":
+            return self.wins, self.ties
+        share = {"spread": np.ceil(self.ties / 2.0), "add": self.ties, "forget": nothing}
+        if policy not in share:
+            raise SettingError(f"ties={policy!r}: choose 'spread', 'add', 'forget' or 'davidson'")
+        return self.wins + share[policy], nothing
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per pair: first, second, wins_first, wins_second, ties."""
+        import pandas as pd  # noqa: PLC0415
+
+        first, second = np.triu_indices(len(self.names), 1)
+        return pd.DataFrame(
+            {
+                "first": [self.names[i] for i in first],
+                "second": [self.names[j] for j in second],
+                "wins_first": self.wins[first, second].astype(int),
+                "wins_second": self.wins[second, first].astype(int),
+                "ties": self.ties[first, second].astype(int),
+            }
+        )
+
+
+def as_runs(scores: ArrayLike) -> NDArray[np.float64]:
+    """Return scores as (n, r, K), with one run where they are (n, K)."""
+    try:
+        ndim = np.ndim(scores)
+    except ValueError:  # ragged, which is told below
+        ndim = 2
+    if ndim == 3:
+        return as_floats(scores, "scores", 3)
+    return as_floats(scores, "scores", 2)[:, None, :]
+
+
+def check_names(names: Iterable[object] | None, k: int) -> tuple[str, ...]:
+    """Return k different names as strings."""
+    given = tuple(map(str, range(k) if names is None else names))
+    if len(given) != k:
+        raise ScoresError(f"{len(given)} names for {k} algorithms")
+    repeated = sorted({name for name in given if given.count(name) > 1})
+    if repeated:
+        raise ScoresError(f"names repeat: {', '.join(repeated)}; give each algorithm its own")
+    return given
+
+
+class _Runs(NamedTuple):
+    """Mean and variance over the known ones among values, along the first axis."""
+
+    mean: NDArray[np.float64]
+    variance: NDArray[np.float64]
+
+
+def _over_runs(values: NDArray[np.float64]) -> _Runs:
+    known = ~np.isnan(values)
+    count = known.sum(axis=0)
+    with np.errstate(all="ignore"):
+        mean = np.where(known, values, 0.0).sum(axis=0) / count
+        squares = np.where(known, (values - mean) ** 2, 0.0).sum(axis=0)
+        return _Runs(mean, squares / (count - 1))
+
+
+def _alike(runs: NDArray[np.float64], local_rope: LocalRope, threshold: float) -> NDArray[np.bool_]:
+    """Say which pairs differ by less than `threshold` Cohen's d on one data set, (K, K)."""
+    with np.errstate(all="ignore"):
+        if local_rope == "paired":  # Wainer 2023, eq. 5
+            each = _over_runs(runs[:, :, None] - runs[:, None, :])
+            return np.asarray(np.abs(each.mean) < threshold * np.sqrt(each.variance))
+        mean, variance = _over_runs(runs)  # eq. 3
+        pooled = np.sqrt((variance[:, None] + variance[None, :]) / 2.0)
+        return np.asarray(np.abs(mean[:, None] - mean[None, :]) < threshold * pooled)
+
+
+def _equal(costs: NDArray[np.float64], tolerance: float) -> NDArray[np.bool_]:
+    """Say which pairs of K costs are equal within a relative tolerance, (K, K)."""
+    size = np.where(np.isfinite(costs), np.abs(costs), 0.0)
+    with np.errstate(invalid="ignore", over="ignore"):  # inf - inf: equal all the same
+        near = np.abs(costs[:, None] - costs) <= tolerance * np.maximum(size[:, None], size)
+    return np.asarray(near | (costs[:, None] == costs))
+
+
+def win_table(
+    scores: ArrayLike,
+    *,
+    names: Iterable[object] | None = None,
+    tolerance: float = 1e-9,
+    local_rope: LocalRope | None = None,
+    threshold: float = 0.4,
+    maximize: bool = False,
+) -> WinTable:
+    """Count for each pair of algorithms the data sets on which one beats the other.
+
+    Parameters
+    ----------
+    scores : array_like, shape (n, K) or (n, r, K)
+        n data sets, K algorithms, and, in the second form, r runs or folds, which are averaged;
+        smaller is better. NaN: no result there, neither won nor lost.
+    names : iterable, optional
+        One per algorithm, such as ``frame.columns``; "0", "1", .. by default.
+    tolerance : float >= 0
+        Scores tie when they differ by at most this times the larger of their sizes. The
+        default forgives rounding and nothing else.
+    local_rope : {"unpaired", "paired"}, optional
+        Two algorithms tie on a data set also when their runs differ by less than `threshold`
+        in Cohen's d: the difference of the means over the pooled standard deviation, or, when
+        both have met the same folds, the mean of the differences over theirs.
+    threshold : float > 0
+        0.4 for a 30 % error of either kind with about 20 runs (Wainer 2023, section 6.1).
+    maximize : bool
+        Larger is better.
+
+    Returns
+    -------
+    WinTable
+
+    Raises
+    ------
+    ScoresError
+        Fewer than two algorithms, names that repeat, values that are not numbers, or a local
+        rope without runs.
+    SettingError
+        tolerance, local_rope or threshold out of range.
+
+    References
+    ----------
+    Wainer: A Bayesian Bradley-Terry model to compare multiple ML algorithms on multiple data
+    sets (JMLR 2023), sections 5.2 and 6.1, eq. 3 to 5.
+
+    Examples
+    --------
+    >>> table = win_table([[0.1, 0.2, 0.2], [0.3, 0.1, float("nan")]], names="abc")
+    >>> table.wins.tolist()
+    [[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    >>> table.ties[1, 2], table.n_missing
+    (np.float64(1.0), 1)
+    """
+    for name, value in (("tolerance", tolerance), ("threshold", threshold)):
+        if not is_real(value) or not 0.0 <= value < np.inf:
+            raise SettingError(f"{name}={value!r}: give a finite number >= 0")
+    if local_rope not in (None, "unpaired", "paired"):
+        raise SettingError(f"local_rope={local_rope!r}: choose 'unpaired', 'paired' or None")
+    runs = as_runs(scores)
+    if local_rope is not None and runs.shape[1] < 2:
+        raise ScoresError("a local rope needs runs: give scores of shape (data sets, runs, K)")
+    runs = -runs if maximize else runs
+    k = runs.shape[2]
+    wins, ties, missing = np.zeros((k, k)), np.zeros((k, k)), 0
+    for block in runs:
+        costs = _over_runs(block).mean
+        missing += int(np.isnan(costs).sum())
+        tied = _equal(costs, tolerance)
+        if local_rope is not None:
+            tied |= _alike(block, local_rope, threshold)
+        wins += (costs[:, None] < costs) & ~tied
+        ties += tied
+    np.fill_diagonal(ties, 0.0)
+    return WinTable(wins, ties, names, missing)

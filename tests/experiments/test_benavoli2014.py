@@ -1,0 +1,67 @@
+"""The script that reruns Tables 1 to 3 of Benavoli et al. (ICML 2014)."""
+
+import csv
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from experiments.benavoli2014 import losses, published
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def curves():
+    return losses.play(2, 40, 300, seed=3, jobs=1)
+
+
+def test_deltas_meet_zero_from_both_sides():
+    assert losses.deltas(2).tolist() == [-0.07, -0.035, 0.0, 0.0, 0.035, 0.07]
+
+
+def test_area_of_a_constant_is_the_width_times_it(curves):
+    assert losses.area(curves, lambda curve, truth: 1.0) == pytest.approx(0.14)
+    assert losses.area(curves, lambda curve, truth: float(truth)) == pytest.approx(0.07)
+
+
+def test_idp_and_dp_agree_where_idp_decides(curves):
+    tables = losses.tables(curves)
+    assert tables[2]["idp"] == tables[2]["dp_s0"]
+    for line in ("dp_s0", "wilcoxon"):
+        sums = [
+            tables[3][f"{line}_H0_percent"][k] + tables[3][f"{line}_H1_percent"][k]
+            for k in losses.L1
+        ]
+        assert np.allclose(sums, 100)
+
+
+def test_script(tmp_path):
+    spec = importlib.util.spec_from_file_location(
+        "losses_script", ROOT / "scripts/signed_rank_losses.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    path = tmp_path / "losses.csv"
+    arguments = [
+        "--repetitions",
+        "20",
+        "--steps",
+        "1",
+        "--draws",
+        "200",
+        "--jobs",
+        "1",
+        "--csv",
+        str(path),
+    ]
+    result = CliRunner().invoke(module.main, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == sum(len(published.table(number)) for number in (1, 2, 3)) * 5
+    first = rows[0]
+    assert (first["test"], first["l1"], first["published"]) == ("dp_s0", "1", "0.025")
+    assert f"0.025 / {float(first['ours']):.3f}" in result.output

@@ -1,0 +1,175 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from racer.errors import ScoresError, SettingError
+from racer.stats import bayesian_signed_rank_test
+
+LAW = settings(max_examples=40, deadline=None, derandomize=True)
+S = (np.sqrt(17) - 3) / 2
+FIGURES = ("probability", "lower", "upper", "worse", "indistinguishable", "better", "estimate")
+
+
+def run(differences, **settings):
+    z = np.asarray(differences, float)
+    return bayesian_signed_rank_test(np.zeros(len(z)), z, **settings)
+
+
+def by_definition(z, rope=0.0, s=S, draws=100_000):
+    """Every pair of differences with its own entry in an n x n matrix (eq. 8)."""
+    rng = np.random.default_rng(7)
+    n = len(z)
+    sums = np.add.outer(z, z)
+
+    def share(weights, of):
+        return np.einsum("ki,ij,kj->k", weights, of.astype(float), weights, optimize=True)
+
+    w = rng.dirichlet(np.ones(n), draws)
+    theta = share(w, np.heaviside(sums, 0.5))
+    bound = 2 * rope + 1e-9
+    parts = [share(w, part) for part in (sums < -bound, np.abs(sums) <= bound, sums > bound)]
+    worse, within, better = np.bincount(np.argmax(parts, axis=0), minlength=3) / draws
+    w = rng.dirichlet(np.append(s, np.ones(n)), draws)
+    low = share(w[:, 1:], np.heaviside(sums, 0.5))
+    return {
+        "probability": (theta > 0.5).mean(),
+        "estimate": theta.mean(),
+        "lower": (low > 0.5).mean(),
+        "upper": (low + w[:, 0] * (2 - w[:, 0]) > 0.5).mean(),
+        "interval": np.quantile(theta, [0.025, 0.975]),
+        "worse": worse,
+        "indistinguishable": within,
+        "better": better,
+    }
+
+
+@pytest.mark.parametrize("digits", [6, 1, 0])
+@pytest.mark.parametrize(("n", "rope"), [(4, 0.3), (17, 0.1), (30, 0.5)])
+def test_is_the_definition(n, rope, digits):
+    z = np.random.default_rng([n, digits]).normal(0.3, 1, n).round(digits)
+    expected, result = by_definition(z, rope), run(z, rope=rope, draws=100_000)
+    for figure in FIGURES:
+        assert getattr(result, figure) == pytest.approx(expected[figure], abs=0.008), figure
+    assert result.interval() == pytest.approx(expected["interval"], abs=0.01)
+
+
+def test_estimate_is_wilcoxons_statistic():
+    """Theorem 2, eq. 4: T+ / (n (n + 1) / 2)."""
+    assert run([1, 2, 3, -4, 5], draws=100).estimate == pytest.approx(11 / 15)
+    assert run([0, 1, -1], draws=100).estimate == 0.5
+
+
+def test_ignorance_widens_and_its_default_halves():
+    """Section 3.1: (s^2 + 3 s) / ((s + 1) (s + 2)) = 1/2 at the default."""
+    assert pytest.approx(0.5) == (S**2 + 3 * S) / ((S + 1) * (S + 2))
+    z = np.random.default_rng(1).normal(0.3, 1, 12)
+    ranges = [run(z, ignorance=s) for s in (0.0, 0.5, 1.0, 3.0)]
+    assert ranges[0].lower == ranges[0].probability == ranges[0].upper
+    widths = [r.upper - r.lower for r in ranges]
+    assert widths == sorted(widths)
+    assert all(r.lower <= r.probability <= r.upper for r in ranges)
+
+
+def test_one_block():
+    """w0 ~ Beta(s, 1) must be below 1 - sqrt(1/2): probability (1 - sqrt(1/2))^s."""
+    result = run([3.0], draws=200_000)
+    assert (result.probability, result.upper) == (1.0, 1.0)
+    assert result.lower == pytest.approx((1 - np.sqrt(0.5)) ** S, abs=0.004)
+
+
+def test_all_tied():
+    result = run([0.0] * 6, rope=0.1)
+    assert (result.probability, result.lower, result.upper) == (0.5, 0.0, 1.0)
+    assert (result.worse, result.indistinguishable, result.better) == (0.0, 1.0, 0.0)
+    assert result.interval() == (0.5, 0.5)
+    assert result.prefer(l0=1, l1=1) == "indeterminate"
+
+
+@pytest.mark.parametrize(
+    ("z", "l1", "preferred"),
+    [
+        ([1, 2, 3] * 5, 19, "x"),
+        ([-1, -2, -3] * 5, 1, "y"),
+        ([1, -1.1, 2, -2.1], 1, "indeterminate"),
+    ],
+)
+def test_losses(z, l1, preferred):
+    assert run(z).prefer(l0=1, l1=l1) == preferred
+
+
+def test_infinities_outweigh_everything():
+    """x fails in one block of three, y in two."""
+    x, y = [np.inf, 0.0, 0.0, np.inf], [1.0, np.inf, np.inf, np.inf]
+    result = bayesian_signed_rank_test(x, y, rope=1.0)
+    assert (result.n_better, result.n_worse, result.n_ties) == (2, 1, 1)
+    assert 0.5 < result.probability < 1.0
+
+
+@LAW
+@given(st.lists(st.integers(-30, 30).map(float), min_size=1, max_size=20, unique_by=abs))
+def test_swapping_mirrors_exactly(z):
+    forth, back = run(z, rope=2.0, draws=500), run(-np.array(z), rope=2.0, draws=500)
+    assert back.lower == pytest.approx(1 - forth.upper, abs=1e-12)
+    assert back.better == pytest.approx(forth.worse, abs=1e-12)
+    assert back.probability == pytest.approx(1 - forth.probability, abs=1e-12)
+    assert back.estimate == pytest.approx(1 - forth.estimate, abs=1e-12)
+
+
+@LAW
+@given(st.permutations([-7.0, -3.0, -2.5, 0.5, 1.0, 4.0, 9.0]))
+def test_order_of_blocks_does_not_matter(z):
+    assert run(z, draws=500).lower == run(sorted(z), draws=500).lower
+
+
+def test_maximize_and_nan():
+    x, y = [1.0, 2.0, np.nan, 4.0], [2.0, 1.5, 1.0, 6.0]
+    up = bayesian_signed_rank_test(x, y, maximize=True)
+    down = bayesian_signed_rank_test(-np.array(x), -np.array(y))
+    assert up.probability == down.probability
+    assert (up.n_better, up.n_worse, up.n_ties, up.n_dropped) == (1, 2, 0, 1)
+
+
+def test_frame():
+    result = run([1.0, 2.0, -0.5, 3.0], rope=0.2)
+    (row,) = result.to_frame().to_dict("records")
+    assert row["estimate"] == result.estimate
+    assert row["low"] < row["estimate"] < row["high"]
+    assert row["lower"] <= row["probability"] <= row["upper"]
+    assert row["in_rope"] == result.indistinguishable
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"rope": -1.0}, "rope=-1.0"),
+        ({"rope": np.inf}, "rope=inf"),
+        ({"ignorance": -1.0}, "ignorance=-1.0"),
+        ({"draws": 5}, "draws=5"),
+        ({"seed": -1}, "seed=-1"),
+    ],
+)
+def test_bad_settings(settings, message):
+    with pytest.raises(SettingError, match=message):
+        run([1.0], **settings)
+
+
+def test_bad_losses():
+    with pytest.raises(SettingError, match=r"l1=0.*> 0"):
+        run([1.0]).prefer(l1=0)
+
+
+def test_bad_scores():
+    with pytest.raises(ScoresError, match="no pair without NaN"):
+        run([np.nan, np.nan])
+    with pytest.raises(ScoresError, match="numbers only"):
+        bayesian_signed_rank_test(["a"], [1.0])
+
+
+@pytest.mark.parametrize("mean", [-0.4, 0.0, 0.4])
+def test_calibration(mean):
+    """With the prior at zero weight, P(theta > 1/2) is near uniform when theta is 1/2."""
+    rng = np.random.default_rng(11)
+    found = [run(rng.normal(mean, 1, 40), draws=400).probability for _ in range(300)]
+    below = np.mean(np.array(found) < 0.25)
+    assert {-0.4: below > 0.9, 0.0: abs(below - 0.25) < 0.08, 0.4: below < 0.02}[mean]
