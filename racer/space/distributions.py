@@ -1,0 +1,71 @@
+"""Optuna's distributions as parameters, and back. Optuna is imported only to go back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from racer.errors import SettingError
+from racer.space.parameters import Categorical, Integer, Ordinal, Parameter, Real
+from racer.space.terms import Term
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from optuna.distributions import BaseDistribution
+
+__all__ = ["from_distribution", "to_distribution"]
+
+
+def _kind(given: object) -> str | None:
+    """Return the name of Optuna's class that `given` is an instance of, if any."""
+    for cls in type(given).__mro__:
+        if cls.__module__.partition(".")[0] == "optuna" and cls.__name__ in _FROM:
+            return cls.__name__
+    return None
+
+
+_FROM: dict[str, Callable[[Any], Parameter]] = {
+    "FloatDistribution": lambda d: Real(d.low, d.high, log=d.log, step=d.step),
+    "IntDistribution": lambda d: Integer(d.low, d.high, log=d.log, step=d.step),
+    "CategoricalDistribution": lambda d: Categorical(d.choices),
+}
+
+
+def from_distribution(given: Any) -> Any:
+    """Return an Optuna distribution as a parameter, and anything else as it is."""
+    kind = _kind(given)
+    return given if kind is None else _FROM[kind](given)
+
+
+def to_distribution(name: str, parameter: Parameter) -> BaseDistribution:
+    """Return the parameter as an Optuna distribution.
+
+    Raises
+    ------
+    SettingError
+        Bounds depend on other parameters.
+    """
+    from optuna import distributions as optuna  # noqa: PLC0415
+
+    if isinstance(parameter, Categorical):
+        return optuna.CategoricalDistribution(tuple(parameter.choices))
+    if isinstance(parameter, Ordinal):
+        return optuna.CategoricalDistribution(tuple(parameter.levels))
+    low, high = parameter.low, parameter.high
+    if isinstance(low, Term) or isinstance(high, Term):
+        raise SettingError(
+            f"{name}: Optuna has no bounds that depend on other parameters: ask for it with "
+            "trial.suggest_float or trial.suggest_int, bounds computed"
+        )
+    if isinstance(parameter, Integer):
+        return optuna.IntDistribution(int(low), int(high), log=parameter.log, step=parameter.step)
+    step = parameter.step
+    if parameter.digits is not None and not parameter.log:
+        lattice = parameter.domain({})
+        if lattice is not None and lattice.n > 1:
+            low, high, step = (
+                lattice.decode(0.0),
+                lattice.decode(1.0),
+                float(f"1e-{parameter.digits}"),
+            )
+    return optuna.FloatDistribution(low, high, log=parameter.log, step=step)

@@ -1,0 +1,229 @@
+"""Domains: the values a parameter may take, as a share u of the range, 0 <= u <= 1, and back.
+
+Whatever `decode` returns, `encode` takes back to a u that decodes to the very same value. So
+values are on a grid: as many decimals as were asked for, otherwise ten significant digits.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from racer._checks import is_real
+from racer.space.values import token
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
+__all__ = ["Choices", "Continuum", "Domain", "Lattice", "show"]
+
+_DIGITS = 9  # after the first
+_SLACK = 1e-6  # of a step: 0.1 + 0.2 is 0.3
+
+
+class Domain(Protocol):
+    """The values that a parameter may take."""
+
+    @property
+    def n(self) -> float:
+        """How many values there are; infinity for the reals."""
+        ...
+
+    def decode(self, u: float) -> Any:
+        """Return the value at u."""
+        ...
+
+    def encode(self, value: Any) -> float:
+        """Return a u that decodes to `value`."""
+        ...
+
+    def clean(self, value: Any) -> Any:
+        """Return `value` as `decode` would; ValueError with the reason if it is none."""
+        ...
+
+    def token(self, value: Any) -> Hashable:
+        """Return what stands for a clean `value` in keys."""
+        ...
+
+    def values(self) -> Iterator[Any]:
+        """Go through all values, if they can be counted."""
+        ...
+
+
+def show(number: float) -> str:
+    """Return a number as it is read most easily."""
+    return str(number) if isinstance(number, int) else f"{number:.12g}"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Some values, in an order; u falls into one of n equal cells."""
+
+    among: tuple[Any, ...]
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return len(self.among)
+
+    def decode(self, u: float) -> Any:
+        """Return the choice whose cell u is in."""
+        return self.among[min(int(u * self.n), self.n - 1)]
+
+    def encode(self, value: Any) -> float:
+        """Return the middle of the cell."""
+        return (self.index(value) + 0.5) / self.n
+
+    def index(self, value: Any) -> int:
+        """Return which choice this is; ValueError if none."""
+        try:
+            return self._places[token(value)]
+        except KeyError:
+            raise ValueError(f"give one of {', '.join(map(repr, self.among))}") from None
+
+    @cached_property
+    def _places(self) -> dict[Hashable, int]:
+        return {token(choice): k for k, choice in enumerate(self.among)}
+
+    def clean(self, value: Any) -> Any:
+        """Return the choice itself."""
+        return self.among[self.index(value)]
+
+    def token(self, value: Any) -> int:
+        """Return the index."""
+        return self.index(value)
+
+    def values(self) -> Iterator[Any]:
+        """Go through the choices."""
+        return iter(self.among)
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The n numbers (first + k step) / parts, k = 0, .., n - 1; u falls into one of n cells.
+
+    Cells have equal size; with `log`, value v has the cell from v - step/2 to v + step/2 on the
+    logarithmic scale. The three integers keep decimals exact.
+    """
+
+    first: int
+    step: int
+    parts: int
+    n: int
+    log: bool = False
+    whole: bool = False
+
+    def at(self, k: int) -> float:
+        """Return the k-th number."""
+        numerator = self.first + k * self.step
+        return numerator // self.parts if self.whole else numerator / self.parts
+
+    def nearest(self, value: float) -> int:
+        """Return the k of the number nearest to `value`."""
+        over, under = value.as_integer_ratio()
+        distance, unit = over * self.parts - self.first * under, under * self.step
+        return min(max((2 * distance + unit) // (2 * unit), 0), self.n - 1)
+
+    def _logs(self) -> tuple[float, float]:
+        half = self.step / self.parts / 2.0
+        return math.log(self.at(0) - half), math.log(self.at(self.n - 1) + half)
+
+    def decode(self, u: float) -> float:
+        """Return the number whose cell u is in."""
+        if not self.log:
+            return self.at(min(int(u * self.n), self.n - 1))
+        low, high = self._logs()
+        return self.at(self.nearest(math.exp(low + u * (high - low))))
+
+    def encode(self, value: float) -> float:
+        """Return the middle of the cell; with `log`, the number's place in it."""
+        if not self.log:
+            return (self.nearest(value) + 0.5) / self.n
+        low, high = self._logs()
+        return (math.log(value) - low) / (high - low)
+
+    def clean(self, value: Any) -> float:
+        """Return the number itself."""
+        if not is_real(value) or not self.at(0) <= value <= self.at(self.n - 1):
+            raise ValueError(self._says())
+        number = self.at(self.nearest(value))
+        if abs(number - value) > _SLACK * (self.step / self.parts):
+            raise ValueError(f"{self._says()}; the nearest is {show(number)}")
+        return number
+
+    def _says(self) -> str:
+        low, high = show(self.at(0)), show(self.at(self.n - 1))
+        if self.n == 1:
+            return f"give {low}"
+        if self.whole and self.step == 1:
+            return f"give a whole number from {low} to {high}"
+        return f"give a number from {low} to {high} in steps of {show(self.step / self.parts)}"
+
+    def token(self, value: float) -> float:
+        """Return the number."""
+        return value
+
+    def values(self) -> Iterator[float]:
+        """Go through the numbers."""
+        return map(self.at, range(self.n))
+
+
+@dataclass(frozen=True)
+class Continuum:
+    """The numbers from low to high, to ten digits (of the range, or with `log` of the value)."""
+
+    low: float
+    high: float
+    log: bool = False
+    decimals: int | None = None
+
+    @property
+    def n(self) -> float:
+        """Infinitely many."""
+        return math.inf
+
+    def _rounded(self, value: float) -> float:
+        size = value if self.log else self.high - self.low
+        decimals = _DIGITS - math.floor(math.log10(size))
+        if self.decimals is not None:
+            decimals = min(decimals, self.decimals)
+        with suppress(OverflowError):  # near the largest float
+            value = round(float(value), decimals) + 0.0
+        return min(max(value, self.low), self.high)
+
+    def decode(self, u: float) -> float:
+        """Return the number at u."""
+        if not self.log:
+            return self._rounded(self.low + u * (self.high - self.low))
+        low, high = math.log(self.low), math.log(self.high)
+        return self._rounded(min(max(math.exp(low + u * (high - low)), self.low), self.high))
+
+    def encode(self, value: float) -> float:
+        """Return the number's place between low and high."""
+        value = self._rounded(value)
+        if not self.log:
+            return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+        low, high = math.log(self.low), math.log(self.high)
+        return min(max((math.log(value) - low) / (high - low), 0.0), 1.0)
+
+    def clean(self, value: Any) -> float:
+        """Return the number, rounded."""
+        says = f"give a number from {show(self.low)} to {show(self.high)}"
+        if not is_real(value) or not self.low <= value <= self.high:
+            raise ValueError(says)
+        if self.decimals is not None:
+            off = abs(round(float(value), self.decimals) - value)
+            if off > _SLACK * 10.0**-self.decimals:
+                raise ValueError(f"{says} with at most {self.decimals} decimals")
+        return self._rounded(value)
+
+    def token(self, value: float) -> float:
+        """Return the number."""
+        return value
+
+    def values(self) -> Iterator[float]:
+        """Refuse: there is no going through the reals."""
+        raise ValueError("the reals cannot be counted")

@@ -1,0 +1,281 @@
+"""Parameter files of the R package irace, read after the description in its user guide."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from racer._checks import whole
+from racer.errors import RacerWarning, SettingError, SpaceFileError
+from racer.space.parameters import Categorical, Integer, Ordinal, Parameter, Real
+from racer.space.r_meaning import Translator
+from racer.space.r_syntax import Node, RError, unquoted
+from racer.space.r_syntax import parse as parse_r
+from racer.space.terms import Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from _typeshed import StrPath
+
+    from racer.space.conditions import Condition
+
+__all__ = ["parse", "read"]
+
+_QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
+_NAME = re.compile(r"""[^\s"'(),|#\[\]]+""")
+_TYPE = re.compile(r"(?P<kind>[rico])(?P<log>,log)?(?=[\s(])")
+_PLAIN = re.compile(r"""[^,()|"'\s]+""")
+_SECTION = re.compile(r"\[\s*(\w+)\s*\]\s*$")
+_DIGITS = re.compile(r"digits\s*=\s*(\d{1,3})\s*$")
+
+
+@dataclass
+class _Line:
+    """A line without its comment, read from left to right."""
+
+    text: str
+    number: int
+    source: str
+    at: int = 0
+
+    def fail(self, message: str, column: int | None = None) -> NoReturn:
+        """Refuse the line; columns count from 0 here, and from 1 in the message."""
+        column = self.at if column is None else column
+        raise SpaceFileError(message, self.source, self.number, column + 1, self.text)
+
+    def skip(self) -> None:
+        """Go to what is not white."""
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+
+    def take(self, pattern: re.Pattern[str], wanted: str) -> re.Match[str]:
+        """Read what is wanted, after white space."""
+        self.skip()
+        match = pattern.match(self.text, self.at)
+        if match is None:
+            self.fail(f"{wanted} is expected here")
+        self.at = match.end()
+        return match
+
+    def next_is(self, mark: str) -> bool:
+        """Read a mark if it comes next, after white space."""
+        self.skip()
+        found = self.text.startswith(mark, self.at)
+        self.at += len(mark) if found else 0
+        return found
+
+    @contextmanager
+    def offset(self, column: int) -> Iterator[None]:
+        """Refuse the line for what is wrong in a part of it that begins at `column`."""
+        try:
+            yield
+        except RError as error:
+            self.fail(str(error), column + error.column)
+
+    def expression(self, text: str, column: int) -> Node:
+        """Read a part of the line as R."""
+        with self.offset(column):
+            return parse_r(text)
+
+    def condition(self, translator: Translator, node: Node, column: int) -> Condition:
+        """Translate an expression that begins at `column`; warn of what deserves a look."""
+        with self.offset(column):
+            condition = translator.condition(node)
+        for note, at in translator.notes:
+            where = f"{self.source}, line {self.number}, column {column + at + 1}"
+            warnings.warn(f"{where}: {note}", RacerWarning, stacklevel=2)
+        translator.notes.clear()
+        return condition
+
+
+@dataclass
+class _Entry:
+    """A parameter as it stands in the file."""
+
+    line: _Line
+    kind: str
+    log: bool
+    column: int  # of the values
+    values: list[str] = field(default_factory=list)
+    bounds: list[tuple[Node, int]] = field(default_factory=list)
+    condition: tuple[Node, int] | None = None
+
+
+def read(path: StrPath) -> str:
+    """Return the text of a file.
+
+    Raises
+    ------
+    SpaceFileError
+        It cannot be read.
+    """
+    try:
+        with open(path, encoding="utf-8-sig") as file:  # noqa: PTH123  (paths are for `run`)
+            return file.read()
+    except OSError as error:
+        raise SpaceFileError(f"the file cannot be read: {error.strerror}", str(path)) from error
+    except UnicodeDecodeError as error:
+        raise SpaceFileError(f"the file is not UTF-8 text: {error.reason}", str(path)) from error
+
+
+def parse(text: str, *, digits: int, source: str) -> dict[str, Any]:
+    """Return the arguments of the Space that a file's text describes.
+
+    Raises
+    ------
+    SpaceFileError
+        What cannot be read or translated, with its line and column.
+    """
+    digits = whole(digits, "digits", least=0)
+    entries: dict[str, _Entry] = {}
+    switches: dict[str, str] = {}
+    clauses: list[tuple[_Line, Node, int]] = []
+    section = "parameters"
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = _Line(_without_comment(raw), number, source)
+        line.skip()
+        if line.at == len(line.text):
+            continue
+        if line.text[line.at] == "[":
+            section = line.take(_SECTION, "[forbidden] or [global]")[1]
+            if section not in {"forbidden", "global"}:
+                line.fail(f"[{section}] is not known: use [forbidden] or [global]", 0)
+        elif section == "forbidden":
+            clauses.append((line, line.expression(line.text[line.at :], line.at), line.at))
+        elif section == "global":
+            digits = int(line.take(_DIGITS, '"digits = " and a number')[1])
+        else:
+            name = line.take(_NAME, "the name of a parameter")
+            if name[0] in entries:
+                line.fail(f"{name[0]!r} is a parameter already", name.start())
+            switch = line.take(_QUOTED, f'the switch of {name[0]!r} in quotes, or ""')
+            with line.offset(switch.start()):
+                switches[name[0]] = unquoted(switch[0], 0)
+            entries[name[0]] = _entry(line)
+    if not entries:
+        raise SpaceFileError("there are no parameters in it", source)
+    return {**_translated(entries, clauses, digits), "switches": switches}
+
+
+def _without_comment(text: str) -> str:
+    at = 0
+    while at < len(text):
+        quoted = _QUOTED.match(text, at)
+        if text[at] == "#":
+            return text[:at].rstrip()
+        at = quoted.end() if quoted else at + 1
+    return text.rstrip()
+
+
+def _entry(line: _Line) -> _Entry:
+    """Read the rest of a line: type, values, condition."""
+    kind = line.take(_TYPE, "a type (r, i, c, o, r,log or i,log) and a space")
+    if not line.next_is("("):
+        line.fail("'(' and the values are expected here")
+    entry = _Entry(line, kind["kind"], kind["log"] is not None, line.at)
+    if entry.kind in "co":
+        if entry.log:
+            line.fail("log goes with r and i only", kind.start())
+        entry.values = _choices(line)
+    else:
+        entry.bounds = [_bound(line, ","), _bound(line, ")")]
+    if line.next_is("|"):
+        line.skip()
+        entry.condition = (line.expression(line.text[line.at :], line.at), line.at)
+    elif line.at < len(line.text):
+        line.fail("'|' and a condition, or the end of the line, are expected here")
+    return entry
+
+
+def _choices(line: _Line) -> list[str]:
+    values: list[str] = []
+    while True:
+        line.skip()
+        start = line.at
+        if line.text[start : start + 1] in {'"', "'"}:
+            with line.offset(start):
+                value = unquoted(line.take(_QUOTED, "the end of the quotes")[0], 0)
+        else:
+            value = line.take(_PLAIN, 'a value (the empty one is "")')[0]
+        if value in values:
+            line.fail(f"{value!r} is there already", start)
+        values.append(value)
+        if line.next_is(")"):
+            return values
+        if not line.next_is(","):
+            line.fail("',' or ')' is expected here (quote values with spaces)")
+
+
+def _bound(line: _Line, end: str) -> tuple[Node, int]:
+    """Read a bound, quoted or not, and the mark that ends it."""
+    line.skip()
+    start, depth = line.at, 0
+    while line.at < len(line.text):
+        quoted = _QUOTED.match(line.text, line.at)
+        mark = line.text[line.at]
+        if depth == 0 and mark in ",)":
+            break
+        depth += (mark == "(") - (mark == ")")
+        line.at = quoted.end() if quoted else line.at + 1
+    text = line.text[start : line.at].rstrip()
+    if not line.next_is(end):
+        line.fail(f"{end!r} is expected here: two bounds in parentheses")
+    if not text:
+        line.fail("a bound is expected here", start)
+    if _QUOTED.fullmatch(text):
+        return line.expression(text[1:-1], start + 1), start + 1
+    return line.expression(text, start), start
+
+
+def _translated(
+    entries: dict[str, _Entry], clauses: list[tuple[_Line, Node, int]], digits: int
+) -> dict[str, Any]:
+    known: dict[str, Parameter] = {name: _stand_in(entry) for name, entry in entries.items()}
+    translator = Translator(known)
+    parameters = {
+        name: _parameter(name, entry, translator, digits) for name, entry in entries.items()
+    }
+    always = (n for n, e in entries.items() if e.condition is None and not parameters[n].names())
+    translator = Translator(parameters, frozenset(always))
+    conditions = {}
+    for name, entry in entries.items():
+        if entry.condition is not None:
+            conditions[name] = entry.line.condition(translator, *entry.condition)
+    forbidden = [line.condition(translator, node, column) for line, node, column in clauses]
+    return {"parameters": parameters, "conditions": conditions, "forbidden": forbidden}
+
+
+def _stand_in(entry: _Entry) -> Parameter:
+    """Return a parameter of the right kind: bounds are read when all kinds are known."""
+    if entry.kind in "co":
+        values = tuple(entry.values)
+        return Categorical(values) if entry.kind == "c" else Ordinal(values)
+    return Real(0.0, 1.0)
+
+
+def _parameter(name: str, entry: _Entry, translator: Translator, digits: int) -> Parameter:
+    if entry.kind in "co":
+        return translator.parameters[name]
+    bounds: list[Any] = []
+    for node, column in entry.bounds:
+        with entry.line.offset(column):
+            term = translator.number(node)
+        bound = term.constant if isinstance(term, Literal) else term
+        if entry.kind == "r" and isinstance(bound, float) and round(bound, digits) != bound:
+            entry.line.fail(
+                f"{bound} has more than {digits} decimals: write digits = .. under [global], or "
+                "give digits= when reading the file",
+                column,
+            )
+        bounds.append(bound)
+    low, high = bounds
+    try:
+        if entry.kind == "r":
+            return Real(low, high, log=entry.log, digits=digits).checked(name)
+        return Integer(low, high, log=entry.log).checked(name)
+    except SettingError as error:
+        entry.line.fail(str(error), entry.column)

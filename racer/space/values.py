@@ -1,0 +1,43 @@
+"""Plain values: what a configuration may hold, and when two of them are the same."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+__all__ = ["plain", "token"]
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as Python's own None, bool, int, float, str, or a tuple of these.
+
+    Raises
+    ------
+    TypeError
+        Anything else, and numbers that are not finite: they cannot be written down as JSON.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, tuple | list):
+        return tuple(plain(part) for part in value)
+    raise TypeError(value)
+
+
+def token(value: Any) -> Hashable:
+    """Return something equal for equal values only: 1 is 1.0, but True is not 1."""
+    if isinstance(value, tuple | list):
+        return tuple(token(part) for part in value)
+    return (isinstance(value, bool), value)

@@ -1,0 +1,176 @@
+"""Conditions and bounds that depend on others: existence, unknown values, what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from racer import CandidateError, Categorical, Integer, Ordinal, Param, Real, SettingError, Space
+from racer.space import greatest, least
+from racer.space.terms import Arithmetic, Literal
+
+PARAMETERS = {
+    "algo": Categorical(["as", "acs", "eas"]),
+    "heat": Ordinal(["low", "medium", "high"]),
+    "n": Integer(1, 9),
+    "x": Real(0, 1),
+}
+
+
+def space_when(condition, **more):
+    return Space({**PARAMETERS, "child": Integer(1, 2), **more}, conditions={"child": condition})
+
+
+BASE = {"algo": "as", "heat": "medium", "n": 4, "x": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("condition", "exists"),
+    [
+        ({"algo": "as"}, True),
+        ({"algo": ["acs", "eas"]}, False),
+        ({"algo": {"as", "eas"}, "n": range(3, 5)}, True),
+        ({"algo": "as", "n": 5}, False),
+        (Param("algo") == "as", True),
+        (Param("algo") != "as", False),
+        (Param("algo").is_in(["as"]), True),
+        (Param("heat") < "high", True),
+        (Param("heat") <= "low", False),
+        (Param("heat") > "low", True),
+        (Param("heat") >= "high", False),
+        ((Param("n") > 3) & (Param("n") < 5), True),
+        ((Param("n") < 3) | ~(Param("x") > 0.7), True),
+        (2 * Param("n") + 1 == 9, True),
+        (Param("n") / 2 - 1 >= Param("x") ** 2, True),
+        (least(Param("n"), 3) == 3, True),
+        (greatest(Param("n"), 3) == 4, True),
+        (Param("n") % 3 == 1, True),
+        (Param("n") // 3 == 1, True),
+        (round(Param("x") * 4.4) == 2, True),
+        (math.floor(Param("x")) == 0, True),
+        (math.ceil(Param("x")) == 1, True),
+        (math.trunc(-Param("x")) == 0, True),
+        (1 - Param("x") == 1 / (1 + Param("n") / 4), True),
+        (Param("n") / (Param("n") - 4) > 1, True),  # infinity
+        ((Param("n") - 4) / (Param("n") - 4) == 0, False),  # 0/0 is nothing
+        ((Param("n") - 4) / (Param("n") - 4) != 0, False),
+    ],
+    ids=str,
+)
+def test_a_parameter_exists_when_its_condition_holds(condition, exists):
+    space = space_when(condition)
+    config = {**BASE, "child": 1} if exists else BASE
+    assert space.check(config) == config
+    with pytest.raises(CandidateError, match="child"):
+        space.check(BASE if exists else {**BASE, "child": 1})
+
+
+@pytest.mark.parametrize(
+    ("condition", "says"),
+    [
+        ({"algo": "ACS"}, "condition of 'child': .* has the value 'ACS': give one of 'as'"),
+        ({"algos": "as"}, "condition of 'child' names 'algos', .*did you mean 'algo'"),
+        ({"n": "many"}, "compares what cannot be compared"),
+        ({"n": ["many"]}, "compares a number with something else"),
+        (Param("algo") < "acs", "only numbers and the levels of an Ordinal have an order"),
+        (Param("heat") < "warm", "has the value 'warm': give one of 'low'"),
+        (Param("algo") == Param("n"), "cannot be compared"),
+        (Param("algo") + 1 == 2, "cannot be compared"),
+        ({"child": 1}, "go round in a circle: child -> child"),
+        (lambda config: True, "is a function, which cannot be stored"),
+        ("algo == 'as'", "give {parameter: value or list of values} or an expression"),
+        ({}, "give {parameter: value or list of values} or an expression"),
+    ],
+)
+def test_conditions_that_make_no_sense_are_refused(condition, says):
+    with pytest.raises(SettingError, match=says):
+        space_when(condition)
+
+
+def test_a_circle_is_named():
+    with pytest.raises(SettingError, match=r"go round in a circle: (a -> b -> a|b -> a -> b)"):
+        Space(
+            {"a": Integer(1, Param("b")), "b": Integer(1, 3)},
+            conditions={"b": Param("a") > 2},
+        )
+
+
+def test_and_or_not_and_chains_are_refused_with_a_way_out():
+    for write in (
+        lambda p: (p > 1) and (p < 3),
+        lambda p: 1 < p < 3,
+        lambda p: not p == 1,  # noqa: SIM201
+    ):
+        with pytest.raises(SettingError, match=r"join conditions with & \| ~"):
+            write(Param("n"))
+    with pytest.raises(SettingError, match="put comparisons in parentheses"):
+        (Param("n") > 1) & 3
+    with pytest.raises(SettingError, match="give a list of values"):
+        Param("n").is_in("abc")
+    with pytest.raises(SettingError, match="cannot stand in a condition"):
+        _ = Param("n") == [len]
+
+
+def test_what_does_not_exist_is_unknown():
+    def exists(condition):
+        space = Space(
+            {"a": Categorical(["on", "off"]), "b": Integer(1, 3), "c": 1},
+            conditions={"b": {"a": "on"}, "c": condition},
+        )
+        return "c" in space.sample(1, seed=0, exclude=keys_with(space, "b"))[0]
+
+    def keys_with(space, name):
+        return {space.key(c) for c in space.sample(100, seed=0) if name in c}
+
+    b = Param("b")
+    assert not exists(b == 1)
+    assert not exists(~(b == 1))
+    assert not exists(~b.is_in([1, 2]))
+    assert not exists((b == 1) | (b != 1))
+    assert exists((b == 1) | (Param("a") == "off"))
+    assert exists(~((b == 1) & (Param("a") == "on")))
+    assert not exists(b.exists())
+    assert exists(~b.exists())
+
+
+def test_a_child_of_an_absent_parent_is_absent():
+    space = Space(
+        {"a": Integer(1, 3), "b": Integer(1, 3), "c": Integer(1, Param("b"))},
+        conditions={"b": Param("a") == 3},
+    )
+    assert space.check({"a": 1}) == {"a": 1}
+    with pytest.raises(CandidateError, match="its bounds need b"):
+        space.check({"a": 1, "c": 1})
+    assert space.size == 2 + 1 + 2 + 3
+
+
+def test_bounds_depend_on_other_parameters():
+    space = Space({"low": Integer(1, 5), "high": Integer(2 * Param("low"), 6)})
+    assert space.size == 5 + 3 + 1
+    configs = space.sample(50, seed=0)
+    assert len(configs) == 9
+    assert all(2 * c["low"] <= c["high"] <= 6 for c in configs)
+    with pytest.raises(CandidateError, match="leaves no value for 'high'"):
+        space.check({"low": 4, "high": 6})
+
+
+def test_bounds_that_never_leave_a_value_are_refused():
+    with pytest.raises(SettingError, match="high: no value is possible"):
+        Space({"low": Integer(4, 5), "high": Integer(2 * Param("low"), 6)})
+    with pytest.raises(SettingError, match="y: no value is possible"):
+        Space({"x": Real(-2, -1), "y": Real(Param("x"), 1, log=True)})
+
+
+def test_expressions_can_be_read():
+    condition = ((Param("n") + 1 > 3) & ~(Param("algo") == "as")) | Param("x").exists()
+    assert str(condition) == "(((n + 1) > 3) and (not (algo == 'as'))) or (x exists)"
+    assert str(least(Param("n"), -Param("x"))) == "min(n, -x)"
+    assert str(Param("algo").is_in(["as", "acs"])) == "algo in ['as', 'acs']"
+
+
+def test_arithmetic_that_fails_is_unknown():
+    for operation, numbers in (("%%", (1, 0)), ("^", (-1, 0.5)), ("round", (1e308 * 10,))):
+        term = Arithmetic(operation, tuple(map(Literal, numbers)))
+        assert not isinstance(term.value({}), int | float)
+    assert not isinstance((Param("a") + 1).value({"a": "text"}), int | float)

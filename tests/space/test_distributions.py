@@ -1,0 +1,59 @@
+"""Optuna's distributions in and out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from racer import Categorical, Integer, Ordinal, Param, Real, SettingError, Space
+
+distributions = pytest.importorskip("optuna.distributions")
+
+ALL = {
+    "rate": distributions.FloatDistribution(1e-5, 1e-1, log=True),
+    "share": distributions.FloatDistribution(0.0, 1.0),
+    "stepped": distributions.FloatDistribution(0.1, 0.7, step=0.2),
+    "layers": distributions.IntDistribution(1, 9, step=2),
+    "units": distributions.IntDistribution(4, 512, log=True),
+    "kind": distributions.CategoricalDistribution(["a", 1, 2.5, True, None]),
+}
+
+
+def test_all_distributions_come_in_and_out_again():
+    space = Space.from_optuna(ALL)
+    assert space.parameters["stepped"] == Real(0.1, 0.7, step=0.2)
+    assert space.parameters["layers"] == Integer(1, 9, step=2)
+    assert space.to_optuna() == ALL
+
+
+def test_what_is_sampled_is_in_the_distributions():
+    space = Space.from_optuna(ALL)
+    for config in space.sample(100, seed=0):
+        for name, distribution in ALL.items():
+            assert distribution._contains(distribution.to_internal_repr(config[name]))
+
+
+def test_distributions_stand_beside_parameters():
+    space = Space({"a": ALL["kind"], "b": Real(0, 1)}, conditions={"b": {"a": True}})
+    assert space.parameters["a"] == Categorical(("a", 1, 2.5, True, None))
+
+
+def test_what_distributions_cannot_say():
+    space = Space({"o": Ordinal(["l", "h"]), "x": Real(0.14, 0.46, digits=1), "f": 3})
+    assert space.to_optuna() == {
+        "o": distributions.CategoricalDistribution(("l", "h")),
+        "x": distributions.FloatDistribution(0.2, 0.4, step=0.1),
+        "f": distributions.CategoricalDistribution((3,)),
+    }
+    with pytest.raises(SettingError, match="m: Optuna has no bounds that depend"):
+        Space({"n": Integer(1, 9), "m": Integer(1, Param("n"))}).to_optuna()
+
+
+def test_spaces_do_not_import_optuna():
+    code = (
+        "import sys, racer; racer.Space({'x': racer.Real(0, 1)}).sample(3, seed=0); "
+        "sys.exit('optuna' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

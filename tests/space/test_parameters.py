@@ -1,0 +1,171 @@
+"""Parameters: what they refuse, by name, and which values they take."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from racer import CandidateError, Categorical, Integer, Ordinal, Param, Real, SettingError, Space
+
+INF, NAN = math.inf, math.nan
+
+
+@pytest.mark.parametrize(
+    ("parameter", "says"),
+    [
+        (Real(0, INF), "rate: Real with high=inf"),
+        (Real(NAN, 1), "rate: Real with low=nan"),
+        (Real(2, 1), "rate: Real with low=2.0 above high=1.0"),
+        (Real(-1e308, 1e308), "rate: Real from"),
+        (Real(0, 1, log=True), "rate: Real with low=0.0 has no logarithm"),
+        (Real(0, 1, digits=-1), "rate: digits=-1"),
+        (Real(0, 1, digits=301), "rate: digits=301"),
+        (Real(0.11, 0.19, digits=1), "rate: Real from 0.11 to 0.19 has no value"),
+        (Real(0, 1, step=0), "rate: step=0"),
+        (Real(0, 1, step=0.1, digits=2), "rate: step=0.1 goes with neither"),
+        (Real(1, 2, step=0.1, log=True), "rate: step=0.1 goes with neither"),
+        (Real(0, 1, log="no"), "rate: log='no'"),
+        (Real("0", 1), "rate: Real with low='0'"),
+        (Real(True, 2), "rate: Real with low=True"),
+        (Real(0, 10**400), "rate: Real with high="),
+        (Integer(1, 2.5), "rate: Integer with high=2.5: give a whole number"),
+        (Integer(3, 1), "rate: Integer with low=3 above high=1"),
+        (Integer(0, 5, log=True), "rate: Integer with low=0 has no logarithm"),
+        (Integer(0, 2**60), "rate: Integer from 0 to"),
+        (Integer(1, 9, step=0), "rate: step=0"),
+        (Integer(1, 9, log=True, step=2), "rate: step=2 does not go with log"),
+        (Categorical([]), "rate: choices are empty"),
+        (Categorical("abc"), "rate: choices='abc': give a list"),
+        (Categorical({"a", "b"}), "rate: choices="),
+        (Categorical([1, 1.0]), "rate: choices have 1.0 twice"),
+        (Categorical([NAN]), "rate: choices have nan"),
+        (Categorical([len]), "rate: choices have <built-in"),
+        (Ordinal(["low", "low"]), "rate: levels have 'low' twice"),
+        (["a", "b"], r"rate: .* did you mean Categorical\(\['a', 'b'\]\)"),
+        (Real, "rate: Real is a class"),
+        (object(), "rate: .* is no parameter"),
+        (Real(0, Param("speed")), "rate: high=speed names 'speed', which is no parameter"),
+        (Real(0, Param("kind")), "rate: high=kind is no number"),
+        (Real(0, Param("rate")), "go round in a circle: rate -> rate"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_name(parameter, says):
+    with pytest.raises(SettingError, match=says):
+        Space({"rate": parameter, "kind": Categorical(["a"])})
+
+
+def test_a_plain_value_is_a_fixed_parameter():
+    space = Space({"version": 3, "solver": "fast", "trace": False, "note": None, "x": Real(1, 1)})
+    assert space.sample(5, seed=0) == [
+        {"version": 3, "solver": "fast", "trace": False, "note": None, "x": 1.0}
+    ]
+    assert space.size == 1
+    assert space.free == ()
+
+
+@pytest.mark.parametrize(
+    ("parameter", "given", "kept"),
+    [
+        (Real(0, 1), 1, 1.0),
+        (Real(0, 1), np.float32(0.5), 0.5),
+        (Real(0, 1, digits=1), 0.1 + 0.2, 0.3),
+        (Real(0.1, 0.7, step=0.2), 0.1 + 0.2, 0.3),
+        (Real(1 / 3, 2 / 3), 1 / 3, 1 / 3),
+        (Integer(1, 5), 3.0, 3),
+        (Integer(1, 5), np.int64(3), 3),
+        (Integer(1, 9, step=2), 7, 7),
+        (Integer(10**20, 10**20 + 5), 10**20 + 3, 10**20 + 3),
+        (Categorical([1, True, "1"]), True, True),
+        (Categorical([1, True, "1"]), 1.0, 1),
+        (Categorical([(8, 8), (16,)]), [8, 8], (8, 8)),
+        (Ordinal(["low", None]), None, None),
+    ],
+)
+def test_values_are_kept_as_plain_python(parameter, given, kept):
+    space = Space({"p": parameter})
+    value = space.check({"p": given})["p"]
+    assert value == pytest.approx(kept, rel=1e-9) if isinstance(kept, float) else value == kept
+    assert type(value) is type(kept)
+    assert space.key({"p": given}) == space.key({"p": kept})
+    assert space.decode(space.encode({"p": given})) == {"p": value}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "given", "says"),
+    [
+        (Real(0, 1), 1.5, "p=1.5: give a number from 0.0 to 1.0|p=1.5: give a number from 0 to 1"),
+        (Real(0, 1), NAN, "p=nan: it is neither"),
+        (Real(0, 1), "0.5", "p='0.5': give a number"),
+        (Real(0, 1), True, "p=True: give a number"),
+        (Real(0, 1, digits=2), 0.123, "p=0.123: .* in steps of 0.01; the nearest is 0.12"),
+        (Real(1, 2**60, log=True, digits=1), 1.23, "p=1.23: .* at most 1 decimals"),
+        (Integer(1, 5), 6, "p=6: give a whole number from 1 to 5"),
+        (Integer(1, 5), 2.5, "p=2.5: give a whole number"),
+        (Integer(1, 9, step=4), 3, "p=3: give a number from 1 to 9 in steps of 4"),
+        (Real(2, 2), 3, "p=3: give 2"),
+        (Categorical(["a", 1]), "b", "p='b': give one of 'a', 1"),
+        (Categorical([1, 2]), True, "p=True: give one of 1, 2"),
+        (Categorical([1, 2]), object(), "p=<object .*: it is neither text"),
+    ],
+)
+def test_values_outside_are_refused_with_the_name(parameter, given, says):
+    with pytest.raises(CandidateError, match=says):
+        Space({"p": parameter}).check({"p": given})
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        Real(2.2e-309, 1.0, step=0.1),
+        Real(0.0, 1.7e308),
+        Real(5e-324, 1.7e308, log=True),
+        Real(5e-324, 1e-323),
+        Real(1.0, 1.0 + 4e-16),
+        Real(1e9, 1e9 + 1e-3, digits=9),
+        Real(1e-300, 1.0, log=True, digits=300),
+        Integer(1, 10**12, log=True),
+        Integer(10**300, 10**300 + 2**50 - 1),
+    ],
+    ids=repr,
+)
+def test_numbers_at_the_edges_survive(parameter):
+    space = Space({"p": parameter})
+    for method in ("uniform", "lhs"):
+        for config in space.sample(20, seed=0, method=method):
+            assert parameter.low <= config["p"] <= parameter.high
+            assert space.decode(space.encode(config)) == config
+    for u in (0.0, 1.0):
+        assert space.decode(space.encode(space.decode([u]))) == space.decode([u])
+
+
+def test_digits_never_leave_the_bounds_and_all_values_come():
+    space = Space({"x": Real(0.14, 0.46, digits=1)})
+    assert sorted(c["x"] for c in space.sample(9, seed=0)) == [0.2, 0.3, 0.4]
+    space = Space({"x": Real(0.004, 0.05, log=True, digits=2)})
+    assert sorted(c["x"] for c in space.sample(9, seed=0)) == [0.01, 0.02, 0.03, 0.04, 0.05]
+
+
+def test_a_logarithmic_integer_has_cells_of_half_a_unit():
+    space = Space({"n": Integer(1, 3, log=True)})
+    u = (np.arange(100_000) + 0.5) / 100_000
+    counts = np.bincount([space.decode([x])["n"] for x in u[::50]])[1:] / 2000
+    edges = np.log([0.5, 1.5, 2.5, 3.5])
+    assert counts == pytest.approx(np.diff(edges) / (edges[-1] - edges[0]), abs=2e-3)
+
+
+def test_choices_and_whole_numbers_have_equal_cells():
+    space = Space({"n": Integer(1, 4), "k": Categorical(["a", "b", "c"])})
+    assert space.encode({"n": 2, "k": "c"}) == pytest.approx([3 / 8, 5 / 6])
+    assert space.decode([0.999, 0.0]) == {"n": 4, "k": "a"}
+    assert space.decode([1.0, 1.0]) == {"n": 4, "k": "c"}
+
+
+def test_records_are_equal_when_their_settings_are():
+    assert Real(0, Param("n")) == Real(0, Param("n"))
+    assert Real(0, Param("n")) != Real(0, Param("m"))
+    assert Real(0, 1) == Real(0.0, 1.0)
+    assert hash(Real(0, 1)) == hash(Real(0.0, 1.0))
+    assert Integer(0, 1) != Real(0, 1)
+    assert Categorical([1]) != Categorical([True])
