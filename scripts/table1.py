@@ -13,7 +13,7 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from experiments.benavoli2015 import example1, published
-from experiments.benavoli2015.report import csv_option, markdown, write
+from experiments.report import csv_option, markdown, write
 
 COLUMNS = {
     "p_sign_test": "sign test p",

@@ -18,15 +18,9 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from experiments.benavoli2015 import published
-from experiments.benavoli2015.racing import DECIDERS, Cell, Design, Protocol, Setting
-from experiments.benavoli2015.report import (
-    announce,
-    markdown,
-    plus_minus,
-    racing_options,
-    run,
-    write,
-)
+from experiments.benavoli2015.racing import DECIDERS, Cell, Design, Setting
+from experiments.benavoli2015.report import announce, racing_options, run
+from experiments.report import markdown, plus_minus, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,11 +59,7 @@ def records(cells: Cells, design: Design) -> list[dict[str, Any]]:
         for indicator in ("observations", "halving"):
             row[indicator], row[f"{indicator}_se"] = cell.mean(indicator)
         row["declared"], row["truly"] = cell.pairs
-        rows.append(
-            row
-            | {"protocol": design.protocol, "gate": design.gate}
-            | {"repetitions": design.repetitions, "seed": design.seed}
-        )
+        rows.append(row | design.columns)
     return rows
 
 
@@ -114,17 +104,8 @@ def claims(cells: Cells, settings: Sequence[Setting]) -> str:
 
 @click.command()
 @racing_options
-def main(
-    repetitions: int,
-    jobs: int,
-    seed: int,
-    protocol: Protocol,
-    gate: bool,
-    settings: tuple[Setting, ...],
-    csv_path: Path | None,
-) -> None:
+def main(settings: tuple[Setting, ...], design: Design, csv_path: Path | None) -> None:
     """Print Table 2 as published and as measured here."""
-    design = Design(repetitions, jobs, seed, protocol, gate)
     announce("Table 2", settings, DECIDERS, design)
     cells = run(settings, DECIDERS, design)
     print(table(cells))

@@ -10,39 +10,26 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from experiments.benavoli2015 import published
-from experiments.benavoli2015.racing import Design, Protocol, Setting
-from experiments.benavoli2015.report import (
-    announce,
-    markdown,
-    plus_minus,
-    racing_options,
-    run,
-    write,
-)
+from experiments.benavoli2015.report import announce, racing_options, run
+from experiments.report import markdown, plus_minus, write
+
+if TYPE_CHECKING:
+    from experiments.benavoli2015.racing import Design, Setting
 
 HEAD = ("q, rho", "published", "ours", "difference", "truly so", "observations")
 
 
 @click.command()
 @racing_options
-def main(
-    repetitions: int,
-    jobs: int,
-    seed: int,
-    protocol: Protocol,
-    gate: bool,
-    settings: tuple[Setting, ...],
-    csv_path: Path | None,
-) -> None:
+def main(settings: tuple[Setting, ...], design: Design, csv_path: Path | None) -> None:
     """Print Table 3 as published and as measured here."""
-    design = Design(repetitions, jobs, seed, protocol, gate)
     announce("Table 3", settings, ["bayesian"], design)
     lines: list[list[str]] = []
     records: list[dict[str, Any]] = []
@@ -72,10 +59,7 @@ def main(
                 "truly": truly,
                 "observations": observations,
                 "observations_se": observations_error,
-                "protocol": protocol,
-                "gate": gate,
-                "repetitions": repetitions,
-                "seed": seed,
+                **design.columns,
             }
         )
     print(markdown(HEAD, lines))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from experiments.benavoli2015 import published
+from experiments.report import mean_and_error
 from racer.deciders import BayesianFriedman, FRace
 from racer.seeding import rng_for
 from racer.simulate import NormalWorld, play
@@ -72,10 +73,25 @@ class Design:
     seed: int
     protocol: Protocol
     gate: bool
+    epsilon: float = 0.05
 
     def __str__(self) -> str:
         gate = "with" if self.gate else "without"
-        return f"{self.repetitions} repetitions, seed {self.seed}, {gate} the gate."
+        return (
+            f"{self.repetitions} repetitions, seed {self.seed}, {gate} the gate, "
+            f"epsilon {self.epsilon:g}."
+        )
+
+    @property
+    def columns(self) -> dict[str, str | float]:
+        """What a row of a file says of the run."""
+        return {
+            "protocol": self.protocol,
+            "gate": self.gate,
+            "epsilon": self.epsilon,
+            "repetitions": self.repetitions,
+            "seed": self.seed,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +117,6 @@ class Cell:
         declared = self.frame["indistinguishable"].to_numpy(dtype=np.float64)
         share = self.frame["truly_indistinguishable"].fillna(0.0).to_numpy(dtype=np.float64)
         return int(declared.sum()), round(float((declared * share).sum()))
-
-
-def mean_and_error(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, float]:
-    """Return the mean and its standard error."""
-    n = len(values)
-    return float(values.mean()), float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
 
 
 def parse_settings(text: str | None) -> tuple[Setting, ...]:
@@ -136,10 +146,10 @@ def parse_settings(text: str | None) -> tuple[Setting, ...]:
     return tuple(chosen)
 
 
-def make_decider(name: str, *, gate: bool) -> Decider:
+def make_decider(name: str, *, gate: bool, epsilon: float = 0.05) -> Decider:
     """Return one of the three deciders of section 7.1, at 0.05."""
     if name == "bayesian":
-        return BayesianFriedman(gate=gate)
+        return BayesianFriedman(gate=gate, epsilon=epsilon)
     return FRace(posthoc="sign" if name == "f-race-sign" else "mean-rank", gate=gate)
 
 
@@ -152,7 +162,7 @@ def run_cell(setting: Setting, decider: str, design: Design) -> Cell:
     world = NormalWorld(setting.q, setting.rho)
     evaluations = M * PER_ASSESSMENT
     frame = play(
-        make_decider(decider, gate=design.gate),
+        make_decider(decider, gate=design.gate, epsilon=design.epsilon),
         world,
         repetitions=design.repetitions,
         n_jobs=design.jobs,
@@ -196,6 +206,6 @@ def sequential_halving(world: NormalWorld, seed: int, observations: int) -> int:
 
 
 def expected_seconds(design: Design) -> float:
-    """Return about how long one cell takes where nothing else runs."""
-    each = 0.11 if design.protocol == "rounds" else 0.01
-    return design.repetitions * each / design.jobs
+    """Return about how long one cell takes on one core where nothing else runs."""
+    each = 0.025 if design.protocol == "rounds" else 0.005
+    return design.repetitions * each

@@ -1,5 +1,7 @@
 """Who may go: elimination procedures, each a frozen record of settings."""
 
+from racer.deciders.anytime import AnytimeRace
+from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.bayesian_friedman import BayesianFriedman
 from racer.deciders.decider import Blocks, Decider, Drop, Verdict
 from racer.deciders.frace import FRace
@@ -9,6 +11,8 @@ from racer.deciders.trace import TRace
 
 __all__ = [
     "DECIDERS",
+    "AnytimeRace",
+    "BayesianBest",
     "BayesianFriedman",
     "Blocks",
     "Decider",

@@ -26,6 +26,10 @@ __all__ = ["BayesianFriedman"]
 # their doubts are subtracted from the joint probability instead (Boole's inequality).
 _CERTAIN = 1e-2
 
+# Blocks per candidate from which the Bayesian region is the gate. It exists from one on, but has
+# no power there, and less than Iman and Davenport's F, at the same level, up to about three.
+_REGION_FROM = 3
+
 
 @lru_cache(maxsize=32)
 def _pairs(m: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -68,8 +72,9 @@ class BayesianFriedman:
         Weight of the prior: of the atom "all equal" in the gate, and of the least favourable
         atom in the probability of being indistinguishable.
     gate : bool
-        Ask the Friedman test first. With fewer blocks than candidates, or two identical
-        candidates, Iman and Davenport's F stands in for it; the verdict's evidence names it.
+        Ask the Friedman test first. With fewer than three blocks per candidate, where its
+        region has little power, or two identical candidates, Iman and Davenport's F stands in
+        for it; the verdict's evidence names it.
     draws : int >= 100
         Dirichlet draws. At 1000 the joint probability has a standard error of 0.007 near 0.95.
         Memory grows by 4 bytes per draw for each block and each pair that is sampled.
@@ -100,7 +105,7 @@ class BayesianFriedman:
     def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
         """Return the state of a race in which nothing is known yet."""
         return _State(
-            RunningRanks(n_candidates, with_gram=True),
+            RunningRanks(n_candidates, with_gram=self.gate),
             PairSums(n_candidates, self.draws, int(rng.integers(2**63))),
             CriticalWins("bayesian-sign", 1.0 - self.confidence),
         )
@@ -127,7 +132,8 @@ class BayesianFriedman:
         if not self.gate:
             return True, {"gate": "none"}
         assert state.ranks.gram is not None  # noqa: S101  (for the type checker)
-        gate = gate_test(state.ranks.sums, state.ranks.gram, self.strength)
+        sums = state.ranks.sums
+        gate = gate_test(sums, state.ranks.gram, self.strength, least_blocks=_REGION_FROM * sums.m)
         return gate.tail_probability < 1.0 - self.confidence, gate._asdict()
 
     def _inferior(self, state: _State) -> tuple[Drop, ...]:
@@ -154,6 +160,8 @@ class BayesianFriedman:
             and gap[accepted] == gap[accepted - 1]
         ):
             accepted -= 1  # statements that tie are accepted together or not at all
+        if not accepted:
+            return ()
         return drop_losers(
             ranks.candidates,
             ranks.sums.deviation,
@@ -168,19 +176,22 @@ class BayesianFriedman:
     ) -> tuple[Drop, ...]:
         if self.epsilon == 0.0 or len(positions) < 2:
             return ()
-        from scipy.special import ndtri  # noqa: PLC0415
+        from scipy.special import ndtr  # noqa: PLC0415
 
         n, standing = ranks.n, ranks.sums.deviation
         first, second = _pairs(len(positions))
         i, j = positions[first], positions[second]
         won, lost = ranks.wins[i, j], ranks.wins[j, i]
-        # what is far from enough, by the mean and variance of theta, is not computed
-        lead = (won - lost) / n
-        variance = ((won + lost) / n - lead**2) / (4.0 * (n + 1))
-        needed = 0.8 * float(ndtri((1.0 + self.confidence) / 2.0))
-        near = np.flatnonzero(
-            (np.abs(lead) < 2.0 * self.epsilon) & (needed**2 * variance < self.epsilon**2)
-        )
+        # what is far from enough, by the normal approximation, is not computed: it is off by less
+        # than its margin where enough blocks are decided
+        lead = np.abs(won - lost) / n
+        spread = np.sqrt(np.maximum((won + lost) / n - lead**2, 0.0) / (4.0 * (n + 1)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            roughly = ndtr((self.epsilon - lead / 2.0) / spread) - ndtr(
+                (-self.epsilon - lead / 2.0) / spread
+            )
+        few = (won + lost < 10) & (lead < 2.0 * self.epsilon)
+        near = np.flatnonzero((roughly > self.confidence - 0.02) | few)
         if not len(near):
             return ()
         i, j, won, lost = i[near], j[near], won[near], lost[near]

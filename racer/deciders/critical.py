@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-
-from racer.stats.dirichlet import RowBuffer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,20 +40,21 @@ def _least_wins(test: Test, decided: int, level: float) -> int:
     return low
 
 
-class CriticalWins:
-    """Table of critical numbers of wins, one entry per number of blocks without tie."""
+@lru_cache(maxsize=64)
+def _table(test: Test, level: float, size: int) -> NDArray[np.int64]:
+    """Return the least wins for 0, 1, .. blocks without tie: one table for all races."""
+    least = [1, *(_least_wins(test, decided, level) for decided in range(1, size))]
+    return np.array(least, dtype=np.int64)
 
-    def __init__(self, test: Test, level: float) -> None:
-        self._test: Test = test
-        self._level = level
-        self._table = RowBuffer(1, np.float64)
-        self._table.append(np.array([1.0]))
+
+class CriticalWins(NamedTuple):
+    """How often one of a pair must win, for a test at a level."""
+
+    test: Test
+    level: float
 
     def pairs(self, wins: NDArray[np.int64], n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the pairs (better, worse) in which `better` has won enough of n blocks."""
-        for decided in range(len(self._table), n + 1):
-            least = _least_wins(self._test, decided, self._level)
-            self._table.append(np.array([float(least)]))
-        enough = wins >= self._table.rows[wins + wins.T, 0]
-        better, worse = np.nonzero(enough)
+        least = _table(self.test, self.level, 1 << n.bit_length())
+        better, worse = np.nonzero(wins >= least[wins + wins.T])
         return better, worse

@@ -23,8 +23,8 @@ __all__ = [
     "drop_losers",
 ]
 
-Reason = Literal["inferior", "indistinguishable", "halved"]
-Measure = Literal["posterior", "p-value", "win-share"]
+Reason = Literal["inferior", "indistinguishable", "halved", "unlikely"]
+Measure = Literal["posterior", "p-value", "win-share", "e-value"]
 
 
 class Blocks(NamedTuple):
@@ -36,10 +36,13 @@ class Blocks(NamedTuple):
         Who is in, ascending. Who was in before and is missing now is gone for good.
     costs : ndarray, shape (k, m)
         One row per new block; smaller is better, +inf for a failed cell.
+    used : int, optional
+        Evaluations that the race has used, blocks included in which every cell failed.
     """
 
     candidates: NDArray[np.intp]
     costs: NDArray[np.float64]
+    used: int | None = None
 
 
 class Drop(NamedTuple):
@@ -49,11 +52,13 @@ class Drop(NamedTuple):
     ----------
     candidate, against : int
         Who goes, and the opponent that settles it.
-    reason : {"inferior", "indistinguishable", "halved"}
+    reason : {"inferior", "indistinguishable", "halved", "unlikely"}
     probability : float
-        What `measure` says: the posterior probability that the reason is true, the p-value of
-        the test that found the difference, or the share of blocks that the opponent won.
-    measure : {"posterior", "p-value", "win-share"}
+        What `measure` says: the posterior probability that the reason is true ("unlikely": that
+        the candidate is best after all), the p-value of the test that found the difference, the
+        share of blocks that the opponent won, or the e-value against the candidate, which is no
+        probability: it may exceed 1.
+    measure : {"posterior", "p-value", "win-share", "e-value"}
     """
 
     candidate: int
@@ -77,20 +82,31 @@ class Verdict(NamedTuple):
         What candidates are ordered by, in the order of `Blocks.candidates`: smaller is better.
     evidence : mapping
         What the omnibus test said, for the record.
+    undecided : bool
+        No drop can come any more within the budget; the race ends unless someone goes.
     """
 
     dropped: tuple[Drop, ...]
     best: int | None
     standing: NDArray[np.float64]
     evidence: Mapping[str, float | str]
+    undecided: bool = False
 
 
 @runtime_checkable
 class KnowsBudget(Protocol):
     """A decider that plans ahead: the race tells it the budget before it starts."""
 
-    def told_budget(self, evaluations: int | None) -> Decider:
-        """Return the decider to start; None if the budget is not in evaluations."""
+    def told_budget(self, evaluations: int | None, blocks: int | None) -> Decider:
+        """Return the decider to start.
+
+        Parameters
+        ----------
+        evaluations : int, optional
+            The budget; None if it is not in evaluations.
+        blocks : int, optional
+            The number of instances if each is used once, None otherwise.
+        """
         ...
 
 

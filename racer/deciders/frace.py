@@ -127,16 +127,21 @@ class FRace:
         if self.posthoc == "sign":
             better, worse = state.critical.pairs(ranks.wins, n)
             won, lost = ranks.wins[better, worse], ranks.wins[worse, better]
-            p_values = np.asarray(bdtrc(won - 1, won + lost, 0.5))
+            p_values = np.asarray(bdtrc(won - 1, won + lost, 0.5), dtype=np.float64)
         else:
             gap = (deviation[None, :] - deviation[:, None]) / n
             better, worse = np.nonzero(gap > 0.0)
-            p_values = np.asarray(ndtr(-gap[better, worse] / mean_rank_scale(n, m)))
-        family = np.ones(m * (m - 1) // 2)  # pairs not listed cannot become significant
-        family[: len(p_values)] = p_values
-        adjusted = adjust(family, self.correction, n_candidates=m)[: len(p_values)]
+            z = -gap[better, worse] / mean_rank_scale(n, m)
+            p_values = np.asarray(ndtr(z), dtype=np.float64)
+        adjusted = p_values
+        if self.correction is not None:
+            family = np.ones(m * (m - 1) // 2)  # pairs not listed cannot become significant
+            family[: len(p_values)] = p_values
+            adjusted = adjust(family, self.correction, n_candidates=m)[: len(p_values)]
 
         accepted = np.flatnonzero(adjusted < self.alpha)
+        if not len(accepted):
+            return ()
         gap_of = deviation[worse[accepted]] - deviation[better[accepted]]
         order = np.lexsort((worse[accepted], better[accepted], -gap_of, adjusted[accepted]))
         accepted = accepted[order]

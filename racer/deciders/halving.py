@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from racer._checks import whole
+from racer.deciders.budgeted import check_limit, least, needed, used_after
 from racer.deciders.decider import Blocks, Drop, Verdict, best_of
-from racer.deciders.trace import impute_failed
-from racer.errors import SettingError
-from racer.stats.ranks import ranks_of
+from racer.deciders.scores import By, block_scores, check_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["SequentialHalving"]
-
-By = Literal["mean", "mean-rank"]
 
 
 @dataclass
@@ -29,7 +25,7 @@ class _State:
     wins: NDArray[np.float64]  # [i, j]: blocks in which i beats j, ties half
     blocks: int
     used: int  # evaluations
-    next_at: int  # halve once there are so many blocks
+    next_at: int  # halve once so many evaluations are used
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = np.searchsorted(self.candidates, candidates)
@@ -49,9 +45,10 @@ class SequentialHalving:
     ----------
     by : {"mean", "mean-rank"}
         What candidates are ordered by: the mean cost (a failed cell counts one range of its
-        block behind the block's worst), or the mean rank within blocks.
+        block behind the block's worst), or the mean rank within blocks, which counts
+        1/(k+1) in a block with k candidates (van Elteren 1960).
     evaluations : int, optional
-        The budget. Left out, a race tells its own.
+        The budget, if it is less than that of the race.
 
     Raises
     ------
@@ -67,14 +64,15 @@ class SequentialHalving:
     evaluations: int | None = None
 
     def __post_init__(self) -> None:
-        if self.by not in ("mean", "mean-rank"):
-            raise SettingError(f"by={self.by!r}: choose 'mean' or 'mean-rank'")
-        if self.evaluations is not None:
-            whole(self.evaluations, "evaluations", least=1)
+        check_by(self.by)
+        check_limit(self.evaluations, "evaluations")
 
-    def told_budget(self, evaluations: int | None) -> Self:
-        """Return this decider for a race of so many evaluations, unless it has a budget."""
-        return self if self.evaluations is not None else replace(self, evaluations=evaluations)
+    def told_budget(self, evaluations: int | None, blocks: int | None) -> Self:  # noqa: ARG002
+        """Return this decider for a race of so many evaluations, or as many as it was given.
+
+        Blocks are not planned with: where instances run out first, several are left.
+        """
+        return replace(self, evaluations=least(self.evaluations, evaluations))
 
     def start(self, n_candidates: int, rng: np.random.Generator) -> _State:  # noqa: ARG002
         """Return the state of a race in which nothing is known yet."""
@@ -90,30 +88,24 @@ class SequentialHalving:
             self._plan(state)
         with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
             for row in blocks.costs:
-                state.totals += (
-                    ranks_of(row[None, :])[0] if self.by != "mean" else impute_failed(row)
-                )
+                state.totals += block_scores(row, self.by)
                 state.wins += 0.5 * ((row[:, None] < row) + 1.0 * (row[:, None] <= row))
             standing = np.nan_to_num(state.totals / max(state.blocks + len(blocks.costs), 1))
         state.blocks += len(blocks.costs)
-        state.used += blocks.costs.size
+        state.used = used_after(state.used, blocks)
         best = best_of(blocks.candidates, standing)
         dropped: tuple[Drop, ...] = ()
-        if state.blocks >= state.next_at and len(standing) > 1:
+        if state.used >= state.next_at and len(standing) > 1:
             dropped = _worse_half(state, standing)
         return state, Verdict(dropped, best, standing, {"halving_at": state.next_at})
 
     def _plan(self, state: _State) -> None:
         """Set when the next half goes: an equal part of what is left, for each halving left."""
-        if self.evaluations is None:
-            raise SettingError(
-                "decider='halving' needs a budget of evaluations: give budget=.. as a number, or "
-                "SequentialHalving(evaluations=..)"
-            )
+        budget = needed(self.evaluations, "halving", "SequentialHalving")
         m = len(state.candidates)
         halvings = max(1, math.ceil(math.log2(m)))
-        part = (self.evaluations - state.used) // (halvings * m)
-        state.next_at = state.blocks + max(1, part)
+        part = (budget - state.used) // (halvings * m)
+        state.next_at = state.used + max(1, part) * m
 
 
 def _worse_half(state: _State, standing: NDArray[np.float64]) -> tuple[Drop, ...]:

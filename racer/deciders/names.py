@@ -6,6 +6,8 @@ import difflib
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from racer.deciders.anytime import AnytimeRace
+from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.bayesian_friedman import BayesianFriedman
 from racer.deciders.decider import Decider
 from racer.deciders.frace import FRace
@@ -21,11 +23,13 @@ __all__ = ["DECIDERS", "as_decider"]
 DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
     {
         "bayesian-friedman": BayesianFriedman,
+        "bayesian-best": BayesianBest,
         "f-race": FRace,
         "f-race-sign": lambda: FRace(posthoc="sign"),
         "f-race-mean-rank": lambda: FRace(posthoc="mean-rank"),
         "t-race": TRace,
         "halving": SequentialHalving,
+        "anytime": AnytimeRace,
     }
 )
 

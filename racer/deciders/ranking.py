@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RunningRanks"]
 
+_CELLS = 1 << 20  # comparisons held at once
+
 
 class RunningRanks:
     """What rank-based deciders know of a race.
@@ -61,22 +63,24 @@ class RunningRanks:
         if len(blocks.candidates) != len(self.candidates):
             kept = np.searchsorted(self.candidates, blocks.candidates)
             self._keep(kept)
-        for row in blocks.costs:
-            self._add(row)
+        step = max(1, _CELLS // len(self.wins) ** 2)
+        for start in range(0, len(blocks.costs), step):
+            self._add(blocks.costs[start : start + step])
         return kept
 
-    def _add(self, row: NDArray[np.float64]) -> None:
-        beats = row[:, None] < row[None, :]
-        rank = np.add.reduce(beats, axis=0, dtype=np.float64)
-        rank -= np.add.reduce(beats, axis=1, dtype=np.float64)
-        rank *= 0.5
-        self.wins += beats
-        self._deviation += rank
-        self._within += float(rank @ rank)
+    def _add(self, costs: NDArray[np.float64]) -> None:
+        beats = costs[:, :, None] < costs[:, None, :]
+        ranks = np.add.reduce(beats, axis=1, dtype=np.float64)
+        ranks -= np.add.reduce(beats, axis=2, dtype=np.float64)
+        ranks *= 0.5
+        for block in beats:
+            self.wins += block
+        self._deviation += np.add.reduce(ranks, axis=0)
+        self._within += float(np.vdot(ranks, ranks))
         if self.gram is not None:
-            self.gram += np.outer(rank, rank)
-        self._costs.append(row)
-        self._ranks.append(rank)
+            self.gram += ranks.T @ ranks
+        self._costs.extend(costs)
+        self._ranks.extend(ranks)
 
     def _keep(self, kept: NDArray[np.intp]) -> None:
         everyone = np.arange(len(self.candidates))

@@ -10,13 +10,14 @@ import numpy as np
 
 from racer.deciders.decider import Blocks, Drop, Verdict, best_of
 from racer.deciders.frace import check_correction, drop_worse
+from racer.deciders.scores import impute_failed
 from racer.stats._validation import check_fraction
 from racer.stats.multiplicity import Correction, adjust
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["TRace", "impute_failed"]
+__all__ = ["TRace"]
 
 
 @dataclass
@@ -122,14 +123,3 @@ def _critical_t(df: int, alpha: float) -> float:
     from scipy.special import stdtrit  # noqa: PLC0415
 
     return float(stdtrit(df, 1.0 - alpha / 2.0))
-
-
-def impute_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Put failed cells one range of the block behind its worst."""
-    if max(costs.tolist()) < np.inf:
-        return costs
-    failed = np.isinf(costs)
-    known = costs[~failed]
-    worst = float(known.max())
-    behind = worst - float(known.min()) or max(abs(worst), 1.0)
-    return np.where(failed, worst + behind, costs)

@@ -48,6 +48,9 @@ class Budget:
             not is_real(self.seconds) or not 0.0 < float(self.seconds) < math.inf
         ):
             raise BudgetError(f"budget of {self.seconds!r} seconds: give a finite number > 0")
+        for name, kind in (("evaluations", int), ("seconds", float)):
+            if getattr(self, name) is not None:  # as plain numbers, which a store can hold
+                object.__setattr__(self, name, kind(getattr(self, name)))
 
     @classmethod
     def of(cls, budget: int | Budget) -> Budget:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from racer.errors import SettingError
+
 if TYPE_CHECKING:
     from racer.deciders.decider import Measure, Reason
 
-__all__ = ["BlockCompleted", "Callback", "Elimination", "Ended", "RaceEnded"]
+__all__ = ["BlockCompleted", "Callback", "Elimination", "Ended", "RaceEnded", "check_callbacks"]
 
 
 class Ended(StrEnum):
@@ -19,6 +21,7 @@ class Ended(StrEnum):
     DECIDED = "decided"
     BUDGET = "budget"
     INSTANCES = "instances"
+    UNDECIDED = "undecided"
     ALL_EQUAL = "all-equal"
     ALL_FAILED = "all-failed"
     ONE_CANDIDATE = "one-candidate"
@@ -34,6 +37,7 @@ _MESSAGES = {
     Ended.DECIDED: "No more candidates are left than were asked for.",
     Ended.BUDGET: "The budget cannot pay for another block.",
     Ended.INSTANCES: "Every instance has been used, and a deterministic race uses each once.",
+    Ended.UNDECIDED: "What is left of the budget and the instances cannot bring enough evidence to drop anyone.",
     Ended.ALL_EQUAL: "No block told any two candidates apart, so nothing speaks for any of them.",
     Ended.ALL_FAILED: "Every evaluation has failed.",
     Ended.ONE_CANDIDATE: "There was one candidate, so nothing was evaluated.",
@@ -51,10 +55,10 @@ class Elimination:
         The block after which it went (a row of `RaceResult.scores`).
     candidate, against : int
         Who went, and the opponent that settled it.
-    reason : {"inferior", "indistinguishable", "halved"}
+    reason : {"inferior", "indistinguishable", "halved", "unlikely"}
     probability : float
-        What `measure` names.
-    measure : {"posterior", "p-value", "win-share"}
+        What `measure` names; an e-value may exceed 1.
+    measure : {"posterior", "p-value", "win-share", "e-value"}
     """
 
     block: int
@@ -113,3 +117,16 @@ class RaceEnded:
 
 
 Callback = Callable[[BlockCompleted | RaceEnded], object]
+
+
+def check_callbacks(callbacks: Sequence[Callback]) -> tuple[Callback, ...]:
+    """Return the callbacks as a tuple.
+
+    Raises
+    ------
+    SettingError
+        Not a list or tuple, or something in it cannot be called.
+    """
+    if not isinstance(callbacks, list | tuple) or not all(map(callable, callbacks)):
+        raise SettingError(f"callbacks={callbacks!r}: give a list of functions, [..]")
+    return tuple(callbacks)

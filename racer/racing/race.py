@@ -15,7 +15,14 @@ from racer.deciders.names import as_decider
 from racer.errors import BudgetError, RacerWarning, RaceStateError, SettingError
 from racer.evaluate.cell import Cell, Outcome, check_outcome
 from racer.racing.budget import Budget
-from racer.racing.events import BlockCompleted, Callback, Elimination, Ended, RaceEnded
+from racer.racing.events import (
+    BlockCompleted,
+    Callback,
+    Elimination,
+    Ended,
+    RaceEnded,
+    check_callbacks,
+)
 from racer.racing.result import RaceResult
 from racer.results.table import Table
 from racer.seeding import block_seed, check_seed, rng_for
@@ -82,19 +89,19 @@ class Race:
     ) -> None:
         self.configs = as_pool(candidates)
         self.instances = None if instances is None else as_sequence(instances, "instances")
-        self._decider = as_decider(decider)
+        self._given = self._decider = as_decider(decider)
         self._budget = Budget.of(budget)
         self.seed = check_seed(seed)
         self._deterministic = flag(deterministic, "deterministic")
-        self._first_test = whole(first_test, "first_test", least=1)
+        self._first_test = self._asked_first_test = whole(first_test, "first_test", least=1)
         self._each_test = whole(each_test, "each_test", least=1)
         self._min_survivors = whole(min_survivors, "min_survivors", least=1)
-        if not isinstance(callbacks, list | tuple) or not all(map(callable, callbacks)):
-            raise SettingError(f"callbacks={callbacks!r}: give a list of functions, [..]")
-        self._callbacks = tuple(callbacks)
+        self._callbacks = check_callbacks(callbacks)
         self._check()
         if isinstance(self._decider, KnowsBudget):
-            self._decider = self._decider.told_budget(self._budget.evaluations)
+            used_once = self._deterministic and self.instances is not None
+            blocks = len(self.instances or ()) if used_once else None
+            self._decider = self._decider.told_budget(self._budget.evaluations, blocks)
 
         m = len(self.configs)
         self.table = Table(m, maximize=flag(maximize, "maximize"))
@@ -138,6 +145,20 @@ class Race:
             )
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """What makes this race: Race(configs, instances, **settings) is the same one again."""
+        return {
+            "decider": self._given,
+            "budget": self._budget,
+            "maximize": self.table.maximize,
+            "seed": self.seed,
+            "deterministic": self._deterministic,
+            "first_test": self._asked_first_test,
+            "each_test": self._each_test,
+            "min_survivors": self._min_survivors,
+        }
+
+    @property
     def ended(self) -> Ended | None:
         """Why the race ended; None while it goes on."""
         return self._ended
@@ -178,13 +199,15 @@ class Race:
             self._told = {}
             self._complete_block(outcomes)
 
-    def tell_block(self, values: ArrayLike) -> None:
-        """Tell all cells of the current block at once: as telling each, "ok" and in no time.
+    def tell_block(self, values: ArrayLike, *, seconds: float = 0.0) -> None:
+        """Tell all cells of the current block at once: as telling each, with status "ok".
 
         Parameters
         ----------
         values : array_like, shape (len(alive),)
             Finite, in the order of `alive`.
+        seconds : float >= 0
+            What they took together.
 
         Raises
         ------
@@ -199,6 +222,9 @@ class Race:
                 f"give {len(self._alive)} finite values, one per candidate in `alive`; tell() takes "
                 "failures"
             )
+        if not 0.0 <= seconds < math.inf:
+            raise RaceStateError(f"seconds={seconds!r}: give a finite number >= 0")
+        self._seconds += seconds
         self._complete_block(row)
 
     def result(self) -> RaceResult:
@@ -242,6 +268,8 @@ class Race:
             return self._end(Ended.DECIDED)
         if len(self.table.set_aside) == block >= self._first_test:
             return self._end(Ended.ALL_FAILED)
+        if self._is_undecided():
+            return self._end(Ended.UNDECIDED)
         if self._deterministic and self.instances is not None and block >= len(self.instances):
             return self._end(Ended.INSTANCES)
         if not self._budget.pays(
@@ -302,7 +330,7 @@ class Race:
         """Let the decider see the pending blocks; drop whom it drops, if enough blocks are in."""
         self._looked_at = self._alive
         self._tested_blocks += len(self._pending)
-        blocks = Blocks(self._alive, np.array(self._pending))
+        blocks = Blocks(self._alive, np.array(self._pending), self._evaluations)
         self._pending = []
         self._state, self._verdict = self._decider.decide(self._state, blocks)
         if not self._verdict.dropped or self._tested_blocks < self._first_test:
@@ -331,8 +359,14 @@ class Race:
                 ended = Ended.ALL_EQUAL
             elif len(self._alive) <= self._min_survivors:
                 ended = Ended.DECIDED
+            elif self._is_undecided():
+                ended = Ended.UNDECIDED
         self._ended = ended
         return RaceEnded(ended, eliminated)
+
+    def _is_undecided(self) -> bool:
+        verdict = self._verdict
+        return verdict is not None and verdict.undecided and not verdict.dropped
 
     def _completed(
         self, block: int, outcomes: list[Outcome], eliminated: tuple[Elimination, ...]

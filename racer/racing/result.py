@@ -41,6 +41,7 @@ class RaceResult:
         What `evaluate` returned; NaN where a candidate was out or its evaluation failed.
     eliminations : DataFrame
         block, candidate, reason, against, probability, measure: one row per candidate dropped.
+        `measure` says what `probability` is; an e-value is none, and may exceed 1.
     failures : DataFrame
         block, candidate, status, message: one row per failed evaluation.
     blocks : DataFrame

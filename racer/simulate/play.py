@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from racer._checks import whole
+from racer._checks import check_jobs, whole
 from racer.deciders.names import as_decider
 from racer.errors import SettingError
 from racer.racing.race import Race
 from racer.seeding import check_seed, seed_for
+from racer.stats._validation import check_epsilon
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from racer.racing.result import RaceResult
     from racer.simulate.worlds import Drawn, World
 
-__all__ = ["Play", "play", "play_one"]
+__all__ = ["Play", "play", "play_one", "run_race"]
 
 Select = Literal["standing", "mean"]
 
@@ -43,7 +45,8 @@ class Play:
         iter : blocks used, as a share of those allowed
         observations : evaluations used
         survivors : candidates left at the end
-        best_dropped : whether the best candidate was dropped
+        best_dropped : whether the best candidate was dropped (of several that are equally good,
+            the share that was)
         indistinguishable : candidates dropped as indistinguishable
         truly_indistinguishable : the share of these that win against their opponent with
             probability within 1/2 +- epsilon
@@ -124,7 +127,7 @@ def play(
     select : {"standing", "mean"}
         Which survivor is taken, if there are several: the one with the best standing, as
         `RaceResult.best`, or the one with the best mean cost, as in Benavoli et al. (2015).
-    epsilon : float
+    epsilon : float in [0, 0.5)
         For `truly_indistinguishable`.
 
     Returns
@@ -134,7 +137,7 @@ def play(
     Raises
     ------
     SettingError
-        A setting out of range, no number of blocks, or more than the world has.
+        A setting out of range, no world, no number of blocks, or more than the world has.
 
     References
     ----------
@@ -149,6 +152,9 @@ def play(
     """
     whole(repetitions, "repetitions", least=1)
     check_seed(seed)
+    check_jobs(n_jobs)
+    check_epsilon(epsilon)
+    _check_world(world)
     if select not in ("standing", "mean"):
         raise SettingError(f"select={select!r}: choose 'standing' or 'mean'")
     most = _blocks(world, blocks)
@@ -164,10 +170,21 @@ def play(
     import joblib  # noqa: PLC0415
 
     one = joblib.delayed(play_one)
-    rows = joblib.Parallel(n_jobs=n_jobs)(
+    batch = -(-repetitions // (8 * joblib.effective_n_jobs(n_jobs)))
+    rows = joblib.Parallel(n_jobs=n_jobs, batch_size=batch)(
         one(world, number, most, settings, select, epsilon) for number in seeds
     )
     return Play(tuple(rows))
+
+
+def _check_world(world: Any) -> None:
+    if isinstance(world, type) or not all(
+        hasattr(world, name) for name in ("n_candidates", "n_blocks", "draw")
+    ):
+        raise SettingError(
+            f"world={reprlib.repr(world)} is not a world: give NormalWorld(q, rho), say; a table "
+            "of costs as RecordedWorld(table)"
+        )
 
 
 def _blocks(world: World, blocks: int | None) -> int:
@@ -191,12 +208,21 @@ def play_one(
 ) -> dict[str, Any]:
     """Play one race; return its row of `Play.frame`."""
     drawn = world.draw(seed)
-    race = Race(range(world.n_candidates), range(blocks), seed=seed, deterministic=True, **settings)
-    block = 0
+    result = run_race(drawn, seed, blocks, settings)
+    return _row(result, drawn, seed, blocks, select, epsilon)
+
+
+def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> RaceResult:
+    """Run a race on drawn costs to its end; settings as `racer.Race`, which draws from `seed`."""
+    m = len(drawn.quality)
+    race = Race(range(m), range(blocks), seed=seed, deterministic=True, **settings)
+    block, columns = 0, np.arange(m)
     while race.ended is None:
-        race.tell_block(drawn.costs(block)[list(race.alive)])
+        if len(alive := race.alive) < len(columns):
+            columns = np.array(alive)
+        race.tell_block(drawn.costs(block)[columns])
         block += 1
-    return _row(race.result(), drawn, seed, blocks, select, epsilon)
+    return race.result()
 
 
 def _row(
@@ -204,10 +230,13 @@ def _row(
 ) -> dict[str, Any]:
     quality, selected = drawn.quality, result.best_index
     if select == "mean":
-        selected = min(result.survivors, key=lambda c: result.table.mean(c) or 0.0)
+        selected, *others = result.survivors
+        if others:
+            selected = min(result.survivors, key=lambda c: result.table.mean(c) or 0.0)
     gone = [e for e in result.dropped if e.reason == "indistinguishable"]
     truly = [abs(drawn.wins(e.candidate, e.against) - 0.5) < epsilon for e in gone]
     known = selected is not None
+    best = np.flatnonzero(quality == quality.min())
     return {
         "seed": seed,
         "ended": result.ended.value,
@@ -218,6 +247,6 @@ def _row(
         "regret": float(quality[selected] - quality.min()) if known else None,
         "indistinguishable": len(gone),
         "truly_indistinguishable": sum(truly) / len(truly) if truly else None,
-        "best_dropped": int(quality.argmin()) in {e.candidate for e in result.dropped},
+        "best_dropped": 1.0 - float(np.isin(best, result.survivors).mean()),
         "survivors": len(result.survivors),
     }

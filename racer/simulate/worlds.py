@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import reprlib
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from racer._checks import is_real, whole
+from racer._checks import flag, is_real, whole
 from racer.errors import ScoresError, SettingError
 from racer.seeding import rng_for
 from racer.stats._validation import as_floats
@@ -67,9 +70,7 @@ class World(Protocol):
         ...
 
 
-def _uniform_qualities(q: int, seed: int) -> NDArray[np.float64]:
-    """Draw means from U[0, 1], larger better as in Benavoli et al. (2015); here as costs."""
-    return -rng_for(seed, "qualities").random(q)
+_CHUNK = 64  # blocks drawn with one generator
 
 
 def _check(q: int, spread: float, name: str) -> None:
@@ -78,15 +79,39 @@ def _check(q: int, spread: float, name: str) -> None:
         raise SettingError(f"{name}={spread!r}: give a finite number > 0")
 
 
-def _ndtr(x: float) -> float:
-    return 0.5 * math.erfc(-x / math.sqrt(2.0))
+def _normal_wins(gap: float, rho: float) -> float:
+    """Return the probability that a difference N(gap, 2 rho^2) is positive."""
+    return 0.5 * math.erfc(-gap / (2.0 * rho))
 
 
 @dataclass(frozen=True)
-class _EndlessWorld:
-    """A world of q candidates with as many blocks as are asked for."""
+class _EndlessWorld(ABC):
+    """A world of q candidates with as many blocks as are asked for.
+
+    Blocks are drawn many at a time, each chunk by a generator of its own: what a block costs is
+    a function of seed and block alone, whoever else is asked for and when.
+    """
 
     q: int
+    rho: float
+    qualities: tuple[float, ...] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _check(self.q, self.rho, "rho")
+        if self.qualities is None:
+            return
+        given: Any = self.qualities
+        if isinstance(given, np.ndarray):
+            given = given.tolist()
+        if (
+            not isinstance(given, list | tuple)
+            or len(given) != self.q
+            or not all(is_real(quality) and math.isfinite(quality) for quality in given)
+        ):
+            raise SettingError(
+                f"qualities={reprlib.repr(given)}: give {self.q} finite numbers, one per candidate"
+            )
+        object.__setattr__(self, "qualities", tuple(map(float, given)))
 
     @property
     def n_candidates(self) -> int:
@@ -97,6 +122,36 @@ class _EndlessWorld:
     def n_blocks(self) -> None:
         """None: as many as asked for."""
         return
+
+    def draw(self, seed: int) -> Drawn:
+        """Return the race that belongs to this seed."""
+        rng = rng_for(seed, "qualities")
+        given = self.qualities
+        quality = self._uniform(rng) if given is None else np.array(given)[rng.permutation(self.q)]
+
+        @lru_cache(maxsize=2)
+        def chunk(number: int) -> NDArray[np.float64]:
+            costs = self._costs(quality, rng_for(seed, "costs", number))
+            costs.setflags(write=False)
+            return costs
+
+        def costs(block: int) -> NDArray[np.float64]:
+            number, row = divmod(block, _CHUNK)
+            return np.asarray(chunk(number)[row])
+
+        return Drawn(quality, costs, partial(self._wins, quality, seed))
+
+    def _uniform(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Draw means from U[0, 1], larger better as in Benavoli et al. (2015); here as costs."""
+        return -rng.random(self.q)
+
+    @abstractmethod
+    def _costs(self, quality: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Draw the costs of a chunk of blocks, shape (_CHUNK, q)."""
+
+    @abstractmethod
+    def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:
+        """Return the probability that i has the smaller cost on a block."""
 
 
 @dataclass(frozen=True)
@@ -109,24 +164,15 @@ class NormalWorld(_EndlessWorld):
         Candidates.
     rho : float > 0
         Standard deviation of the noise.
+    qualities : sequence of q floats, optional
+        The candidates' mean costs, in an order that each draw shuffles, instead of random ones.
     """
 
-    rho: float
+    def _costs(self, quality: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+        return quality + self.rho * rng.standard_normal((_CHUNK, self.q))
 
-    def __post_init__(self) -> None:
-        _check(self.q, self.rho, "rho")
-
-    def draw(self, seed: int) -> Drawn:
-        """Return the race that belongs to this seed."""
-        quality = _uniform_qualities(self.q, seed)
-
-        def costs(block: int) -> NDArray[np.float64]:
-            return quality + self.rho * rng_for(seed, "costs", block).standard_normal(self.q)
-
-        def wins(i: int, j: int) -> float:
-            return _ndtr((quality[j] - quality[i]) / (self.rho * math.sqrt(2.0)))
-
-        return Drawn(quality, costs, wins)
+    def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:  # noqa: ARG002
+        return _normal_wins(quality[j] - quality[i], self.rho)
 
 
 @dataclass(frozen=True)
@@ -139,33 +185,24 @@ class HeavyTailedWorld(_EndlessWorld):
         Candidates.
     rho : float > 0
         Scale of the noise.
+    qualities : sequence of q floats, optional
+        As in `NormalWorld`.
     """
 
-    rho: float
+    def _costs(self, quality: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+        return quality + self.rho * rng.standard_t(2, (_CHUNK, self.q))
 
-    def __post_init__(self) -> None:
-        _check(self.q, self.rho, "rho")
-
-    def draw(self, seed: int) -> Drawn:
-        """Return the race that belongs to this seed."""
+    def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:  # noqa: ARG002
         from scipy.integrate import quad  # noqa: PLC0415
 
-        quality = _uniform_qualities(self.q, seed)
+        # P(e_i - e_j < gap), with density (2 + x^2)^(-3/2) and its distribution function
+        gap = (quality[j] - quality[i]) / self.rho
 
-        def costs(block: int) -> NDArray[np.float64]:
-            return quality + self.rho * rng_for(seed, "costs", block).standard_t(2, self.q)
+        def integrand(x: float) -> float:
+            y = x + gap
+            return float((2.0 + x * x) ** -1.5 * (0.5 + y / (2.0 * math.sqrt(2.0 + y * y))))
 
-        def wins(i: int, j: int) -> float:
-            # P(e_i - e_j < gap), with density (2 + x^2)^(-3/2) and its distribution function
-            gap = (quality[j] - quality[i]) / self.rho
-
-            def integrand(x: float) -> float:
-                y = x + gap
-                return float((2.0 + x * x) ** -1.5 * (0.5 + y / (2.0 * math.sqrt(2.0 + y * y))))
-
-            return float(quad(integrand, -np.inf, np.inf)[0])
-
-        return Drawn(quality, costs, wins)
+        return float(quad(integrand, -np.inf, np.inf)[0])
 
 
 @dataclass(frozen=True)
@@ -173,7 +210,8 @@ class UnequalInstancesWorld(_EndlessWorld):
     """Normal noise, but each block has a difficulty and a scale of its own.
 
     cost = difficulty + scale (mean + noise), difficulty normal, log(scale) normal: a block of
-    large scale outweighs all others in a mean of costs, and says no more than they do.
+    large scale outweighs all others in a mean of costs, and says no more than they do. Within
+    blocks, costs are ordered as in the `NormalWorld` of the same seed.
 
     Parameters
     ----------
@@ -183,25 +221,23 @@ class UnequalInstancesWorld(_EndlessWorld):
         Standard deviation of the noise, before scaling.
     spread : float > 0
         Standard deviation of log(scale), and a tenth of that of the difficulty.
+    qualities : sequence of q floats, optional
+        As in `NormalWorld`.
     """
 
-    rho: float
     spread: float = 1.5
 
     def __post_init__(self) -> None:
-        _check(self.q, self.rho, "rho")
+        super().__post_init__()
         _check(self.q, self.spread, "spread")
 
-    def draw(self, seed: int) -> Drawn:
-        """Return the race that belongs to this seed."""
-        plain = NormalWorld(self.q, self.rho).draw(seed)
+    def _costs(self, quality: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+        plain = quality + self.rho * rng.standard_normal((_CHUNK, self.q))
+        difficulty, log_scale = rng.standard_normal((2, _CHUNK, 1))
+        return np.asarray(10.0 * self.spread * difficulty + np.exp(self.spread * log_scale) * plain)
 
-        def costs(block: int) -> NDArray[np.float64]:
-            difficulty, log_scale = rng_for(seed, "instances", block).standard_normal(2)
-            scale = math.exp(self.spread * log_scale)
-            return np.asarray(10.0 * self.spread * difficulty + scale * plain.costs(block))
-
-        return Drawn(plain.quality, costs, plain.wins)
+    def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:  # noqa: ARG002
+        return _normal_wins(quality[j] - quality[i], self.rho)
 
 
 @dataclass(frozen=True)
@@ -209,7 +245,7 @@ class RuntimeWorld(_EndlessWorld):
     """Skewed runtimes that end at a cutoff: many blocks tie there.
 
     log(runtime) = quality + difficulty of the block + noise, both normal; a run longer than the
-    cutoff costs the cutoff.
+    cutoff costs the cutoff. The probability of winning is a share of 10 000 blocks.
 
     Parameters
     ----------
@@ -221,38 +257,34 @@ class RuntimeWorld(_EndlessWorld):
         Standard deviation of the difficulty.
     cutoff : float > 0
         In units of the median runtime of a candidate of quality 0 on a block of difficulty 0.
+    qualities : sequence of q floats, optional
+        As in `NormalWorld`, but of the logarithm of the runtime.
     """
 
-    rho: float
     difficulty: float = 1.0
     cutoff: float = 2.0
 
     def __post_init__(self) -> None:
-        for name in ("rho", "difficulty", "cutoff"):
+        super().__post_init__()
+        for name in ("difficulty", "cutoff"):
             _check(self.q, getattr(self, name), name)
 
-    def draw(self, seed: int) -> Drawn:
-        """Return the race that belongs to this seed; `wins` is a share of 10 000 blocks."""
-        quality = 1.0 + _uniform_qualities(self.q, seed)
+    def _uniform(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        return 1.0 - rng.random(self.q)
 
-        def runtimes(difficulty: Any, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-            logs = quality + self.difficulty * difficulty + self.rho * noise
-            return np.asarray(np.minimum(np.exp(logs), self.cutoff))
+    def _costs(self, quality: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+        return self._runtimes(quality, rng, _CHUNK)
 
-        def costs(block: int) -> NDArray[np.float64]:
-            rng = rng_for(seed, "costs", block)
-            return runtimes(rng.standard_normal(), rng.standard_normal(self.q))
+    def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:
+        times = self._runtimes(quality, rng_for(seed, "wins"), 10_000)
+        return float((times[:, i] < times[:, j]).mean() + (times[:, i] == times[:, j]).mean() / 2)
 
-        def wins(i: int, j: int) -> float:
-            rng = rng_for(seed, "wins")
-            times = runtimes(
-                rng.standard_normal((10_000, 1)), rng.standard_normal((10_000, self.q))
-            )
-            return float(
-                (times[:, i] < times[:, j]).mean() + (times[:, i] == times[:, j]).mean() / 2
-            )
-
-        return Drawn(quality, costs, wins)
+    def _runtimes(
+        self, quality: NDArray[np.float64], rng: np.random.Generator, blocks: int
+    ) -> NDArray[np.float64]:
+        difficulty = self.difficulty * rng.standard_normal((blocks, 1))
+        noise = self.rho * rng.standard_normal((blocks, self.q))
+        return np.asarray(np.minimum(np.exp(quality + difficulty + noise), self.cutoff))
 
 
 class RecordedWorld:
@@ -289,7 +321,7 @@ class RecordedWorld:
                 f"column {column}: fill or leave out those blocks"
             )
         self._costs = costs
-        self._shuffle = shuffle
+        self._shuffle = flag(shuffle, "shuffle")
 
     @property
     def n_candidates(self) -> int:

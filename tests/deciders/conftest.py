@@ -65,8 +65,11 @@ def check_drop(drop, alive):
     assert drop.against in alive
     assert drop.against != drop.candidate
     assert drop.reason in ("inferior", "indistinguishable")
-    assert drop.measure in ("posterior", "p-value")
-    assert 0.0 <= drop.probability <= 1.0
+    assert drop.measure in ("posterior", "p-value", "e-value")
+    if drop.measure == "e-value":  # no probability; 1 / alpha, by default
+        assert 20.0 <= drop.probability < np.inf
+    else:
+        assert 0.0 <= drop.probability <= 1.0
 
 
 @pytest.fixture(name="table", scope="session")

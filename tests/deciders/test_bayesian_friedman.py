@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 
 from racer.deciders import BayesianFriedman
 from racer.stats import bayesian_friedman_test, bayesian_sign_test
+from racer.stats.bayesian_friedman import gate_test
+from racer.stats.friedman import RankSums
+from racer.stats.sign import probability_indistinguishable
 
 LAWS = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -125,11 +129,18 @@ def test_of_several_that_are_alike_one_stays(table):
     assert {drop.against for drop in verdict.dropped} == {0}
 
 
-@pytest.mark.parametrize("n", [5, 40])
-def test_fewer_blocks_than_candidates_use_the_other_gate(table, n):
+@pytest.mark.parametrize("n", [5, 8, 23, 24, 40])
+def test_few_blocks_per_candidate_use_the_other_gate(table, n):
     costs = np.random.default_rng(0).normal(size=(n, 8))
     gate = table.decide(BayesianFriedman(), costs).evidence["gate"]
-    assert gate == ("bayesian" if n >= 8 else "iman-davenport")
+    assert gate == ("bayesian" if n >= 24 else "iman-davenport")
+
+
+def test_more_blocks_never_close_the_gate_to_a_clear_difference(table):
+    """The region alone could not reject anything for some blocks after it begins to exist."""
+    costs = np.random.default_rng(0).normal(size=(60, 8)) + np.arange(8)
+    for n in range(5, 61):
+        assert table.decide(BayesianFriedman(), costs[:n]).evidence["tail_probability"] < 0.05
 
 
 def test_two_identical_candidates_use_the_other_gate(table):
@@ -142,3 +153,52 @@ def test_the_best_of_a_joint_list_may_be_several(table):
     """Two equal ones that beat a third in every block: only the third goes."""
     costs = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 2.0]] * 10)
     assert [d.candidate for d in table.decide(BayesianFriedman(), costs).dropped] == [2]
+
+
+@pytest.mark.parametrize("n", [10, 15, 20])
+def test_below_three_blocks_per_candidate_the_other_gate_is_valid_and_has_more_power(n):
+    """Why the region is not the gate from its first block on; measured, not assumed."""
+    m, races = 10, 400
+    rng = np.random.default_rng(n)
+
+    def rejected(effects):
+        ranks = rankdata(effects + rng.normal(size=(races, n, m)), axis=2) - (m + 1) / 2
+        both = []
+        for r in ranks:
+            sums, gram = RankSums(n, r.sum(axis=0), float((r**2).sum())), r.T @ r
+            both.append(
+                [
+                    gate_test(sums, gram, 1.0, least_blocks=b).tail_probability < 0.05
+                    for b in (m, 99)
+                ]
+            )
+        return np.mean(both, axis=0)
+
+    (_, level), (region, other) = rejected(np.zeros(m)), rejected(rng.random(m))
+    assert level <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / races)
+    assert other > region + 0.05
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.2])
+@pytest.mark.parametrize("ties", [0.0, 0.5, 0.95])
+def test_the_shortcut_misses_no_indistinguishable_pair(table, epsilon, ties):
+    """At each number of blocks the verdict is that of the exact probability."""
+    rng = np.random.default_rng(int(100 * ties))
+    decider = BayesianFriedman(epsilon=epsilon)
+    said = []
+    for _ in range(8):
+        lead = rng.choice([0.5, 0.52, 0.55])
+        first = rng.random(600) < lead
+        costs = np.column_stack([~first, first]).astype(float)
+        costs[rng.random(600) < ties] = 0.0
+        for n in range(20, 600, 29):
+            won = (costs[:n, 0] < costs[:n, 1]).sum()
+            lost = (costs[:n, 0] > costs[:n, 1]).sum()
+            [within] = probability_indistinguishable(
+                *np.array([[won], [lost], [n - won - lost]]), epsilon=epsilon, strength=1.0
+            )
+            reasons = [drop.reason for drop in table.decide(decider, costs[:n]).dropped]
+            if "inferior" not in reasons:
+                assert (reasons == ["indistinguishable"]) == (within > 0.95)
+            said.append(within > 0.95)
+    assert any(said)

@@ -111,7 +111,8 @@ def test_it_needs_a_budget_of_evaluations():
         racer.Race([1, 2], budget=racer.Budget(seconds=5), decider="halving")
     decider = SequentialHalving(evaluations=100)
     assert racer.Race([1, 2], budget=racer.Budget(seconds=5), decider=decider).ended is None
-    assert decider.told_budget(7) is decider
+    assert decider.told_budget(7, None).evaluations == 7
+    assert decider.told_budget(700, None) == decider
 
 
 @pytest.mark.parametrize("bad", [{"by": "median"}, {"evaluations": 0}, {"evaluations": 2.5}])
@@ -126,3 +127,16 @@ def test_it_spends_more_than_a_race_that_may_stop():
         play(decider, world, repetitions=10, blocks=100, seed=1) for decider in ("halving", FRace())
     )
     assert halving.summary["observations"] > race.summary["observations"]
+
+
+@pytest.mark.parametrize("decider", ["halving", "bayesian-best"])
+@pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
+def test_blocks_that_fail_altogether_are_counted_against_the_budget(decider):
+    def evaluate(config, instance, seed):
+        if instance % 2:
+            raise ValueError("odd")
+        return config + 0.1 * np.random.default_rng(seed).normal()
+
+    result = racer.race(range(16), evaluate, range(10_000), decider=decider, budget=1600, seed=1)
+    assert len(result.survivors) <= 2  # the last block may be one of those
+    assert result.evaluations > 1600 - 16

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from racer import Ended
-from racer.deciders import DECIDERS, BayesianFriedman, Blocks, FRace, TRace, as_decider
+from racer.deciders import DECIDERS, AnytimeRace, BayesianFriedman, Blocks, FRace, TRace, as_decider
 
 LAWS = settings(max_examples=25, deadline=None, derandomize=True)
 
-# sequential halving tests nothing and needs a budget: it has laws of its own
-NAMED = [name for name in DECIDERS if name != "halving"]
-RANK_BASED = [name for name in NAMED if name != "t-race"]
+# those that spend a budget to its end drop without need of evidence: they have laws of their own
+NAMED = [name for name in DECIDERS if name not in ("halving", "bayesian-best")]
+SIGNS = {"anytime, sign": AnytimeRace(form="sign")}
 EAGER = {
     "bayesian-friedman, no gate": BayesianFriedman(gate=False),
     "f-race, no gate": FRace(gate=False),
@@ -23,7 +23,14 @@ EAGER = {
     "f-race-mean-rank, no gate": FRace(posthoc="mean-rank", gate=False),
     "t-race, holm": TRace(correction="holm"),
 }
-EVERY = {**{name: as_decider(name) for name in NAMED}, **EAGER}
+EVERY = {
+    **{name: as_decider(name) for name in NAMED},
+    **EAGER,
+    **SIGNS,
+    "anytime, rank": AnytimeRace(form="rank"),
+}
+# t-race looks at costs, and bets are sized by how differences compare over blocks
+RANK_BASED = [name for name in NAMED if name not in ("t-race", "anytime")] + list(SIGNS)
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -124,19 +131,20 @@ def test_what_keeps_the_order_within_blocks_changes_nothing_for_rank_deciders(ta
     costs = few_values(seed, 25)
     rng = np.random.default_rng(seed + 1)
     bent = np.array([TRANSFORMS[rng.integers(len(TRANSFORMS))](row) for row in costs])
-    result, looks = table.race_over(as_decider(name), costs)
-    other, other_looks = table.race_over(as_decider(name), bent)
+    result, looks = table.race_over(EVERY[name], costs)
+    other, other_looks = table.race_over(EVERY[name], bent)
     assert result.dropped == other.dropped
     assert (result.survivors, result.best_index) == (other.survivors, other.best_index)
     assert [verdict.evidence for _, verdict in looks] == [v.evidence for _, v in other_looks]
 
 
+@pytest.mark.parametrize("name", ["t-race", "anytime", "anytime, rank"])
 @LAWS
-@given(seeds, st.integers(-30, 30))
-def test_the_unit_of_the_costs_changes_nothing_for_t_race(table, seed, power):
+@given(seed=seeds, power=st.integers(-30, 30))
+def test_the_unit_of_the_costs_changes_nothing(table, name, seed, power):
     costs = effects_and_noise(seed)
-    result, _ = table.race_over(TRace(), costs)
-    other, _ = table.race_over(TRace(), costs * 2.0**power)
+    result, _ = table.race_over(EVERY[name], costs)
+    other, _ = table.race_over(EVERY[name], costs * 2.0**power)
     assert result.dropped == other.dropped
     assert result.survivors == other.survivors
 
@@ -166,6 +174,8 @@ def test_forgetting_who_is_gone_is_never_having_seen_them(table, seed):
     costs = effects_and_noise(seed, m=6)
     kept = np.array([0, 2, 5])
     for decider in EVERY.values():
+        if isinstance(decider, AnytimeRace):
+            continue  # what it has seen of an opponent stays: that is what its promise rests on
         state = decider.start(6, np.random.default_rng(0))
         state, _ = decider.decide(state, Blocks(np.arange(6), costs[:15]))
         _, verdict = decider.decide(state, Blocks(kept, costs[15:, kept]))

@@ -9,6 +9,8 @@ import pytest
 from racer import SettingError
 from racer.deciders import (
     DECIDERS,
+    AnytimeRace,
+    BayesianBest,
     BayesianFriedman,
     Decider,
     FRace,
@@ -22,11 +24,13 @@ from racer.deciders import (
     ("name", "decider"),
     [
         ("bayesian-friedman", BayesianFriedman()),
+        ("bayesian-best", BayesianBest()),
         ("f-race", FRace(posthoc="conover")),
         ("f-race-sign", FRace(posthoc="sign")),
         ("f-race-mean-rank", FRace(posthoc="mean-rank")),
         ("t-race", TRace()),
         ("halving", SequentialHalving()),
+        ("anytime", AnytimeRace()),
     ],
 )
 def test_a_name_stands_for_default_settings(name, decider):
@@ -35,7 +39,7 @@ def test_a_name_stands_for_default_settings(name, decider):
 
 
 def test_every_name_is_tested_here():
-    assert len(DECIDERS) == 6
+    assert len(DECIDERS) == 8
 
 
 def test_a_decider_stays_itself():

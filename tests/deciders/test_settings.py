@@ -7,7 +7,7 @@ import math
 import pytest
 
 from racer import SettingError
-from racer.deciders import BayesianFriedman, FRace, TRace
+from racer.deciders import AnytimeRace, BayesianFriedman, FRace, TRace
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,14 @@ from racer.deciders import BayesianFriedman, FRace, TRace
         *[(BayesianFriedman, {"epsilon": e}) for e in (-0.1, 0.5, 1.0, math.nan, math.inf)],
         *[(BayesianFriedman, {"strength": s}) for s in (-1.0, math.inf, math.nan)],
         *[(BayesianFriedman, {"draws": d}) for d in (0, 99, 1000.0, True, "1000", None)],
-        *[(kind, {"alpha": a}) for kind in (FRace, TRace) for a in (0.0, 0.5, 1.0, -1, math.nan)],
+        *[
+            (kind, {"alpha": a})
+            for kind in (FRace, TRace, AnytimeRace)
+            for a in (0.0, 0.5, 1.0, -1, math.nan)
+        ],
+        *[(AnytimeRace, {"form": f}) for f in ("mean", "", None, "Median", 1)],
+        *[(AnytimeRace, {"evaluations": n}) for n in (0, -1, 2.5, True, "7")],
+        *[(AnytimeRace, {"blocks": n}) for n in (0, -1, 2.5, True, "7")],
         *[(FRace, {"posthoc": p}) for p in ("nemenyi", "", None, "Conover")],
         *[(kind, {"correction": c}) for kind in (FRace, TRace) for c in ("bh", "", "Holm", False)],
         (FRace, {"correction": "shaffer"}),
@@ -40,6 +47,8 @@ def test_a_setting_that_cannot_work_is_named_with_its_value(decider, settings):
         (FRace, {"alpha": 1e-9, "posthoc": "mean-rank", "correction": "shaffer", "gate": False}),
         (FRace, {"correction": "hochberg"}),
         (TRace, {"correction": "bonferroni"}),
+        (AnytimeRace, {"alpha": 0.499, "form": "sign", "evaluations": 1}),
+        (AnytimeRace, {"alpha": 1e-300, "form": "rank", "blocks": 1}),
     ],
 )
 def test_settings_at_the_edge_work(table, decider, settings):

@@ -181,3 +181,35 @@ def test_a_race_that_goes_on_can_be_looked_at():
     assert result.scores.shape == (0, 2)
     assert result.ended.value == "interrupted"
     assert result.best is None
+
+
+def test_a_block_can_be_told_at_once_with_what_it_took(racing):
+    one, other = (Race(range(3), budget=30, seed=1, decider="f-race") for _ in range(2))
+    while cells := one.ask():
+        values = [racing.noisy(cell) for cell in cells]
+        took = [0.1 * cell.candidate for cell in cells]
+        for cell, value, seconds in zip(cells, values, took, strict=True):
+            one.tell(cell, Outcome("ok", value, seconds))
+        other.tell_block(values, seconds=math.fsum(took))
+    assert racing.content(one.result()) == racing.content(other.result())
+    assert one.result().seconds == other.result().seconds > 0
+
+
+@pytest.mark.parametrize("seconds", [-1.0, math.nan, math.inf])
+def test_a_block_takes_a_finite_time(seconds, racing):
+    race = Race([1, 2], budget=20, seed=3)
+    before = snapshot(race, racing)
+    with pytest.raises(RacerError, match="seconds"):
+        race.tell_block([1.0, 2.0], seconds=seconds)
+    assert snapshot(race, racing) == before
+
+
+def test_the_settings_of_a_race_make_it_again(racing):
+    race = Race(
+        range(4), ["a", "b"], budget=8, seed=9, decider="halving", deterministic=True, maximize=True
+    )
+    again = Race(race.configs, race.instances, **race.settings)
+    assert again.settings == race.settings
+    assert race.settings["first_test"] == 5  # as given, though there are two instances
+    played = racing.play(race, racing.noisy), racing.play(again, racing.noisy)
+    assert racing.content(played[0]) == racing.content(played[1])

@@ -137,6 +137,7 @@ ENDS = {
     Ended.INSTANCES: (
         {"candidates": [1, 2], "instances": [0, 1], "deterministic": True, "budget": 60}, config_of, 0
     ),
+    Ended.UNDECIDED: ({"candidates": [1, 2], "budget": 12, "decider": "anytime"}, config_of, 0),
     Ended.ALL_EQUAL: ({"candidates": [1, 2], "budget": 20}, equal, None),
     Ended.ALL_FAILED: ({"candidates": [1, 2], "budget": 60}, failing, None),
     Ended.ONE_CANDIDATE: ({"candidates": ["only"], "budget": 60}, config_of, 0),

@@ -83,6 +83,17 @@ def test_the_mean_can_select_another_than_the_standing():
     assert play("f-race", world, select="mean", **settings).frame["selected"].tolist() == [1]
 
 
+def test_of_several_best_candidates_the_share_dropped_counts():
+    """Sequential halving keeps one of eight: of two best ones at most one is left."""
+    world = NormalWorld(8, 1e-9, qualities=(0.0, 0.0, *[1.0] * 6))
+    played = play("halving", world, repetitions=5, blocks=200, budget=160)
+    assert played.frame["best_dropped"].tolist() == [0.5] * 5
+    world = NormalWorld(8, 1.0, qualities=(0.0,) * 8)
+    equal = play("halving", world, repetitions=2, blocks=200, budget=160)
+    assert equal.summary["best_dropped"] == 7 / 8
+    assert equal.summary["mae"] == 0.0
+
+
 def test_indistinguishable_pairs_are_counted_and_judged():
     alike = NormalWorld(3, 50.0)  # means within 1, noise of 50: nobody is distinguishable
     result = play(BayesianFriedman(gate=False), alike, repetitions=4, blocks=900, each_test=10)

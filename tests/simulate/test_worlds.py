@@ -56,6 +56,45 @@ def test_a_draw_repeats_block_by_block_in_any_order(world):
     assert (world.draw(8).quality != first.quality).any()
 
 
+@pytest.mark.parametrize("block", [63, 64, 1000])
+@each_world
+def test_a_block_does_not_depend_on_what_was_drawn_before(world, block):
+    jumped, walked = world.draw(2), world.draw(2)
+    table(walked, block)
+    np.testing.assert_array_equal(jumped.costs(block), walked.costs(block))
+    with pytest.raises(ValueError, match="read-only"):
+        jumped.costs(block)[0] = 0.0
+
+
+def test_unequal_instances_change_the_scale_not_the_order():
+    plain = table(NormalWorld(6, 0.5).draw(4), 100)
+    scaled = table(UnequalInstancesWorld(6, 0.5).draw(4), 100)
+    np.testing.assert_array_equal(plain.argsort(axis=1), scaled.argsort(axis=1))
+
+
+@pytest.mark.parametrize("world", [type(world) for world in WORLDS])
+def test_qualities_may_be_given(world):
+    """Each draw has them in an order of its own, so that no place is better than another."""
+    given = world(4, 0.5, qualities=[-1.0, 0.0, 0.0, 2])
+    assert given.qualities == (-1.0, 0.0, 0.0, 2.0)
+    draws = [given.draw(seed).quality for seed in range(400)]
+    assert all(sorted(quality) == [-1.0, 0.0, 0.0, 2.0] for quality in draws)
+    at = np.bincount([int(quality.argmin()) for quality in draws], minlength=4)
+    assert (abs(at - 100) < 4 * np.sqrt(400 * 0.25 * 0.75)).all()
+    drawn = given.draw(1)
+    best, worst = int(drawn.quality.argmin()), int(drawn.quality.argmax())
+    share = (table(drawn)[:, best] < table(drawn)[:, worst]).mean()
+    assert share == pytest.approx(drawn.wins(best, worst), abs=0.05)
+    assert drawn.wins(best, worst) > 0.8
+
+
+@pytest.mark.parametrize("world", [type(world) for world in WORLDS])
+@pytest.mark.parametrize("bad", [(), (1.0, 2.0), (1.0, 2.0, np.nan), (1.0, 2.0, "3"), 1.0, "abc"])
+def test_bad_qualities(world, bad):
+    with pytest.raises(SettingError, match=r"qualities=.*give 3 finite numbers"):
+        world(3, 0.5, qualities=bad)
+
+
 def test_normal_noise_has_the_spread_asked_for():
     drawn = NormalWorld(3, 0.25).draw(1)
     costs = table(drawn)

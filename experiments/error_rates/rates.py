@@ -1,0 +1,212 @@
+"""Which deciders race in which worlds, and what is counted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from experiments import worlds
+from experiments.report import mean_and_error
+from racer.deciders import (
+    DECIDERS,
+    AnytimeRace,
+    BayesianBest,
+    BayesianFriedman,
+    FRace,
+    SequentialHalving,
+    TRace,
+)
+from racer.seeding import seed_for
+from racer.simulate.play import run_race
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import joblib
+    from numpy.typing import NDArray
+
+    from racer.deciders import Decider
+    from racer.racing.result import RaceResult
+    from racer.simulate import World
+
+__all__ = [
+    "NAMED",
+    "ROWS",
+    "WORLDS",
+    "Cell",
+    "Design",
+    "Rates",
+    "count",
+    "label",
+    "level",
+    "measure",
+    "world_of",
+]
+
+WORLDS = {name: world for name, world in worlds.WORLDS.items() if name != "runtime"}
+
+NAMED: Mapping[str, Decider] = {name: make() for name, make in DECIDERS.items()}
+VARIANTS: Mapping[str, Decider] = {
+    "bayesian-friedman-no-gate": BayesianFriedman(gate=False),
+    "f-race-no-gate": FRace(gate=False),
+    "f-race-sign-no-gate": FRace(posthoc="sign", gate=False),
+    "f-race-mean-rank-no-gate": FRace(posthoc="mean-rank", gate=False),
+    "bayesian-friedman-0.99": BayesianFriedman(confidence=0.99),
+    "f-race-0.01": FRace(alpha=0.01),
+    "f-race-holm": FRace(correction="holm"),
+    "f-race-mean-rank-holm": FRace(posthoc="mean-rank", correction="holm"),
+    "t-race-holm": TRace(correction="holm"),
+    "anytime-rank": AnytimeRace(form="rank"),
+    "anytime-sign": AnytimeRace(form="sign"),
+    "anytime-familywise": AnytimeRace(familywise=True),
+}
+ROWS: Mapping[str, Decider] = {**NAMED, **VARIANTS}
+PLANNERS = (SequentialHalving, BayesianBest)  # they spend what they are told
+SLOWER: Mapping[type, float] = {
+    BayesianFriedman: 2.5,
+    AnytimeRace: 4.0,
+}  # per block, than an F-race
+
+COUNTS = ("best_dropped", "any_dropped", "blocks_used", "observations")
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is common to all cells of a run."""
+
+    repetitions: int
+    jobs: int
+    seed: int
+    blocks: tuple[int, ...]
+
+    def __str__(self) -> str:
+        blocks = ", ".join(map(str, sorted(self.blocks)))
+        return f"{self.repetitions} races of {blocks} blocks per cell, seed {self.seed}"
+
+
+class Cell(NamedTuple):
+    """One decider in one world."""
+
+    decider: str
+    world: str
+    candidates: int
+    effect: float  # how much better one candidate is, in units of the noise
+
+    def __str__(self) -> str:
+        return f"{self.world}, {self.candidates} candidates, {self.effect:g} sd, {self.decider}"
+
+    def expected_seconds(self, design: Design) -> float:
+        """Return about how long the cell takes on one core where nothing else runs."""
+        decider = ROWS[self.decider]
+        blocks = sum(design.blocks) if isinstance(decider, PLANNERS) else max(design.blocks)
+        each = SLOWER.get(type(decider), 1.0) * (3e-5 + 6e-7 * self.candidates)
+        return design.repetitions * blocks * each / (1.0 + 3.0 * self.effect**2)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What came of a cell by a number of blocks: mean and standard error of each of COUNTS.
+
+    best_dropped: 1 where the better candidate was dropped; with all equal, where each of them is
+    a best one, the share of them that was. any_dropped: 1 where anyone was. blocks_used and
+    observations: until the race was decided, or all blocks.
+    """
+
+    cell: Cell
+    blocks: int
+    best_dropped: tuple[float, float]
+    any_dropped: tuple[float, float]
+    blocks_used: tuple[float, float]
+    observations: tuple[float, float]
+
+    @property
+    def family(self) -> tuple[float, float]:
+        """Share of races that dropped any best candidate: with all equal, that dropped anyone."""
+        return self.best_dropped if self.cell.effect else self.any_dropped
+
+    def row(self, design: Design) -> dict[str, Any]:
+        """Return the row of the file."""
+        row: dict[str, Any] = {**self.cell._asdict(), "blocks": self.blocks}
+        for name in COUNTS:
+            row[name], row[f"{name}_se"] = getattr(self, name)
+        return row | {"repetitions": design.repetitions, "seed": design.seed}
+
+
+def world_of(cell: Cell) -> World:
+    """Return the world of a cell: noise of scale 1, one candidate better by `effect`."""
+    qualities = (-cell.effect, *[0.0] * (cell.candidates - 1))
+    return WORLDS[cell.world](cell.candidates, 1.0, qualities=qualities)
+
+
+def measure(cell: Cell, design: Design, pool: joblib.Parallel) -> list[Rates]:
+    """Run the races of a cell, the same for every decider; return the rates by each horizon."""
+    import joblib  # noqa: PLC0415
+
+    decider, world = ROWS[cell.decider], world_of(cell)
+    one = joblib.delayed(count)
+    counts = np.array(
+        pool(
+            one(decider, world, seed_for(design.seed, "error-rates", repetition), design.blocks)
+            for repetition in range(design.repetitions)
+        )
+    )
+    return [
+        Rates(cell, horizon, *(mean_and_error(counts[:, place, k]) for k in range(len(COUNTS))))
+        for place, horizon in enumerate(design.blocks)
+    ]
+
+
+def count(
+    decider: Decider, world: World, seed: int, horizons: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """Return COUNTS of one race by each horizon, shape (len(horizons), 4).
+
+    A race looks after each block and drops without regard to its end, so a longer one contains
+    the shorter ones. Where the decider plans with the budget, a race is run for each; it spends
+    that on as many blocks as it pays for: more than others have, as the pool shrinks.
+    """
+    drawn = world.draw(seed)
+    best = np.flatnonzero(drawn.quality == drawn.quality.min())
+
+    def run(blocks: int) -> RaceResult:
+        budget = blocks * world.n_candidates
+        instances = budget if isinstance(decider, PLANNERS) else blocks
+        return run_race(drawn, seed, instances, {"decider": decider, "budget": budget})
+
+    if isinstance(decider, PLANNERS):
+        return np.array([_by(run(horizon), best) for horizon in horizons])
+    longest = run(max(horizons))
+    return np.array([_by(longest, best, horizon) for horizon in horizons])
+
+
+def _by(
+    result: RaceResult, best: NDArray[np.intp], horizon: int | None = None
+) -> tuple[float, ...]:
+    rows = result.table.rows[:horizon]
+    gone = [drop.candidate for drop in result.dropped if drop.block < len(rows)]
+    share = float(np.isin(best, gone).mean())
+    return share, float(bool(gone)), len(rows), sum(len(row.candidates) for row in rows)
+
+
+def level(name: str) -> float:
+    """Return the alpha that a decider is given (1 - confidence); NaN where it has none."""
+    match ROWS[name]:
+        case object(confidence=float(confidence)):
+            return 1.0 - confidence
+        case object(alpha=float(alpha)):
+            return alpha
+        case _:
+            return math.nan
+
+
+def label(name: str) -> str:
+    """Return how a decider is asked for: its name, or the object with what is not default."""
+    if name in NAMED:
+        return f'"{name}"'
+    decider: Any = ROWS[name]
+    chosen = [(each.name, getattr(decider, each.name), each.default) for each in fields(decider)]
+    given = [f"{setting}={value!r}" for setting, value, default in chosen if value != default]
+    return f"{type(decider).__name__}({', '.join(given)})".replace("'", '"')

@@ -1,0 +1,103 @@
+"""What is printed of the rates: the whole grid, and a summary to choose by."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from experiments.error_rates.rates import Cell, Rates, label, level
+from experiments.report import markdown, plus_minus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["grid", "summary"]
+
+SUMMARY = (
+    *("decider", "all equal: drops anyone", "drops a given one", "0.25 sd better: drops it"),
+    *("worst cell: drops a given best one", "where", "keeps its alpha for each"),
+    *("worst cell: drops any best one", "keeps it for all"),
+    *("1 sd better: blocks", "observations"),
+)
+
+
+def summary(rates: Sequence[Rates]) -> str:
+    """Return a line per decider; figures of cells that were not run are left out.
+
+    All but the worst cell, which is of all worlds, are for normal noise, 10 candidates and 50
+    blocks; the last two for 200 blocks. A decider keeps its alpha for each best candidate if in
+    its worst cell a given one is dropped no more often than that, give or take two standard
+    errors; and for all of them, if any one is.
+    """
+    found = {(each.cell, each.blocks): each for each in rates}
+    lines = []
+    for name in dict.fromkeys(each.cell.decider for each in rates):
+        equal, better, clear = (
+            found.get((Cell(name, "normal", 10, effect), blocks))
+            for effect, blocks in ((0.0, 50), (0.25, 50), (1.0, 200))
+        )
+        worst = max(
+            (each for each in rates if each.cell.decider == name),
+            key=lambda each: each.best_dropped[0],
+        )
+        family = max(each.family for each in rates if each.cell.decider == name)
+        lines.append(
+            [
+                f"`{label(name)}`",
+                percent(equal.any_dropped if equal else None),
+                percent(equal.best_dropped if equal else None),
+                percent(better.best_dropped if better else None),
+                percent(worst.best_dropped),
+                where(worst),
+                keeps(level(name), worst.best_dropped),
+                percent(family),
+                keeps(level(name), family),
+                plus_minus(*clear.blocks_used, 0) if clear else "-",
+                plus_minus(*clear.observations, 0) if clear else "-",
+            ]
+        )
+    return markdown(SUMMARY, lines)
+
+
+def keeps(alpha: float, worst: tuple[float, float]) -> str:
+    """Say whether a share is within two standard errors of alpha; none promised, none kept."""
+    mean, error = worst
+    if math.isnan(alpha):
+        return "promises none"
+    return "yes" if mean <= alpha + 2.0 * (0.0 if math.isnan(error) else error) else "no"
+
+
+def where(rates: Rates) -> str:
+    """Return the place of a cell in the grid."""
+    _, world, candidates, effect = rates.cell
+    gap = f"{effect:g} sd" if effect else "all equal"
+    return f"{world}, {candidates} candidates, {rates.blocks} blocks, {gap}"
+
+
+def percent(share: tuple[float, float] | None) -> str:
+    """Return a share and its standard error in percent."""
+    return "-" if share is None else plus_minus(100.0 * share[0], 100.0 * share[1], 1)
+
+
+def grid(rates: Sequence[Rates]) -> Iterator[str]:
+    """Yield a table for each world, number of candidates and number of blocks."""
+    effects = sorted({each.cell.effect for each in rates})
+    deciders = dict.fromkeys(each.cell.decider for each in rates)
+    places = dict.fromkeys((each.cell.world, each.cell.candidates, each.blocks) for each in rates)
+    found = {(each.cell, each.blocks): each for each in rates}
+    head = ["decider"]
+    for effect in effects:
+        head += [f"{effect:g} sd: drops it"] if effect else ["equal: drops one", "drops anyone"]
+        head += ["blocks", "observations"]
+    for world, candidates, blocks in places:
+        lines = []
+        for decider in deciders:
+            line = [decider]
+            for effect in effects:
+                each = found[Cell(decider, world, candidates, effect), blocks]
+                line.append(percent(each.best_dropped))
+                if not effect:
+                    line.append(percent(each.any_dropped))
+                line += [plus_minus(*each.blocks_used, 0), plus_minus(*each.observations, 0)]
+            lines.append(line)
+        yield f"{world}: {candidates} candidates, {blocks} blocks\n\n{markdown(head, lines)}\n"

@@ -1,0 +1,1 @@
+"""Error against observations: every decider, and sequential halving at as many observations."""

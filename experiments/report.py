@@ -1,0 +1,159 @@
+"""Options, progress, tables and files that the scripts share."""
+
+from __future__ import annotations
+
+import csv
+import math
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "csv_option",
+    "duration",
+    "file_in_a_directory",
+    "markdown",
+    "mean_and_error",
+    "plus_minus",
+    "run_options",
+    "several",
+    "takes",
+    "with_progress",
+    "write",
+]
+
+T = TypeVar("T")
+
+
+def several(each: click.ParamType[Any]) -> Callable[..., tuple[Any, ...]]:
+    """Return the callback of an option that takes words separated by blanks, each of one type."""
+
+    def convert(ctx: click.Context, param: click.Parameter, text: str) -> tuple[Any, ...]:
+        if not text.split():
+            raise click.BadParameter("give at least one")
+        return tuple(dict.fromkeys(each.convert(word, param, ctx) for word in text.split()))
+
+    return convert
+
+
+def file_in_a_directory(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a file whose directory does not exist."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no directory {str(path.parent)!r}")
+    return path
+
+
+csv_option = click.option(
+    "--csv",
+    "csv_path",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    callback=file_in_a_directory,
+    help="Write the table to this file.",
+)
+
+
+def run_options(repetitions: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add --repetitions, with this default, --jobs and --seed."""
+    options = (
+        click.option(
+            "--repetitions", type=click.IntRange(1), default=repetitions, show_default=True
+        ),
+        click.option("--jobs", type=click.IntRange(1), default=2, show_default=True),
+        click.option("--seed", type=click.IntRange(0), default=1, show_default=True),
+    )
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def takes(seconds: float, jobs: int) -> str:
+    """Say about how long a run takes that takes so many seconds of one core."""
+    cores = "one core" if jobs == 1 else f"{jobs} cores"
+    return f"Takes about {duration(seconds / jobs + 2.0)} on {cores} with nothing else to do."
+
+
+def with_progress(
+    todo: Sequence[T], seconds: Sequence[float], jobs: int, label: Callable[[T], str]
+) -> Iterator[T]:
+    """Yield what is to do; progress and remaining time go to stderr, the time taken to stdout.
+
+    Parameters
+    ----------
+    todo : sequence
+    seconds : sequence of float
+        How long each is expected to take on one core: corrected as time goes by.
+    jobs : int
+    label : callable
+        What is shown of each.
+    """
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}, about {task.fields[left]} left"),
+    )
+    start, done, total = time.monotonic(), 0.0, math.fsum(seconds)
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("", total=len(todo), left=duration(total / jobs))
+        for each, expected in zip(todo, seconds, strict=True):
+            progress.update(task, description=label(each))
+            yield each
+            done += expected
+            left = (time.monotonic() - start) / done * (total - done)
+            progress.update(task, advance=1, left=duration(left))
+    print(f"Took {duration(time.monotonic() - start)}.\n")
+
+
+def duration(seconds: float) -> str:
+    """Return 95 seconds as "1 min 35 s"."""
+    minutes, rest = divmod(round(max(seconds, 0.0)), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def mean_and_error(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the mean and its standard error (NaN if there is one value)."""
+    n = len(values)
+    return float(values.mean()), float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
+
+
+def plus_minus(mean: float, error: float, digits: int = 2) -> str:
+    """Return a mean and its standard error, if there is one."""
+    if math.isnan(mean):
+        return "-"
+    return f"{mean:.{digits}f}" + ("" if math.isnan(error) else f" ± {error:.{digits}f}")
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table with columns padded to their widths."""
+    lines = [list(head), *(list(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    padded = [
+        "| " + " | ".join(text.ljust(w) for text, w in zip(line, widths, strict=True)) + " |"
+        for line in lines
+    ]
+    return "\n".join([padded[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *padded[1:]])
+
+
+def write(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:
+    """Write rows to a CSV file, numbers to six significant digits; None writes nothing."""
+    if path is None:
+        return
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
+    print(f"\nWritten to {path}.")

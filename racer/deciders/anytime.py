@@ -1,0 +1,196 @@
+"""The anytime race: error over the whole race, not per look, by e-processes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Self
+
+import numpy as np
+
+from racer._checks import flag
+from racer.deciders.bets import Bets, log_e_of_signs
+from racer.deciders.budgeted import check_limit, least, used_after
+from racer.deciders.decider import Blocks, Drop, Verdict, best_of
+from racer.deciders.ranking import RunningRanks
+from racer.errors import SettingError
+from racer.stats._validation import check_fraction
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["AnytimeRace"]
+
+Form = Literal["sign", "rank", "median"]
+
+_LARGEST = float(np.log(np.finfo(np.float64).max))
+_FAR = 1_000_000  # blocks: so many can bring any decision
+
+
+@dataclass
+class _State:
+    ranks: RunningRanks
+    bets: Bets | None  # None: wins and losses are all that counts
+    opponents: int  # at the start
+    log_e: NDArray[np.float64]  # (m, m), of i against j, as of the last look
+    log_gone: NDArray[np.float64]  # (m,), of the sum of E_ij over all j that are gone
+    used: int = 0  # evaluations
+
+    def keep(self, kept: NDArray[np.intp]) -> None:
+        """Let the E_ij against who is gone stay as they are."""
+        gone = np.delete(np.arange(len(self.log_gone)), kept)
+        frozen = np.logaddexp.reduce(self.log_e[np.ix_(kept, gone)], axis=1)
+        self.log_gone = np.logaddexp(self.log_gone[kept], frozen)
+        if self.bets is not None:
+            self.bets.keep(kept)
+
+
+@dataclass(frozen=True)
+class AnytimeRace:
+    """Drop a candidate when the evidence against it, as an e-value, reaches 1 / alpha.
+
+    Against each opponent, a candidate's e-process multiplies bets that it loses the next block:
+    fair or unfavourable bets as long as it is not worse. Its e-value is their mean over all
+    opponents it started with; those against opponents that are gone stay as they were. So a
+    candidate that is worse than none is *ever* dropped with probability `alpha` at most,
+    however often the race looks and whenever it stops (Ville's inequality). That holds for each
+    such candidate: of k equal ones, some may go with probability up to k alpha, unless
+    `familywise`.
+
+    Hypothesis for i and j: given the past, cost i - cost j is symmetric about 0 or about a
+    point below ("rank", "median"); i loses a block that is no tie with probability 1/2 at most
+    ("sign"). Ties bet nothing; a failed cell loses in the clearest way against one that did
+    not fail, and ties with another failure.
+
+    Candidates stand in the order of their mean ranks among those still in. Who stands first is
+    not dropped, nor are those that tie with it.
+
+    With a budget in evaluations, or instances that are used once, the verdict is `undecided`
+    once nobody could be dropped even if it failed on every block that is left.
+
+    Parameters
+    ----------
+    alpha : float in (0, 0.5)
+        Probability, over the whole race, of dropping a candidate that is worse than none.
+    form : {"median", "rank", "sign"}
+        What a bet is sized by: the difference of costs over the median of the pair's
+        differences so far; its rank among them; nothing. The first 256 differences of a pair
+        serve for all later ones, which bounds time and memory: both grow with the square of
+        the number of candidates.
+    familywise : bool
+        Ask for (number still in) / alpha instead of 1 / alpha: then with probability 1 - alpha
+        no candidate that is worse than none is dropped at all (Holm's argument: at the first
+        such drop all of them are still in). Takes longer.
+    evaluations, blocks : int, optional
+        What the race may use, if it is less than the race tells.
+
+    Raises
+    ------
+    SettingError
+        A parameter out of range.
+
+    References
+    ----------
+    Waudby-Smith, Ramdas: Estimating means of bounded random variables by betting (JRSS B 2024);
+    Ramdas, Ruf, Larsson, Koolen: Admissible anytime-valid sequential inference must rely on
+    nonnegative martingales (arXiv:2009.03167, 2020).
+    """
+
+    alpha: float = 0.05
+    form: Form = "median"
+    familywise: bool = False
+    evaluations: int | None = None
+    blocks: int | None = None
+
+    def __post_init__(self) -> None:
+        check_fraction(self.alpha, "alpha", high=0.5)
+        if self.form not in ("median", "rank", "sign"):
+            raise SettingError(f"form={self.form!r}: choose 'median', 'rank' or 'sign'")
+        flag(self.familywise, "familywise")
+        check_limit(self.evaluations, "evaluations")
+        check_limit(self.blocks, "blocks")
+
+    def told_budget(self, evaluations: int | None, blocks: int | None) -> Self:
+        """Return this decider for a race that may use so much, or as little as it was given."""
+        return replace(
+            self,
+            evaluations=least(self.evaluations, evaluations),
+            blocks=least(self.blocks, blocks),
+        )
+
+    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:  # noqa: ARG002
+        """Return the state of a race in which nothing is known yet."""
+        m = n_candidates
+        bets = None if self.form == "sign" else Bets(m, self.form)
+        nothing = np.where(np.eye(m, dtype=bool), -np.inf, 0.0)
+        return _State(RunningRanks(m), bets, m - 1, nothing, np.full(m, -np.inf))
+
+    def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
+        """Take in new blocks and say who may go."""
+        ranks = state.ranks
+        kept = ranks.update(blocks)
+        if kept is not None:
+            state.keep(kept)
+        if state.bets is not None:
+            for row in blocks.costs:
+                state.bets.add(row)
+        state.used = used_after(state.used, blocks)
+        standing = ranks.sums.deviation / max(ranks.n, 1)
+        best = best_of(blocks.candidates, standing)
+        if len(standing) < 2:
+            return state, Verdict((), best, standing, {})
+
+        state.log_e = self._log_e(state)
+        e_values = _e_values(state, state.log_e)
+        goes = (e_values >= self._needed(len(standing))) & (standing > standing.min())
+        dropped = _drop(state, e_values, goes)
+        undecided = not dropped and self._is_undecided(state)
+        return state, Verdict(dropped, best, standing, {"gate": "none"}, undecided)
+
+    def _needed(self, alive: int) -> float:
+        """Return the e-value at which a candidate goes."""
+        return (alive if self.familywise else 1.0) / self.alpha
+
+    def _log_e(self, state: _State, more: int = 0) -> NDArray[np.float64]:
+        """Return log E_ij; with `more`, after so many more blocks that are the worst for i."""
+        if state.bets is not None:
+            return state.bets.log_e(more)
+        log_e = log_e_of_signs(state.ranks.wins.T + more, state.ranks.wins)
+        np.fill_diagonal(log_e, -np.inf)
+        return log_e
+
+    def _is_undecided(self, state: _State) -> bool:
+        """Say whether nobody can go any more, whatever the blocks bring that are left."""
+        left = []
+        if self.blocks is not None:
+            left.append(self.blocks - state.ranks.n)
+        if self.evaluations is not None:  # nobody goes on the way, so blocks stay as dear
+            left.append((self.evaluations - state.used) // len(state.log_gone))
+        if not left or min(left) > _FAR:
+            return False
+        at_most = _e_values(state, self._log_e(state, max(min(left), 0)))
+        return bool((at_most < self._needed(len(at_most))).all())
+
+
+def _e_values(state: _State, log_e: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of E_ij over all opponents at the start, at most the largest float."""
+    total = np.logaddexp(state.log_gone, np.logaddexp.reduce(log_e, axis=1))
+    mean: NDArray[np.float64] = np.exp(np.minimum(total - np.log(state.opponents), _LARGEST))
+    return mean
+
+
+def _drop(
+    state: _State, e_values: NDArray[np.float64], goes: NDArray[np.bool_]
+) -> tuple[Drop, ...]:
+    """Drop who goes, each against who speaks most against it among those that stay."""
+    against = np.where(goes, -np.inf, state.log_e)
+    return tuple(
+        Drop(
+            int(state.ranks.candidates[i]),
+            "inferior",
+            int(state.ranks.candidates[against[i].argmax()]),
+            float(e_values[i]),
+            "e-value",
+        )
+        for i in np.argsort(-e_values, kind="stable").tolist()
+        if goes[i]
+    )

@@ -1,0 +1,158 @@
+"""The budgeted race: spend the budget to its end on those that may be the best."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from racer.deciders.budgeted import check_limit, least, needed, used_after
+from racer.deciders.decider import Blocks, Drop, Verdict, best_of
+from racer.deciders.scores import By, block_scores, check_by
+from racer.stats._validation import check_draws
+from racer.stats.dirichlet import gamma_weights, one_blas_thread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["BayesianBest"]
+
+
+@dataclass
+class _State:
+    seed: int
+    first: int  # candidates at the start
+    budget: int
+    candidates: NDArray[np.intp]
+    totals: NDArray[np.float64]  # (m,), of scores
+    drawn: NDArray[np.float64]  # (draws, m), of scores times the blocks' weights in a draw
+    pending: list[NDArray[np.float64]]  # scores not yet in `drawn`
+    blocks: int
+    used: int  # evaluations
+
+    def keep(self, candidates: NDArray[np.intp]) -> None:
+        kept = np.searchsorted(self.candidates, candidates)
+        self.candidates, self.totals = candidates, self.totals[kept]
+        self.drawn = np.ascontiguousarray(self.drawn[:, kept])
+        self.pending = [scores[kept] for scores in self.pending]
+
+    def draw(self) -> None:
+        """Bring `drawn` up to date."""
+        first, draws = self.blocks - len(self.pending), len(self.drawn)
+        blocks = range(first, self.blocks)
+        weights = np.array([gamma_weights(self.seed, block, draws) for block in blocks])
+        with one_blas_thread():
+            self.drawn += weights.T @ np.array(self.pending)
+        self.pending = []
+
+
+@dataclass(frozen=True)
+class BayesianBest:
+    """On a known budget, drop whoever has the least posterior probability of being best.
+
+    A race of m candidates that has spent the share u of its budget keeps m^(1-u) of them: as
+    many evaluations go into each halving of the pool as into any other, as in sequential
+    halving, but candidates go one by one, as late as the budget allows. The last two stay to
+    the end. It says how probable it is that the dropped one is best, and promises nothing
+    about errors: the budget decides how many go, the evidence who. After few blocks that
+    probability is too sure of itself: it knows no costs but those it has seen.
+
+    Parameters
+    ----------
+    by : {"mean-rank", "mean"}
+        What the best has the smallest of: the expected rank, or the expected cost (a failed
+        cell counts one range of its block behind the block's worst). A rank counts 1/(k+1) in
+        a block with k candidates (van Elteren 1960), so that blocks from before and after a
+        drop add up. "mean" is for costs on one scale without outliers.
+    evaluations : int, optional
+        The budget, if it is less than that of the race.
+    draws : int >= 100
+        Dirichlet draws of the block weights (the Bayesian bootstrap).
+
+    Raises
+    ------
+    SettingError
+        A parameter out of range; at the start of a race, no budget of evaluations.
+
+    References
+    ----------
+    Benavoli et al. (ICML 2015), eq. 15, for the posterior; Karnin, Koren, Somekh: Almost
+    optimal exploration in multi-armed bandits (ICML 2013), for the shares of the budget.
+    """
+
+    by: By = "mean-rank"
+    evaluations: int | None = None
+    draws: int = 1000
+
+    def __post_init__(self) -> None:
+        check_by(self.by)
+        check_draws(self.draws)
+        check_limit(self.evaluations, "evaluations")
+
+    def told_budget(self, evaluations: int | None, blocks: int | None) -> Self:  # noqa: ARG002
+        """Return this decider for a race of so many evaluations, or as many as it was given.
+
+        Blocks are not planned with: where instances run out first, more than two are left.
+        """
+        return replace(self, evaluations=least(self.evaluations, evaluations))
+
+    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
+        """Return the state of a race in which nothing is known yet."""
+        m = n_candidates
+        budget = needed(self.evaluations, "bayesian-best", "BayesianBest")
+        drawn = np.zeros((self.draws, m))
+        return _State(
+            int(rng.integers(2**63)), m, budget, np.arange(m), np.zeros(m), drawn, [], 0, 0
+        )
+
+    def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
+        """Take in new blocks; drop the least probable ones that the budget has no room for."""
+        if len(blocks.candidates) != len(state.candidates):
+            state.keep(blocks.candidates)
+        with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
+            for row in blocks.costs:
+                state.pending.append(block_scores(row, self.by))
+                state.totals += state.pending[-1]
+            state.blocks += len(blocks.costs)
+            state.used = used_after(state.used, blocks)
+            standing = state.totals / max(state.blocks, 1)
+            best = best_of(blocks.candidates, standing)
+            room = _room(state)
+            dropped: tuple[Drop, ...] = ()
+            if state.blocks > 1 and best is not None and room < len(standing):
+                state.draw()
+                dropped = _least_probable(state, standing, room)
+        return state, Verdict(dropped, best, standing, {"room": room})
+
+
+def _room(state: _State) -> int:
+    """Return how many candidates the rest of the budget has room for, two at least."""
+    left = max(0.0, 1.0 - state.used / state.budget)
+    return max(2, math.ceil(math.pow(state.first, left) - 1e-9))
+
+
+def _least_probable(state: _State, standing: NDArray[np.float64], room: int) -> tuple[Drop, ...]:
+    """Drop all but `room`, the least probable first; who ties with one that stays, stays."""
+    least = state.drawn.min(axis=1, keepdims=True)
+    leads = state.drawn <= least + 1e-9 * np.abs(least)
+    probability = (leads / leads.sum(axis=1, keepdims=True)).mean(axis=0)
+    order = np.lexsort((standing, -probability))
+    last = order[room - 1]
+    goes = (probability < probability[last]) | (
+        (probability == probability[last]) & (standing > standing[last])
+    )
+    goes &= standing > standing.min()
+    leader = int(standing.argmin())
+    return tuple(
+        Drop(
+            int(state.candidates[i]),
+            "unlikely",
+            int(state.candidates[leader]),
+            float(probability[i]),
+            "posterior",
+        )
+        for i in order[::-1].tolist()
+        if goes[i]
+    )

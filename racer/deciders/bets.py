@@ -1,0 +1,162 @@
+"""Evidence that can be read at any time: for each pair, what bets on the sign have become."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from racer.stats.dirichlet import RowBuffer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Bets", "Sized", "log_e_of_signs"]
+
+Sized = Literal["rank", "median"]
+
+_SHARES: dict[Sized, tuple[float, ...]] = {
+    "rank": (0.5, 0.7, 0.9),
+    "median": (0.1, 0.2, 0.35, 0.5, 0.75, 1.0),
+}
+_FULL: dict[Sized, float] = {"rank": 1.0, "median": 3.0}  # the size of the largest bet
+_MOST = np.finfo(np.float64).max
+_ENOUGH = 256  # sizes of a pair that later ones are measured by: bounds time and memory
+
+
+@lru_cache(maxsize=32)
+def _pairs(m: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.triu_indices(m, 1)
+
+
+class Bets:
+    """For each ordered pair (i, j), bets that i costs more than j, sized by the difference.
+
+    E_ij is the mean over shares c of the products over blocks of 1 + b(c s), s being the sign of
+    cost i - cost j times its size relative to the pair's sizes so far, this one among them
+    (the first 256 sizes, from then on): "median", size / median, at most 3, b = tanh
+    (1 + tanh x = exp(x) / cosh(x)); "rank", mid-rank / number, b(x) = x. Ties bet nothing; a
+    cell that failed against one that did not is a bet of full size; neither counts among the
+    sizes.
+
+    Given the past, b is an odd and nondecreasing function of the difference: its mean is 0
+    where differences are symmetric about 0, and lower where they are shifted down. So under
+    "i is not worse than j" each factor has mean 1 at most, and E_ij is an e-process.
+
+    Parameters
+    ----------
+    m : int
+        Candidates.
+    sized : {"rank", "median"}
+    """
+
+    def __init__(self, m: int, sized: Sized) -> None:
+        self._m = m
+        self._sized: Sized = sized
+        self._shares = np.array(_SHARES[sized])[:, None]
+        first, _ = _pairs(m)
+        # of each pair i < j, the logs for (i, j) and for (j, i), by share
+        self._logs = np.zeros((2, len(self._shares), len(first)))
+        self._sizes = RowBuffer(len(first), np.float64)  # ascending, then inf where none
+        self._known = np.zeros(len(first), dtype=np.intp)
+
+    def keep(self, kept: NDArray[np.intp]) -> None:
+        """Forget all candidates but those at these positions (ascending)."""
+        first, second = _pairs(self._m)
+        stay = np.flatnonzero(np.isin(first, kept) & np.isin(second, kept))
+        self._m = len(kept)
+        self._logs, self._known = self._logs[:, :, stay], self._known[stay]
+        self._sizes.keep(columns=stay)
+
+    def add(self, costs: NDArray[np.float64]) -> None:
+        """Settle the bets of one block: costs, shape (m,), +inf for a failed cell."""
+        first, second = _pairs(self._m)
+        one, other = costs[first], costs[second]
+        sign = np.subtract(one > other, one < other, dtype=np.float64)
+        sized = (sign != 0.0) & np.isfinite(one) & np.isfinite(other)
+        with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
+            size = np.where(sized, np.minimum(np.abs(one - other), _MOST), np.inf)
+        bet = self._shares * (sign * self._relative(size, sized))
+        if self._sized == "median":
+            bet = np.tanh(bet)
+        self._logs += np.log1p(np.array([bet, -bet]))
+
+    def _relative(self, size: NDArray[np.float64], sized: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Take in the sizes of a block; return them relative to those so far, with these."""
+        relative = np.full(len(size), _FULL[self._sized])
+        enters = sized & (self._known < _ENOUGH)
+        if self._sized == "rank":
+            before = self._sizes.rows
+            smaller = np.add.reduce(before < size, axis=0, dtype=np.intp)
+            equal = np.add.reduce(before == size, axis=0, dtype=np.intp)
+            place = smaller + 0.5 * equal + 1.0
+            np.divide(place, self._known + 1, out=relative, where=sized)
+        if enters.any():
+            self._insert(size, enters)
+        if self._sized == "rank" or not len(self._sizes):
+            return relative
+        rows, columns = self._sizes.rows, np.arange(len(size))
+        known = np.maximum(self._known, 1)
+        low, high = rows[(known - 1) // 2, columns], rows[known // 2, columns]
+        with np.errstate(over="ignore", invalid="ignore"):
+            median = low + (high - low) / 2.0  # of the smallest floats and of the largest
+            np.divide(size, median, out=relative, where=sized)
+        np.minimum(relative, _FULL[self._sized], out=relative)
+        return relative
+
+    def _insert(self, size: NDArray[np.float64], enters: NDArray[np.bool_]) -> None:
+        """Put sizes into their ascending columns."""
+        if self._known[enters].max() == len(self._sizes):
+            self._sizes.append(np.full(len(size), np.inf))
+        self._known += enters
+        rows = self._sizes.rows
+        moved = np.minimum(rows, np.where(enters, size, np.inf))
+        np.maximum(rows[:-1], moved[1:], out=moved[1:])
+        rows[:] = moved
+
+    def log_e(self, more: int = 0) -> NDArray[np.float64]:
+        """Return log E_ij, shape (m, m), -inf on the diagonal.
+
+        Parameters
+        ----------
+        more : int
+            After so many more blocks, each with the best bet that there is for (i, j): i fails.
+        """
+        full = self._shares * _FULL[self._sized]
+        best = np.log1p(np.tanh(full) if self._sized == "median" else full)
+        mixed = np.logaddexp.reduce(self._logs + more * best, axis=1) - np.log(len(best))
+        first, second = _pairs(self._m)
+        table = np.full((self._m, self._m), -np.inf)
+        table[first, second], table[second, first] = mixed
+        return table
+
+
+def log_e_of_signs(lost: NDArray[np.int64], won: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return log E_ij of the sign form: the likelihood ratio of theta ~ Uniform(1/2, 1) to 1/2.
+
+    theta is the probability that i loses a block that is no tie:
+    E = 2^(n+1) B(lost + 1, won + 1) P(Beta(lost + 1, won + 1) > 1/2), n = lost + won.
+
+    Parameters
+    ----------
+    lost, won : ndarray of int, any one shape
+        Blocks in which i costs more than j, and less.
+
+    Returns
+    -------
+    ndarray, of that shape
+        Where P is below the smallest float, the first term of its series: a bound from below.
+    """
+    from scipy.special import bdtr, betaln  # noqa: PLC0415
+
+    base = int(won.max(initial=0)) + 1
+    counts, inverse = np.unique(lost * base + won, return_inverse=True)
+    losses, wins = np.divmod(counts, base)
+    n = losses + wins
+    with np.errstate(divide="ignore"):
+        # P(Beta(l + 1, w + 1) > 1/2) = P(Bin(n + 1, 1/2) <= l)
+        tail = np.log(bdtr(losses, n + 1, 0.5))
+    log_e = (n + 1) * np.log(2.0) + betaln(losses + 1, wins + 1) + tail
+    bounded: NDArray[np.float64] = np.maximum(log_e, -np.log(wins + 1.0))
+    return bounded[inverse].reshape(lost.shape)

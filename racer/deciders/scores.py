@@ -1,0 +1,47 @@
+"""What a block adds to the standing of its candidates, where standing is a mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from racer.errors import SettingError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["By", "block_scores", "check_by", "impute_failed"]
+
+By = Literal["mean", "mean-rank"]
+
+
+def check_by(by: str) -> None:
+    """Raise SettingError unless `by` is one of the two."""
+    if by not in ("mean", "mean-rank"):
+        raise SettingError(f"by={by!r}: choose 'mean' or 'mean-rank'")
+
+
+def block_scores(costs: NDArray[np.float64], by: By) -> NDArray[np.float64]:
+    """Return what a block adds: costs above the block's best, or ranks over (m + 1).
+
+    That weight (van Elteren 1960) puts the ranks of large and small blocks on a comparable
+    scale: blocks from before and after a drop can be added up.
+    """
+    if by == "mean-rank":
+        ordered = np.sort(costs)
+        before = np.searchsorted(ordered, costs, "left") + np.searchsorted(ordered, costs, "right")
+        return np.asarray((before + 1.0) / (2.0 * (len(costs) + 1.0)), dtype=np.float64)
+    known = impute_failed(costs)
+    return np.asarray(known - known.min(), dtype=np.float64)
+
+
+def impute_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Put failed cells one range of the block behind its worst."""
+    if max(costs.tolist()) < np.inf:
+        return costs
+    failed = np.isinf(costs)
+    known = costs[~failed]
+    worst = float(known.max())
+    behind = worst - float(known.min()) or max(abs(worst), 1.0)
+    return np.where(failed, worst + behind, costs)

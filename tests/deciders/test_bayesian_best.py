@@ -1,0 +1,149 @@
+"""The budgeted race spends its budget to the end, on those that may be the best."""
+
+import math
+
+import numpy as np
+import pytest
+
+import racer
+from racer import SettingError
+from racer.deciders import BayesianBest, SequentialHalving
+from racer.simulate import HeavyTailedWorld, UnequalInstancesWorld, play
+from racer.stats.bayesian_friedman import probability_best
+
+EVALUATIONS = 900
+
+
+def race(costs, *, budget=EVALUATIONS, maximize=False, **settings):
+    """Race over a table of costs, one row per block, and return the result."""
+    running = racer.Race(
+        range(costs.shape[1]),
+        decider=BayesianBest(**settings),
+        budget=budget,
+        maximize=maximize,
+        seed=1,
+    )
+    while cells := running.ask():
+        running.tell_block(costs[cells[0].block, list(running.alive)])
+    return running.result()
+
+
+def some_costs(m=9, seed=1):
+    return np.random.default_rng(seed).normal(size=(600, m)) + 0.3 * np.arange(m)
+
+
+@pytest.mark.parametrize("by", ["mean", "mean-rank"])
+@pytest.mark.parametrize("m", [3, 9, 40])
+def test_the_pool_shrinks_as_the_budget_does(by, m):
+    result = race(some_costs(m), by=by)
+    assert result.ended == racer.Ended.BUDGET
+    assert len(result.survivors) == 2
+    assert EVALUATIONS - 2 < result.evaluations <= EVALUATIONS
+    used = 0
+    for evaluated in result.blocks["evaluated"]:
+        used_before, used = used, used + evaluated
+        if used_before >= 5 * m:  # looks begin after five blocks
+            left = 1.0 - used_before / EVALUATIONS
+            assert evaluated == max(2, math.ceil(m**left - 1e-9))
+
+
+def test_what_is_dropped_says_how_probable_it_was_best_and_who_leads():
+    gone = race(some_costs()).eliminations
+    assert set(gone["reason"]) == {"unlikely"}
+    assert set(gone["measure"]) == {"posterior"}
+    assert gone["probability"].between(0.0, 0.5).all()
+    assert 0 in set(gone["against"])
+
+
+def test_the_first_to_go_has_the_least_posterior_probability_of_being_best():
+    """Before anyone goes, ranks weigh the same in every block: that is eq. 15."""
+    costs = some_costs(5)
+    gone = race(costs).eliminations
+    first = gone[gone["block"] == gone["block"].min()]
+    shares = probability_best(costs[: first["block"].iloc[0] + 1], draws=50_000)
+    assert set(first["candidate"]) == set(np.argsort(shares)[: len(first)].tolist())
+    expected = shares[first["candidate"]]
+    error = np.sqrt(expected * (1.0 - expected) / 1000) + 1e-3
+    assert (np.abs(first["probability"] - expected) < 4 * error).all()
+
+
+def test_the_order_of_candidates_does_not_matter():
+    costs, order = some_costs(), np.random.default_rng(2).permutation(9)
+    for by in ("mean", "mean-rank"):
+        plain, turned = race(costs, by=by), race(costs[:, order], by=by)
+        assert {(e.block, e.candidate) for e in plain.dropped} == {
+            (e.block, int(order[e.candidate])) for e in turned.dropped
+        }
+
+
+def test_blocks_at_once_are_blocks_one_by_one(table):
+    for by in ("mean", "mean-rank"):
+        decider = BayesianBest(by=by, evaluations=900)
+        at_once = table.decide(decider, some_costs()[:50])
+        stepwise = table.decide(decider, some_costs()[:50], step=7)
+        assert [d[:3] for d in at_once.dropped] == [d[:3] for d in stepwise.dropped] != []
+        assert np.allclose(at_once.standing, stepwise.standing)
+
+
+def test_ranks_ignore_what_keeps_the_order_within_blocks():
+    costs = some_costs()
+    bent = np.exp(costs) * np.random.default_rng(3).uniform(1, 1e6, size=(600, 1))
+    assert race(costs).dropped == race(bent).dropped
+    assert race(costs, by="mean").dropped != race(bent, by="mean").dropped
+
+
+def test_those_that_tie_with_one_that_stays_stay(table):
+    """Among equals there is no least probable one: nobody goes, and nobody is best."""
+    result = race(np.ones((600, 9)))
+    assert (result.ended, result.best, result.dropped) == (racer.Ended.ALL_EQUAL, None, ())
+    costs = some_costs(4)
+    costs = np.column_stack([costs, costs[:, 3], costs[:, 3]])  # the worst, three times
+    for blocks, room, gone in ((25, 4, set()), (40, 3, {3, 4, 5})):
+        verdict = table.decide(BayesianBest(evaluations=600), costs[:blocks])
+        assert verdict.evidence["room"] == room
+        assert {drop.candidate for drop in verdict.dropped} == gone
+
+
+@pytest.mark.parametrize("scale", [1e308, 1e-308, 5e-324])
+@pytest.mark.parametrize("by", ["mean", "mean-rank"])
+def test_costs_at_the_ends_of_the_floats(scale, by):
+    rng = np.random.default_rng(1)
+    costs = scale * rng.choice([-1.0, 0.0, 1.0], size=(600, 4), p=[0.3, 0.3, 0.4])
+    result = race(costs, by=by)
+    assert len(result.survivors) >= 2
+    assert result.eliminations["probability"].between(0.0, 1.0).all()
+
+
+def test_failures_cost_more_than_the_worst():
+    def evaluate(config, instance, seed):
+        if config == 0 and instance % 2:
+            raise ValueError("odd")
+        return config + instance
+
+    for by in ("mean", "mean-rank"):
+        decider = BayesianBest(by=by)
+        assert racer.race([0, 1, 2], evaluate, range(10), budget=90, decider=decider).best == 1
+
+
+@pytest.mark.parametrize("world", [HeavyTailedWorld(20, 1.0), UnequalInstancesWorld(20, 1.0)])
+def test_it_beats_halving_by_means_where_means_mislead(world):
+    ours, halving = (
+        play(decider, world, repetitions=100, blocks=1200, budget=1200, seed=3)
+        for decider in ("bayesian-best", SequentialHalving())
+    )
+    error = math.hypot(ours.errors["mae"], halving.errors["mae"])
+    assert halving.summary["mae"] - ours.summary["mae"] > 2 * error
+    assert ours.summary["observations"] == pytest.approx(1199.5, abs=0.5)
+
+
+def test_it_needs_a_budget_of_evaluations():
+    with pytest.raises(SettingError, match="'bayesian-best' needs a budget of evaluations"):
+        racer.Race([1, 2], budget=racer.Budget(seconds=5), decider="bayesian-best")
+    decider = BayesianBest(evaluations=100)
+    assert racer.Race([1, 2], budget=racer.Budget(seconds=5), decider=decider).ended is None
+
+
+@pytest.mark.parametrize("bad", [{"by": "median"}, {"evaluations": 0}, {"draws": 10}])
+def test_bad_settings(bad):
+    with pytest.raises(SettingError):
+        BayesianBest(**bad)

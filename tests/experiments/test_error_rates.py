@@ -1,0 +1,218 @@
+"""The script that measures how often deciders err: what it counts is what it says."""
+
+import csv
+import dataclasses
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from experiments.error_rates import rates
+from experiments.error_rates.rates import (
+    NAMED,
+    PLANNERS,
+    ROWS,
+    WORLDS,
+    Cell,
+    Design,
+    count,
+    world_of,
+)
+from experiments.error_rates.tables import keeps
+from racer.deciders import DECIDERS, AnytimeRace, FRace
+from racer.racing.race import Race
+from racer.simulate import NormalWorld
+
+SCRIPT = Path(__file__).parents[2] / "scripts/error_rates.py"
+SMALL = (
+    *(
+        "--repetitions",
+        "3",
+        "--jobs",
+        "1",
+        "--deciders",
+        "f-race halving",
+        "--worlds",
+        "normal heavy-tailed",
+    ),
+    *("--candidates", "10", "--effects", "0 1", "--blocks", "10 50"),
+)
+
+
+def invoke(*arguments):
+    spec = importlib.util.spec_from_file_location("scripts_error_rates", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return CliRunner().invoke(module.main, list(arguments), catch_exceptions=False)
+
+
+def test_every_decider_has_a_row():
+    assert set(DECIDERS) <= set(ROWS)
+    assert [rates.label(name) for name in NAMED] == [f'"{name}"' for name in DECIDERS]
+    assert rates.label("f-race-mean-rank-holm") == 'FRace(posthoc="mean-rank", correction="holm")'
+    assert rates.label("bayesian-friedman-no-gate") == "BayesianFriedman(gate=False)"
+
+
+def test_levels_are_those_of_the_deciders():
+    assert rates.level("f-race") == 0.05
+    assert rates.level("f-race-0.01") == 0.01
+    assert rates.level("bayesian-friedman-0.99") == pytest.approx(0.01)
+    assert np.isnan(rates.level("halving"))
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_one_candidate_is_better_by_the_effect(world):
+    quality = world_of(Cell("f-race", world, 6, 0.25)).draw(3).quality
+    assert sorted(quality) == [-0.25, 0, 0, 0, 0, 0]
+    assert (world_of(Cell("f-race", world, 6, 0.0)).draw(3).quality == 0.0).all()
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_longer_race_contains_the_shorter_ones(name):
+    """Counted from one race of 60 blocks or from one of 12: the same."""
+    world = world_of(Cell(name, "normal", 8, 0.5))
+    for seed in range(4):
+        together = count(ROWS[name], world, seed, (12, 60))
+        alone = count(ROWS[name], world, seed, (12,))
+        if isinstance(ROWS[name], AnytimeRace):  # may end as undecided before its own end
+            np.testing.assert_array_equal(together[0, :2], alone[0, :2])
+            assert (alone[0, 2:] <= together[0, 2:]).all()
+        else:
+            np.testing.assert_array_equal(together[0], alone[0])
+        best, anyone, blocks, observations = together.T
+        assert (best <= anyone).all()
+        assert (observations <= np.minimum(blocks, [12, 60]) * 8).all()
+        if not isinstance(ROWS[name], PLANNERS):
+            assert (np.diff(together, axis=0) >= 0.0).all()
+
+
+def test_counts_are_those_of_the_race():
+    """Played here by hand; seed 5 is one in which the race goes on after dropping some."""
+    world = NormalWorld(5, 1.0, qualities=(-1.0, 0.0, 0.0, 0.0, 0.0))
+    drawn = world.draw(5)
+    race = Race(range(5), range(40), decider=FRace(), budget=200, seed=5, deterministic=True)
+    for block in range(40):
+        if race.ended is None:
+            race.tell_block(drawn.costs(block)[list(race.alive)])
+    result = race.result()
+    (found,) = count(FRace(), world, 5, (40,))
+    assert found.tolist() == [
+        float(int(drawn.quality.argmin()) not in result.survivors),
+        float(len(result.survivors) < 5),
+        len(result.blocks),
+        result.evaluations,
+    ]
+    assert len(result.dropped) > 0
+
+
+def test_where_all_are_equal_the_share_of_them_that_is_dropped_is_counted():
+    world = world_of(Cell("halving", "normal", 8, 0.0))
+    (found,) = count(ROWS["halving"], world, 1, (40,))
+    best, anyone, blocks, observations = found
+    assert (best, anyone) == (7 / 8, 1.0)  # halving leaves one of eight
+    assert blocks > 40
+    assert 300 < observations <= 320
+
+
+def test_without_noise_to_speak_of_nobody_errs(tmp_path):
+    path = tmp_path / "rates.csv"
+    result = invoke(
+        *("--repetitions", "5", "--jobs", "1", "--deciders", "f-race t-race halving"),
+        *("--worlds", "normal", "--candidates", "10", "--effects", "50", "--csv", str(path)),
+    )
+    assert result.exit_code == 0, result.output
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["decider"], row["blocks"]) for row in rows] == [
+        (decider, blocks)
+        for decider in ("f-race", "t-race", "halving")
+        for blocks in ("10", "50", "200")
+    ]
+    assert {(row["best_dropped"], row["any_dropped"]) for row in rows} == {("0", "1")}
+
+
+def test_tables_and_file_say_the_same(tmp_path):
+    path = tmp_path / "rates.csv"
+    result = invoke(*SMALL, "--csv", str(path))
+    assert result.exit_code == 0, result.output
+    assert "Takes about" in result.stdout
+    with path.open(newline="") as file:
+        rows = {
+            (row["decider"], row["world"], row["effect"], row["blocks"]): row
+            for row in csv.DictReader(file)
+        }
+    assert len(rows) == 2 * 2 * 2 * 2
+    row = rows["f-race", "normal", "0", "50"]
+    lines = [line for line in result.stdout.splitlines() if line.startswith('| `"f-race"`')]
+    (cells,) = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    mean, error = (100 * float(row[f"any_dropped{end}"]) for end in ("", "_se"))
+    assert cells[1] == f"{mean:.1f} ± {error:.1f}"
+    assert cells[-1] == "-"  # 200 blocks were not asked for
+    assert "heavy-tailed: 10 candidates, 50 blocks" in result.stdout
+    assert "heavy-tailed: 10 candidates" not in invoke(*SMALL, "--summary").stdout
+
+
+def test_same_seed_same_figures_whatever_the_jobs():
+    def table(*more):
+        return invoke(*SMALL, *more).stdout.split("Took")[1].partition("\n")[2]
+
+    assert table() == table("--jobs", "2") != table("--seed", "2")
+
+
+def test_keeping_alpha_allows_two_standard_errors():
+    assert keeps(0.05, (0.07, 0.01)) == "yes"
+    assert keeps(0.05, (0.071, 0.01)) == "no"
+    assert keeps(0.05, (0.04, np.nan)) == "yes"
+    cell = Cell("f-race", "normal", 10, 0.0)
+    equal = rates.Rates(cell, 50, (0.02, 0.0), (0.2, 0.01), (50.0, 0.0), (500.0, 0.0))
+    better = dataclasses.replace(equal, cell=cell._replace(effect=1.0))
+    assert (equal.family, better.family) == ((0.2, 0.01), (0.02, 0.0))
+    assert keeps(np.nan, (0.04, 0.01)) == "promises none"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--deciders", "f-rce"],
+            "'f-rce' is not one of 'bayesian-friedman', 'bayesian-best', 'f-race'",
+        ),
+        (["--deciders", " "], "give at least one"),
+        (
+            ["--worlds", "normal cauchy"],
+            "'cauchy' is not one of 'normal', 'heavy-tailed', 'unequal'",
+        ),
+        (["--candidates", "1"], "1 is not in the range x>=2"),
+        (["--candidates", "ten"], "'ten' is not a valid integer"),
+        (["--effects", "-1"], "-1.0 is not in the range"),
+        (["--effects", "nan"], "nan is not a number"),
+        (["--blocks", "4"], "4 is not in the range x>=5"),
+        (["--repetitions", "0"], "0 is not in the range x>=1"),
+        (["--csv", "no/such/directory/t.csv"], "there is no directory"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_runs(arguments, message):
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+    assert "Takes about" not in result.output
+
+
+def test_expected_time_grows_with_the_work():
+    design = Design(10, 1, 1, (10, 50))
+    few = Cell("f-race", "normal", 2, 0.0).expected_seconds(design)
+    assert few < Cell("f-race", "normal", 30, 0.0).expected_seconds(design)
+    assert few < Cell("halving", "normal", 2, 0.0).expected_seconds(design)
+
+
+def test_the_anytime_race_keeps_its_alpha_in_every_cell_of_the_grid():
+    path = Path(__file__).parents[2] / "experiments" / "error_rates" / "error_rates.csv"
+    with path.open(newline="") as file:
+        grid = [row for row in csv.DictReader(file) if row["decider"].startswith("anytime")]
+    assert len(grid) == 4 * 135  # three forms, and familywise
+    for row in grid:
+        dropped = "any_dropped" if row["effect"] == "0" else "best_dropped"
+        share = dropped if row["decider"] == "anytime-familywise" else "best_dropped"
+        assert float(row[share]) <= 0.05 + 2.0 * float(row[f"{share}_se"])

@@ -1,0 +1,136 @@
+"""A race ends when its decider says that nobody can go any more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import racer
+from racer import Ended, Race, RaceEnded
+from racer.deciders import AnytimeRace, Drop, Verdict
+
+
+class Resigned:
+    """A decider that says "undecided" once it has seen so many blocks, and may drop then."""
+
+    def __init__(self, after, drops=()):
+        self.after = after
+        self.drops = drops
+        self.told = None
+
+    def told_budget(self, evaluations, blocks):
+        self.told = evaluations, blocks
+        return self
+
+    def start(self, n_candidates, rng):
+        return 0
+
+    def decide(self, state, blocks):
+        state += len(blocks.costs)
+        drops = tuple(Drop(c, "inferior", 0, 0.99, "posterior") for c in self.drops)
+        said = state >= self.after
+        return state, Verdict(
+            drops if said else (), 0, blocks.costs.mean(axis=0), {}, undecided=said
+        )
+
+
+def config_of(cell):
+    return cell.config
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"budget": 40}, (40, None)),
+        ({"budget": racer.Budget(seconds=9.0)}, (None, None)),
+        ({"budget": 40, "instances": ["a", "b", "c"]}, (40, None)),
+        ({"budget": 40, "instances": ["a", "b", "c"], "deterministic": True}, (40, 3)),
+    ],
+)
+def test_a_decider_is_told_what_the_race_may_use(settings, told):
+    decider = Resigned(1)
+    Race([1, 2], decider=decider, **settings)
+    assert decider.told == told
+
+
+def test_undecided_ends_the_race_once(racing):
+    events = []
+    race = Race([1, 2, 3], decider=Resigned(7), budget=99, callbacks=[events.append])
+    result = racing.play(race, config_of)
+    assert race.ask() == ()
+    assert (race.ended, result.ended) == (Ended.UNDECIDED, Ended.UNDECIDED)
+    assert (len(result.blocks), result.evaluations) == (7, 21)
+    assert (result.best_index, result.survivors) == (0, (0, 1, 2))
+    assert events[-1] == RaceEnded(Ended.UNDECIDED, ())
+    assert sum(isinstance(event, RaceEnded) for event in events) == 1
+
+
+@pytest.mark.parametrize(("drops", "ended"), [((2,), Ended.BUDGET), ((1, 2), Ended.DECIDED)])
+def test_while_somebody_goes_nothing_is_undecided(racing, drops, ended):
+    race = Race([1, 2, 3], decider=Resigned(5, drops), budget=17)
+    assert racing.play(race, config_of).ended == ended
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "ended"),
+    [
+        (lambda cell: 1.0, Ended.ALL_EQUAL),
+        (lambda cell: None if cell.candidate else 1.0, Ended.UNDECIDED),
+    ],
+)
+def test_all_equal_is_worse_news(racing, evaluate, ended):
+    assert racing.play(Race([1, 2], decider=Resigned(6), budget=99), evaluate).ended == ended
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"budget": 12},
+        {"budget": 99, "instances": range(6), "deterministic": True},
+        {"budget": 99, "each_test": 4},
+    ],
+)
+def test_undecided_says_more_than_that_budget_or_instances_are_spent(racing, settings):
+    race = Race([1, 2], decider=Resigned(6), **{"first_test": 2, **settings})
+    assert racing.play(race, config_of).ended == Ended.UNDECIDED
+
+
+def test_an_undecided_last_look_says_so(racing):
+    race = Race([1, 2], decider=Resigned(7), budget=14, each_test=50)
+    assert racing.play(race, config_of).ended == Ended.UNDECIDED
+
+
+def test_min_survivors_decide_first(racing):
+    costs = np.random.default_rng(5).normal([0.0, 0.0, 0.0, 9.0], size=(40, 4))
+    race = Race(range(4), decider="anytime", budget=160, min_survivors=3)
+    result = racing.play(race, lambda cell: costs[cell.block, cell.candidate])
+    assert result.ended == Ended.DECIDED
+    assert len(result.survivors) == 3
+    assert 3 not in result.survivors
+
+
+@pytest.mark.parametrize("form", ["sign", "rank", "median"])
+def test_a_race_of_equals_ends_before_its_budget_and_says_why(form, capsys):
+    noise = np.random.default_rng(1).normal(size=(60, 3))
+    result = racer.race(
+        range(3),
+        lambda config, instance, seed: noise[instance, config],
+        range(60),
+        budget=180,
+        decider=AnytimeRace(form=form),
+        deterministic=True,
+        seed=1,
+        progress=True,
+    )
+    assert result.ended == Ended.UNDECIDED
+    assert len(result.survivors) == 3
+    assert result.best is not None
+    assert 100 < result.evaluations < 180
+    assert capsys.readouterr().err.endswith(Ended.UNDECIDED.message + "\n")
+
+
+def test_a_budget_in_seconds_is_spent(racing):
+    costs = np.random.default_rng(1).normal(size=(60, 3))
+    race = Race(range(3), decider="anytime", budget=racer.Budget(seconds=30.0))
+    result = racing.play(race, lambda cell: costs[cell.block, cell.candidate])
+    assert result.ended == Ended.BUDGET
