@@ -9,7 +9,7 @@ from racer.errors import RaceStateError
 
 __all__ = ["Cell", "Outcome", "Status", "check_outcome"]
 
-Status = Literal["ok", "failed", "invalid", "killed"]
+Status = Literal["ok", "failed", "invalid", "timeout", "memory", "killed"]
 
 
 class Cell(NamedTuple):
@@ -27,21 +27,28 @@ class Outcome(NamedTuple):
 
     Attributes
     ----------
-    status : {"ok", "failed", "invalid", "killed"}
+    status : {"ok", "failed", "invalid", "timeout", "memory", "killed"}
         "failed": `evaluate` raised. "invalid": it returned something that is not a finite
-        number. "killed": its process died.
+        number. "timeout", "memory": it took more than it was allowed, or there was no more
+        memory. "killed": its process died.
     value : float or None
         What `evaluate` returned, in the user's direction; None unless the status is "ok".
     seconds : float
         Wall time of the evaluation, retries included.
     message : str
         Why, unless the status is "ok".
+    attempt : int
+        Which attempt this is the outcome of: more than 1 after retries.
+    worker : str
+        Which process evaluated it, as host:pid; "" if that is not known.
     """
 
     status: Status
     value: float | None
     seconds: float = 0.0
     message: str = ""
+    attempt: int = 1
+    worker: str = ""
 
 
 _STATUSES = get_args(Status)

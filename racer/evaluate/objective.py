@@ -57,9 +57,10 @@ def describe(error: BaseException, *, where: bool = False) -> str:
     if where and (frames := traceback.extract_tb(error.__traceback__, limit=-1)):
         place = f" (in {frames[0].name}, {frames[0].filename}:{frames[0].lineno})"
     try:
-        return _shorten(f"{type(error).__name__}: {error}") + place
+        text = _shorten(f"{type(error).__name__}: {error}") + place
     except BaseException:  # noqa: BLE001  (its __str__ may raise anything, SystemExit too)
-        return type(error).__name__ + place
+        text = type(error).__name__ + place
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")  # half a surrogate pair
 
 
 def judge(answer: Any) -> tuple[Status, float | None, str]:

@@ -3,36 +3,68 @@
 from __future__ import annotations
 
 import os
+import platform
 import random
 import signal
 import threading
 import time
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import joblib
 import numpy as np
+import numpy.random  # loaded when first used, and that would be in each child
+from joblib.externals.loky import reusable_executor
 from joblib.externals.loky.process_executor import BrokenProcessPool
-from joblib.parallel import get_active_backend
+from joblib.parallel import LokyBackend, get_active_backend
 
-from racer._checks import is_whole, whole
-from racer.errors import SettingError
+from racer._checks import check_jobs, whole
 from racer.evaluate.cell import Cell, Outcome
+from racer.evaluate.limits import Limits, limited, limits_for
+from racer.evaluate.limits_fork import supervised, warden
+from racer.evaluate.limits_linux import die_with_parent
 from racer.evaluate.objective import Objective, check_objective, check_picklable, describe, judge
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
-__all__ = ["InProcess", "Processes", "Workers", "evaluate_cell", "workers_for"]
+__all__ = ["InProcess", "OneByOne", "Processes", "Workers", "evaluate_cell", "workers_for"]
+
+
+_FINAL = ("ok", "timeout", "memory")  # the others may be worth another try
+
+
+def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False) -> Outcome:
+    """Evaluate a cell once, the legacy generators seeded with its seed."""
+    random.seed(cell.seed)
+    np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
+    start = time.perf_counter()
+    try:
+        status, value, message = judge(evaluate(cell.config, cell.instance, cell.seed))
+    except BaseException as error:
+        if reraise_interrupt and isinstance(error, KeyboardInterrupt):
+            raise
+        status = "memory" if isinstance(error, MemoryError) else "failed"
+        value, message = None, describe(error, where=True)
+    return Outcome(status, value, time.perf_counter() - start, message)
 
 
 def evaluate_cell(
-    evaluate: Objective, cell: Cell, *, retries: int = 0, reraise_interrupt: bool = False
+    evaluate: Objective,
+    cell: Cell,
+    *,
+    retries: int = 0,
+    reraise_interrupt: bool = False,
+    within: Callable[[Callable[[], Outcome]], Outcome] | None = None,
 ) -> Outcome:
     """Evaluate one cell, again up to `retries` times while it fails.
 
     The legacy generators `random` and `np.random` are seeded with the cell's seed before each
-    attempt, so that the outcome does not depend on what ran before.
+    attempt, so that the outcome does not depend on what ran before. An attempt that reached a
+    limit is not repeated.
 
     Parameters
     ----------
@@ -42,27 +74,25 @@ def evaluate_cell(
     retries : int
     reraise_interrupt : bool
         Let KeyboardInterrupt through: in the user's own process it is Ctrl-C.
+    within : callable, optional
+        Makes the attempt that it is given, `limited` say.
 
     Returns
     -------
     Outcome
         Of the last attempt; never raises for what `evaluate` does.
     """
-    seconds = 0.0
-    for attempt in range(retries + 1):
-        random.seed(cell.seed)
-        np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
-        start = time.perf_counter()
-        try:
-            status, value, message = judge(evaluate(cell.config, cell.instance, cell.seed))
-        except BaseException as error:
-            if reraise_interrupt and isinstance(error, KeyboardInterrupt):
-                raise
-            status, value, message = "failed", None, describe(error, where=True)
-        seconds += time.perf_counter() - start
-        if status == "ok" or attempt == retries:
-            break
-    return Outcome(status, value, seconds, message)
+    attempt = partial(_attempt, evaluate, cell, reraise_interrupt=reraise_interrupt)
+    attempts, seconds = 0, 0.0
+    while True:
+        outcome = within(attempt) if within else attempt()
+        attempts, seconds = attempts + 1, seconds + outcome.seconds
+        if outcome.status in _FINAL or attempts > retries:
+            return outcome._replace(seconds=seconds, attempt=attempts, worker=_worker())
+
+
+def _worker() -> str:
+    return f"{platform.node()}:{os.getpid()}"
 
 
 @contextmanager
@@ -76,11 +106,21 @@ def generators_put_back() -> Iterator[None]:
         np.random.set_state(before[1])  # noqa: NPY002
 
 
+Stopping = Callable[[], bool]
+
+
+def never() -> bool:
+    """Do not stop."""
+    return False
+
+
 class Workers(Protocol):
     """Whatever turns cells into outcomes, in any order."""
 
-    def outcomes(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome]]:
-        """Evaluate the cells of one block."""
+    def outcomes(
+        self, cells: Sequence[Cell], *, stopping: Stopping = never
+    ) -> Iterator[tuple[Cell, Outcome]]:
+        """Evaluate the cells of one block; begin none once `stopping()` is true."""
         ...
 
 
@@ -91,27 +131,97 @@ class InProcess:
         self._evaluate = evaluate
         self._retries = retries
 
-    def outcomes(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome]]:
+    def outcomes(
+        self, cells: Sequence[Cell], *, stopping: Stopping = never
+    ) -> Iterator[tuple[Cell, Outcome]]:
         """Evaluate the cells in order; Ctrl-C comes through."""
         for cell in cells:
+            if stopping():
+                return
             yield (
                 cell,
                 evaluate_cell(self._evaluate, cell, retries=self._retries, reraise_interrupt=True),
             )
 
 
-def _evaluate_apart(
-    evaluate: Objective, cell: Cell, retries: int, driver: int
-) -> tuple[int, Outcome]:
-    """Evaluate a cell in a worker; Ctrl-C is the driver's to answer."""
-    here = os.getpid() == driver  # a backend without processes
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if in_main_thread and not here:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    interruptible = in_main_thread and here
-    return cell.candidate, evaluate_cell(
-        evaluate, cell, retries=retries, reraise_interrupt=interruptible
-    )
+class OneByOne:
+    """Evaluate one cell after the other, each in a process of its own, within limits."""
+
+    def __init__(self, evaluate: Objective, limits: Limits, *, retries: int = 0) -> None:
+        self._evaluate = evaluate
+        self._limits = limits
+        self._retries = retries
+
+    def outcomes(
+        self, cells: Sequence[Cell], *, stopping: Stopping = never
+    ) -> Iterator[tuple[Cell, Outcome]]:
+        """Evaluate the cells in order; whatever they do, they cannot do it to this process."""
+        left = list(cells)
+
+        def work(lost: Callable[[], bool], pipe: int) -> Iterator[Outcome]:
+            # the threads of a pool did not come along: who uses joblib here must start another
+            _pool, reusable_executor._executor = reusable_executor._executor, None  # noqa: SLF001
+            within = partial(limited, limits=self._limits, lost=lost, pipe=pipe)
+            for cell in left:
+                yield evaluate_cell(self._evaluate, cell, retries=self._retries, within=within)
+
+        while left:
+            with closing(supervised(work)) as outcomes:
+                for outcome in outcomes:
+                    yield left.pop(0), outcome
+                    if stopping():  # the next may have begun, and is given up
+                        return
+            if stopping():  # the signal may have ended the watcher, not the cell
+                return
+            if left:  # what the cell did to its watcher, it cannot do to the next
+                yield left.pop(0), Outcome("killed", None, message="its watcher died with it")
+
+
+_DRIVERS_TO_ANSWER = [  # sent to all processes of a terminal
+    getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)
+]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What a worker must know to evaluate a cell.
+
+    Attributes
+    ----------
+    driver : int
+        The process that runs the race.
+    ours : bool
+        Workers are children of the driver that do nothing else meanwhile.
+    """
+
+    evaluate: Objective
+    retries: int
+    limits: Limits | None
+    driver: int
+    ours: bool
+
+    def __call__(self, cell: Cell) -> tuple[int, Outcome]:
+        """Evaluate a cell in a worker; Ctrl-C is the driver's to answer."""
+        here = os.getpid() == self.driver  # a backend without processes
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        if in_main_thread and not here:
+            for number in _DRIVERS_TO_ANSWER:
+                signal.signal(number, signal.SIG_IGN)
+        ours = self.ours and in_main_thread and not here  # joblib may fall back to no processes
+        if self.limits is None:
+            outcome = evaluate_cell(
+                self.evaluate,
+                cell,
+                retries=self.retries,
+                reraise_interrupt=in_main_thread and here,
+            )
+        elif ours:
+            within = partial(limited, limits=self.limits, warned=warden(os.getpid()))
+            outcome = evaluate_cell(self.evaluate, cell, retries=self.retries, within=within)
+        else:
+            alone = OneByOne(self.evaluate, self.limits, retries=self.retries)
+            ((_, outcome),) = alone.outcomes([cell])
+        return cell.candidate, outcome
 
 
 class Processes:
@@ -121,39 +231,55 @@ class Processes:
     missing are run again together, and then each alone: whichever breaks the pool alone did it.
     """
 
-    def __init__(self, evaluate: Objective, *, n_jobs: int, retries: int = 0) -> None:
+    def __init__(
+        self, evaluate: Objective, *, n_jobs: int, retries: int = 0, limits: Limits | None = None
+    ) -> None:
         self._evaluate = evaluate
         self._n_jobs = n_jobs
         self._retries = retries
+        self._limits = limits
 
-    def outcomes(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome]]:
-        """Evaluate the cells at once; outcomes come in the order in which they are ready."""
+    def outcomes(
+        self, cells: Sequence[Cell], *, stopping: Stopping = never
+    ) -> Iterator[tuple[Cell, Outcome]]:
+        """Evaluate the cells at once; outcomes come in the order in which they are ready.
+
+        Once it is stopping, those that joblib has got (at most two per job) are finished.
+        """
         missing = {cell.candidate: cell for cell in cells}
         for _ in range(2):
-            yield from self._together(missing)
-            if not missing:
+            yield from self._together(missing, stopping)
+            if not missing or stopping():
                 return
         for cell in list(missing.values()):
             alone = {cell.candidate: cell}
-            why = yield from self._together(alone)
+            why = yield from self._together(alone, stopping)
+            if stopping():
+                return
             if alone:
                 yield cell, Outcome("killed", None, message=why)
 
-    def _together(self, missing: dict[int, Cell]) -> Generator[tuple[Cell, Outcome], None, str]:
+    def _together(
+        self, missing: dict[int, Cell], stopping: Stopping
+    ) -> Generator[tuple[Cell, Outcome], None, str]:
         """Yield outcomes and take their cells out of `missing`, until done or a worker dies.
 
         Returns why it ended early.
         """
-        call = joblib.delayed(_evaluate_apart)
+        backend, _ = get_active_backend()
+        ours = isinstance(backend, LokyBackend)
+        # even a worker that has not begun would go on when this process is killed
+        start: dict[str, Any] = {"initializer": die_with_parent, "initargs": (os.getpid(),)}
+        task = _Task(self._evaluate, self._retries, self._limits, os.getpid(), ours)
         parallel = joblib.Parallel(
             n_jobs=self._n_jobs,
             batch_size=1,
             max_nbytes=None,  # or large arrays would arrive read-only
             return_as="generator_unordered",
+            **(start if ours else {}),
         )
-        tasks = [
-            call(self._evaluate, cell, self._retries, os.getpid()) for cell in missing.values()
-        ]
+        call = joblib.delayed(task)
+        tasks = (call(cell) for cell in list(missing.values()) if not stopping())
         try:
             for candidate, outcome in parallel(tasks):
                 yield missing.pop(candidate), outcome
@@ -169,6 +295,8 @@ def workers_for(
     *,
     n_jobs: int = 1,
     retries: int = 0,
+    timeout: float | None = None,
+    memory: int | None = None,
 ) -> Workers:
     """Return workers for these evaluations, after checking that they can work.
 
@@ -182,19 +310,25 @@ def workers_for(
         1 evaluates in this process; -1 uses all cores, as joblib counts them.
     retries : int
         How often a cell that fails is evaluated again.
+    timeout : float, optional
+        Seconds that an evaluation may take.
+    memory : int, optional
+        Bytes that an evaluation may hold.
 
     Raises
     ------
     ObjectiveError
         `evaluate` cannot be called so, or something cannot be pickled.
     SettingError
-        `n_jobs` or `retries` out of range.
+        `n_jobs`, `retries` or a limit out of range, or a limit that cannot be kept here.
     """
     check_objective(evaluate)
-    if not is_whole(n_jobs) or n_jobs == 0:
-        raise SettingError(f"n_jobs={n_jobs!r}: give a whole number other than 0 (-1: all cores)")
+    check_jobs(n_jobs)
     whole(retries, "retries", least=0)
+    limits = limits_for(timeout, memory)
     if n_jobs == 1:
+        if limits:
+            return OneByOne(evaluate, limits, retries=retries)
         return InProcess(evaluate, retries=retries)
     backend, _ = get_active_backend()
     if not getattr(backend, "supports_sharedmem", False):  # processes
@@ -203,4 +337,4 @@ def workers_for(
             check_picklable(config, f"candidate {index}")
         for index, instance in enumerate(instances or ()):
             check_picklable(instance, f"instance {index}")
-    return Processes(evaluate, n_jobs=n_jobs, retries=retries)
+    return Processes(evaluate, n_jobs=n_jobs, retries=retries, limits=limits)

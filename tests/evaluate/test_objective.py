@@ -139,7 +139,6 @@ def test_all_else_is_invalid_with_the_reason(answer, why):
         (GeneratorExit(), "GeneratorExit: "),
         (KeyboardInterrupt(), "KeyboardInterrupt: "),
         (StopIteration(4), "StopIteration: 4"),
-        (MemoryError("big"), "MemoryError: big"),
         (MuteError(), "MuteError"),
         (LeavingError(), "LeavingError"),
         (ExceptionGroup("two", [ValueError("a")]), "ExceptionGroup: two (1 sub-exception)"),
@@ -152,6 +151,12 @@ def test_what_raises_has_failed(error, message):
     said, place = outcome.message.rsplit(" (in ", 1)
     assert said == message
     assert re.fullmatch(r"evaluate, .*test_objective\.py:\d+\)", place)
+
+
+def test_what_finds_no_memory_has_said_so():
+    outcome = evaluate_cell(raising(MemoryError("big")), CELL, retries=3)
+    assert outcome.status == "memory"
+    assert outcome.message.startswith("MemoryError: big (in evaluate, ")
 
 
 def test_a_warning_turned_into_an_error_costs_only_the_cell():

@@ -1,0 +1,221 @@
+"""One evaluation in a process of its own, which ends when it has taken too much.
+
+A watcher forks one child per evaluation. The child leads a session, and so a process group, of
+its own; it sends its outcome through a pipe, as a line of JSON, and ends. Whatever happens, the
+group is killed before the outcome is handed on; on Linux so is what has left the group, because
+the watcher adopts orphans.
+
+The watcher is a worker process, where there is one for itself (`limited`), and else a process
+forked for this (`supervised`), so that nothing an evaluation does can reach the caller.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import math
+import os
+import reprlib
+import signal
+import sys
+import time
+import warnings
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from racer._checks import is_real, whole
+from racer.errors import SettingError
+from racer.evaluate.cell import Outcome
+from racer.evaluate.limits_fork import GRACE, TICK, Child, flush, parse, write
+from racer.evaluate.limits_linux import (
+    descendants,
+    die_with_parent,
+    held,
+    held_alone,
+    knows_memory,
+    own_children,
+    resident,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Limits", "limited", "limits_for"]
+
+_LEAST_MEMORY = 2**20
+_LONGEST = 1e9  # seconds
+
+
+class Limits(NamedTuple):
+    """What one evaluation may take; None: no limit.
+
+    Attributes
+    ----------
+    timeout : float or None
+        Seconds of wall time.
+    memory : int or None
+        Bytes, beyond what its process had inherited.
+    """
+
+    timeout: float | None = None
+    memory: int | None = None
+
+
+def limits_for(timeout: float | None, memory: int | None) -> Limits | None:
+    """Return the limits, None without any, after checking that they can be kept here.
+
+    Raises
+    ------
+    SettingError
+        A limit that is none, or that this system cannot keep.
+    """
+    if timeout is None and memory is None:
+        return None
+    if timeout is not None and not (is_real(timeout) and 0 < timeout <= _LONGEST):
+        raise SettingError(
+            f"timeout={reprlib.repr(timeout)}: give seconds, a number > 0, at most {_LONGEST:g}"
+        )
+    if memory is not None:
+        whole(memory, "memory (bytes)", least=_LEAST_MEMORY)
+    if not hasattr(os, "fork"):
+        raise SettingError(
+            "timeout= and memory= need os.fork, which this system does not have: leave them out"
+        )
+    if memory is not None and not knows_memory():
+        raise SettingError("memory= needs /proc, as on Linux: leave it out (timeout= works)")
+    # the child goes on with the forking thread alone, whatever the others were at
+    warnings.filterwarnings(
+        "ignore", ".*multi-threaded", DeprecationWarning, module=r"racer\.evaluate\.limits"
+    )
+    return Limits(
+        None if timeout is None else float(timeout), None if memory is None else int(memory)
+    )
+
+
+def _answer(
+    attempt: Callable[[], Outcome], watcher: int, closed: tuple[int | None, ...], writer: int
+) -> None:
+    """Be the process of one evaluation: send its outcome."""
+    os.setsid()
+    die_with_parent(watcher)
+    gc.freeze()  # a collection would write to, and so copy, all that is shared with the watcher
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for descriptor in closed:
+        if descriptor is not None:
+            os.close(descriptor)
+    # what stands in their place may wait for a thread that is not here, a live display's say
+    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+    outcome = attempt()
+    flush()
+    write(writer, outcome)
+
+
+def _never() -> bool:
+    return False
+
+
+def limited(
+    attempt: Callable[[], Outcome],
+    limits: Limits,
+    *,
+    lost: Callable[[], bool] = _never,
+    pipe: int | None = None,
+    warned: int | None = None,
+) -> Outcome:
+    """Run an evaluation in a process of its own, and leave nothing of it running.
+
+    This process must have been made a watcher, by `warden` or `supervised`.
+
+    Parameters
+    ----------
+    attempt : callable
+        The evaluation; it raises nothing.
+    limits : Limits
+    lost : callable
+        Says whether nobody waits for the outcome any more: then this process ends.
+    pipe : int, optional
+        The descriptor to which this process writes what the evaluation must not.
+    warned : int, optional
+        The descriptor of this process's `warden`.
+
+    Returns
+    -------
+    Outcome
+        Its own, or "timeout", "memory", "killed", "invalid".
+    """
+    me = os.getpid()
+    before = own_children()
+    own = (held(me), resident(me)) if limits.memory else (0, 0)
+    start = time.monotonic()
+    child = Child(functools.partial(_answer, attempt, me, (pipe, warned)))
+    try:
+        _tell(warned, child.pid)
+        while (outcome := _look(child, limits, start, own, before)) is None:
+            if lost():
+                _clear(child, before)
+                os._exit(1)
+        return outcome
+    finally:
+        _clear(child, before)
+        os.close(child.reader)
+        _tell(warned, 0)
+
+
+def _tell(warned: int | None, group: int) -> None:
+    if warned is not None:
+        with suppress(OSError):  # the warden is gone
+            os.write(warned, group.to_bytes(8))
+
+
+def _look(
+    child: Child, limits: Limits, start: float, own: tuple[int, int], before: set[int]
+) -> Outcome | None:
+    """Wait for a tick at most; return the outcome if there is one."""
+    timeout = math.inf if limits.timeout is None else limits.timeout
+    memory = math.inf if limits.memory is None else limits.memory
+    line = child.line(min(start + timeout - time.monotonic(), TICK))
+    seconds = time.monotonic() - start
+    if line is not None:
+        return parse(line, seconds)
+    if child.status is not None:
+        how = child.how()
+        if how.endswith("SIGKILL") and child.peak - own[1] > memory:  # the system was faster
+            return Outcome("memory", None, seconds, f"its process {how}, over {memory} bytes")
+        return Outcome("killed", None, seconds, f"its process {how}, without an answer")
+    if seconds >= timeout:
+        return Outcome("timeout", None, seconds, f"took more than {timeout:g} s")
+    if limits.memory and (used := _used(child.pid, own[0], limits.memory, before)) > memory:
+        return Outcome("memory", None, seconds, f"held {used} bytes, more than {memory}")
+    return None
+
+
+def _used(child: int, inherited: int, limit: int, before: set[int]) -> int:
+    """Return the bytes that an evaluation holds, at most; exactly where that matters.
+
+    What its processes share with each other must not count twice, but is slow to find out.
+    """
+    roots = own_children() - before
+    others = (roots | descendants(roots)) - {child}
+    most = held(child) - inherited
+    if not others or most + sum(map(held, others)) <= limit:
+        return most
+    return most + sum(map(held_alone, others))
+
+
+def _clear(child: Child, before: set[int]) -> None:
+    """Kill a child and whatever it has started, and wait until they are gone."""
+    until = time.monotonic() + GRACE
+    with suppress(OSError):
+        os.killpg(child.pid, signal.SIGKILL)
+    with suppress(OSError):
+        if child.status is None:  # it may not lead a group yet
+            os.kill(child.pid, signal.SIGKILL)
+    while time.monotonic() < until:
+        ended = child.ended(within=0.02)
+        orphans = own_children() - before - {child.pid}
+        if ended and not orphans:
+            return
+        for orphan in orphans:
+            with suppress(OSError):
+                os.kill(orphan, signal.SIGKILL)
+                os.waitpid(orphan, os.WNOHANG)

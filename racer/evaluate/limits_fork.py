@@ -1,0 +1,216 @@
+"""Processes forked from this one, which send lines, and end when they should."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import reprlib
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from racer.errors import RaceStateError
+from racer.evaluate.cell import Outcome, check_outcome
+from racer.evaluate.limits_linux import adopt_orphans, first_to_go, wait_for_end
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable
+
+__all__ = ["Child", "flush", "parse", "supervised", "warden", "write"]
+
+GRACE = 1.0  # seconds that killed processes are given to go
+TICK = 0.05  # seconds between two looks at memory, and at who is still there
+_LONGEST_LINE = 2**16
+
+
+class Child:
+    """A forked process that writes lines to a pipe.
+
+    Parameters
+    ----------
+    run : callable
+        What it does: called with the descriptor to write to; then the process ends.
+    """
+
+    def __init__(self, run: Callable[[int], None]) -> None:
+        flush()  # or what waits to be printed would be printed twice
+        self.reader, writer = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                os.close(self.reader)
+                run(writer)
+            finally:
+                os._exit(0)
+        os.close(writer)
+        os.set_blocking(self.reader, False)
+        self.status: int | None = None  # as from waitpid, once it has ended
+        self.peak = 0  # bytes resident, then
+        self._text = b""
+        self._poll = select.poll()
+        self._poll.register(self.reader, select.POLLIN)
+
+    def line(self, seconds: float) -> bytes | None:
+        """Return a line, waiting so long at most; None if none has come."""
+        if b"\n" not in self._text:
+            self._poll.poll(max(seconds, 0.0) * 1000)
+            if not self._read() and self.ended():
+                self._read()  # what it wrote before it ended
+        line, newline, rest = self._text.partition(b"\n")
+        if newline or len(line) > _LONGEST_LINE or (line and self.status is not None):
+            self._text = rest
+            return line
+        return None
+
+    def _read(self) -> bool:
+        """Take in what has come; say whether anything has."""
+        try:
+            part = os.read(self.reader, _LONGEST_LINE)
+        except BlockingIOError:
+            return False
+        self._text += part
+        if not part:  # it has ended, or is about to, or has closed the pipe
+            with suppress(KeyError):
+                self._poll.unregister(self.reader)
+                self.ended(within=0.01)
+        return bool(part)
+
+    def ended(self, *, within: float = 0.0) -> bool:
+        """Say whether it has ended, after waiting so long at most."""
+        until = time.monotonic() + within
+        while self.status is None:
+            try:
+                pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+            except ChildProcessError:  # who forked it waits for nobody, or somebody else did
+                self.status = 0
+                break
+            if pid:
+                self.status, self.peak = status, usage.ru_maxrss * 1024
+            elif (left := until - time.monotonic()) <= 0.0:
+                return False
+            else:
+                wait_for_end(self.pid, left)
+        return True
+
+    def how(self) -> str:
+        """Return how it ended."""
+        code = os.waitstatus_to_exitcode(self.status or 0)
+        if code >= 0:
+            return f"exited with code {code}"
+        with suppress(ValueError):
+            return f"was killed by {signal.Signals(-code).name}"
+        return f"was killed by signal {-code}"
+
+
+def flush() -> None:
+    """Write out what waits to be printed."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # None, closed, or the user's own
+            stream.flush()
+
+
+def write(descriptor: int, outcome: Outcome) -> None:
+    """Send an outcome as a line."""
+    data = json.dumps(outcome).encode() + b"\n"
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def parse(line: bytes, seconds: float = 0.0) -> Outcome:
+    """Return the outcome that a line says, or one that says that it does not."""
+    with suppress(ValueError, TypeError, RecursionError, RaceStateError):
+        said = json.loads(line)
+        outcome = Outcome(*said)
+        check_outcome(outcome)
+        if [type(field) for field in said[3:]] == [str, int, str]:
+            return outcome
+    message = f"its process sent {reprlib.repr(line)} instead of an outcome"
+    return Outcome("invalid", None, seconds, message)
+
+
+def _watch() -> None:
+    """Make this process fit to watch: what its children inherit is set once, here."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number in signal.valid_signals():
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    adopt_orphans()
+    first_to_go()
+
+
+def supervised(
+    work: Callable[[Callable[[], bool], int], Iterable[Outcome]],
+) -> Generator[Outcome, None, None]:
+    """Yield the outcomes that `work` yields in a process forked for it.
+
+    That process ends, with whatever it watches over, as soon as this one or the generator does.
+
+    Parameters
+    ----------
+    work : callable
+        Called with what `limited` takes as `lost` and as `pipe`.
+    """
+    here = os.getpid()
+
+    def run(writer: int) -> None:
+        os.setsid()
+        _watch()
+        reader = select.poll()
+        reader.register(writer, 0)
+
+        def lost() -> bool:
+            return os.getppid() != here or bool(reader.poll(0))  # an error: nobody reads
+
+        for outcome in work(lost, writer):
+            write(writer, outcome)
+
+    process = Child(run)
+    try:
+        while (line := process.line(TICK)) is not None or process.status is None:
+            if line is not None:
+                yield parse(line)
+    finally:
+        os.close(process.reader)
+        if not process.ended(within=2 * GRACE):
+            os.kill(process.pid, signal.SIGKILL)
+            process.ended(within=GRACE)
+
+
+@functools.cache
+def warden(owner: int) -> int:  # noqa: ARG001  (what the cache goes by)
+    """Make this process a watcher, and start one that outlives it, to kill who it watched last.
+
+    Parameters
+    ----------
+    owner : int
+        This process: a fork of it needs its own.
+
+    Returns
+    -------
+    int
+        A descriptor: the group to be killed is told as a number of eight bytes, 0 for none.
+    """
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        try:
+            os.setsid()
+            os.dup2(reader, 0)
+            os.closerange(1, 2**16)  # whoever waits for this process's files to close goes on
+            group = 0
+            while told := os.read(0, 8):
+                group = int.from_bytes(told)
+            if group:
+                os.killpg(group, signal.SIGKILL)
+        finally:
+            os._exit(0)
+    os.close(reader)
+    _watch()
+    return writer

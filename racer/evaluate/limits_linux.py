@@ -1,0 +1,142 @@
+"""What Linux knows of processes and others do not: who dies with whom, orphans, memory.
+
+Elsewhere these functions do nothing, or find nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "adopt_orphans",
+    "descendants",
+    "die_with_parent",
+    "first_to_go",
+    "held",
+    "held_alone",
+    "knows_memory",
+    "own_children",
+    "resident",
+    "wait_for_end",
+]
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+@functools.cache
+def _prctl() -> Callable[[int, int], int]:
+    if sys.platform != "linux":
+        return lambda *_: -1
+    prctl = ctypes.CDLL(None).prctl
+    prctl.argtypes = ctypes.c_int, ctypes.c_ulong
+    return prctl
+
+
+def die_with_parent(parent: int) -> None:
+    """Be killed as soon as the parent is gone; exit now if it is gone already.
+
+    The kernel means the thread of the parent that started this process.
+    """
+    _prctl()(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of descendants whose parent ends."""
+    _prctl()(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def first_to_go() -> None:
+    """Let the kernel choose this process, and what it starts, when memory runs out."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_bytes(b"1000")
+
+
+def wait_for_end(pid: int, seconds: float) -> None:
+    """Wait until a child has ended, so long at most; elsewhere, a moment."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except (AttributeError, OSError):  # another system, an old kernel, a Python built on one
+        time.sleep(min(seconds, 0.0002))
+        return
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        poll.poll(seconds * 1000)
+    finally:
+        os.close(descriptor)
+
+
+def _children_of_thread(pid: int, thread: int | str) -> set[int]:
+    try:
+        with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:  # noqa: PTH123  (faster)
+            return set(map(int, file.read().split()))
+    except OSError:  # it has ended
+        return set()
+
+
+def own_children() -> set[int]:
+    """Return the children of this process's main thread, with those that are to be waited for."""
+    return _children_of_thread(os.getpid(), os.getpid())
+
+
+def _children(pid: int) -> set[int]:
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208  (faster)
+    except OSError:
+        return set()
+    return set().union(*(_children_of_thread(pid, thread) for thread in threads))
+
+
+def descendants(pids: set[int]) -> set[int]:
+    """Return the children of some processes, their children, and so on."""
+    found: set[int] = set()
+    new = pids
+    while new := set().union(*map(_children, new)) - found:
+        found |= new
+    return found
+
+
+def _kilobytes(path: str, fields: tuple[bytes, ...]) -> int:
+    """Return the sum of some lines ``Field:  number kB``; 0 for a process that is gone."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            lines = file.read().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith(fields))
+
+
+def held(pid: int) -> int:
+    """Return the bytes of memory of a process, resident or swapped out, that no file backs."""
+    return 1024 * _kilobytes(f"/proc/{pid}/status", (b"RssAnon:", b"RssShmem:", b"VmSwap:"))
+
+
+def resident(pid: int) -> int:
+    """Return the bytes of memory of a process that are resident."""
+    with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def held_alone(pid: int) -> int:
+    """Return the bytes that it shares with no other process; slow for a large one."""
+    return 1024 * _kilobytes(f"/proc/{pid}/smaps_rollup", (b"Private_Dirty:", b"Swap:"))
+
+
+def knows_memory() -> bool:
+    """Say whether `held` works here."""
+    return held(os.getpid()) > 0

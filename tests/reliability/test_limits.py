@@ -1,0 +1,568 @@
+"""An evaluation that hangs, dies, or takes too much costs its cell, and leaves nothing running."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+
+import racer
+from racer import Cell, SettingError
+from racer.evaluate.limits_fork import parse
+from racer.evaluate.workers import workers_for
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are kept best on Linux")
+
+MB = 2**20
+
+
+def alive(pid):
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def wait_for(condition, seconds):
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def noted(folder):
+    """Return all processes that said that they were there."""
+    return [int(path.name) for path in Path(folder).iterdir() if path.name.isdigit()]
+
+
+def hostile(folder):  # noqa: C901
+    """Return an objective that does what its configuration says, and travels by value."""
+
+    def evaluate(config, instance, seed):  # noqa: C901
+        import ctypes
+        import mmap
+        import os
+        import signal
+        import subprocess
+        import sys
+        import time
+        from pathlib import Path
+
+        def note(pid):
+            (Path(folder) / str(pid)).touch()
+
+        def spawn(code, **settings):
+            started = subprocess.Popen([sys.executable, "-c", code], **settings)
+            note(started.pid)
+            return started
+
+        sleep = "import time; time.sleep(100)"
+        fill = "x = [b'x' * 10**7 for _ in range(60)]; " + sleep
+        note(os.getpid())
+        if config == "hangs":
+            time.sleep(100)
+        elif config == "hangs in C":  # and never lets go of the interpreter
+            ctypes.PyDLL(None).sleep(100)
+        elif config == "ignores SIGTERM":
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)
+            time.sleep(100)
+        elif config == "stops itself":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        elif config == "waits for a child":
+            spawn(sleep).wait()
+        elif config == "has a daemon and hangs":
+            spawn(sleep, start_new_session=True)
+            time.sleep(100)
+        elif config == "has a daemon and dies":
+            spawn(sleep, start_new_session=True)
+            os._exit(3)
+        elif config == "leaves a daemon":
+            spawn(sleep, start_new_session=True)
+            return 2.0
+        elif config == "is killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif config == "segfault":
+            import faulthandler
+
+            faulthandler.disable()
+            ctypes.string_at(0)
+        elif config == "os._exit":
+            os._exit(0)
+        elif config == "closes all files":
+            os.closerange(0, 1000)
+            time.sleep(100)
+        elif config == "holds too much":
+            held = [b"x" * 10**7 for _ in range(60)]
+            time.sleep(100 + len(held))
+        elif config == "shares too much":
+            shared = mmap.mmap(-1, 600 * 10**6)
+            for at in range(0, 600 * 10**6, 4096):
+                shared[at] = 1
+            time.sleep(100)
+        elif config == "a child holds too much":
+            spawn(fill).wait()
+        elif config == "MemoryError":
+            bytearray(2**62)
+        elif config == "raises":
+            raise ValueError("x" * 10**7)
+        elif config == "SystemExit":
+            sys.exit(4)
+        elif config == "KeyboardInterrupt":
+            raise KeyboardInterrupt
+        elif config == "kills its parent":
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(100)
+        return 1.0
+
+    return evaluate
+
+
+LIMITED = {
+    "well": ("ok", ""),
+    "hangs": ("timeout", "took more than 1 s"),
+    "hangs in C": ("timeout", "took more than 1 s"),
+    "ignores SIGTERM": ("timeout", "took more than 1 s"),
+    "stops itself": ("timeout", "took more than 1 s"),
+    "waits for a child": ("timeout", "took more than 1 s"),
+    "has a daemon and hangs": ("timeout", "took more than 1 s"),
+    "has a daemon and dies": ("killed", "its process exited with code 3, without an answer"),
+    "leaves a daemon": ("ok", ""),
+    "is killed": ("killed", "its process was killed by SIGKILL, without an answer"),
+    "segfault": ("killed", "its process was killed by SIGSEGV, without an answer"),
+    "os._exit": ("killed", "its process exited with code 0, without an answer"),
+    "closes all files": ("timeout", "took more than 1 s"),
+    "MemoryError": ("memory", "MemoryError"),
+    "raises": ("failed", "ValueError: xxx"),
+    "SystemExit": ("failed", "SystemExit: 4"),
+    "KeyboardInterrupt": ("failed", "KeyboardInterrupt"),
+    "well again": ("ok", ""),
+}
+GREEDY = {
+    "holds too much": ("memory", "held "),
+    "shares too much": ("memory", "held "),
+    "a child holds too much": ("memory", "held "),
+    "well": ("ok", ""),
+}
+
+
+def cells_for(configs, *, instance=None, seed=11):
+    return tuple(Cell(0, c, config, instance, seed) for c, config in enumerate(configs))
+
+
+def outcomes_of(evaluate, configs, **settings):
+    cells = cells_for(configs)
+    workers = workers_for(evaluate, configs, None, **settings)
+    outcomes = {cell.config: outcome for cell, outcome in workers.outcomes(cells)}
+    assert set(outcomes) == set(configs)
+    return outcomes
+
+
+def check(outcomes, expected):
+    for config, outcome in outcomes.items():
+        status, message = expected[config]
+        assert (outcome.status, outcome.message[: len(message)]) == (status, message), config
+        assert (outcome.value is None) == (status != "ok"), config
+        assert len(outcome.message) < 2500, config
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+def test_each_misbehaviour_costs_its_own_cell_and_leaves_no_process(tmp_path, n_jobs):
+    outcomes = outcomes_of(hostile(tmp_path), list(LIMITED), n_jobs=n_jobs, timeout=1)
+    assert len(noted(tmp_path)) >= len(LIMITED)
+    assert not [pid for pid in noted(tmp_path) if alive(pid)]
+    check(outcomes, LIMITED)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_too_much_memory_costs_its_own_cell(tmp_path, n_jobs):
+    outcomes = outcomes_of(
+        hostile(tmp_path), list(GREEDY), n_jobs=n_jobs, timeout=20, memory=200 * MB
+    )
+    assert not [pid for pid in noted(tmp_path) if alive(pid)]
+    check(outcomes, GREEDY)
+    held = [int(o.message.split()[1]) for o in outcomes.values() if o.status == "memory"]
+    assert all(200 * MB < bytes_held < 700 * MB for bytes_held in held)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_without_limits_each_death_costs_its_own_cell(tmp_path, n_jobs):
+    deaths = ["is killed", "segfault", "os._exit"]
+    expected = {
+        **dict.fromkeys(deaths, ("killed", "TerminatedWorkerError")),
+        **{c: LIMITED[c] for c in ("well", "MemoryError", "raises", "SystemExit", "well again")},
+        "KeyboardInterrupt": ("failed", "KeyboardInterrupt"),
+    }
+    check(outcomes_of(hostile(tmp_path), list(expected), n_jobs=n_jobs), expected)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_whoever_kills_the_process_that_watches_it_costs_its_own_cell(tmp_path, n_jobs):
+    outcomes = outcomes_of(
+        hostile(tmp_path), ["well", "kills its parent", "well again"], n_jobs=n_jobs, timeout=20
+    )
+    assert [o.status for o in outcomes.values()].count("killed") == 1
+    assert outcomes["kills its parent"].status == "killed"
+    assert wait_for(lambda: not [pid for pid in noted(tmp_path) if alive(pid)], 1)
+
+
+@pytest.mark.parametrize(
+    "script", ["hangs", "ignores SIGTERM", "waits for a child", "has a daemon and hangs"]
+)
+def test_the_whole_group_is_gone_a_second_after_the_limit(tmp_path, script):
+    start = time.monotonic()
+    outcomes = outcomes_of(hostile(tmp_path), [script], timeout=0.5)
+    assert 0.5 <= outcomes[script].seconds < 1.5
+    assert time.monotonic() - start < 2.5
+    assert not [pid for pid in noted(tmp_path) if alive(pid)]
+
+
+@pytest.mark.parametrize("kind", [None, "sequential", "threading"])
+def test_limits_hold_with_any_backend(tmp_path, kind):
+    with joblib.parallel_config(backend=kind or "loky"):
+        configs = ["well", "hangs", "is killed", "leaves a daemon"]
+        outcomes = outcomes_of(hostile(tmp_path), configs, n_jobs=2, timeout=1)
+    check(outcomes, LIMITED)
+    assert not [pid for pid in noted(tmp_path) if alive(pid)]
+
+
+def test_limits_hold_in_a_race_inside_a_worker(tmp_path):
+    evaluate = hostile(tmp_path)
+
+    def inner():
+        return racer.race(
+            ["well", "hangs"],
+            evaluate,
+            [0],
+            deterministic=True,
+            first_test=1,
+            budget=2,
+            n_jobs=2,
+            timeout=0.5,
+        ).failures["status"]
+
+    for failures in joblib.Parallel(n_jobs=2)([joblib.delayed(inner)()] * 2):
+        assert failures.tolist() == ["timeout"]
+
+
+# What a limit must not change
+
+
+def test_the_result_is_the_same_with_limits_and_without():
+    def evaluate(config, instance, seed):
+        if config == 5 and seed % 3 == 0:
+            raise ValueError("sometimes")
+        return config / 3 + random.random() + np.random.random()  # noqa: NPY002
+
+    def race(**settings):
+        result = racer.race(range(6), evaluate, [1, 2, 3], budget=120, seed=4, **settings)
+        return repr(result.table.scores().tolist()), result.dropped, result.table.failures
+
+    free = race()
+    assert free[2]
+    for settings in ({"timeout": 60}, {"memory": 10**9}, {"timeout": 60, "n_jobs": 2}):
+        assert race(**settings) == free
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_values_and_messages_arrive_as_they_were(n_jobs):
+    values = {"tiny": 5e-324, "third": 1 / 3, "huge": -1.7e308, "int": 2**53 + 1}
+
+    def evaluate(config, instance, seed):
+        if config == "unspeakable":
+            raise ValueError("\ud800\n\x00 é " + "é" * 3000)
+        return values[config]
+
+    outcomes = outcomes_of(evaluate, [*values, "unspeakable"], n_jobs=n_jobs, timeout=60)
+    assert {c: outcomes[c].value for c in values} == {c: float(v) for c, v in values.items()}
+    assert outcomes["unspeakable"].message.startswith("ValueError: \\ud800\n\x00 é ééé")
+
+
+def test_in_this_process_nothing_needs_to_be_picklable():
+    lock = threading.Lock()
+
+    def evaluate(config, instance, seed):
+        with lock:
+            return config
+
+    assert outcomes_of(evaluate, [1, 2], timeout=60)[2].value == 2.0
+
+
+def test_what_is_printed_is_printed_once(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        """
+import os, racer
+print("before")
+def evaluate(config, instance, seed):
+    print("during", config)
+    if config == 2:
+        print("the end", flush=True)
+        os._exit(1)
+    return config
+racer.race([1, 2, 3], evaluate, [0], deterministic=True, first_test=1, budget=3, timeout=60)
+print("after")
+""",
+        encoding="utf-8",
+    )
+    run = subprocess.run(
+        [sys.executable, script], capture_output=True, check=True, text=True, timeout=60
+    )
+    assert run.stdout.split("\n") == [
+        *("before", "during 1", "during 2", "the end", "during 3", "after", "")
+    ]
+
+
+def test_standard_input_is_empty(monkeypatch):
+    def evaluate(config, instance, seed):
+        return len(os.read(0, 10))
+
+    assert outcomes_of(evaluate, [1], timeout=60)[1].value == 0.0
+
+
+def test_signals_are_not_answered_by_the_caller_s_handlers():
+    def evaluate(config, instance, seed):
+        os.kill(os.getpid(), getattr(signal, config))
+        time.sleep(10)
+
+    before = signal.signal(signal.SIGTERM, lambda number, frame: os._exit(99))
+    try:
+        outcomes = outcomes_of(evaluate, ["SIGTERM", "SIGINT"], timeout=60)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert outcomes["SIGTERM"].message == "its process was killed by SIGTERM, without an answer"
+    assert outcomes["SIGINT"].status == "failed"
+    assert "KeyboardInterrupt" in outcomes["SIGINT"].message
+
+
+def test_children_that_the_caller_does_not_wait_for_are_waited_for():
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        outcomes = outcomes_of(lambda config, instance, seed: config, [1, 2], timeout=60)
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert [outcome.value for outcome in outcomes.values()] == [1.0, 2.0]
+
+
+def test_other_threads_of_the_caller_are_no_hindrance():
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        outcomes = outcomes_of(lambda config, instance, seed: config, [1, 2], timeout=60)
+    finally:
+        done.set()
+        thread.join()
+    assert [outcome.value for outcome in outcomes.values()] == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_evaluation_may_use_joblib_itself(n_jobs):
+    def evaluate(config, instance, seed):
+        return sum(joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(i) for i in range(config)))
+
+    assert joblib.Parallel(n_jobs=2)([joblib.delayed(abs)(-1)] * 2) == [1, 1]
+    outcomes = outcomes_of(evaluate, [3, 4], n_jobs=n_jobs, timeout=30)
+    assert [outcomes[config].value for config in (3, 4)] == [3.0, 6.0]
+    assert joblib.Parallel(n_jobs=2)([joblib.delayed(abs)(-1)] * 2) == [1, 1]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_race_in_a_thread_that_ends_does_no_harm_to_the_next(n_jobs):
+    def evaluate(config, instance, seed):
+        return config
+
+    for limits in ({}, {"timeout": 60}):
+        results = []
+
+        def race(limits=limits, results=results):
+            results.append(racer.race([1, 2], evaluate, budget=20, n_jobs=n_jobs, **limits))
+
+        thread = threading.Thread(target=race)
+        thread.start()
+        thread.join()
+        race()
+        assert [result.best for result in results] == [1, 1]
+        assert all(result.failures.empty for result in results)
+
+
+# What counts as memory
+
+
+def test_memory_that_was_there_before_is_not_counted():
+    ballast = np.ones(20 * MB)  # 160 MB
+
+    def evaluate(config, instance, seed):
+        time.sleep(0.2)
+        return ballast[config] + len(b"x" * 10 * MB)
+
+    assert outcomes_of(evaluate, [1], memory=100 * MB)[1].status == "ok"
+
+
+def test_memory_shared_with_forked_children_is_counted_once():
+    def evaluate(config, instance, seed):
+        data = b"x" * 100 * MB
+        children = []
+        for _ in range(4):
+            if (child := os.fork()) == 0:
+                time.sleep(0.3)
+                os._exit(len(data) % 2)
+            children.append(child)
+        return sum(os.waitpid(child, 0)[1] for child in children)
+
+    outcome = outcomes_of(evaluate, [1], memory=250 * MB)[1]
+    assert (outcome.status, outcome.value) == ("ok", 0.0)
+
+
+def test_memory_reserved_but_not_used_is_not_counted():
+    def evaluate(config, instance, seed):
+        reserved = np.empty(10**9)
+        time.sleep(0.2)
+        return len(reserved)
+
+    assert outcomes_of(evaluate, [1], memory=100 * MB)[1].status == "ok"
+
+
+# Retries
+
+
+@pytest.mark.parametrize(
+    ("how", "attempts", "status"),
+    [("dies", 3, "killed"), ("raises", 3, "failed"), ("hangs", 1, "timeout")],
+)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_reached_a_limit_is_not_tried_again(tmp_path, n_jobs, how, attempts, status):
+    def evaluate(config, instance, seed):
+        (tmp_path / f"{config} {time.monotonic_ns()}").touch()
+        if config == "dies":
+            os._exit(1)
+        if config == "hangs":
+            time.sleep(100)
+        raise ValueError
+
+    outcomes = outcomes_of(evaluate, [how], n_jobs=n_jobs, timeout=0.3, retries=2)
+    assert outcomes[how].status == status
+    assert len(list(tmp_path.iterdir())) == attempts
+
+
+def test_each_attempt_has_the_whole_limit(tmp_path):
+    def evaluate(config, instance, seed):
+        attempt = tmp_path / str(time.monotonic_ns())
+        attempt.touch()
+        time.sleep(0.4)
+        if len(list(tmp_path.iterdir())) < 3:
+            raise ValueError
+        return 7
+
+    outcome = outcomes_of(evaluate, [1], timeout=1, retries=2)[1]
+    assert (outcome.status, outcome.value) == ("ok", 7.0)
+    assert outcome.seconds >= 1.2
+
+
+# What the child sends
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"", b"[", b"null", b"7", b"{}", b"[]", b'["ok"]', b"\xff\xfe", b"[" * 10**5),
+        *(b'["ok", NaN, 0.1, ""]', b'["ok", 1e999, 0.1, ""]', b'["ok", true, 0.1, ""]'),
+        *(b'["ok", null, 0.1, ""]', b'["ok", "1", 0.1, ""]', b'["fine", 1.0, 0.1, ""]'),
+        *(b'["failed", 1.0, 0.1, ""]', b'["ok", 1.0, -1, ""]', b'["ok", 1.0, 0.1, "", 3]'),
+        *(b'["ok", 1.0, 0.1, "", "1", ""]', b'["ok", 1.0, 0.1, "", 1, 1]'),
+        *(b'["failed", null, 0.1, 7]', b'["ok", 1' + b"0" * 400 + b', 0.1, ""]'),
+        b'["ok", ' + b"1" * 5000 + b', 0.1, ""]',
+    ],
+    ids=lambda line: repr(line[:20]),
+)
+def test_what_is_no_outcome_is_invalid(line):
+    outcome = parse(line, 0.5)
+    assert (outcome.status, outcome.value, outcome.seconds) == ("invalid", None, 0.5)
+    assert outcome.message.startswith("its process sent b")
+    assert len(outcome.message) < 100
+
+
+@pytest.mark.parametrize("rubbish", [b'{"]\n', b"x" * 200_000, b"cut", b"\n\n\n"])
+def test_rubbish_from_an_evaluation_stays_in_its_cell(rubbish):
+    def evaluate(config, instance, seed):
+        if config == 2:
+            for descriptor in range(3, 200):
+                if Path(f"/proc/self/fd/{descriptor}").is_fifo():
+                    os.write(descriptor, rubbish)
+            os._exit(0)
+        return config
+
+    # in a process whose only pipes are ours
+    code = f"""
+import json, os, random
+from pathlib import Path
+from racer.evaluate.workers import workers_for
+from racer import Cell
+rubbish = {rubbish[:10]!r} * {max(1, len(rubbish) // 10)}
+{subprocess_source(evaluate)}
+cells = [Cell(0, c, c, None, 1) for c in (1, 2, 3)]
+print(json.dumps([o for _, o in workers_for(evaluate, [1, 2, 3], None, timeout=5).outcomes(cells)]))
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, timeout=60
+    )
+    first, second, third = json.loads(run.stdout.splitlines()[-1])
+    assert (first[1], third[1]) == (1.0, 3.0)
+    assert second[0] in ("invalid", "killed")
+    assert second[3]
+
+
+def subprocess_source(function):
+    import inspect
+    import textwrap
+
+    return textwrap.dedent(inspect.getsource(function))
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("timeout", value) for value in (0, -1, float("nan"), float("inf"), "3", True)),
+        *(("memory", value) for value in (0, -1, 512, 1e9, float("nan"), "1 GB", True)),
+    ],
+)
+def test_a_limit_that_is_none_is_refused_before_anything_runs(name, value):
+    def evaluate(config, instance, seed):
+        raise AssertionError
+
+    with pytest.raises(SettingError, match=rf"^{name}( \(bytes\))?={value!r}: give "):
+        racer.race([1, 2], evaluate, budget=10, **{name: value})
+
+
+@pytest.mark.parametrize("limit", [{"timeout": np.float32(9)}, {"memory": np.int64(2**30)}])
+def test_numbers_of_numpy_are_numbers(limit):
+    assert outcomes_of(lambda config, instance, seed: config, [1], **limit)[1].value == 1.0
+
+
+@pytest.mark.parametrize("limit", [{"timeout": 3}, {"memory": 2**30}])
+def test_limits_are_refused_where_processes_cannot_be_forked(monkeypatch, limit):
+    monkeypatch.delattr(os, "fork")
+    with pytest.raises(SettingError, match=r"need os\.fork, which this system does not have"):
+        racer.race([1, 2], lambda config, instance, seed: config, budget=10, **limit)
+
+
+def test_a_limit_on_memory_is_refused_where_it_cannot_be_known(monkeypatch):
+    monkeypatch.setattr("racer.evaluate.limits.knows_memory", lambda: False)
+    with pytest.raises(SettingError, match="needs /proc"):
+        racer.race([1, 2], lambda config, instance, seed: config, budget=10, memory=2**30)

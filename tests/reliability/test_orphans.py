@@ -1,0 +1,163 @@
+"""Whatever ends the driver, nothing that it started goes on a second later."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux tells of a parent's end"
+)
+
+SCRIPT = """
+import json, os, pathlib, subprocess, sys, time
+import racer
+
+marks, n_jobs, settings, when = pathlib.Path(sys.argv[1]), *map(json.loads, sys.argv[2:])
+
+def note(pid):
+    (marks / str(pid)).touch()
+
+def evaluate(config, instance, seed):
+    note(os.getpid())
+    note(os.getppid())
+    if instance == "slow" and when == "during an evaluation":
+        if settings:
+            started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+            note(started.pid)
+            started.wait()
+        time.sleep(60)
+    return config
+
+def watch(event):
+    if when == "between blocks" and getattr(event, "block", 0) == 1:
+        (marks / "now").touch()
+        time.sleep(60)
+
+try:
+    racer.race(
+        range(6), evaluate, ["quick", "quick", "slow"], budget=100, first_test=2, seed=1,
+        n_jobs=n_jobs, decider="f-race", callbacks=[watch], **settings,
+    )
+except racer.RaceInterrupted as stop:
+    print(json.dumps([stop.result.ended, stop.result.evaluations]))
+"""
+
+
+def alive(pid):
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def descendants(pid):
+    """Return the processes below one, by /proc/*/stat."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # ended meanwhile
+            parent = path.read_text(encoding="utf-8").rpartition(")")[2].split()[1]
+            parents.setdefault(int(parent), set()).add(int(path.parent.name))
+    found, new = set(), {pid}
+    while new := set().union(*(parents.get(parent, set()) for parent in new)):
+        found |= new
+    return found
+
+
+def wait_for(condition, seconds):
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@pytest.fixture
+def drive(tmp_path):
+    """Start a race in a session of its own; return the process and what it started."""
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    running, tree = [], set()
+
+    def started():
+        pids = {int(path.name) for path in marks.iterdir() if path.name.isdigit()}
+        return (pids | tree) - {process.pid for process in running} - {os.getpid()}
+
+    def start(n_jobs, settings, when):
+        arguments = [json.dumps(value) for value in (n_jobs, settings, when)]
+        process = subprocess.Popen(
+            [sys.executable, script, marks, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        running.append(process)
+        if when == "between blocks":
+            assert wait_for((marks / "now").exists, 60)
+        else:
+            assert wait_for(lambda: sum(map(alive, started())) >= expected(n_jobs, settings), 60)
+        tree.update(descendants(process.pid))  # workers that have done nothing yet, too
+        assert tree or n_jobs == 1
+        return process, started
+
+    yield start
+    for process in running:
+        process.kill()
+        process.communicate()
+    for pid in filter(alive, started()):
+        os.kill(pid, signal.SIGKILL)
+
+
+def expected(n_jobs, settings):
+    """Return how many processes of a race are alive when all its evaluations wait."""
+    if settings:  # each has a child and a grandchild, and who watches them
+        return 3 * n_jobs
+    return n_jobs if n_jobs > 1 else 0
+
+
+LIMITS = pytest.mark.parametrize("settings", [{}, {"timeout": 60}], ids=["free", "limited"])
+
+
+@pytest.mark.parametrize("whom", ["the driver", "its group"])
+@pytest.mark.parametrize("when", ["during an evaluation", "between blocks"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@LIMITS
+def test_after_sigkill_nothing_is_left(drive, settings, n_jobs, when, whom):
+    process, started = drive(n_jobs, settings, when)
+    (os.kill if whom == "the driver" else os.killpg)(process.pid, signal.SIGKILL)
+    process.wait(10)
+    assert wait_for(lambda: not any(map(alive, started())), 1)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_after_a_signal_that_is_not_handled_nothing_is_left(drive, n_jobs, number):
+    process, started = drive(n_jobs, {"timeout": 60}, "during an evaluation")
+    os.kill(process.pid, number)
+    process.wait(10)
+    assert wait_for(lambda: not any(map(alive, started())), 1)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_ends_limited_evaluations_at_once(drive, n_jobs):
+    process, started = drive(n_jobs, {"timeout": 60}, "during an evaluation")
+    start = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert json.loads(out) == ["interrupted", 12]
+    assert "Traceback" not in err
+    assert time.monotonic() - start < 5
+    assert wait_for(lambda: not any(map(alive, started())), 1)
