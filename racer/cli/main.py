@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from racer.cli.check import check
 from racer.cli.demo import demo
 
 __all__ = ["main"]
@@ -15,4 +16,5 @@ def main() -> None:
     """Race algorithm configurations: find the best of many, instance by instance."""
 
 
+main.add_command(check)
 main.add_command(demo)

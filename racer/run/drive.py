@@ -1,4 +1,4 @@
-"""The loop: ask, evaluate, tell."""
+"""The loop: ask, evaluate, record, tell."""
 
 from __future__ import annotations
 
@@ -6,23 +6,35 @@ from typing import TYPE_CHECKING
 
 from racer.errors import RaceInterrupted
 from racer.evaluate.workers import generators_put_back
+from racer.run.signals import GentleStop, exit_with_code, tell
 
 if TYPE_CHECKING:
     from racer.evaluate.workers import Workers
     from racer.racing.race import Race
     from racer.racing.result import RaceResult
+    from racer.run.store import Store
 
 __all__ = ["drive"]
 
+# The signal may have gone to what the evaluation had started as well: to a solver, say
+_MAY_BE_THE_SIGNALS = ("failed", "invalid", "killed")
 
-def drive(race: Race, workers: Workers) -> RaceResult:
+
+def drive(race: Race, workers: Workers, store: Store | None = None) -> RaceResult:
     """Run a race to its end.
+
+    With a store, each outcome is recorded before the race is told, and the first SIGINT, SIGTERM
+    or SIGHUP lets what is being evaluated finish; the second stops at once.
 
     Raises
     ------
     RaceInterrupted
         Ctrl-C; the error carries what is known so far.
+    StoreError
+        An outcome cannot be recorded.
     """
+    if store is not None:
+        return _drive_recorded(race, workers, store)
     try:
         with generators_put_back():
             while cells := race.ask():
@@ -31,3 +43,29 @@ def drive(race: Race, workers: Workers) -> RaceResult:
     except KeyboardInterrupt:
         raise RaceInterrupted(race.result()) from None
     return race.result()
+
+
+def _drive_recorded(race: Race, workers: Workers, store: Store) -> RaceResult:
+    stop = GentleStop()
+    try:
+        with stop, generators_put_back():
+            while not stop.requested() and (cells := race.ask()):
+                for cell, outcome in workers.outcomes(cells, stopping=stop.requested):
+                    if stop.requested() and outcome.status in _MAY_BE_THE_SIGNALS:
+                        continue  # not recorded, so it is evaluated again
+                    store.append(cell, outcome)
+                    race.tell(cell, outcome)
+            store.flush()
+    except KeyboardInterrupt:
+        raise _interrupted(race, store, stop.code) from None
+    if stop.requested():
+        raise _interrupted(race, store, stop.code)
+    return race.result()
+
+
+def _interrupted(race: Race, store: Store, code: int) -> RaceInterrupted:
+    kept = f"all of them are recorded; go on with {store.reader.how_to_resume()}"
+    stop = RaceInterrupted(race.result(), kept=kept, code=code)
+    tell(f"racer: {stop}")  # now: who catches it may not
+    exit_with_code()
+    return stop

@@ -58,13 +58,13 @@ _RELATIONS = {
     "inferior": "inferior to",
     "indistinguishable": "indistinguishable from",
     "halved": "in the worse half behind",
+    "unlikely": "unlikely to be best beside",
 }
+_FORMATS = {"posterior": ".3f", "e-value": ".3g"}
 
 
 def _line(gone: Elimination) -> str:
-    evidence = (
-        f"{gone.probability:.3f}" if gone.measure == "posterior" else f"{gone.probability:.2g}"
-    )
+    evidence = f"{gone.probability:{_FORMATS.get(gone.measure, '.2g')}}"
     relation = _RELATIONS[gone.reason]
     return (
         f"block {gone.block:>3}: dropped #{gone.candidate}, {relation} #{gone.against} "

@@ -5,12 +5,16 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from racer._checks import flag
-from racer.errors import SettingError
+from racer._checks import flag, whole
+from racer.evaluate.limits import Limits, limits_for
 from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import workers_for
+from racer.racing.events import check_callbacks
 from racer.racing.race import Race
 from racer.run.drive import drive
+from racer.run.replay import Recorder, begin_or_replay
+from racer.run.setup import set_up
+from racer.run.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from racer.racing.events import Callback
     from racer.racing.result import RaceResult
 
-__all__ = ["race"]
+__all__ = ["hold", "race"]
 
 
 def race(
@@ -66,8 +70,8 @@ def race(
         Objects of any type, taken in the order given (shuffle a sorted list first), and again
         with new seeds when they run out. None: a noisy objective without instances.
     decider : str or Decider
-        "bayesian-friedman", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", "halving", or
-        an object from `racer.deciders`.
+        "bayesian-friedman", "bayesian-best", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", "halving",
+        "anytime", or an object from `racer.deciders`.
     budget : int or Budget
         An int means evaluations. It is never exceeded, and must reach to the first test.
     maximize : bool
@@ -84,16 +88,24 @@ def race(
         Look first after so many blocks, then again after every so many.
     min_survivors : int
         Stop when no more candidates than this are left.
-    timeout, memory, store
-        Reserved: limits per evaluation and a file that a race can be resumed from. Giving one
-        is an error in this version.
+    timeout : float, optional
+        Seconds of wall time that an evaluation may take. With this or `memory` each runs in a
+        process of its own (not on Windows), which is killed with all that it started.
+    memory : int, optional
+        Bytes that an evaluation may hold beyond what it finds when it starts (on Linux).
     retries : int
-        Evaluate a cell that fails up to so many times again, within the same evaluation.
+        Evaluate a cell that fails up to so many times again, within the same evaluation; what
+        reached a limit is not tried again.
+    store : str or path-like, optional
+        A file (SQLite) in which each outcome is recorded before it counts. If it holds a race
+        already, it must be this one (a larger budget is allowed, and seed=None takes the
+        recorded seed): the race goes on where it stopped, as `racer.resume` does.
     progress : bool
         Show the race on standard error: live in a terminal, else who goes, a line when someone
         does or ten blocks have passed, and why the race ended.
     callbacks : sequence of callable
-        Called with each `racer.BlockCompleted`, and with `racer.RaceEnded`.
+        Called with each `racer.BlockCompleted` (not of blocks that were recorded before), and
+        with `racer.RaceEnded`.
 
     Returns
     -------
@@ -104,8 +116,11 @@ def race(
     ------
     CandidateError, ObjectiveError, BudgetError, SettingError
         What cannot work, before anything is evaluated. All are `RacerError`.
+    StoreError
+        The store cannot be used, or holds another race.
     RaceInterrupted
-        Ctrl-C (it is a KeyboardInterrupt); its `result` is what was known by then.
+        Ctrl-C (it is a KeyboardInterrupt); its `result` is what was known by then. With a store,
+        SIGTERM and SIGHUP as well; the first signal lets what is being evaluated finish.
 
     References
     ----------
@@ -120,33 +135,76 @@ def race(
     >>> result.best, result.ended.value
     ({'x': 3}, 'decided')
     """
-    for name, value in (("timeout", timeout), ("memory", memory), ("store", store)):
-        if value is not None:
-            raise SettingError(f"{name}={value!r}: this version has no {name}= yet; leave it out")
+    settings = {
+        "decider": decider,
+        "budget": budget,
+        "maximize": maximize,
+        "seed": seed,
+        "deterministic": deterministic,
+        "first_test": first_test,
+        "each_test": each_test,
+        "min_survivors": min_survivors,
+    }
+    limits = limits_for(timeout, memory)
+    how = {"retries": whole(retries, "retries", least=0), **(limits or Limits())._asdict()}
+    with ExitStack() as stack:
+        file = None if store is None else stack.enter_context(Store(store))
+        return hold(
+            candidates,
+            evaluate,
+            instances,
+            settings,
+            how,
+            file,
+            n_jobs=n_jobs,
+            progress=progress,
+            callbacks=callbacks,
+        )
+
+
+def hold(
+    candidates: Sequence[Any],
+    evaluate: Objective,
+    instances: Sequence[Any] | None,
+    settings: dict[str, Any],
+    how: dict[str, Any],
+    store: Store | None,
+    *,
+    n_jobs: int,
+    progress: bool,
+    callbacks: Sequence[Callback],
+) -> RaceResult:
+    """Run a race, or go on with the one in the store.
+
+    Parameters
+    ----------
+    candidates, evaluate, instances, n_jobs, progress, callbacks
+        As of `race`.
+    settings : dict
+        Of `Race`.
+    how : dict
+        How a cell is evaluated: retries, timeout, memory.
+    store : Store, optional
+        Entered.
+    """
     check_objective(evaluate)
     with ExitStack() as stack:
-        watchers = list(callbacks)
+        watchers = list(check_callbacks(callbacks))
         if flag(progress, "progress"):
             from racer.run.progress import Progress  # noqa: PLC0415
 
             display = Progress()
             watchers.append(display)
-        contest = Race(
-            candidates,
-            instances,
-            decider=decider,
-            budget=budget,
-            maximize=maximize,
-            seed=seed,
-            deterministic=deterministic,
-            first_test=first_test,
-            each_test=each_test,
-            min_survivors=min_survivors,
-            callbacks=watchers,
-        )
-        workers = workers_for(
-            evaluate, contest.configs, contest.instances, n_jobs=n_jobs, retries=retries
-        )
+        if store is None:
+            contest = Race(candidates, instances, **settings, callbacks=watchers)
+        else:
+            recorder = Recorder(store.conclude, watchers)
+            if store.holds_a_race:
+                settings = recorder.expect(store.reader, settings)
+            contest = Race(candidates, instances, **settings, callbacks=[recorder])
+        workers = workers_for(evaluate, contest.configs, contest.instances, n_jobs=n_jobs, **how)
+        if store is not None:
+            begin_or_replay(store, contest, recorder, set_up(contest, evaluate, how))
         if progress:
             stack.enter_context(display)
-        return drive(contest, workers)
+        return drive(contest, workers, store)

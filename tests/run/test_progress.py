@@ -43,6 +43,11 @@ def test_p_values_are_called_so(capsys):
     assert "block   4: dropped #2, inferior to #0 (p-value 0.031)" in shown
 
 
+def test_e_values_are_called_so(capsys):
+    race(progress=True, decider="anytime")
+    assert re.search(r"inferior to #0 \(e-value \d\d\.\d\)\n", capsys.readouterr().err)
+
+
 def test_what_is_shown_is_one_line_each_in_the_narrowest_terminal(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "20")
     race(progress=True)

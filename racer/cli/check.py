@@ -1,0 +1,64 @@
+"""`racer check`: whether a store is sound, and what it holds."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from racer.errors import StoreError
+from racer.run.check import check_store
+
+if TYPE_CHECKING:
+    from racer.run.check import Report
+
+__all__ = ["check"]
+
+
+@click.command()
+@click.argument("store", type=click.Path())
+def check(store: str) -> None:
+    """Say whether STORE is sound, what it holds, and how to go on with it.
+
+    STORE is a file that racer.race(.., store=) has written. It is only read, and may be in use.
+    The exit code is 0 if it is sound, 1 if it is not, or is no store.
+    """
+    try:
+        report = check_store(store)
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
+    if report.settings:
+        for name, value in _lines(report):
+            click.echo(f"{name:<15}{value}")
+    for problem in report.problems:
+        click.echo(f"NOT SOUND: {problem}", err=True)
+    if report.problems:
+        sys.exit(1)
+    click.echo(f"{store} is sound.")
+
+
+def _lines(report: Report) -> list[tuple[str, str]]:
+    most_first = sorted(report.statuses.items(), key=lambda item: -item[1])
+    by_status = ", ".join(f"{count} {status}" for status, count in most_first)
+    lines = [
+        ("candidates", str(report.candidates)),
+        ("instances", "none" if report.instances is None else str(report.instances)),
+        ("evaluations", f"{report.evaluations} ({by_status or 'none yet'})"),
+        ("seconds", f"{report.seconds:.6g}, summed over evaluations"),
+    ]
+    if report.result is not None:
+        best = report.result.best_index
+        lines += [
+            ("blocks", str(report.blocks)),
+            ("still in", ", ".join(f"#{c}" for c in report.result.survivors)),
+            ("best", "cannot be said" if best is None else f"#{best}"),
+        ]
+    lines += [(name, str(value)) for name, value in report.settings.items()]
+    lines += [("note", note) for note in report.notes]
+    more = " (with budget=.., a larger one, if the budget ended it)" if report.ended else ""
+    return [
+        *lines,
+        ("ended", report.ended or "no"),
+        ("go on with", f"{report.resume}{more}"),
+    ]

@@ -1,0 +1,138 @@
+"""What a recorded race was made of, and whether what is given now makes the same one."""
+
+from __future__ import annotations
+
+import reprlib
+import warnings
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from racer.errors import RacerWarning, StoreError
+from racer.run.jsonable import decode, dumps, encode, qualified_name, same
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from racer.evaluate.objective import Objective
+    from racer.racing.budget import Budget
+    from racer.racing.race import Race
+
+__all__ = ["VERSION", "Setup", "is_larger", "rebuilt", "refuse_differences", "set_up"]
+
+VERSION = version("racer")
+"""Read once: later the process may have lost the right to read what is installed."""
+
+
+class Setup(NamedTuple):
+    """All that says what is raced, encoded."""
+
+    settings: dict[str, Any]
+    candidates: list[Any]
+    instances: list[Any] | None
+
+
+def set_up(race: Race, evaluate: Objective, how: Mapping[str, Any]) -> Setup:
+    """Encode a race, the name of its objective, and how that is evaluated."""
+    settings = {"racer": VERSION, "evaluate": qualified_name(evaluate)}
+    return Setup(
+        {name: encode(value) for name, value in {**settings, **race.settings, **how}.items()},
+        [encode(config) for config in race.configs],
+        None if race.instances is None else [encode(instance) for instance in race.instances],
+    )
+
+
+def rebuilt(path: str, name: str, encoded: Any) -> Any:
+    """Return what was encoded.
+
+    Raises
+    ------
+    StoreError
+        It was only described.
+    """
+    try:
+        return decode(encoded)
+    except ValueError:
+        raise StoreError(
+            f"store {path!r} only describes its {name}, which JSON cannot hold: pass the same "
+            f"again, racer.resume(.., {name}=..)"
+        ) from None
+
+
+def is_larger(budget: Budget, recorded: Budget) -> bool:
+    """Say whether a budget pays for all that the recorded one did, and for more."""
+    pairs = [
+        (budget.evaluations, recorded.evaluations),
+        (budget.seconds, recorded.seconds),
+    ]
+    return budget != recorded and all(
+        new is None or (old is not None and new >= old) for new, old in pairs
+    )
+
+
+def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
+    """Compare what is given with what is recorded.
+
+    Warns
+    -----
+    RacerWarning
+        Another name of `evaluate`, or another version of racer: the verdicts will tell.
+
+    Raises
+    ------
+    StoreError
+        A difference that would make it another race, with both values.
+    """
+    for name in sorted(recorded.settings.keys() | given.settings.keys()):
+        old, new = recorded.settings.get(name), given.settings.get(name)
+        if not same(old, new):
+            _heed(path, name, old, new)
+    for name in ("candidates", "instances"):
+        olds, news = getattr(recorded, name), getattr(given, name)
+        if (olds is None) != (news is None) or len(olds or ()) != len(news or ()):
+            count = [None if values is None else len(values) for values in (news, olds)]
+            _refuse(path, f"number of {name}", *count)
+        for index, (new, old) in enumerate(zip(news or (), olds or (), strict=True)):
+            if not same(new, old):
+                _refuse(path, f"{name[:-1]} {index}", new, old)
+
+
+def _heed(path: str, name: str, old: Any, new: Any) -> None:
+    """Refuse a setting that differs, unless that is allowed."""
+    if name == "racer":
+        _warn(path, f"was begun by racer {old} and goes on with {new}")
+    elif name == "evaluate":
+        if not _same_function(str(old), str(new)):
+            _warn(path, f"was begun with evaluate={old} and goes on with {new}")
+    elif name != "budget" or not is_larger(decode(new), rebuilt(path, name, old)):
+        _refuse(path, name, new, old)
+
+
+def _same_function(old: str, new: str) -> bool:
+    """Say whether two names may mean the same: modules are run, or imported from elsewhere."""
+    old, new = (name.removeprefix("__main__.") for name in (old, new))
+    return f".{old}".endswith(f".{new}") or f".{new}".endswith(f".{old}")
+
+
+def _warn(path: str, what: str) -> None:
+    warnings.warn(
+        f"the race in {path!r} {what}; whether its verdicts come out the same is checked",
+        RacerWarning,
+        stacklevel=2,
+    )
+
+
+def _refuse(path: str, name: str, new: Any, old: Any) -> None:
+    room = " (a larger one is allowed)" if name == "budget" else ""
+    raise StoreError(
+        f"{name} is {_shown(new)}, but the race in {path!r} has {_shown(old)}{room}: give that, "
+        "or another store"
+    )
+
+
+def _shown(encoded: Any) -> str:
+    try:
+        value = decode(encoded)
+    except ValueError:
+        return reprlib.repr(dumps(encoded))
+    text = repr(value)
+    return text if len(text) <= 200 else text[:200] + ".."

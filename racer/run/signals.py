@@ -1,0 +1,110 @@
+"""Stopping at a signal: what is being evaluated is finished and recorded first."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Self
+
+from racer.errors import RaceInterrupted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType, TracebackType
+
+__all__ = ["GentleStop", "exit_with_code", "tell"]
+
+# signal -> who must be answering it for a race to take it over: somebody's own handler, or an
+# order to ignore it (nohup), stays
+_TAKEN_OVER = {
+    getattr(signal, name): handler
+    for name, handler in (
+        ("SIGINT", signal.default_int_handler),
+        ("SIGTERM", signal.SIG_DFL),
+        ("SIGHUP", signal.SIG_DFL),
+    )
+    if hasattr(signal, name)
+}
+
+
+class GentleStop:
+    """Note the first SIGINT, SIGTERM or SIGHUP; raise KeyboardInterrupt at the second.
+
+    A context manager. Outside the main thread, where Python allows no handlers, it does nothing.
+    """
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+        self._before: dict[int, object] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number, usual in _TAKEN_OVER.items():
+                if signal.getsignal(number) == usual:
+                    self._before[number] = signal.signal(number, self._answer)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._put_back()
+
+    def requested(self) -> bool:
+        """Say whether a signal has come."""
+        return self.signal is not None
+
+    @property
+    def code(self) -> int:
+        """The exit code that belongs to the signal; 130, as of Ctrl-C, without one."""
+        return 128 + (self.signal or signal.SIGINT)
+
+    def _answer(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        if self.signal is not None:
+            self._put_back()  # a third one has its usual effect
+            raise KeyboardInterrupt
+        self.signal = number
+        tell("\nracer: what is being evaluated will be finished and recorded; again to stop now")
+
+    def _put_back(self) -> None:
+        while self._before:
+            number, handler = self._before.popitem()
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+
+def tell(line: str) -> None:
+    """Write a line to standard error, past its buffer: print() may be what was interrupted."""
+    with suppress(OSError):  # a terminal that has gone
+        os.write(2, f"{line}\n".encode(errors="backslashreplace"))
+
+
+def exit_with_code() -> None:
+    """Let RaceInterrupted, if nobody catches it, end the program with its code.
+
+    Python ends with 1, and a traceback, for all errors but KeyboardInterrupt and SystemExit
+    themselves.
+    """
+    hook = sys.excepthook
+    if threading.current_thread() is not threading.main_thread() or (
+        isinstance(hook, functools.partial) and hook.func is _end
+    ):
+        return
+    sys.excepthook = functools.partial(_end, hook)
+
+
+def _end(
+    before: Callable[..., object],
+    kind: type[BaseException],
+    error: BaseException,
+    trace: TracebackType | None,
+) -> None:
+    if not isinstance(error, RaceInterrupted) or not error.kept:
+        before(kind, error, trace)
+        return
+    raise SystemExit(error.code)

@@ -1,0 +1,77 @@
+"""`racer check`, as typed."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from click.testing import CliRunner
+
+import racer
+from racer.cli import main
+
+
+def evaluate(config, instance, seed):
+    if config["x"] == 2 and instance == 1:
+        raise ValueError("cold")
+    return config["x"] + seed % 3
+
+
+@pytest.fixture(name="path")
+def _path(tmp_path):
+    path = tmp_path / "run.db"
+    pool = [{"x": x} for x in range(3)]
+    racer.race(pool, evaluate, [1, 2], budget=40, seed=1, store=path)
+    return path
+
+
+def check(path):
+    return CliRunner().invoke(main, ["check", str(path)])
+
+
+def test_a_sound_store(path):
+    before = path.read_bytes()
+    done = check(path)
+    assert done.exit_code == 0
+    for line in [
+        r"candidates     3",
+        r"instances      2",
+        r"evaluations    15 (12 ok, 3 failed)",
+        r"blocks         5",
+        r"best           #0",
+        r"seed           1",
+        r"ended          decided",
+        f"go on with     racer.resume({str(path)!r}, evaluate)",
+        f"{path} is sound.",
+    ]:
+        assert line in done.output
+    assert path.read_bytes() == before
+    assert {file.name for file in path.parent.iterdir()} == {"run.db", "run.db.lock"}
+
+
+def test_a_store_that_is_not_sound(path):
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE outcomes SET value = 7.0 WHERE block = 2 AND candidate = 1")
+        connection.commit()
+    done = check(path)
+    assert done.exit_code == 1
+    assert "NOT SOUND" in done.output
+    assert "candidate 1 on block 2 does not match its checksum" in done.output
+    assert "is sound" not in done.output
+
+
+@pytest.mark.parametrize("content", [None, b"", b"hello", b"\0" * 9999])
+def test_what_is_no_store(tmp_path, content):
+    path = tmp_path / "other.db"
+    if content is not None:
+        path.write_bytes(content)
+    done = check(path)
+    assert done.exit_code == 1
+    assert done.output.startswith(f"Error: store '{path}': ")
+    assert "Traceback" not in done.output
+    assert len(list(tmp_path.iterdir())) == (content is not None)
+
+
+def test_a_directory(tmp_path):
+    done = check(tmp_path)
+    assert done.exit_code == 1
+    assert "Error: store" in done.output

@@ -1,0 +1,215 @@
+"""Resumed with other settings: the field and both values are named; a larger budget is allowed."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import warnings
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import racer
+from racer.deciders import BayesianFriedman, FRace, SequentialHalving, TRace, Verdict
+from racer.run.check import check_store
+from racer.run.store import Store
+
+CHANGES = [
+    ("seed", 8, "seed is 8, but the race in .* has 5"),
+    ("decider", "t-race", r"decider is TRace\(.*has FRace\(posthoc='conover', alpha=0.05"),
+    ("decider", FRace(alpha=0.01), "alpha=0.01.*alpha=0.05"),
+    ("budget", 59, r"budget is Budget\(evaluations=59.*has Budget\(evaluations=60.*a larger one"),
+    ("budget", racer.Budget(60, seconds=5.0), "seconds=5.0.*seconds=None"),
+    ("budget", racer.Budget(seconds=5.0), "seconds=5.0.*seconds=None"),
+    ("maximize", True, "maximize is True.*has False"),
+    ("deterministic", True, "deterministic is True.*has False"),
+    ("first_test", 6, "first_test is 6.*has 5"),
+    ("each_test", 2, "each_test is 2.*has 1"),
+    ("min_survivors", 2, "min_survivors is 2.*has 1"),
+    ("retries", 1, "retries is 1.*has 0"),
+    ("instances", None, "number of instances is None.*has 2"),
+    ("instances", ["a"], "number of instances is 1.*has 2"),
+    (
+        "instances",
+        ["a", ["b", 1]],
+        re.escape("instance 1 is ['b', 1]") + ".*" + re.escape("('b', 1)"),
+    ),
+    ("candidates", [{"x": x} for x in range(5)], "number of candidates is 5.*has 4"),
+    ("candidates", [{"x": float(x)} for x in range(4)], re.escape("candidate 0 is {'x': 0.0}")),
+    ("candidates", [{"x": x} for x in (0, 2, 1, 3)], re.escape("candidate 1 is {'x': 2}")),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), CHANGES, ids=lambda v: str(v)[:20])
+def test_each_setting_is_named_with_both_values(recorded, stores, name, value, message):
+    before = Path(recorded.path).read_bytes()
+    given = {"candidates": stores.POOL, **stores.SETTINGS, name: value}
+    with pytest.raises(racer.StoreError, match=message):
+        racer.race(evaluate=stores.evaluate, **given, store=recorded.path)
+    assert Path(recorded.path).read_bytes() == before
+
+
+def test_all_settings_of_a_race_are_recorded(recorded):
+    import inspect
+
+    free = {"n_jobs", "progress", "callbacks", "store", "candidates", "instances"}
+    recorded_names = set(check_store(recorded.path).settings)
+    assert set(inspect.signature(racer.race).parameters) - free == recorded_names - {"racer"}
+
+
+def test_what_changes_nothing_may_change(recorded, stores):
+    pool = [dict(reversed(config.items())) for config in stores.POOL]
+    for settings in ({"n_jobs": 2}, {"progress": True}, {"decider": FRace()}, {"seed": None}):
+        given = {**stores.SETTINGS, **settings}
+        result = racer.race(pool, stores.evaluate, **given, store=recorded.path)
+        assert stores.content(result) == recorded.content
+
+
+@pytest.mark.parametrize("larger", [61, 200, racer.Budget(60, None), racer.Budget(10**9)])
+def test_a_larger_budget_is_allowed(recorded, stores, larger):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", racer.RacerWarning)
+        plain = racer.race(stores.POOL, stores.evaluate, **{**stores.SETTINGS, "budget": 200})
+        racer.resume(
+            recorded.path, stores.evaluate, budget=min(200, racer.Budget.of(larger).evaluations)
+        )
+        result = racer.resume(recorded.path, stores.evaluate, budget=200)
+    assert stores.content(result) == stores.content(plain)
+
+
+@pytest.mark.filterwarnings("ignore:block .* is set aside")
+def test_a_larger_budget_that_changes_a_recorded_verdict_stops_at_that_block(tmp_path, stores):
+    path = tmp_path / "run.db"
+    settings = {**stores.SETTINGS, "decider": SequentialHalving()}
+    racer.race(stores.POOL, stores.evaluate, **settings, store=path)
+    before = path.read_bytes()
+    with pytest.raises(
+        racer.StoreError, match=r"verdict at block \d+ comes out otherwise: recorded"
+    ):
+        racer.resume(path, stores.evaluate, budget=600)
+    assert path.read_bytes() == before
+    assert racer.resume(path, stores.evaluate).evaluations <= 60
+
+
+def test_another_version_of_racer_is_named(recorded, stores):
+    with Store(recorded.path) as store:
+        setup = store.reader.setup()
+        store.extend(setup._replace(settings={**setup.settings, "racer": "0.0.1"}))
+    with pytest.warns(racer.RacerWarning, match=f"begun by racer 0.0.1 .* {racer.__version__}"):
+        result = racer.resume(recorded.path, stores.evaluate)
+    assert stores.content(result) == recorded.content
+
+
+def test_a_verdict_that_comes_out_otherwise_names_the_block_and_the_versions(recorded, stores):
+    with closing(sqlite3.connect(recorded.path)) as connection:
+        connection.execute("UPDATE verdicts SET best = 3 WHERE block = 7")
+        connection.commit()
+    with pytest.raises(racer.StoreError, match=r"block 7 .*best=3.*now.*Begun by racer"):
+        racer.resume(recorded.path, stores.evaluate)
+
+
+def test_probabilities_may_differ_in_their_last_digits(recorded, stores):
+    with closing(sqlite3.connect(recorded.path)) as connection:
+        rows = connection.execute("SELECT block, dropped FROM verdicts WHERE dropped != '[]'")
+        for block, dropped in rows.fetchall():
+            text = re.sub(r'("probability": 0\.\d{9})\d*', r"\1", dropped)
+            assert text != dropped
+            connection.execute("UPDATE verdicts SET dropped = ? WHERE block = ?", (text, block))
+        connection.commit()
+    assert stores.content(racer.resume(recorded.path, stores.evaluate)) == recorded.content
+
+
+def test_an_objective_of_another_name_is_a_warning_that_names_both(recorded):
+    def another(config, instance, seed):
+        raise AssertionError
+
+    with pytest.warns(racer.RacerWarning, match=r"conftest.evaluate and goes on with .*another"):
+        racer.resume(recorded.path, another)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An instance of a user's own."""
+
+    shift: float
+    data: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mine:
+    """A decider of a user's own."""
+
+    level: float
+
+    def start(self, n_candidates, rng):
+        return None
+
+    def decide(self, state, blocks):
+        return None, Verdict((), int(blocks.candidates[0]), blocks.costs[-1], {})
+
+
+def own_objective(config, instance, seed):
+    return float(np.sum(config)) + instance.shift
+
+
+def test_what_json_cannot_hold_must_be_given_again_and_is_compared(tmp_path, stores):
+    pool = [np.arange(3.0) + shift for shift in range(3)]
+    instances = [Instance(0.5), Instance(1.5, (1,))]
+    path = tmp_path / "run.db"
+    result = racer.race(
+        pool, own_objective, instances, budget=18, seed=1, store=path, decider=Mine(0.5)
+    )
+    same = {
+        "candidates": [config.copy() for config in pool],
+        "instances": [Instance(0.5), Instance(1.5, (1,))],
+        "decider": Mine(0.5),
+    }
+    again = racer.resume(path, own_objective, **same)
+    assert stores.content(again) == stores.content(result)
+    for name, other in [
+        ("candidates", [*pool[:2], pool[2] + 1e-9]),
+        ("candidates", [*pool[:2], pool[2].astype(np.float32)]),
+        ("instances", [Instance(0.5), Instance(1.5, (2,))]),
+        ("decider", Mine(0.6)),
+        ("decider", "f-race"),
+    ]:
+        with pytest.raises(racer.StoreError, match=f"{name.rstrip('s')}.* is .*, but the race in"):
+            racer.resume(path, own_objective, **{**same, name: other})
+        rest = {key: value for key, value in same.items() if key != name}
+        with pytest.raises(racer.StoreError, match=f"only describes its {name}.*{name}=\\.\\."):
+            racer.resume(path, own_objective, **rest)
+    report = check_store(path)
+    assert report.problems == []
+    assert report.notes == ["its decider is not one of racer's own: verdicts were not replayed"]
+    assert report.resume.endswith("evaluate, candidates=.., instances=.., decider=..)")
+
+
+@pytest.mark.parametrize(
+    "decider",
+    [
+        BayesianFriedman(confidence=0.9, epsilon=0.0, gate=False),
+        FRace(posthoc="sign", correction="holm"),
+        TRace(alpha=0.01),
+        SequentialHalving(by="mean-rank"),
+    ],
+)
+def test_deciders_of_racer_are_rebuilt_from_their_settings(tmp_path, stores, decider):
+    path = tmp_path / "run.db"
+    result = racer.race(
+        stores.POOL, stores.evaluate, **{**stores.SETTINGS, "decider": decider}, store=path
+    )
+    assert stores.content(racer.resume(path, stores.evaluate)) == stores.content(result)
+    assert check_store(path).settings["decider"] == decider
+
+
+def test_there_must_be_a_race_to_resume(tmp_path, stores):
+    path = tmp_path / "run.db"
+    for what in ("no such file", "no race in it"):
+        with pytest.raises(racer.StoreError, match=rf"{what}; racer.race\(.., store="):
+            racer.resume(path, stores.evaluate)
+        assert not path.exists() or not path.stat().st_size
+        path.touch()  # an empty file is no race either
+    assert racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path).evaluations

@@ -1,0 +1,198 @@
+"""Flipped and cut bytes, wrong files, newer and older ones: a clear error, and nothing made worse."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import racer
+from racer.run.check import check_store
+from racer.run.schema import SCHEMA
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+
+
+def try_to_resume(path, stores, recorded):
+    """Say whether it was refused; if not, the result must be the right one."""
+    before = path.read_bytes()
+    try:
+        result = racer.resume(path, stores.evaluate)
+    except racer.StoreError as error:
+        assert str(path) in str(error)  # noqa: PT017
+        assert path.read_bytes() == before
+        return True
+    assert stores.content(result) == recorded.content
+    return False
+
+
+def test_flipped_bits_are_found_or_change_nothing(tmp_path, stores, recorded):
+    whole = Path(recorded.path).read_bytes()
+    rng, refused = random.Random(1), 0
+    path = tmp_path / "flipped.db"
+    for _ in range(250):
+        damaged = bytearray(whole)
+        for _ in range(rng.choice([1, 1, 3])):
+            damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        refused += try_to_resume(path, stores, recorded)
+    assert refused > 50
+
+
+def test_every_byte_of_the_recorded_values_is_guarded(tmp_path, stores, recorded):
+    whole = Path(recorded.path).read_bytes()
+    path = tmp_path / "flipped.db"
+    import struct
+
+    values = [row[4] for row in stores.rows(recorded.path) if row[4] is not None]
+    places = [whole.find(struct.pack(">d", value)) for value in values]
+    assert min(places) > 0
+    for place in places[::7]:
+        for offset in range(8):
+            damaged = bytearray(whole)
+            damaged[place + offset] ^= 0x10
+            path.write_bytes(damaged)
+            assert try_to_resume(path, stores, recorded)
+            assert check_store(path).problems
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.01, 0.2, 0.5, 0.9, 0.999])
+def test_cut_files_are_refused(tmp_path, stores, recorded, share):
+    whole = Path(recorded.path).read_bytes()
+    path = tmp_path / "cut.db"
+    path.write_bytes(whole[: int(share * len(whole))])
+    assert try_to_resume(path, stores, recorded)
+
+
+def test_a_store_without_its_log_goes_on_from_what_it_has(tmp_path, stores):
+    """Copied while the race ran, without run.db-wal: an earlier state, or no race at all."""
+    path, copies = tmp_path / "run.db", []
+
+    def evaluate(config, instance, seed):
+        if path.exists():
+            copies.append(tmp_path / f"copy{len(copies)}.db")
+            shutil.copyfile(path, copies[-1])
+        return config
+
+    plain = racer.race([1, 2], evaluate, budget=12, seed=1, store=path)
+    for copy in copies:
+        again = racer.race([1, 2], evaluate, budget=12, seed=1, store=copy)
+        assert stores.content(again) == stores.content(plain)
+        break
+
+
+def test_a_log_without_its_store_is_not_thrown_away(tmp_path, stores, recorded):
+    path, log = tmp_path / "lost.db", tmp_path / "lost.db-wal"
+    log.write_bytes(b"x" * 5000)
+    for content in (None, b""):
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(racer.StoreError, match=r"its log .* is there"):
+            racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path)
+        assert log.stat().st_size == 5000
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"x",
+        b"name,cost\n1,2\n",
+        b"SQLite format 3\0",
+        b"\0" * 5000,
+        b"SQLite format 3\0" + b"\1" * 5000,
+    ],
+    ids=["short", "csv", "header", "zeros", "nonsense"],
+)
+def test_other_files_are_refused_and_left_alone(tmp_path, stores, content):
+    path = tmp_path / "other.db"
+    path.write_bytes(content)
+    for open_it in (
+        lambda: racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path),
+        lambda: racer.resume(path, stores.evaluate),
+        lambda: check_store(path),
+    ):
+        with pytest.raises(racer.StoreError, match=r"other.db"):
+            open_it()
+        assert path.read_bytes() == content
+
+
+def test_a_database_of_something_else_is_left_alone(tmp_path, stores):
+    path = tmp_path / "photos.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE outcomes (picture BLOB)")
+        connection.commit()
+    before = path.read_bytes()
+    with pytest.raises(racer.StoreError, match="database of something else"):
+        racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path)
+    assert path.read_bytes() == before
+
+
+def test_a_newer_store_is_refused_with_its_version_and_the_way_out(recorded, stores):
+    with closing(sqlite3.connect(recorded.path)) as connection:
+        connection.execute(f"PRAGMA user_version = {SCHEMA + 1}")
+    before = Path(recorded.path).read_bytes()
+    for open_it in (
+        lambda: racer.resume(recorded.path, stores.evaluate),
+        lambda: check_store(recorded.path),
+    ):
+        with pytest.raises(racer.StoreError, match=f"has schema {SCHEMA + 1}.*install"):
+            open_it()
+    assert Path(recorded.path).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE outcomes SET value = value + 1 WHERE block = 1 AND candidate = 1",
+        "UPDATE outcomes SET status = 'ok', value = 1.0 WHERE status != 'ok'",
+        "UPDATE outcomes SET seconds = 0 WHERE block = 0",
+        "UPDATE outcomes SET value = 'text' WHERE block = 0",
+        "UPDATE outcomes SET candidate = 77 WHERE block = 2 AND candidate = 0",
+        "DELETE FROM outcomes WHERE block = 2 AND candidate = 0",
+        "DELETE FROM outcomes WHERE block = 2",
+        "DELETE FROM verdicts WHERE block = 2",
+        "UPDATE verdicts SET best = 3 WHERE block = 6",
+        "UPDATE verdicts SET dropped = 'x' WHERE block = 6",
+        "UPDATE ending SET ended = 'all-equal'",
+        "INSERT INTO ending VALUES ('budget', '[]')",
+        "UPDATE settings SET value = '8' WHERE name = 'seed'",
+        "UPDATE settings SET value = '{' WHERE name = 'decider'",
+        "UPDATE settings SET value = x'ff' WHERE name = 'decider'",
+        "DELETE FROM settings WHERE name = 'budget'",
+        "DELETE FROM settings",
+        "DELETE FROM candidates WHERE candidate = 1",
+        "UPDATE candidates SET value = '{\"x\": 9}' WHERE candidate = 1",
+        "DELETE FROM instances",
+        "DROP TABLE verdicts",
+        "CREATE TRIGGER t AFTER INSERT ON outcomes BEGIN DELETE FROM verdicts; END",
+    ],
+)
+def test_changed_by_hand(recorded, stores, change):
+    with closing(sqlite3.connect(recorded.path)) as connection:
+        connection.execute(change)
+        connection.commit()
+    for open_it in (
+        lambda: racer.resume(recorded.path, stores.evaluate),
+        lambda: racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=recorded.path),
+    ):
+        with pytest.raises(racer.StoreError, match=r"run.db"):
+            open_it()
+    assert check_store(recorded.path).problems
+
+
+def test_stores_of_schema_1_open_for_ever(tmp_path, stores):
+    """Written by racer 0.1.0; it has failures, tuples, and a race that its budget ended."""
+    path = tmp_path / "old.db"
+    shutil.copyfile(DATA / "store_schema1.db", path)
+    assert check_store(path).problems == []
+    result = racer.resume(path, stores.evaluate)
+    plain = racer.race(stores.POOL, stores.evaluate, **{**stores.SETTINGS, "budget": 40})
+    assert stores.content(result)["scores"] == stores.content(plain)["scores"]
+    assert (result.ended, result.evaluations) == ("budget", 40)
+    assert result.config(2) == {"x": 2}
+    more = racer.resume(path, stores.evaluate, budget=60)
+    assert more.evaluations > 40

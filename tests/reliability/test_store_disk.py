@@ -1,0 +1,243 @@
+"""Disk full, read-only, I/O error: a clear error with the path, and what is recorded stays."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import racer
+from racer.run import reading
+from racer.run import store as store_module
+from racer.run.check import check_store
+
+resource = pytest.importorskip("resource")
+
+
+@contextmanager
+def files_of_at_most(size):
+    """Make every write beyond so many bytes fail, as a full disk does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def known(path, stores):
+    try:
+        return {row[:8] for row in stores.rows(path)}
+    except sqlite3.OperationalError:  # not begun
+        return set()
+
+
+def test_out_of_room_at_any_size(tmp_path, stores):
+    settings = {**stores.SETTINGS, "budget": 36}
+    plain = racer.race(stores.POOL, stores.evaluate, **settings)
+    refused = 0
+    for size in [0, 1, 100, 1024, 4096, *range(4097, 210_000, 7919)]:
+        path = tmp_path / f"{size}.db"
+        for _ in range(2):  # and again while resuming
+            with files_of_at_most(size):
+                try:
+                    racer.race(stores.POOL, stores.evaluate, **settings, store=path)
+                except racer.StoreError as error:
+                    refused += 1
+                    assert str(path) in str(error)  # noqa: PT017
+        before = known(path, stores)
+        resumed = racer.race(stores.POOL, stores.evaluate, **settings, store=path)
+        assert stores.content(resumed) == stores.content(plain)
+        assert before <= known(path, stores)
+        assert check_store(path).problems == []
+    assert refused > 20
+
+
+@pytest.mark.filterwarnings("ignore:block .* is set aside")
+def test_the_disk_is_full(tmp_path, stores):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=192k", "none", str(disk)]
+    if (
+        not shutil.which("mount")
+        or subprocess.run(mount, check=False, capture_output=True).returncode
+    ):
+        pytest.skip("may not mount a file system")
+    try:
+        path = disk / "run.db"
+        filler = disk / "filler"
+        settings = {**stores.SETTINGS, "decider": "halving", "budget": 400}
+
+        def evaluate(config, instance, seed):
+            if not filler.exists() and len(known(path, stores)) > 20:
+                with filler.open("wb") as file:
+                    while True:
+                        try:
+                            file.write(b"x" * 4096)
+                            file.flush()
+                        except OSError:
+                            break
+            return stores.evaluate(config, instance, seed)
+
+        with pytest.raises(racer.StoreError, match=r"make room|failed it") as caught:
+            racer.race(stores.POOL, evaluate, **settings, store=path)
+        assert str(path) in str(caught.value)
+        before = known(path, stores)
+        assert len(before) >= 20
+        filler.unlink()
+        filler.mkdir()
+        path_elsewhere = tmp_path / "run.db"
+        for name in ("run.db", "run.db-wal"):
+            if (disk / name).exists():
+                shutil.copyfile(disk / name, tmp_path / name)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+    resumed = racer.resume(path_elsewhere, evaluate_as(evaluate, stores))
+    plain = racer.race(stores.POOL, stores.evaluate, **settings)
+    assert stores.content(resumed) == stores.content(plain)
+    assert before <= known(path_elsewhere, stores)
+
+
+def evaluate_as(named, stores):
+    """Return the objective under the name of another one."""
+
+    def evaluate(config, instance, seed):
+        return stores.evaluate(config, instance, seed)
+
+    evaluate.__qualname__, evaluate.__module__ = named.__qualname__, named.__module__
+    return evaluate
+
+
+@contextmanager
+def as_nobody():
+    """Do without the rights of root, to whom nothing is read-only."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+@pytest.mark.parametrize("protected", ["file", "directory", "both"])
+def test_read_only(protected, stores):
+    with tempfile.TemporaryDirectory() as name:
+        folder, path = Path(name), Path(name) / "run.db"
+        racer.race(stores.POOL, stores.evaluate, **{**stores.SETTINGS, "budget": 24}, store=path)
+        before = path.read_bytes()
+        folder.chmod(0o777)
+        for file in folder.iterdir():
+            file.chmod(0o666)
+        if protected != "directory":
+            path.chmod(0o444)
+        if protected != "file":
+            folder.chmod(0o555)
+        with as_nobody():
+            report = check_store(path)
+            assert (report.problems, report.evaluations) == ([], 24)
+            with pytest.raises(racer.StoreError) as caught:
+                racer.resume(path, stores.evaluate, budget=100)
+        folder.chmod(0o777)
+        assert repr(str(path)) in str(caught.value)
+        assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["", "no/such/folder/run.db", "folder", "folder/"])
+def test_where_no_store_can_be(name, tmp_path, stores, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(racer.RacerError, match="give the path of a file"):
+        racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=name)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+@pytest.mark.parametrize("store", [3, b"run.db", ["run.db"], "a\0b"])
+def test_what_is_no_path(store, stores):
+    with pytest.raises(racer.SettingError, match="give the path of a file"):
+        racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=store)
+
+
+class Faulty:
+    """A connection whose n-th statement fails, before or after it has had its effect."""
+
+    def __init__(self, connection, fault):
+        self.connection, self.fault = connection, fault
+
+    def __getattr__(self, name):
+        return getattr(self.connection, name)
+
+    def execute(self, *args):
+        self.fault["left"] -= 1
+        if self.fault["left"] == 0 and not self.fault["after"]:
+            raise sqlite3.OperationalError("disk I/O error")
+        answer = self.connection.execute(*args)
+        if self.fault["left"] == 0:
+            raise sqlite3.OperationalError("disk I/O error")
+        return answer
+
+    def close(self):
+        self.connection.close()
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_fault_at_every_statement_and_again_while_resuming(tmp_path, stores, monkeypatch, after):
+    pool, settings = stores.POOL[:2], {**stores.SETTINGS, "budget": 12}
+    plain = racer.race(pool, stores.evaluate, **settings)
+    fault = {"left": 0, "after": after}
+    connect = reading.connect
+    for module in (reading, store_module):
+        monkeypatch.setattr(module, "connect", lambda *args: Faulty(connect(*args), fault))
+
+    def attempt(path, moment):
+        """Race with a fault; say whether it came."""
+        fault["left"] = moment
+        try:
+            result = racer.race(pool, stores.evaluate, **settings, store=path)
+        except racer.StoreError as error:
+            assert str(path) in str(error)  # noqa: PT017
+        else:
+            assert stores.content(result) == stores.content(plain)
+        came = fault["left"] <= 0
+        fault["left"] = 0
+        return came
+
+    moment, came = 0, True
+    while came:
+        moment += 1
+        path = tmp_path / f"{moment}.db"
+        came = attempt(path, moment)
+        attempt(path, moment % 17 + 1)
+        before = known(path, stores)
+        resumed = racer.race(pool, stores.evaluate, **settings, store=path)
+        assert stores.content(resumed) == stores.content(plain), moment
+        assert before <= known(path, stores)
+    assert moment > 36
+
+
+def test_a_fault_at_every_file_operation_of_opening(recorded, stores, monkeypatch):
+    """What Python does for us there: stat, the lock. The rest is SQLite's."""
+    from pathlib import Path
+
+    import filelock
+
+    before = Path(recorded.path).read_bytes()
+
+    def fail(*args, **kwargs):
+        raise OSError(5, "Input/output error")
+
+    places = [(Path, "stat"), (filelock.FileLock, "acquire"), (sqlite3, "connect")]
+    for where, name in places:
+        with monkeypatch.context() as patch:
+            patch.setattr(where, name, fail)
+            with pytest.raises(racer.StoreError, match="Input/output error"):
+                racer.resume(recorded.path, stores.evaluate)
+        assert Path(recorded.path).read_bytes() == before
+        assert stores.content(racer.resume(recorded.path, stores.evaluate)) == recorded.content

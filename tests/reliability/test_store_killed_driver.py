@@ -1,0 +1,105 @@
+"""kill -9 of the process that drives the race, at any moment: resume, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import racer
+from racer.run import store as store_module
+
+STRESS = Path(__file__).resolve().parents[2] / "scripts" / "stress.py"
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+def test_killed_at_random_moments_and_resumed_the_result_is_the_same(jobs):
+    done = subprocess.run(
+        [
+            *(sys.executable, STRESS, "--races", "2", "--kills", "3"),
+            *("--jobs", str(jobs), "--seed", str(jobs)),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    races, _, kills, identical = map(int, re.findall(r"\d+", done.stdout.splitlines()[-1])[1:])
+    assert (races, identical) == (2, 2)  # one without limits, one with
+    assert kills > 0
+
+
+def exit_at(moment, run):
+    """Run in a child process that ends, with nothing put in order, at its n-th statement.
+
+    Returns whether it did.
+    """
+    pid = os.fork()
+    if pid == 0:
+        count = 0
+        connect = store_module.connect
+
+        class Mortal:
+            def __init__(self, connection):
+                self.connection = connection
+
+            def __getattr__(self, name):
+                return getattr(self.connection, name)
+
+            def execute(self, *args):
+                nonlocal count
+                count += 1
+                if count == moment:
+                    os._exit(9)
+                return self.connection.execute(*args)
+
+        store_module.connect = lambda *args: Mortal(connect(*args))
+        try:
+            run()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert code in (0, 9)
+    return code == 9
+
+
+@pytest.mark.slow
+def test_killed_at_every_statement_and_again_while_resuming(tmp_path, stores):
+    settings = {**stores.SETTINGS, "budget": 12}
+    pool = stores.POOL[:2]
+    plain = racer.race(pool, stores.evaluate, **settings)
+    moment, died = 0, True
+    while died:
+        moment += 1
+        path = tmp_path / f"{moment}.db"
+
+        def run(path=path):
+            racer.race(pool, stores.evaluate, **settings, store=path)
+
+        died = exit_at(moment, run)
+        exit_at(moment % 13 + 1, run)
+        before = {row[:8] for row in stores.rows(path)} if has_rows(path) else set()
+        resumed = racer.race(pool, stores.evaluate, **settings, store=path)
+        assert stores.content(resumed) == stores.content(plain), moment
+        assert before <= {row[:8] for row in stores.rows(path)}
+    assert moment > 12 * 3
+
+
+def has_rows(path):
+    import sqlite3
+    from contextlib import closing
+
+    if not path.exists():
+        return False
+    with closing(sqlite3.connect(path)) as connection:
+        found = connection.execute("SELECT name FROM sqlite_master").fetchall()
+    return ("outcomes",) in found

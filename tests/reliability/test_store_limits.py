@@ -1,0 +1,159 @@
+"""Where limits and the store meet, and what a signal must not leave in the record."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+import racer
+from racer.run.check import check_store
+
+POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="limits need a fork")
+INSTANCES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+
+
+def misbehaving(config, instance, seed):
+    if config == "hangs" and instance in (0.2, 0.5):
+        time.sleep(60)
+    if config == "dies" and instance in (0.3, 0.6):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if config == "hoards" and instance == 0.4:
+        raise MemoryError
+    return instance + len(config) / 10
+
+
+def hold(**more):
+    settings = {"budget": 24, "deterministic": True, "seed": 1, "timeout": 1, **more}
+    return racer.race(["hangs", "dies", "hoards", "ok"], misbehaving, INSTANCES, **settings)
+
+
+def seen(result):
+    failures = result.failures[["block", "candidate", "status"]]
+    return result.scores.to_numpy().tolist().__repr__(), failures.to_numpy().tolist()
+
+
+def statuses(path):
+    with sqlite3.connect(path) as connection:
+        return [row[0] for row in connection.execute("SELECT status FROM outcomes ORDER BY 1")]
+
+
+@POSIX
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_reached_a_limit_is_recorded_as_that_and_resumed(tmp_path, n_jobs):
+    path = tmp_path / "run.db"
+    plain = hold(n_jobs=n_jobs)
+    assert set(plain.failures["status"]) == {"timeout", "killed", "memory"}
+
+    class StopError(Exception):
+        pass
+
+    def stop(event):
+        if isinstance(event, racer.BlockCompleted) and event.block == 2:
+            raise StopError
+
+    with pytest.raises(StopError):
+        hold(n_jobs=n_jobs, store=path, callbacks=[stop])
+    assert {"timeout", "killed"} <= set(statuses(path))
+    result = racer.resume(path, misbehaving, n_jobs=n_jobs)  # the limit is kept: instance 0.5
+    assert seen(result) == seen(plain)
+    assert len(statuses(path)) == result.evaluations
+    assert check_store(path).problems == []
+
+
+@POSIX
+def test_another_limit_is_refused_and_the_same_written_otherwise_is_not(tmp_path):
+    path = tmp_path / "run.db"
+    first = hold(store=path)
+    assert seen(hold(store=path, timeout=1.0)) == seen(first)
+    for change in ({"timeout": 2}, {"memory": 10**9}, {"timeout": None}, {"retries": 1}):
+        with pytest.raises(racer.StoreError, match=next(iter(change))):
+            hold(store=path, **change)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_failure_that_a_signal_may_have_made_is_not_recorded(tmp_path, number):
+    """As when Ctrl-C reaches the solver that an evaluation has started."""
+    path, signalled = tmp_path / "run.db", []
+
+    def evaluate(config, instance, seed):
+        if config == 1 and instance == 0.2 and not signalled:
+            signalled.append(os.kill(os.getpid(), number))
+            raise subprocess.CalledProcessError(-number, "solver")
+        return config + instance
+
+    settings = {"budget": 18, "deterministic": True, "seed": 1}
+    with pytest.raises(racer.RaceInterrupted):
+        racer.race(range(3), evaluate, INSTANCES, store=path, **settings)
+    assert set(statuses(path)) == {"ok"}
+    resumed = racer.resume(path, evaluate)
+    assert seen(resumed) == seen(racer.race(range(3), evaluate, INSTANCES, **settings))
+    assert len(resumed.failures) == 0
+
+
+def test_a_reader_in_the_same_process_leaves_the_locks_alone(tmp_path):
+    """Were the file opened and closed past SQLite, the viewer would take the log away."""
+    path, counts = tmp_path / "run.db", []
+    viewer = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]);"
+        "print(c.execute('SELECT count(*) FROM outcomes').fetchone()[0]); c.close()"
+    )
+
+    def view(event):
+        if isinstance(event, racer.BlockCompleted):
+            check_store(path)
+            shown = subprocess.run(
+                [sys.executable, "-c", viewer, path], capture_output=True, text=True, check=True
+            )
+            counts.append((int(shown.stdout), event.evaluations))
+
+    racer.race(
+        range(4),
+        lambda config, instance, seed: config * instance + (seed % 7),
+        [1.0, 2.0],
+        budget=32,
+        seed=1,
+        store=path,
+        callbacks=[view],
+    )
+    assert len(counts) >= 5
+    assert all(shown == evaluated for shown, evaluated in counts)
+
+
+@POSIX
+@pytest.mark.parametrize("why", ["missing", "refused"])
+def test_limits_work_without_pidfds(monkeypatch, why):
+    if not hasattr(os, "pidfd_open"):
+        pytest.skip("there are none here")
+    if why == "missing":
+        monkeypatch.delattr(os, "pidfd_open")
+    else:
+
+        def refused(pid):
+            raise OSError(38, "Function not implemented")
+
+        monkeypatch.setattr(os, "pidfd_open", refused)
+    assert set(hold().failures["status"]) == {"timeout", "killed", "memory"}
+
+
+def test_a_file_that_is_not_there_is_said_to_be_not_there(tmp_path):
+    for look in (check_store, lambda path: racer.resume(path, misbehaving)):
+        with pytest.raises(racer.StoreError, match="there is no such file"):
+            look(tmp_path / "typo.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("decider", ["halving", "bayesian-best"])
+def test_a_larger_budget_for_a_decider_that_plans_by_it_is_explained(tmp_path, decider):
+    path = tmp_path / "run.db"
+
+    def evaluate(config, instance, seed):
+        return config + seed % 5
+
+    racer.race(range(8), evaluate, budget=80, seed=1, decider=decider, store=path)
+    with pytest.raises(racer.StoreError, match=r"plans by it .*give the recorded one"):
+        racer.resume(path, evaluate, budget=800)
+    assert racer.resume(path, evaluate).evaluations <= 80

@@ -1,0 +1,200 @@
+"""Ctrl-C, SIGTERM, SIGHUP: the first lets what runs finish and tells how to resume; second: now."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import racer
+
+STRESS = Path(__file__).resolve().parents[2] / "scripts" / "stress.py"
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs POSIX signals")
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+
+@pytest.fixture(autouse=True)
+def _usual_handlers():
+    """What runs the tests may ignore some of the signals, as nohup does."""
+    usual = {signal.SIGHUP: signal.SIG_DFL, signal.SIGINT: signal.default_int_handler}
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def wait_for(condition, seconds=60):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+SCRIPT = f"""
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # they may be ignored where tests run
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+sys.path.insert(0, {str(STRESS.parent)!r})
+import stress
+store, jobs, milliseconds = sys.argv[1:]
+print(stress.race(store, jobs=int(jobs), milliseconds=float(milliseconds), budget=60, seed=4))
+"""
+
+
+def start(path, jobs, milliseconds):
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, path, str(jobs), str(milliseconds)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def clear_up(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def count(stores, path):
+    return len(stores.rows(path)) if path.exists() and path.stat().st_size > 4096 else 0
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("number", CODES)
+def test_the_first_lets_what_runs_finish_and_tells_how_to_resume(tmp_path, stores, number, jobs):
+    path = tmp_path / "run.db"
+    process = start(path, jobs, 60)
+    try:
+        wait_for(lambda: path.with_name("run.db-wal").exists() and count_wal(stores, path) >= 7)
+        before = count_wal(stores, path)
+        os.killpg(process.pid, number)  # as a terminal does: to all processes
+        out, err = process.communicate(timeout=30)
+    finally:
+        clear_up(process)
+    assert process.returncode == CODES[number], err
+    assert out == ""
+    assert f"go on with racer.resume({str(path)!r}, evaluate)" in err
+    if number != signal.SIGHUP:  # which a helper process of loky does not survive
+        assert "Traceback" not in err
+    assert before < count(stores, path) + 1
+    assert count(stores, path) <= before + 2 + 2 * jobs  # nothing new was begun
+    said = [start(name, 1, 0).communicate(timeout=60)[0] for name in (path, tmp_path / "plain.db")]
+    assert json.loads(said[0]) == json.loads(said[1])
+
+
+def count_wal(stores, path):
+    """Count the outcomes while the race runs."""
+    import sqlite3
+
+    try:
+        return len(stores.rows(path))
+    except sqlite3.OperationalError:  # not begun
+        return 0
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("number", CODES)
+def test_the_second_stops_at_once(tmp_path, stores, number, jobs):
+    path = tmp_path / "run.db"
+    process = start(path, jobs, 20_000)
+    try:
+        wait_for(lambda: path.with_name("run.db-wal").exists())
+        time.sleep(1.0)
+        os.kill(process.pid, number)
+        line = process.stderr.readline() + process.stderr.readline()
+        assert "again to stop now" in line
+        assert process.poll() is None
+        told = time.monotonic()
+        os.kill(process.pid, number)
+        process.communicate(timeout=8)
+        assert time.monotonic() - told < 8
+    finally:
+        clear_up(process)
+    assert process.returncode == CODES[number]
+
+
+def raising_at(number, at):
+    """Return an objective that sends its own process a signal in one of its calls."""
+    calls = []
+
+    def evaluate(config, instance, seed):
+        calls.append(config)
+        if len(calls) == at:
+            os.kill(os.getpid(), number)
+        return config
+
+    return evaluate, calls
+
+
+@pytest.mark.parametrize("number", CODES)
+@pytest.mark.parametrize("at", [1, 5, 12])
+def test_the_evaluation_that_runs_is_recorded_and_no_other_begun(tmp_path, stores, number, at):
+    evaluate, calls = raising_at(number, at)
+    path = tmp_path / "run.db"
+    before = {n: signal.getsignal(n) for n in CODES}
+    with pytest.raises(racer.RaceInterrupted, match=r"go on with racer.resume") as caught:
+        racer.race([1, 2, 3], evaluate, budget=60, seed=1, store=path, first_test=15)
+    assert {n: signal.getsignal(n) for n in CODES} == before
+    assert caught.value.code == CODES[number]
+    assert caught.value.result.evaluations == len(calls) == at == len(stores.rows(path))
+    plain = racer.race([1, 2, 3], lambda c, i, s: c, budget=60, seed=1, first_test=15)
+    evaluate, calls = raising_at(number, 0)
+    resumed = racer.resume(path, evaluate)
+    assert stores.content(resumed) == stores.content(plain)
+    assert len(calls) == plain.evaluations - at
+
+
+def test_without_a_store_ctrl_c_stops_at_once():
+    evaluate, _ = raising_at(signal.SIGINT, 5)
+    with pytest.raises(racer.RaceInterrupted, match="result holds") as caught:
+        racer.race([1, 2, 3], evaluate, budget=60, seed=1)
+    assert caught.value.result.evaluations == 4
+
+
+def test_handlers_of_the_user_stay(tmp_path):
+    seen = []
+    before = signal.signal(signal.SIGTERM, lambda *_: seen.append("mine"))
+    try:
+        evaluate, _ = raising_at(signal.SIGTERM, 3)
+        result = racer.race([1, 2, 3], evaluate, budget=60, seed=1, store=tmp_path / "run.db")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert seen == ["mine"]
+    assert result.best == 1
+
+
+def test_what_is_ignored_stays_ignored(tmp_path):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # nohup
+    try:
+        evaluate, _ = raising_at(signal.SIGHUP, 3)
+        result = racer.race([1, 2, 3], evaluate, budget=60, seed=1, store=tmp_path / "run.db")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert result.best == 1
+
+
+def test_a_race_in_a_thread_sets_no_handlers(tmp_path):
+    found, before = [], signal.getsignal(signal.SIGTERM)
+
+    def evaluate(config, instance, seed):
+        found.append(signal.getsignal(signal.SIGTERM))
+        return config
+
+    thread = threading.Thread(
+        target=lambda: racer.race([1, 2], evaluate, budget=10, store=tmp_path / "run.db")
+    )
+    thread.start()
+    thread.join()
+    assert set(found) == {before}

@@ -1,0 +1,131 @@
+"""One writer: whoever comes second is refused at once, with the reason; readers are not."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+import pytest
+
+import racer
+
+STARTER = """
+import pathlib, sys, time
+import racer
+
+store, marks, number = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
+
+def evaluate(config, instance, seed):
+    until = time.monotonic() + 60
+    while len(list(marks.glob("refused*"))) < 7 and time.monotonic() < until:
+        time.sleep(0.01)
+    return config
+
+try:
+    result = racer.race([1, 2, 3], evaluate, budget=60, seed=1, store=store)
+except racer.StoreError as error:
+    (marks / f"refused{number}").write_text(str(error))
+    sys.exit(7)
+print(result.best)
+"""
+
+
+def test_of_eight_starters_one_wins(tmp_path):
+    script, marks, path = tmp_path / "starter.py", tmp_path / "marks", tmp_path / "run.db"
+    script.write_text(STARTER, encoding="utf-8")
+    marks.mkdir()
+    starters = [
+        subprocess.Popen(
+            [sys.executable, script, path, marks, str(n)], stdout=subprocess.PIPE, text=True
+        )
+        for n in range(8)
+    ]
+    said = [starter.communicate(timeout=120)[0].strip() for starter in starters]
+    assert sorted(starter.returncode for starter in starters) == [0] + [7] * 7
+    assert sorted(said) == [""] * 7 + ["1"]
+    for refusal in marks.iterdir():
+        message = refusal.read_text()
+        assert f"store {str(path)!r} is in use: another process" in message
+
+
+def test_a_second_race_in_the_same_process_is_refused(tmp_path, stores):
+    path = tmp_path / "run.db"
+    refusals = []
+
+    def evaluate(config, instance, seed):
+        began = time.monotonic()
+        with pytest.raises(racer.StoreError, match="in use") as caught:
+            racer.resume(path, stores.evaluate)
+        refusals.append((time.monotonic() - began, str(caught.value)))
+        return config
+
+    racer.race([1, 2], evaluate, budget=10, seed=1, store=path)
+    assert len(refusals) == 10
+    assert min(seconds for seconds, _ in refusals) < 0.1
+
+
+def test_a_link_is_the_same_store(tmp_path, stores):
+    path, link = tmp_path / "run.db", tmp_path / "link.db"
+    link.symlink_to(path)
+
+    def evaluate(config, instance, seed):
+        with pytest.raises(racer.StoreError, match="in use"):
+            racer.resume(link, stores.evaluate)
+        return config
+
+    racer.race([1, 2], evaluate, budget=10, seed=1, store=path)
+
+
+def test_readers_neither_block_nor_are_blocked(tmp_path, stores):
+    from racer.run.check import check_store
+
+    path = tmp_path / "run.db"
+    reports = []
+
+    def evaluate(config, instance, seed):
+        if path.exists():
+            reports.append(check_store(path))
+        return config
+
+    plain = racer.race([1, 2], evaluate, budget=20, seed=1)
+    reports.clear()
+    result = racer.race([1, 2], evaluate, budget=20, seed=1, store=path)
+    assert stores.content(result) == stores.content(plain)
+    assert [report.evaluations for report in reports] == list(range(result.evaluations))
+    assert not [report.problems for report in reports if report.problems]
+
+
+def test_a_reader_in_the_middle_of_reading_blocks_nothing(tmp_path, stores):
+    path = tmp_path / "run.db"
+    racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path)
+    with closing(sqlite3.connect(path)) as reader:
+        cursor = reader.execute("SELECT * FROM outcomes")
+        cursor.fetchone()
+        result = racer.resume(path, stores.evaluate, budget=200)
+    assert result.evaluations > 60 or result.ended == "decided"
+
+
+def test_the_lock_goes_with_its_holder(tmp_path, stores):
+    path = tmp_path / "run.db"
+    script = f"""
+import os, racer
+def evaluate(config, instance, seed):
+    os._exit(5)
+racer.race([1, 2], evaluate, budget=10, seed=1, store={str(path)!r})
+"""
+    done = subprocess.run([sys.executable, "-c", script], check=False, timeout=60)
+    assert done.returncode == 5
+    assert (tmp_path / "run.db.lock").exists()
+    with pytest.warns(racer.RacerWarning, match="begun with evaluate="):
+        assert racer.resume(path, stores.Numbers()).evaluations == 10
+
+
+def test_refused_before_anything_runs_a_race_leaves_no_lock_behind(tmp_path):
+    path = tmp_path / "run.db"
+    for _ in range(2):
+        with pytest.raises(racer.BudgetError):
+            racer.race([1, 2], lambda *cell: 0.0, budget=1, store=path)
+    assert not path.exists()
