@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from racer import deciders as deciders
     from racer import simulate as simulate
+    from racer import space as space
     from racer import stats as stats
     from racer.errors import BudgetError as BudgetError
     from racer.errors import CandidateError as CandidateError
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from racer.errors import RaceStateError as RaceStateError
     from racer.errors import ScoresError as ScoresError
     from racer.errors import SettingError as SettingError
+    from racer.errors import SpaceFileError as SpaceFileError
+    from racer.errors import StoreError as StoreError
     from racer.evaluate.cell import Cell as Cell
     from racer.evaluate.cell import Outcome as Outcome
     from racer.racing.budget import Budget as Budget
@@ -34,6 +37,13 @@ if TYPE_CHECKING:
     from racer.racing.race import Race as Race
     from racer.racing.result import RaceResult as RaceResult
     from racer.run.race import race as race
+    from racer.run.resume import resume as resume
+    from racer.space.discrete import Categorical as Categorical
+    from racer.space.discrete import Ordinal as Ordinal
+    from racer.space.numeric import Integer as Integer
+    from racer.space.numeric import Real as Real
+    from racer.space.space import Space as Space
+    from racer.space.terms import Param as Param
 
     __version__: str
 
@@ -42,11 +52,15 @@ _HOME = {
     "Budget": "racer.racing.budget",
     "BudgetError": "racer.errors",
     "CandidateError": "racer.errors",
+    "Categorical": "racer.space.discrete",
     "Cell": "racer.evaluate.cell",
     "Elimination": "racer.racing.events",
     "Ended": "racer.racing.events",
+    "Integer": "racer.space.numeric",
     "ObjectiveError": "racer.errors",
+    "Ordinal": "racer.space.discrete",
     "Outcome": "racer.evaluate.cell",
+    "Param": "racer.space.terms",
     "Race": "racer.racing.race",
     "RaceEnded": "racer.racing.events",
     "RaceInterrupted": "racer.errors",
@@ -54,22 +68,31 @@ _HOME = {
     "RaceStateError": "racer.errors",
     "RacerError": "racer.errors",
     "RacerWarning": "racer.errors",
+    "Real": "racer.space.numeric",
     "ScoresError": "racer.errors",
     "SettingError": "racer.errors",
+    "Space": "racer.space.space",
+    "SpaceFileError": "racer.errors",
+    "StoreError": "racer.errors",
     "race": "racer.run.race",
+    "resume": "racer.run.resume",
 }
-_ROOMS = ("deciders", "simulate", "stats")
+_ROOMS = ("deciders", "simulate", "space", "stats")
 
 __all__ = [
     "BlockCompleted",
     "Budget",
     "BudgetError",
     "CandidateError",
+    "Categorical",
     "Cell",
     "Elimination",
     "Ended",
+    "Integer",
     "ObjectiveError",
+    "Ordinal",
     "Outcome",
+    "Param",
     "Race",
     "RaceEnded",
     "RaceInterrupted",
@@ -77,11 +100,17 @@ __all__ = [
     "RaceStateError",
     "RacerError",
     "RacerWarning",
+    "Real",
     "ScoresError",
     "SettingError",
+    "Space",
+    "SpaceFileError",
+    "StoreError",
     "deciders",
     "race",
+    "resume",
     "simulate",
+    "space",
     "stats",
 ]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from racer.errors import SettingError
 
-__all__ = ["flag", "is_real", "is_whole", "whole"]
+__all__ = ["check_jobs", "flag", "is_real", "is_whole", "whole"]
 
 
 def is_whole(value: object) -> bool:
@@ -46,3 +46,16 @@ def flag(value: object, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise SettingError(f"{name}={reprlib.repr(value)}: give True or False")
     return bool(value)
+
+
+def check_jobs(n_jobs: int) -> int:
+    """Return `n_jobs` if joblib can make something of it.
+
+    Raises
+    ------
+    SettingError
+        Otherwise.
+    """
+    if not is_whole(n_jobs) or n_jobs == 0:
+        raise SettingError(f"n_jobs={n_jobs!r}: give a whole number other than 0 (-1: all cores)")
+    return int(n_jobs)

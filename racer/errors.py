@@ -14,6 +14,8 @@ __all__ = [
     "RacerWarning",
     "ScoresError",
     "SettingError",
+    "SpaceFileError",
+    "StoreError",
 ]
 
 
@@ -23,6 +25,24 @@ class RacerError(Exception):
 
 class SettingError(RacerError, ValueError):
     """A setting has a value that cannot work."""
+
+
+class SpaceFileError(SettingError):
+    """A parameter file cannot be read; `line` and `column` count from 1, None for the file."""
+
+    def __init__(
+        self,
+        message: str,
+        source: str = "parameters",
+        line: int | None = None,
+        column: int | None = None,
+        text: str = "",
+    ) -> None:
+        where = source if line is None else f"{source}, line {line}, column {column}"
+        shown = f"\n    {text}\n    {' ' * ((column or 1) - 1)}^" if text else ""
+        super().__init__(f"{where}: {message}{shown}")
+        self.line = line
+        self.column = column
 
 
 class CandidateError(RacerError, ValueError):
@@ -45,15 +65,25 @@ class RaceStateError(RacerError, RuntimeError):
     """A race was told something that it had not asked for."""
 
 
-class RaceInterrupted(KeyboardInterrupt):
-    """Ctrl-C stopped a race; `result` holds what is known, with `ended` "interrupted"."""
+class StoreError(RacerError, RuntimeError):
+    """A store cannot be opened, read or written, or holds another race than the one asked for."""
 
-    def __init__(self, result: Any) -> None:
+
+class RaceInterrupted(KeyboardInterrupt):
+    """A signal stopped a race; `result` holds what is known, with `ended` "interrupted".
+
+    With a store, `code` is the exit code that a script ends with if it does not catch this: 130
+    after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
+    """
+
+    def __init__(self, result: Any, *, kept: str = "", code: int = 130) -> None:
         super().__init__(
             f"the race was interrupted after {result.evaluations} evaluations (seed "
-            f"{result.seed}); this error's .result holds what is known so far"
+            f"{result.seed}); " + (kept or "this error's .result holds what is known so far")
         )
         self.result = result
+        self.kept = kept
+        self.code = code
 
 
 class RacerWarning(UserWarning):

@@ -18,12 +18,24 @@ STATS_MAY_IMPORT = {"errors", "_checks", "seeding", "stats"}
 OUTSIDE = {
     *("os", "signal", "subprocess", "multiprocessing", "threading", "socket", "shutil"),
     *("tempfile", "pathlib", "sqlite3", "time", "datetime", "joblib", "rich", "click"),
+    *("filelock", "platform", "resource", "io", "fcntl", "asyncio"),
 }
 MAY_TOUCH_OUTSIDE = (
     *("evaluate.workers", "evaluate.limits", "evaluate.command", "simulate.play", "run", "cli"),
 )
 TERMINAL = {"rich", "click"}
-NEVER = {"pickle", "eval", "exec", "compile", "os.system"}
+NEVER = {"pickle", "eval", "exec", "compile", "__import__", "os.system", "os.popen"}
+NEVER_IMPORTED = {
+    "pickle",
+    "marshal",
+    "shelve",
+    "dill",
+    "code",
+    "codeop",
+    "runpy",
+    "importlib.util",
+}
+NEVER_CALLED = {"system", "popen", "read_pickle", "getoutput", "getstatusoutput", "import_module"}
 
 
 def modules():
@@ -110,8 +122,24 @@ def test_the_outside_is_touched_only_where_it_may_be(module):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_no_code_from_data(module):
-    names = {node.id for node in ast.walk(MODULES[module]) if isinstance(node, ast.Name)}
-    assert not (names | set(imports(MODULES[module]))) & NEVER
+    tree = MODULES[module]
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    imported = set(imports(tree))
+    assert not (names | imported) & NEVER
+    assert not {name.split(".")[0] for name in imported} & NEVER_IMPORTED
+    assert "importlib.import_module" not in imported
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_is_unpickled_and_no_shell_is_used(module):
+    for node in ast.walk(MODULES[module]):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            last = called.rpartition(".")[2]
+            assert last not in NEVER_CALLED, called
+            assert last not in {"load", "loads"} or called == "json.loads", called
+            shell = [word for word in node.keywords if word.arg == "shell"]
+            assert not shell, called
 
 
 def test_tests_mirror_the_tree():

@@ -92,6 +92,7 @@ def test_every_error_is_a_racer_error_and_of_a_familiar_kind():
         "RaceStateError": RuntimeError,
         "ScoresError": ValueError,
         "SettingError": ValueError,
+        "StoreError": RuntimeError,
     }
     for name, kind in familiar.items():
         error = getattr(racer, name)

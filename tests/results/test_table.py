@@ -34,7 +34,7 @@ def test_larger_is_better_is_turned_round_at_the_door_only():
 
 
 @pytest.mark.parametrize("maximize", [False, True])
-@pytest.mark.parametrize("status", ["failed", "invalid", "killed"])
+@pytest.mark.parametrize("status", ["failed", "invalid", "timeout", "memory", "killed"])
 def test_a_failed_cell_costs_infinity_and_is_listed(status, maximize):
     table = Table(3, maximize=maximize)
     failed = Outcome(status, None, 0.5, "why")

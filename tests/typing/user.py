@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypedDict, assert_type
 
 import numpy as np
@@ -65,6 +67,17 @@ def races() -> RaceResult:
     )
     racer.race(range(3), lambda config, instance, seed: config, budget=30)
     racer.race(np.linspace(0.0, 1.0, 3).tolist(), lambda *cell: 0.0, None, budget=15)
+    return result
+
+
+def resumes(store: Path) -> RaceResult:
+    """Record a race, and go on with it."""
+    racer.race(POOL, evaluate, INSTANCES, budget=30, seed=1, store=store)
+    try:
+        result = racer.resume(str(store), evaluate, instances=INSTANCES, budget=60)
+    except racer.StoreError as error:
+        raise SystemExit(str(error)) from None
+    assert_type(result, RaceResult)
     return result
 
 
@@ -146,6 +159,37 @@ def compares(scores: Any) -> float:
     return test.tail_probability
 
 
+def spaces() -> dict[str, Any]:
+    """Say what may be tuned, and draw from it."""
+    n = racer.Param("n")
+    space = racer.Space(
+        {
+            "kind": racer.Categorical(["a", "b"]),
+            "n": racer.Integer(1, 100, log=True),
+            "m": racer.Integer(1, racer.space.least(2 * n, 50)),
+            "x": racer.Real(0, round(n / 2), digits=3),
+            "heat": racer.Ordinal(("low", "high")),
+            "version": 3,
+        },
+        conditions={"m": {"kind": ["a"]}, "x": (n > 3) & ~(racer.Param("heat") == "low")},
+        forbidden=[{"kind": "b", "n": 7}, n % 2 == 1],
+        repair=lambda config: config,
+    )
+    assert_type(space.sample(5, seed=1, method="sobol"), list[dict[str, Any]])
+    assert_type(space.size, float)
+    (config,) = space.sample(1, seed=2)
+    near = racer.space.Neighbourhood(0.2).narrowed(new=10, free=len(space.free))
+    space.around(config, near, 3, seed=3, exclude={space.key(config)})
+    space.around(config, 0.1)
+    again = racer.Space.from_json(space.to_json(), repair=space.repair)
+    assert_type(again, racer.Space)
+    try:
+        racer.Space.from_irace('n "" i (1, 9')
+    except racer.SpaceFileError as error:
+        assert_type(error.line, int | None)
+    return again.decode(space.encode(config))
+
+
 def handles() -> str:
     """Catch errors."""
     try:
@@ -160,8 +204,11 @@ def handles() -> str:
 def main() -> None:
     """Do all of it."""
     reads(races())
+    with TemporaryDirectory() as folder:
+        resumes(Path(folder) / "run.db")
     asks_and_tells()
     decides()
+    spaces()
     compares(np.arange(12.0).reshape(4, 3))
     handles()
 
