@@ -106,6 +106,7 @@ def generators_put_back() -> Iterator[None]:
         np.random.set_state(before[1])  # noqa: NPY002
 
 
+Place = tuple[int, int]  # block and candidate
 Stopping = Callable[[], bool]
 
 
@@ -200,7 +201,7 @@ class _Task:
     driver: int
     ours: bool
 
-    def __call__(self, cell: Cell) -> tuple[int, Outcome]:
+    def __call__(self, cell: Cell) -> tuple[Place, Outcome]:
         """Evaluate a cell in a worker; Ctrl-C is the driver's to answer."""
         here = os.getpid() == self.driver  # a backend without processes
         in_main_thread = threading.current_thread() is threading.main_thread()
@@ -221,7 +222,7 @@ class _Task:
         else:
             alone = OneByOne(self.evaluate, self.limits, retries=self.retries)
             ((_, outcome),) = alone.outcomes([cell])
-        return cell.candidate, outcome
+        return (cell.block, cell.candidate), outcome
 
 
 class Processes:
@@ -246,13 +247,13 @@ class Processes:
 
         Once it is stopping, those that joblib has got (at most two per job) are finished.
         """
-        missing = {cell.candidate: cell for cell in cells}
+        missing = {(cell.block, cell.candidate): cell for cell in cells}
         for _ in range(2):
             yield from self._together(missing, stopping)
             if not missing or stopping():
                 return
         for cell in list(missing.values()):
-            alone = {cell.candidate: cell}
+            alone = {(cell.block, cell.candidate): cell}
             why = yield from self._together(alone, stopping)
             if stopping():
                 return
@@ -260,7 +261,7 @@ class Processes:
                 yield cell, Outcome("killed", None, message=why)
 
     def _together(
-        self, missing: dict[int, Cell], stopping: Stopping
+        self, missing: dict[Place, Cell], stopping: Stopping
     ) -> Generator[tuple[Cell, Outcome], None, str]:
         """Yield outcomes and take their cells out of `missing`, until done or a worker dies.
 
@@ -281,8 +282,8 @@ class Processes:
         call = joblib.delayed(task)
         tasks = (call(cell) for cell in list(missing.values()) if not stopping())
         try:
-            for candidate, outcome in parallel(tasks):
-                yield missing.pop(candidate), outcome
+            for place, outcome in parallel(tasks):
+                yield missing.pop(place), outcome
         except BrokenProcessPool as error:
             return describe(error).partition(". ")[0]
         return ""

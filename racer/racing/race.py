@@ -227,6 +227,34 @@ class Race:
         self._seconds += seconds
         self._complete_block(row)
 
+    def tell_outcomes(self, outcomes: Sequence[Outcome]) -> None:
+        """Tell all cells of the current block at once: as telling each.
+
+        Parameters
+        ----------
+        outcomes : sequence of Outcome
+            In the order of `alive`.
+
+        Raises
+        ------
+        RaceStateError
+            The race is over, some cells of the block have been told, or their number is wrong.
+        """
+        told = list(outcomes)
+        if self._ended is not None or self._told or len(told) != len(self._alive):
+            raise RaceStateError(
+                f"tell_outcomes() is for a block of which nothing has been told: give "
+                f"{len(self._alive)} outcomes, one per candidate in `alive`"
+            )
+        for outcome in told:
+            check_outcome(outcome)
+        self._complete_block(told)
+
+    @property
+    def has_looked(self) -> bool:
+        """Whether the decider has seen any block."""
+        return self._verdict is not None
+
     def result(self) -> RaceResult:
         """Return what is known: the result of a race that has ended, or the state of one."""
         survivors = self._ranked()

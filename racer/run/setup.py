@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from racer.evaluate.objective import Objective
-    from racer.racing.budget import Budget
     from racer.racing.race import Race
 
-__all__ = ["VERSION", "Setup", "is_larger", "rebuilt", "refuse_differences", "set_up"]
+__all__ = ["VERSION", "Setup", "rebuilt", "refuse_differences", "set_up"]
 
 VERSION = version("racer")
 """Read once: later the process may have lost the right to read what is installed."""
@@ -58,17 +57,6 @@ def rebuilt(path: str, name: str, encoded: Any) -> Any:
         ) from None
 
 
-def is_larger(budget: Budget, recorded: Budget) -> bool:
-    """Say whether a budget pays for all that the recorded one did, and for more."""
-    pairs = [
-        (budget.evaluations, recorded.evaluations),
-        (budget.seconds, recorded.seconds),
-    ]
-    return budget != recorded and all(
-        new is None or (old is not None and new >= old) for new, old in pairs
-    )
-
-
 def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
     """Compare what is given with what is recorded.
 
@@ -103,7 +91,7 @@ def _heed(path: str, name: str, old: Any, new: Any) -> None:
     elif name == "evaluate":
         if not _same_function(str(old), str(new)):
             _warn(path, f"was begun with evaluate={old} and goes on with {new}")
-    elif name != "budget" or not is_larger(decode(new), rebuilt(path, name, old)):
+    elif name != "budget" or not decode(new).is_larger(rebuilt(path, name, old)):
         _refuse(path, name, new, old)
 
 

@@ -238,6 +238,24 @@ class Space:
         excluded = {self.key(parent), *exclude}
         return sampling.distinct(self._structure, drafts, n, excluded, self.repair)
 
+    def net(self, exclude: Iterable[Hashable] = ()) -> sampling.Net:
+        """Return what keeps, of the vectors that it is offered, those allowed and new.
+
+        Parameters
+        ----------
+        exclude : iterable of keys
+            Configurations not to keep.
+        """
+        return sampling.Net(self._structure, set(exclude), self.repair)
+
+    def present(self, vectors: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Say which parameters exist at vectors, shape (k, d) both; none where nothing can be."""
+        if not self._structure.may_be_absent:
+            return np.ones(vectors.shape, dtype=bool)
+        names = list(self.parameters)
+        found = (sampling.decoded(self._structure, vector) or {} for vector in vectors)
+        return np.array([[name in config for name in names] for config in found])
+
     def encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
         """Return a share of the range for each parameter, shape (d,); NaN for absent ones.
 
