@@ -23,10 +23,18 @@ from joblib.parallel import LokyBackend, get_active_backend
 
 from racer._checks import check_jobs, whole
 from racer.evaluate.cell import Cell, Outcome
+from racer.evaluate.command import check_command
 from racer.evaluate.limits import Limits, limited, limits_for
 from racer.evaluate.limits_fork import supervised, warden
 from racer.evaluate.limits_linux import die_with_parent
-from racer.evaluate.objective import Objective, check_objective, check_picklable, describe, judge
+from racer.evaluate.objective import (
+    Objective,
+    check_objective,
+    check_picklable,
+    describe,
+    judge,
+    judge_error,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -47,8 +55,7 @@ def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False
     except BaseException as error:
         if reraise_interrupt and isinstance(error, KeyboardInterrupt):
             raise
-        status = "memory" if isinstance(error, MemoryError) else "failed"
-        value, message = None, describe(error, where=True)
+        status, value, message = judge_error(error)
     return Outcome(status, value, time.perf_counter() - start, message)
 
 
@@ -318,11 +325,13 @@ def workers_for(
     Raises
     ------
     ObjectiveError
-        `evaluate` cannot be called so, or something cannot be pickled.
+        `evaluate` cannot be called so, a `Command` cannot be given these candidates, or something
+        cannot be pickled.
     SettingError
         `n_jobs`, `retries` or a limit out of range, or a limit that cannot be kept here.
     """
     check_objective(evaluate)
+    check_command(evaluate, configs, instances)
     check_jobs(n_jobs)
     whole(retries, "retries", least=0)
     limits = limits_for(timeout, memory)
