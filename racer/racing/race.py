@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Race"]
 
+_LONGEST_REASON = 500  # characters of a failure's message in a warning
+
 
 class Race:
     """A race as ask and tell: no clock, no files, no processes.
@@ -317,7 +319,7 @@ class Race:
         if costs is None:
             warnings.warn(
                 f"block {block} is set aside: all {len(outcomes)} evaluations failed, the first "
-                f"with {outcomes[0].message!r}",
+                f"with {outcomes[0].message[:_LONGEST_REASON]!r}",
                 RacerWarning,
                 stacklevel=3,
             )
