@@ -8,7 +8,8 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -37,7 +38,7 @@ from racer.evaluate.objective import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["InProcess", "OneByOne", "Processes", "Workers", "evaluate_cell", "workers_for"]
 
@@ -114,6 +115,8 @@ def generators_put_back() -> Iterator[None]:
 
 
 Stopping = Callable[[], bool]
+Outcomes = Generator[tuple[Cell, Outcome], None, None]
+"""To be closed when no more are wanted: then what is being evaluated ends."""
 
 
 def never() -> bool:
@@ -124,9 +127,7 @@ def never() -> bool:
 class Workers(Protocol):
     """Whatever turns cells into outcomes, in any order."""
 
-    def outcomes(
-        self, cells: Sequence[Cell], *, stopping: Stopping = never
-    ) -> Iterator[tuple[Cell, Outcome]]:
+    def outcomes(self, cells: Sequence[Cell], *, stopping: Stopping = never) -> Outcomes:
         """Evaluate the cells of one block; begin none once `stopping()` is true."""
         ...
 
@@ -138,9 +139,7 @@ class InProcess:
         self._evaluate = evaluate
         self._retries = retries
 
-    def outcomes(
-        self, cells: Sequence[Cell], *, stopping: Stopping = never
-    ) -> Iterator[tuple[Cell, Outcome]]:
+    def outcomes(self, cells: Sequence[Cell], *, stopping: Stopping = never) -> Outcomes:
         """Evaluate the cells in order; Ctrl-C comes through."""
         for cell in cells:
             if stopping():
@@ -159,9 +158,7 @@ class OneByOne:
         self._limits = limits
         self._retries = retries
 
-    def outcomes(
-        self, cells: Sequence[Cell], *, stopping: Stopping = never
-    ) -> Iterator[tuple[Cell, Outcome]]:
+    def outcomes(self, cells: Sequence[Cell], *, stopping: Stopping = never) -> Outcomes:
         """Evaluate the cells in order; whatever they do, they cannot do it to this process."""
         left = list(cells)
 
@@ -246,9 +243,7 @@ class Processes:
         self._retries = retries
         self._limits = limits
 
-    def outcomes(
-        self, cells: Sequence[Cell], *, stopping: Stopping = never
-    ) -> Iterator[tuple[Cell, Outcome]]:
+    def outcomes(self, cells: Sequence[Cell], *, stopping: Stopping = never) -> Outcomes:
         """Evaluate the cells at once; outcomes come in the order in which they are ready.
 
         Once it is stopping, those that joblib has got (at most two per job) are finished.
@@ -287,9 +282,15 @@ class Processes:
         )
         call = joblib.delayed(task)
         tasks = (call(cell) for cell in list(missing.values()) if not stopping())
+        results: Any = parallel(tasks)
         try:
-            for candidate, outcome in parallel(tasks):
+            for candidate, outcome in results:
                 yield missing.pop(candidate), outcome
+        except GeneratorExit:
+            with warnings.catch_warnings():  # that tasks are cancelled is what was asked for
+                warnings.simplefilter("ignore")
+                results.close()
+            raise
         except BrokenProcessPool as error:
             return describe(error).partition(". ")[0]
         return ""
