@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from racer.errors import StoreError as StoreError
     from racer.evaluate.cell import Cell as Cell
     from racer.evaluate.cell import Outcome as Outcome
+    from racer.evaluate.command import Command as Command
     from racer.racing.budget import Budget as Budget
     from racer.racing.events import BlockCompleted as BlockCompleted
     from racer.racing.events import Elimination as Elimination
@@ -54,6 +55,7 @@ _HOME = {
     "CandidateError": "racer.errors",
     "Categorical": "racer.space.discrete",
     "Cell": "racer.evaluate.cell",
+    "Command": "racer.evaluate.command",
     "Elimination": "racer.racing.events",
     "Ended": "racer.racing.events",
     "Integer": "racer.space.numeric",
@@ -86,6 +88,7 @@ __all__ = [
     "CandidateError",
     "Categorical",
     "Cell",
+    "Command",
     "Elimination",
     "Ended",
     "Integer",

@@ -32,7 +32,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Race"]
+__all__ = ["SETTINGS", "Race"]
+
+SETTINGS = (
+    *("decider", "budget", "maximize", "seed", "deterministic"),
+    *("first_test", "each_test", "min_survivors"),
+)
+"""The names of what makes a race, besides its candidates and instances."""
+
+_LONGEST_REASON = 500  # characters of a failure's message in a warning
 
 
 class Race:
@@ -146,17 +154,21 @@ class Race:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What makes this race: Race(configs, instances, **settings) is the same one again."""
-        return {
-            "decider": self._given,
-            "budget": self._budget,
-            "maximize": self.table.maximize,
-            "seed": self.seed,
-            "deterministic": self._deterministic,
-            "first_test": self._asked_first_test,
-            "each_test": self._each_test,
-            "min_survivors": self._min_survivors,
-        }
+        """What makes this race: Race(configs, instances, **settings) is the same one again.
+
+        Its keys are `SETTINGS`.
+        """
+        values = (
+            self._given,
+            self._budget,
+            self.table.maximize,
+            self.seed,
+            self._deterministic,
+            self._asked_first_test,
+            self._each_test,
+            self._min_survivors,
+        )
+        return dict(zip(SETTINGS, values, strict=True))
 
     @property
     def ended(self) -> Ended | None:
@@ -345,7 +357,7 @@ class Race:
         if costs is None:
             warnings.warn(
                 f"block {block} is set aside: all {len(outcomes)} evaluations failed, the first "
-                f"with {outcomes[0].message!r}",
+                f"with {outcomes[0].message[:_LONGEST_REASON]!r}",
                 RacerWarning,
                 stacklevel=3,
             )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import RacerError, StoreError
-from racer.racing.race import Race
+from racer.racing.race import SETTINGS, Race
 from racer.run.jsonable import decode
 from racer.run.reading import has_log, open_to_read
 from racer.run.replay import Recorder, replay
@@ -115,7 +115,7 @@ def _outcomes(reader: Reader, report: Report) -> None:
 
 def _verdicts(reader: Reader, report: Report) -> None:
     """Replay the race, its configurations and instances replaced by their numbers."""
-    settings = {name: report.settings.get(name) for name in _OF_THE_RACE}
+    settings = {name: report.settings.get(name) for name in SETTINGS}
     if isinstance(settings["decider"], dict):
         report.notes.append("its decider is not one of racer's own: verdicts were not replayed")
         return
@@ -133,12 +133,6 @@ def _verdicts(reader: Reader, report: Report) -> None:
         reader.damaged("it has an ending, but the race of its outcomes goes on")
     report.result = race.result()
     report.blocks = len(race.table.rows)
-
-
-_OF_THE_RACE = (
-    *("decider", "budget", "maximize", "seed", "deterministic"),
-    *("first_test", "each_test", "min_survivors"),
-)
 
 
 def _forget(verdict: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from racer.errors import RaceInterrupted
@@ -38,8 +39,9 @@ def drive(race: Race, workers: Workers, store: Store | None = None) -> RaceResul
     try:
         with generators_put_back():
             while cells := race.ask():
-                for cell, outcome in workers.outcomes(cells):
-                    race.tell(cell, outcome)
+                with closing(workers.outcomes(cells)) as outcomes:
+                    for cell, outcome in outcomes:
+                        race.tell(cell, outcome)
     except KeyboardInterrupt:
         raise RaceInterrupted(race.result()) from None
     return race.result()
@@ -50,11 +52,12 @@ def _drive_recorded(race: Race, workers: Workers, store: Store) -> RaceResult:
     try:
         with stop, generators_put_back():
             while not stop.requested() and (cells := race.ask()):
-                for cell, outcome in workers.outcomes(cells, stopping=stop.requested):
-                    if stop.requested() and outcome.status in _MAY_BE_THE_SIGNALS:
-                        continue  # not recorded, so it is evaluated again
-                    store.append(cell, outcome)
-                    race.tell(cell, outcome)
+                with closing(workers.outcomes(cells, stopping=stop.requested)) as outcomes:
+                    for cell, outcome in outcomes:
+                        if stop.requested() and outcome.status in _MAY_BE_THE_SIGNALS:
+                            continue  # not recorded, so it is evaluated again
+                        store.append(cell, outcome)
+                        race.tell(cell, outcome)
             store.flush()
     except KeyboardInterrupt:
         raise _interrupted(race, store, stop.code) from None

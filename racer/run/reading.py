@@ -35,6 +35,7 @@ __all__ = [
     "has_log",
     "look_at",
     "open_to_read",
+    "refuse_directory",
     "settings_digest",
 ]
 
@@ -210,6 +211,14 @@ def settings_digest(
     return digest(f"{key}={text}" for key, text in rows)
 
 
+def refuse_directory(path: str) -> None:
+    """Raise StoreError if a directory is where a store should be."""
+    with explained(path):
+        is_directory = Path(path).is_dir()
+    if is_directory:
+        raise StoreError(f"store {path!r}: this is a directory; give the path of a file")
+
+
 def look_at(path: str) -> bool:
     """Say whether there is a race in a file, which is not written to.
 
@@ -223,6 +232,7 @@ def look_at(path: str) -> bool:
     StoreError
         Another kind of file, or a newer one.
     """
+    refuse_directory(path)
     with explained(path):
         if not os.path.lexists(path) or not Path(path).stat().st_size:
             if has_log(path):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from racer.evaluate.limits import Limits
 from racer.racing.budget import Budget
+from racer.racing.race import SETTINGS
 from racer.run.race import hold
 from racer.run.reading import no_race_in
 from racer.run.setup import rebuilt
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["resume"]
 
-_OF_THE_RACE = ("maximize", "seed", "deterministic", "first_test", "each_test", "min_survivors")
-_HOW = ("retries", "timeout", "memory")
+_HOW = ("retries", *Limits._fields)
 
 
 def resume(
@@ -95,9 +96,13 @@ def resume(
         def kept(name: str) -> Any:
             return rebuilt(file.path, name, values.get(name))
 
-        settings = {name: kept(name) for name in _OF_THE_RACE}
-        settings["decider"] = kept("decider") if decider is None else decider
-        settings["budget"] = kept("budget") if budget is None else Budget.of(budget)
+        given = {
+            "decider": decider,
+            "budget": None if budget is None else Budget.of(budget),
+        }
+        settings = {
+            name: kept(name) if given.get(name) is None else given[name] for name in SETTINGS
+        }
         if candidates is None:
             candidates = rebuilt(file.path, "candidates", recorded.candidates)
         if instances is None and recorded.instances is not None:

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.errors import RacerWarning, StoreError
+from racer.evaluate.command import IDENTITY
 from racer.run.jsonable import decode, dumps, encode, qualified_name, same
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def _heed(path: str, name: str, old: Any, new: Any) -> None:
     if name == "racer":
         _warn(path, f"was begun by racer {old} and goes on with {new}")
     elif name == "evaluate":
+        if all(str(value).startswith(IDENTITY) for value in (old, new)):
+            _refuse(path, name, new, old)
         if not _same_function(str(old), str(new)):
             _warn(path, f"was begun with evaluate={old} and goes on with {new}")
     elif name != "budget" or not decode(new).is_larger(rebuilt(path, name, old)):

@@ -19,6 +19,7 @@ from racer.run.reading import (
     connect,
     explained,
     look_at,
+    refuse_directory,
     settings_digest,
 )
 from racer.run.schema import APPLICATION_ID, SCHEMA, TABLES, OutcomeRow, checksum
@@ -86,12 +87,14 @@ class Store:
         self._connection = None
 
     def _lock(self) -> None:
-        file = Path(self._file)
+        refuse_directory(self._file)
+        folder = Path(self._file).parent
         with explained(self.path):
-            is_directory, has_directory = file.is_dir(), file.parent.is_dir()
-        if is_directory or not has_directory:
-            what = "this is" if is_directory else f"there is no {str(file.parent)!r} that is"
-            raise StoreError(f"store {self.path!r}: {what} a directory; give the path of a file")
+            has_directory = folder.is_dir()
+        if not has_directory:
+            raise StoreError(
+                f"store {self.path!r}: there is no directory {str(folder)!r}; give the path of a file"
+            )
         lock = FileLock(f"{self._file}.lock", timeout=0)
         with explained(self.path):
             try:
