@@ -171,6 +171,21 @@ class Race:
         return dict(zip(SETTINGS, values, strict=True))
 
     @property
+    def blocks_held(self) -> int:
+        """How many blocks are complete."""
+        return len(self.table.rows)
+
+    @property
+    def given_candidates(self) -> tuple[Any, ...]:
+        """The candidates that it was given."""
+        return self.configs
+
+    @property
+    def all_instances(self) -> tuple[Any, ...]:
+        """The instances that evaluations may get."""
+        return self.instances or ()
+
+    @property
     def ended(self) -> Ended | None:
         """Why the race ended; None while it goes on."""
         return self._ended

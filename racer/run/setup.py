@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.errors import RacerWarning, StoreError
 from racer.evaluate.command import IDENTITY
+from racer.racing.budget import Budget
 from racer.run.jsonable import decode, dumps, encode, qualified_name, same
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from racer.evaluate.objective import Objective
     from racer.racing.race import Race
+    from racer.tuner.tuner import Tuner
 
 __all__ = ["VERSION", "Setup", "rebuilt", "refuse_differences", "set_up"]
 
@@ -31,12 +33,12 @@ class Setup(NamedTuple):
     instances: list[Any] | None
 
 
-def set_up(race: Race, evaluate: Objective, how: Mapping[str, Any]) -> Setup:
+def set_up(race: Race | Tuner, evaluate: Objective, how: Mapping[str, Any]) -> Setup:
     """Encode a race, the name of its objective, and how that is evaluated."""
     settings = {"racer": VERSION, "evaluate": qualified_name(evaluate)}
     return Setup(
         {name: encode(value) for name, value in {**settings, **race.settings, **how}.items()},
-        [encode(config) for config in race.configs],
+        [encode(config) for config in race.given_candidates],
         None if race.instances is None else [encode(instance) for instance in race.instances],
     )
 
@@ -94,8 +96,16 @@ def _heed(path: str, name: str, old: Any, new: Any) -> None:
             _refuse(path, name, new, old)
         if not _same_function(str(old), str(new)):
             _warn(path, f"was begun with evaluate={old} and goes on with {new}")
-    elif name != "budget" or not decode(new).is_larger(rebuilt(path, name, old)):
+    elif name != "budget" or not _goes_on(decode(new), rebuilt(path, name, old)):
         _refuse(path, name, new, old)
+
+
+def _goes_on(new: Budget | list[Budget], old: Budget | list[Budget]) -> bool:
+    """Say whether a budget allows all that the recorded one did, and more."""
+    if isinstance(new, list):
+        olds = old if isinstance(old, list) else [old]
+        return new[: len(olds)] == olds
+    return isinstance(old, Budget) and new.is_larger(old)
 
 
 def _same_function(old: str, new: str) -> bool:

@@ -250,7 +250,7 @@ class Space:
 
     def present(self, vectors: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Say which parameters exist at vectors, shape (k, d) both; none where nothing can be."""
-        if not self._structure.may_be_absent:
+        if not self._structure.may_be_absent or not len(vectors):
             return np.ones(vectors.shape, dtype=bool)
         names = list(self.parameters)
         found = (sampling.decoded(self._structure, vector) or {} for vector in vectors)

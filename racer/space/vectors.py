@@ -27,9 +27,7 @@ def choice_counts(parameters: Mapping[str, Parameter]) -> NDArray[np.intp]:
     return np.array(counts, dtype=np.intp)
 
 
-def truncated_normal(
-    middle: ArrayLike, spread: ArrayLike, u: ArrayLike
-) -> NDArray[np.float64]:
+def truncated_normal(middle: ArrayLike, spread: ArrayLike, u: ArrayLike) -> NDArray[np.float64]:
     """Return the u-quantiles of N(middle, spread^2) truncated to [0, 1]; shapes broadcast."""
     mu, sd, at = (np.asarray(part, dtype=np.float64) for part in (middle, spread, u))
     sd = np.minimum(sd, _WIDEST)

@@ -73,7 +73,11 @@ def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     if np.isnan(logs).all():
         common = 0.0
     else:
-        common = float(np.nanmedian(logs[count >= np.median(count)])) if (~np.isnan(logs[count >= np.median(count)])).any() else float(np.nanmedian(logs))
+        common = (
+            float(np.nanmedian(logs[count >= np.median(count)]))
+            if (~np.isnan(logs[count >= np.median(count)])).any()
+            else float(np.nanmedian(logs))
+        )
     logs = np.where(np.isnan(logs), common, logs)
     scale = np.exp((count * logs + _PRIOR * common) / (count + _PRIOR))
     pulled = np.clip(centred / scale[:, None], -_CLIP, _CLIP)

@@ -95,6 +95,11 @@ class TuneResult:
     place: Callable[[int], Place]
 
     @property
+    def survivors(self) -> tuple[int, ...]:
+        """Who was still in at the end, best first: the elites."""
+        return self.elites
+
+    @property
     def best(self) -> dict[str, Any] | None:
         """The best configuration, or None."""
         return None if self.best_index is None else self.configs[self.best_index]

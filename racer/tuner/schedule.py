@@ -71,13 +71,18 @@ class Schedule:
         expected = self.first_test + min(_GROWTH, race + 1)
         return expected if self.length is None else min(expected, self.length)
 
-    def size(self, race: int, share: int) -> int:
-        """Return how many candidates, elites included, a share pays for."""
-        return share // self.blocks(race)
+    def new_ones(self, race: int, share: int, *, known: int) -> int:
+        """Return how many new candidates a share pays for, beside so many elites."""
+        size = share // self.blocks(race)
+        return max(size if self._elites_are_free(race) else size - known, 0)
 
     def least(self, race: int) -> int:
-        """Return the smallest share with which a race makes sense: for one more than elites."""
-        return (self.elites + 1) * self.blocks(race)
+        """Return the smallest share with which a race makes sense: that of one new candidate."""
+        return (1 if self._elites_are_free(race) else self.elites + 1) * self.blocks(race)
+
+    def _elites_are_free(self, race: int) -> bool:
+        """Say whether all is known of elites: with few instances, each used once."""
+        return race > 0 and self.length is not None and self.length <= self.blocks(race)
 
     @property
     def minimum(self) -> int:

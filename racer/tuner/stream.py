@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from racer.errors import SettingError
 from racer.seeding import block_seed, rng_for, seed_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["HELD_OUT", "InstanceOrder", "Place", "Stream", "held_out"]
 
@@ -71,7 +73,8 @@ class Stream:
 
     def old_ones(self, race: int, used: int) -> list[int]:
         """Return the `used` first blocks in the order in which a race takes them."""
-        return rng_for(self.seed, "old blocks", race).permutation(used).tolist()
+        order: list[int] = rng_for(self.seed, "old blocks", race).permutation(used).tolist()
+        return order
 
     def new_ones(self, used: int) -> Iterator[int]:
         """Yield the blocks after the first `used`."""

@@ -119,9 +119,7 @@ class _Covariance:
     the noise that is added to them.
     """
 
-    def __init__(
-        self, one: NDArray[np.float64], other: NDArray[np.float64], spread: float
-    ) -> None:
+    def __init__(self, one: NDArray[np.float64], other: NDArray[np.float64], spread: float) -> None:
         left, right = (f.transpose(1, 2, 0).astype(np.float32) for f in (one, other))
         self._distances = np.zeros((len(left), left.shape[2], right.shape[2]), dtype=np.float32)
         for k in range(left.shape[1]):
@@ -140,11 +138,11 @@ class _Covariance:
 
     def _joint_part(self, at: int) -> NDArray[np.float64]:
         total = self._distances.sum(axis=0)
-        return np.exp(np.float32(-0.5 / _RANGES[at] ** 2) * total).astype(np.float64)
+        return np.asarray(np.exp(np.float32(-0.5 / _RANGES[at] ** 2) * total), dtype=np.float64)
 
     def _own_part(self, at: int) -> NDArray[np.float64]:
         parts = np.exp(np.float32(-0.5 / _OWN_RANGES[at] ** 2) * self._distances)
-        return parts.mean(axis=0).astype(np.float64)
+        return np.asarray(parts.mean(axis=0), dtype=np.float64)
 
 
 def _neighbours(kernel: Kernel) -> list[Kernel]:

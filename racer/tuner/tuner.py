@@ -32,7 +32,12 @@ if TYPE_CHECKING:
 
     from racer.deciders.decider import Decider
 
-__all__ = ["Tuner"]
+__all__ = ["SETTINGS", "Tuner"]
+
+SETTINGS = (
+    *("decider", "budget", "initial", "maximize", "seed", "deterministic"),
+    *("first_test", "each_test", "elites", "instance_order"),
+)
 
 _RECENT = 1_000  # candidates that are learnt from, beside those still in
 
@@ -131,6 +136,7 @@ class Tuner:
         self._elite: tuple[int, ...] = ()
         self._best: int | None = None
         self._clarity = 1.0
+        self._told_apart = False
         self._races: list[RaceCompleted] = []
         self._contest: Contest | None = None
         self._blocks_used = 0
@@ -157,19 +163,41 @@ class Tuner:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What makes this run, beside the space, the instances and the held-out ones."""
+        """What makes this run, beside the instances."""
         return {
-            "decider": self._given,
-            "budget": self._budgets[0] if len(self._budgets) == 1 else list(self._budgets),
-            "initial": list(self._initial),
-            "maximize": self.known.maximize,
-            "seed": self.seed,
-            "deterministic": self._stream.deterministic,
-            "first_test": self._asked_first_test,
-            "each_test": self._each_test,
-            "elites": self._elites,
-            "instance_order": self._stream.order,
+            "space": self.space.to_json(),
+            "test_instances": list(self.test_instances),
+            **dict(zip(SETTINGS, self._settings(), strict=True)),
         }
+
+    def _settings(self) -> tuple[Any, ...]:
+        return (
+            self._given,
+            self._budgets[0] if len(self._budgets) == 1 else list(self._budgets),
+            list(self._initial),
+            self.known.maximize,
+            self.seed,
+            self._stream.deterministic,
+            self._asked_first_test,
+            self._each_test,
+            self._elites,
+            self._stream.order,
+        )
+
+    @property
+    def blocks_held(self) -> int:
+        """How many blocks have been used."""
+        return self._blocks_used
+
+    @property
+    def given_candidates(self) -> tuple[Any, ...]:
+        """None: candidates come from the space."""
+        return ()
+
+    @property
+    def all_instances(self) -> tuple[Any, ...]:
+        """The instances that evaluations may get, held-out ones included."""
+        return (*(self.instances or ()), *self.test_instances)
 
     @property
     def ended(self) -> Ended | None:
@@ -258,13 +286,17 @@ class Tuner:
         """Hold races among the elites and new candidates while the budget pays for one."""
         begun = len(self._races) if phase else 0
         while True:
-            race, left = len(self._races) - begun, self._left()
-            if left is None:  # what an evaluation costs is not known yet
-                share = self._schedule(None).least(0)
-                schedule = self._schedule(None)
+            left = self._left()
+            if left is None:  # a small race finds out what an evaluation costs
+                begun += 1
+                schedule, race = self._schedule(None), 0
+                share = schedule.least(0)
             else:
+                race = len(self._races) - begun
                 schedule = self._schedule(self._evaluations + left)
                 share = max(schedule.share(race, left), schedule.least(race))
+                if not self._races:
+                    share = max(share, len(self._initial) * schedule.blocks(0))
                 if share > left:
                     return
             entrants = self._entrants(race, schedule, share)
@@ -275,17 +307,15 @@ class Tuner:
     def _entrants(self, race: int, schedule: Schedule, share: int) -> tuple[int, ...]:
         """Return the elites and the new candidates of a race."""
         number = len(self._races)
-        wanted = schedule.size(race, share) - len(self._elite)
+        first = len(self.configs)
+        wanted = schedule.new_ones(race, share, known=len(self._elite))
         if not self.configs:
-            initial = [Child(config, None) for config in self._initial]
-            self._add(number, initial, initial=True)
-            wanted = max(wanted - len(initial), 0)
-            children = self._proposals.everywhere(wanted, number) if wanted else []
-        elif not self._elite:
-            children = self._proposals.everywhere(wanted, number)
-        else:
+            self._add(number, [Child(config, None) for config in self._initial], initial=True)
+            wanted = max(wanted - len(self._initial), 0)
+        if race and self._elite:
             children = self._proposals.around(self._elite, wanted, number, self._clarity)
-        first = len(self.configs) if self._races else 0
+        else:
+            children = self._proposals.everywhere(wanted, number)
         self._add(number, children)
         return (*self._elite, *range(first, len(self.configs)))
 
@@ -380,21 +410,30 @@ class Tuner:
         until = []
         for candidate in entrants:
             known = self.known.of(candidate)
-            until.append(max((at + 1 for at, block in enumerate(early) if block in known), default=0))
+            until.append(
+                max((at + 1 for at, block in enumerate(early) if block in known), default=0)
+            )
         return chain(early, new), until
 
     def _conclude(self, kind: str, contest: Contest, ended: str, survivors: int) -> None:
         """Take over who goes on, and say what came of a race."""
-        failed = ended == Ended.ALL_FAILED
-        alive = () if failed else self._expected_best_first(contest.alive)
-        self._elite = alive if kind == "selection" else alive[:survivors]
-        self._best = self._elite[0] if alive and contest.tells_apart else None
+        alive = contest.alive
+        others = [] if kind == "race" else [c for c in contest.entrants if c not in alive]
+        if ended == Ended.ALL_FAILED:
+            self._elite = ()
+        else:
+            ranked = self._expected_best_first([*alive, *others])
+            stay = tuple(c for c in ranked if c in alive)
+            gone = tuple(c for c in ranked if c in others)
+            self._elite = stay[:survivors] if kind == "race" else (*stay, *gone)
+        self._told_apart = self._told_apart or contest.tells_apart
+        self._best = self._elite[0] if self._elite and self._told_apart else None
         self._clarity = (len(contest.entrants) - len(alive)) / (len(contest.entrants) - survivors)
         event = RaceCompleted(
             race=len(self._races),
             kind=kind,
             candidates=len(contest.entrants),
-            alive=len(contest.alive),
+            alive=len(alive),
             blocks=contest.blocks,
             best=self._best,
             best_mean=None if self._best is None else self.known.mean(self._best),
@@ -434,10 +473,14 @@ class Tuner:
             callback(event)
 
     def _why_over(self) -> Ended:
-        if self._best is not None:
-            return Ended.BUDGET
+        if len(self.configs) == 1:
+            self._best, self._elite = 0, (0,)
+            return Ended.ONE_CANDIDATE
         last = self._races[-1].ended if self._races else ""
-        return Ended(last) if last in (Ended.ALL_FAILED, Ended.ALL_EQUAL) else Ended.BUDGET
+        if self._best is None and last in (Ended.ALL_FAILED, Ended.ALL_EQUAL):
+            return Ended(last)
+        used_up = self._stream.length is not None and self._left() != 0
+        return Ended.INSTANCES if used_up else Ended.BUDGET
 
     def _schedule(self, total: int | None) -> Schedule:
         return Schedule.of(
