@@ -261,13 +261,19 @@ class Space:
 
         Choices and whole numbers have equal parts of [0, 1], and stand in the middle of theirs.
         """
+        return self.located(config)[1]
+
+    def located(
+        self, config: Mapping[str, Any]
+    ) -> tuple[tuple[Hashable, ...], NDArray[np.float64]]:
+        """Return `key` and `encode` of a configuration, which is checked once."""
         clean = self.check(config)
         vector = np.full(len(self.parameters), np.nan)
         for i, name in enumerate(self.parameters):
             domain = self._structure.domain(name, clean) if name in clean else None
             if domain is not None:
                 vector[i] = domain.encode(clean[name])
-        return vector
+        return self._structure.key(clean), vector
 
     def decode(self, vector: ArrayLike) -> Config:
         """Return the configuration at a point; what does not exist there may be anything.

@@ -25,7 +25,7 @@ __all__ = ["Child", "Proposals"]
 _NARROWEST = 1e-3
 WIDEST = 0.5  # spread at the beginning, as a share of the range
 _DRAFTS = 30  # for each child, of which the surrogate takes the best ..
-_DRAFTS_IN_ALL = 6_000  # .. fewer each where there are many children
+_DRAFTS_IN_ALL = 3_000  # .. fewer each where there are many children
 _DRAFTS_LEAST = 5
 _UNSEEN = 0.1  # share of the children that it has no say in
 _CROSSED = 0.5  # share of the children that take each parameter from any elite
@@ -71,8 +71,9 @@ class Proposals:
 
     def take(self, config: dict[str, Any]) -> None:
         """Note that a configuration is a candidate now, the next by number."""
-        self._keys.add(self._space.key(config))
-        self._vectors.append(self._space.encode(config))
+        key, vector = self._space.located(config)
+        self._keys.add(key)
+        self._vectors.append(vector)
 
     def everywhere(self, n: int, race: int) -> list[Child]:
         """Draw n from the whole space, fewer if there are no more."""

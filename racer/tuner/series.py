@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "Series"]
 
-_RECENT = 1_000  # candidates that are learnt from, beside those still in
+_RECENT = 500  # candidates that are learnt from, beside those still in
 
 Flow = Iterator[list[Cell]]  # yields cells, and goes on once they are known
 

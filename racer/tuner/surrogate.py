@@ -22,6 +22,8 @@ _SHARES = (0.0, 0.1, 0.5)  # of the variance that is each parameter's own
 _SIZES = (1.0, 6.0, 36.0)  # of the prior's variance, relative to that of the costs
 _QUIRKS = (1e-6, 0.003, 0.03, 0.3)  # of the variance of what no neighbour shares, relative to it
 
+_AT_ONCE = 128  # points of which covariances stay within the processor's cache
+
 
 class Kernel(NamedTuple):
     """Positions in the lists of ranges, shares and sizes."""
@@ -81,8 +83,11 @@ class Surrogate:
 
     def __call__(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the posterior mean, shape (k,), at features of shape (k, d, w)."""
-        covariance = _Covariance(features, self._features, self._spread)(self.kernel)
-        return np.asarray(self._mean + covariance @ self._weights)
+        means = [
+            _Covariance(some, self._features, self._spread)(self.kernel) @ self._weights
+            for some in np.split(features, range(_AT_ONCE, len(features), _AT_ONCE))
+        ]
+        return np.asarray(self._mean + np.concatenate(means))
 
     def _search(self, start: Kernel | None) -> Kernel:
         best = start if start is not None else max(_STARTS, key=self._likelihood)
