@@ -63,18 +63,26 @@ def evidence_against(
 
 
 def _leaders(others: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return for each block who had the best mean rank before, of those who see it; -1: nobody."""
+    """Return for each block the leader among those who see it; -1 where nothing tells.
+
+    That is who has the best mean rank on the blocks before, the best mean cost if several tie;
+    where only one sees a block, that one.
+    """
     leaders = np.full(len(others), -1, dtype=np.intp)
-    total, seen = np.zeros(others.shape[1]), np.zeros(others.shape[1])
+    ranks, costs, seen = np.zeros((3, others.shape[1]))
     for block, row in enumerate(others):
-        sees = ~np.isnan(row)
-        if block:
-            mean = np.divide(total, seen, out=np.full(len(row), np.inf), where=sees & (seen > 0))
-            if mean.min() < np.inf:
-                leaders[block] = mean.argmin()
-        if sees.any():
-            total[sees] += block_scores(row[sees], "mean-rank")
-            seen += sees
+        sees = np.flatnonzero(~np.isnan(row))
+        if len(sees) == 1:
+            leaders[block] = sees[0]
+        known = sees[seen[sees] > 0]
+        if len(known):
+            order = np.lexsort((costs[known] / seen[known], ranks[known] / seen[known]))
+            leaders[block] = known[order[0]]
+        if len(sees):
+            ranks[sees] += block_scores(row[sees], "mean-rank")
+            with np.errstate(over="ignore"):
+                costs[sees] += row[sees]
+            seen[sees] += 1.0
     return leaders
 
 

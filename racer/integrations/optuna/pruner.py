@@ -107,7 +107,7 @@ class RacingPruner(BasePruner):
     ...     study.enqueue_trial({"x": x})
     >>> study.optimize(objective, n_trials=2)
     >>> [trial.state.name for trial in study.trials], study.trials[1].value
-    (['COMPLETE', 'PRUNED'], 38.5)
+    (['COMPLETE', 'PRUNED'], 39.5)
     """
 
     def __init__(

@@ -1,2 +1,4 @@
 """Racing."""
+
+
 def race_study(): ...
