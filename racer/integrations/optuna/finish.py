@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NoReturn
 
 import optuna
 
 from racer.errors import SettingError
 from racer.integrations.optuna.pruner import RacingPruner
-from racer.integrations.optuna.values import MEAN_STEP, usable
+from racer.integrations.optuna.values import MEAN_STEP, mean, usable
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
-__all__ = ["finish"]
+__all__ = ["finish", "report_mean"]
 
 
 def finish(trial: optuna.Trial) -> NoReturn:
@@ -82,8 +81,3 @@ def report_mean(trial: optuna.Trial, known: FrozenTrial, instances: int | None) 
     step = max(last + 1, instances or 0)
     trial.set_user_attr(MEAN_STEP, step)  # first: a mean that is not named would be an instance
     trial.report(mean(values), step)
-
-
-def mean(values: list[float]) -> float:
-    """Return the mean, also of values near the largest float."""
-    return math.fsum(value / len(values) for value in values)

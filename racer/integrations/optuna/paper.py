@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from racer.deciders.decider import Decider, Drop, Verdict
 
-__all__ = ["judge_by_race", "look"]
+__all__ = ["judge_by_race"]
 
 
-def look(decider: Decider, costs: NDArray[np.float64], seed: int) -> Verdict | None:
+def _look(decider: Decider, costs: NDArray[np.float64], seed: int) -> Verdict | None:
     """Show a decider a table block by block, each candidate up to the first block it lacks.
 
     Parameters
@@ -62,6 +62,6 @@ def judge_by_race(
 
     Parameters and result as of `JudgesOne.judge`.
     """
-    verdict = look(decider, np.column_stack([others, own]), seed)
+    verdict = _look(decider, np.column_stack([others, own]), seed)
     dropped = () if verdict is None else verdict.dropped
     return next((drop for drop in dropped if drop.candidate == others.shape[1]), None)

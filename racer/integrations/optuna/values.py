@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-__all__ = ["MEAN_STEP", "costs_on", "is_maximized", "usable"]
+__all__ = ["MEAN_STEP", "costs_on", "is_maximized", "mean", "usable"]
 
 MEAN_STEP = "racer:mean_step"  # the attribute that names the step at which the mean stands
 
@@ -53,3 +54,8 @@ def costs_on(
     values = np.array(rows, dtype=np.float64).reshape(len(rows), len(steps)).T
     values = np.where(np.isfinite(values), values, np.nan)
     return -values if maximize else values
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the mean, also of values near the largest float."""
+    return math.fsum(value / len(values) for value in values)
