@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NoReturn
 import optuna
 
 from racer.errors import SettingError
-from racer.integrations.optuna.pruner import RacingPruner
 from racer.integrations.optuna.values import MEAN_STEP, mean, usable
 
 if TYPE_CHECKING:
@@ -21,8 +20,9 @@ def finish(trial: optuna.Trial) -> NoReturn:
 
     Optuna gives a pruned trial the value that was reported at its highest step: here that of an
     arbitrary instance, hard or easy. This reports the mean of all finite values once more, one
-    step behind the instances, and names that step in the trial's user attribute
-    "racer:mean_step", so that nobody takes it for an instance.
+    step behind the last, and names that step in the trial's user attribute "racer:mean_step", so
+    that nobody here takes it for an instance. Samplers such as TPE order pruned trials by their
+    last step, then by their value: those with equally many instances by their means.
 
     Parameters
     ----------
@@ -52,9 +52,7 @@ def finish(trial: optuna.Trial) -> NoReturn:
     """
     if not isinstance(trial, optuna.Trial):
         raise SettingError(f"finish({trial!r}): give the trial that the objective was called with")
-    pruner = trial.study.pruner
-    instances = pruner.instances if isinstance(pruner, RacingPruner) else None
-    report_mean(trial, frozen(trial), instances)
+    report_mean(trial, frozen(trial))
     raise optuna.TrialPruned
 
 
@@ -63,7 +61,7 @@ def frozen(trial: optuna.Trial) -> FrozenTrial:
     return trial.study.get_trials(deepcopy=False)[trial.number]
 
 
-def report_mean(trial: optuna.Trial, known: FrozenTrial, instances: int | None) -> None:
+def report_mean(trial: optuna.Trial, known: FrozenTrial) -> None:
     """Report the mean of a trial's values at a step above all others, and name that step.
 
     Parameters
@@ -71,13 +69,12 @@ def report_mean(trial: optuna.Trial, known: FrozenTrial, instances: int | None) 
     trial : optuna.Trial
     known : FrozenTrial
         The same trial, with all that it reported.
-    instances : int, optional
-        The step, unless the trial has reported values there or behind.
     """
     values = list(usable(known).values())
     if not values:
         return  # there is no mean: Optuna gives the trial no value
-    last = max(known.intermediate_values)
-    step = max(last + 1, instances or 0)
+    if known.user_attrs.get(MEAN_STEP) in known.intermediate_values:
+        return  # it stands there already
+    step = max(known.intermediate_values) + 1
     trial.set_user_attr(MEAN_STEP, step)  # first: a mean that is not named would be an instance
     trial.report(mean(values), step)

@@ -66,8 +66,7 @@ class RacingPruner(BasePruner):
         up to the first instance that it lacks, in the order of the running trial; and those that
         need a budget cannot be used.
     instances : int, optional
-        How many there are: steps are 0 to instances - 1, and the mean that `finish` reports
-        stands at step `instances`.
+        How many there are: then a step that is none of 0 to instances - 1 is an error.
     first_test : int
         Prune no trial that has fewer usable values. "anytime" needs five or more in any case.
     epsilon : float in [0, 0.5)

@@ -9,11 +9,11 @@ import pytest
 from optuna.trial import TrialState
 
 from racer import SettingError
-from racer.integrations.optuna import RacingPruner, finish
+from racer.integrations.optuna import finish
 
 
-def ended(values, pruner=None, direction="minimize"):
-    study = optuna.create_study(pruner=pruner, direction=direction)
+def ended(values):
+    study = optuna.create_study()
 
     def objective(trial):
         for step, value in values.items():
@@ -30,12 +30,6 @@ def test_the_value_is_the_mean_and_not_that_of_the_last_instance():
     assert trial.value == 3.0
     assert trial.user_attrs["racer:mean_step"] == 6
     assert trial.intermediate_values == {0: 4.0, 1: 1.0, 2: 7.0, 5: 0.0, 6: 3.0}
-
-
-def test_the_mean_stands_one_step_behind_the_instances():
-    trial = ended({0: 4.0, 1: 2.0}, RacingPruner(instances=20))
-    assert trial.last_step == trial.user_attrs["racer:mean_step"] == 20
-    assert trial.value == 3.0
 
 
 def test_values_that_are_not_finite_are_left_out():
