@@ -131,9 +131,11 @@ class Proposals:
         spreads = np.full(len(elites), self.spread)
         net = self._space.net(self._keys)
         parents: list[int] = []
-        while len(parents) < n and (spreads < WIDEST).any():
+        while len(parents) < n:
             batch = self._batch(elites, n - len(parents), spreads, rng)
             widened = self._keep(batch, net, parents, len(elites))
+            if (spreads >= WIDEST).all():
+                break
             spreads = np.where(widened, np.minimum(spreads / self._factor(n), WIDEST), spreads)
         children = [Child(c, elites[p]) for c, p in zip(net.found, parents, strict=True)]
         if len(children) < n:
@@ -169,16 +171,17 @@ class Proposals:
             np.repeat(spreads[parents], each),
             self._choices,
             rng,
-        ).reshape(n, each, d)
-        if self._surrogate is None:
-            return _Batch(vectors, parents, drafts)
-        seen = np.flatnonzero(rng.random(n) >= _UNSEEN)
-        flat = drafts[seen].reshape(-1, d)
-        there = np.where(self._space.present(flat), flat, np.nan)
-        costs = self._surrogate(features(there, self._choices)).reshape(len(seen), each)
-        order = costs.argsort(axis=1, kind="stable")
-        drafts[seen] = np.take_along_axis(drafts[seen], order[:, :, None], axis=1)
-        return _Batch(vectors, parents, drafts)
+        )
+        there = np.where(self._space.present(drafts), drafts, np.nan).reshape(n, each, d)
+        drafts = drafts.reshape(n, each, d)
+        if self._surrogate is not None:
+            seen = np.flatnonzero(rng.random(n) >= _UNSEEN)
+            points = features(there[seen].reshape(-1, d), self._choices)
+            costs = self._surrogate(points).reshape(len(seen), each)
+            order = costs.argsort(axis=1, kind="stable")[:, :, None]
+            drafts[seen] = np.take_along_axis(drafts[seen], order, axis=1)
+            there[seen] = np.take_along_axis(there[seen], order, axis=1)
+        return _Batch(vectors, parents, drafts, there)
 
     def _keep(
         self, batch: _Batch, net: Net, parents: list[int], n_elites: int
@@ -186,11 +189,10 @@ class Proposals:
         """Take a draft for each child; say around which elites hardly any could be taken."""
         around = list(batch.elites)
         failed = np.zeros(n_elites)
-        for parent, drafts in zip(batch.parents.tolist(), batch.drafts, strict=True):
-            for draft in drafts[:_TRIES]:
-                alike = np.abs(np.array(around) - draft).max(axis=1).min() < _ALIKE
-                if not alike and net.offer(draft):
-                    around.append(draft)
+        for i, parent in enumerate(batch.parents.tolist()):
+            for draft, there in zip(batch.drafts[i, :_TRIES], batch.there[i], strict=False):
+                if not _is_alike(there, np.array(around)) and net.offer(draft):
+                    around.append(there)
                     parents.append(parent)
                     break
             else:
@@ -203,3 +205,10 @@ class _Batch(NamedTuple):
     elites: NDArray[np.float64]  # their vectors, shape (m, d)
     parents: NDArray[np.intp]  # positions among the elites, shape (n,)
     drafts: NDArray[np.float64]  # shape (n, drafts, d)
+    there: NDArray[np.float64]  # the same, NaN for parameters that do not exist
+
+
+def _is_alike(vector: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
+    """Say whether a vector is a near-duplicate of another: alike in all that exists in either."""
+    same = (np.abs(others - vector) < _ALIKE) | (np.isnan(others) & np.isnan(vector))
+    return bool(same.all(axis=1).any())
