@@ -130,10 +130,12 @@ class Proposals:
         rng = rng_for(self._seed, "around", race)
         spreads = np.full(len(elites), self.spread)
         net = self._space.net(self._keys)
+        vectors = np.array([self._vectors[elite] for elite in elites])
         parents: list[int] = []
+        around = list(vectors)
         while len(parents) < n:
-            batch = self._batch(elites, n - len(parents), spreads, rng)
-            widened = self._keep(batch, net, parents, len(elites))
+            batch = self._batch(vectors, n - len(parents), spreads, rng)
+            widened = self._keep(batch, net, parents, around, len(elites))
             if (spreads >= WIDEST).all():
                 break
             spreads = np.where(widened, np.minimum(spreads / self._factor(n), WIDEST), spreads)
@@ -149,7 +151,7 @@ class Proposals:
 
     def _batch(
         self,
-        elites: Sequence[int],
+        elites: NDArray[np.float64],
         n: int,
         spreads: NDArray[np.float64],
         rng: np.random.Generator,
@@ -164,8 +166,7 @@ class Proposals:
             rng.choice(m, size=(n, d), p=weights),
             parents[:, None],
         )
-        vectors = np.array([self._vectors[elite] for elite in elites])
-        middles = vectors[of_each, np.arange(d)]
+        middles = elites[of_each, np.arange(d)]
         drafts = vectors_around(
             np.repeat(middles, each, axis=0),
             np.repeat(spreads[parents], each),
@@ -181,13 +182,17 @@ class Proposals:
             order = costs.argsort(axis=1, kind="stable")[:, :, None]
             drafts[seen] = np.take_along_axis(drafts[seen], order, axis=1)
             there[seen] = np.take_along_axis(there[seen], order, axis=1)
-        return _Batch(vectors, parents, drafts, there)
+        return _Batch(parents, drafts, there)
 
     def _keep(
-        self, batch: _Batch, net: Net, parents: list[int], n_elites: int
+        self,
+        batch: _Batch,
+        net: Net,
+        parents: list[int],
+        around: list[NDArray[np.float64]],
+        n_elites: int,
     ) -> NDArray[np.bool_]:
         """Take a draft for each child; say around which elites hardly any could be taken."""
-        around = list(batch.elites)
         failed = np.zeros(n_elites)
         for i, parent in enumerate(batch.parents.tolist()):
             for draft, there in zip(batch.drafts[i, :_TRIES], batch.there[i], strict=False):
@@ -202,7 +207,6 @@ class Proposals:
 
 
 class _Batch(NamedTuple):
-    elites: NDArray[np.float64]  # their vectors, shape (m, d)
     parents: NDArray[np.intp]  # positions among the elites, shape (n,)
     drafts: NDArray[np.float64]  # shape (n, drafts, d)
     there: NDArray[np.float64]  # the same, NaN for parameters that do not exist
