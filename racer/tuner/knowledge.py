@@ -29,10 +29,17 @@ class Knowledge:
     def __init__(self, *, maximize: bool = False) -> None:
         self.maximize = maximize
         self._of: dict[int, dict[int, Outcome]] = {}
+        self._usable: set[int] = set()
 
     def add(self, candidate: int, block: int, outcome: Outcome) -> None:
         """Take in an outcome."""
         self._of.setdefault(candidate, {})[block] = outcome
+        if outcome.value is not None:
+            self._usable.add(block)
+
+    def is_usable(self, block: int) -> bool:
+        """Say whether anyone has succeeded on a block."""
+        return block in self._usable
 
     def of(self, candidate: int) -> dict[int, Outcome]:
         """Return what is known of a candidate, by block."""
@@ -54,7 +61,10 @@ class Knowledge:
         """Return the mean value over all but held-out blocks, None without any."""
         outcomes = [outcome for block, outcome in self.of(candidate).items() if block >= 0]
         values = [outcome.value for outcome in outcomes if outcome.value is not None]
-        return math.fsum(values) / len(values) if values else None
+        try:
+            return math.fsum(values) / len(values) if values else None
+        except OverflowError:  # values near the largest float
+            return math.fsum(value / len(values) for value in values)
 
     def common(self, candidates: Sequence[int]) -> list[int]:
         """Return the blocks on which all of them have been evaluated, held-out ones aside."""

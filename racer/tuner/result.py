@@ -161,7 +161,7 @@ class TuneResult:
             return pd.DataFrame(columns=pd.Index(self.elites, name="candidate"))
         return rows.pivot_table(
             index="instance", columns="candidate", values="value", dropna=False
-        )[list(self.elites)]
+        ).reindex(columns=pd.Index(self.elites, name="candidate"))
 
     @cached_property
     def configurations(self) -> pd.DataFrame:

@@ -140,14 +140,20 @@ class Series:
                 race = len(self.races) - begun
                 schedule = self._plan.schedule(self.evaluations + left)
                 share = max(schedule.share(race, left), schedule.least(race))
-                if not self.races:
-                    share = max(share, len(self._plan.initial) * schedule.blocks(0))
                 if share > left:
                     return
+            if not self.races:
+                share = max(share, self._price_of_initial(schedule, left))
             entrants = self._entrants(race, schedule, share)
             if len(entrants) < 2 or len(entrants) == len(self.elite):
                 return
             yield from self._hold("race", entrants, share, schedule.elites)
+
+    def _price_of_initial(self, schedule: Schedule, left: int | None) -> int:
+        """Return what the initial candidates need: the first test, and more if it can be paid."""
+        n, first_test = len(self._plan.initial), self._plan.first_test
+        usual = n * schedule.blocks(0)
+        return usual if left is None else max(min(usual, left), n * first_test)
 
     def _entrants(self, race: int, schedule: Schedule, share: int) -> tuple[int, ...]:
         """Return the elites and the new candidates of a race."""
@@ -179,7 +185,7 @@ class Series:
     def _expected_best_first(self, candidates: Sequence[int]) -> tuple[int, ...]:
         """Order candidates by what is to be expected of them after all that is known."""
         recent = range(max(len(self.configs) - _RECENT, 0), len(self.configs))
-        about = sorted({*recent, *candidates})
+        about = sorted({*candidates, *(c for c in recent if self.known.of(c))})
         known = effects(self.known.all_costs(about))
         order = self._proposals.learn(np.array(about), known, candidates).argsort(kind="stable")
         return tuple(candidates[i] for i in order.tolist())
@@ -192,15 +198,18 @@ class Series:
         yield from self._hold("selection", self.elite, left, 1)
 
     def _spend_rest(self) -> Flow:
-        """Evaluate the best on blocks that it has not seen with what is still left."""
-        left = self._left()
-        if not self.elite or not left or self._plan.stream.length is not None:
-            return
-        best = self.elite[0]
-        known = self.known.of(best)
-        blocks = [b for b in range(max(known, default=0) + 1 + left) if b not in known][:left]
-        yield [cell for block in blocks for cell in self._cells([best], block)]
-        self.blocks_used = max(self.blocks_used, blocks[-1] + 1)
+        """Evaluate the best on blocks that it has not seen with what is still left.
+
+        Where there are no more blocks for the best, the next best have their turn.
+        """
+        length = self._plan.stream.length
+        for candidate in self.elite:
+            left, known = self._left() or 0, self.known.of(candidate)
+            until = max(known, default=0) + 1 + left if length is None else length
+            blocks = [block for block in range(until) if block not in known][:left]
+            if blocks:
+                yield [cell for block in blocks for cell in self._cells([candidate], block)]
+                self.blocks_used = max(self.blocks_used, blocks[-1] + 1)
 
     def _hold(self, kind: str, entrants: Sequence[int], share: int, survivors: int) -> Flow:
         """Hold one race."""
@@ -242,30 +251,33 @@ class Series:
         """Return the blocks of a race, and until when each entrant is protected.
 
         A race begins with a new block, in which no elite has an advantage; then come the old
-        ones, in which the elites are known and cannot go until the others have caught up.
+        ones, in which the elites are known and cannot go until the others have caught up. Blocks
+        in which nobody has succeeded come at the very end, if there is one.
         """
         used = self.blocks_used
         new = self._plan.stream.new_ones(used)
+        hopeless = [block for block in range(used) if not self.known.is_usable(block)]
         if kind == "selection":
-            common = self.known.common(entrants)
-            rest = [block for block in range(used) if block not in set(common)]
-            return chain(common, rest, new), [len(common)] * len(entrants)
+            common = [b for b in self.known.common(entrants) if self.known.is_usable(b)]
+            rest = [b for b in range(used) if b not in {*common, *hopeless}]
+            return chain(common, rest, new, hopeless), [len(common)] * len(entrants)
         first = list(islice(new, 1))
-        early = first + self._plan.stream.old_ones(race, used)
+        old = self._plan.stream.old_ones(race, used)
+        early = first + [block for block in old if self.known.is_usable(block)]
         until = []
         for candidate in entrants:
             known = self.known.of(candidate)
             until.append(
                 max((at + 1 for at, block in enumerate(early) if block in known), default=0)
             )
-        return chain(early, new), until
+        return chain(early, new, hopeless), until
 
     def _conclude(self, kind: str, contest: Contest, ended: str, survivors: int) -> None:
         """Take over who goes on, and say what came of a race."""
         alive = contest.alive
         others = [] if kind == "race" else [c for c in contest.entrants if c not in alive]
         if ended == Ended.ALL_FAILED:
-            self.elite = ()
+            self.elite = tuple(c for c in self.elite if self.known.mean(c) is not None)
         else:
             ranked = self._expected_best_first([*alive, *others])
             stay = tuple(c for c in ranked if c in alive)
@@ -273,7 +285,8 @@ class Series:
             self.elite = stay[:survivors] if kind == "race" else (*stay, *gone)
         self._told_apart = self._told_apart or contest.tells_apart
         self.best = self.elite[0] if self.elite and self._told_apart else None
-        self._clarity = (len(contest.entrants) - len(alive)) / (len(contest.entrants) - survivors)
+        could_go = len(contest.entrants) - min(survivors, len(contest.entrants) - 1)
+        self._clarity = (len(contest.entrants) - len(alive)) / could_go
         event = RaceCompleted(
             race=len(self.races),
             kind=kind,
