@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from racer.seeding import rng_for
-from racer.space.vectors import choice_counts, features, vectors_around
+from racer.space.vectors import choice_counts, features
+from racer.tuner.drafts import (
+    NARROWEST,
+    TRIES,
+    WIDEST,
+    drafts_around,
+    is_alike,
+    narrowing,
+    to_learn,
+)
 from racer.tuner.effects import Effects
 from racer.tuner.surrogate import Surrogate
 
@@ -18,20 +27,10 @@ if TYPE_CHECKING:
 
     from racer.space.sampling import Net
     from racer.space.space import Space
+    from racer.tuner.drafts import Drafts
     from racer.tuner.surrogate import Kernel
 
 __all__ = ["Child", "Proposals"]
-
-_NARROWEST = 1e-3
-WIDEST = 0.5  # spread at the beginning, as a share of the range
-_DRAFTS = 30  # for each child, of which the surrogate takes the best ..
-_DRAFTS_IN_ALL = 3_000  # .. fewer each where there are many children
-_DRAFTS_LEAST = 5
-_UNSEEN = 0.1  # share of the children that it has no say in
-_CROSSED = 0.5  # share of the children that take each parameter from any elite
-_LEARNT = 200  # candidates that the surrogate learns from
-_TRIES = 10  # drafts to look at before a child is given up
-_ALIKE = 1e-4  # of the range: nearer ones are near-duplicates
 
 
 class Child(NamedTuple):
@@ -104,10 +103,7 @@ class Proposals:
             Posterior mean of their costs.
         """
         at = np.searchsorted(candidates, present)
-        best = known.value.argsort(kind="stable")[: _LEARNT // 2]
-        chosen = np.union1d(best, at)
-        rest = np.setdiff1d(np.arange(len(candidates)), chosen)
-        chosen = np.union1d(chosen, rest[max(len(rest) + len(chosen) - _LEARNT, 0) :])
+        chosen = to_learn(known.value, at)
         vectors = np.array([self._vectors[c] for c in candidates[chosen].tolist()])
         learnt = Effects(known.value[chosen], known.variance[chosen])
         self._surrogate = Surrogate(features(vectors, self._choices), learnt, self._kernel)
@@ -127,7 +123,8 @@ class Proposals:
             Share of the candidates that the last race could drop: where it could not tell them
             apart, a narrower neighbourhood would hold nothing but noise.
         """
-        self.spread = max(self.spread * self._factor(n) ** clarity, _NARROWEST)
+        factor = narrowing(n, len(self._space.free))
+        self.spread = max(self.spread * factor**clarity, NARROWEST)
         rng = rng_for(self._seed, "around", race)
         spreads = np.full(len(elites), self.spread)
         net = self._space.net(self._keys)
@@ -135,59 +132,28 @@ class Proposals:
         parents: list[int] = []
         around = list(vectors)
         while len(parents) < n:
-            batch = self._batch(vectors, n - len(parents), spreads, rng)
-            widened = self._keep(batch, net, parents, around, len(elites))
+            drafts = drafts_around(
+                vectors,
+                n - len(parents),
+                spreads,
+                self._choices,
+                self._space.present,
+                self._surrogate,
+                rng,
+            )
+            widened = self._keep(drafts, net, parents, around, len(elites))
             if (spreads >= WIDEST).all():
                 break
-            spreads = np.where(widened, np.minimum(spreads / self._factor(n), WIDEST), spreads)
+            spreads = np.where(widened, np.minimum(spreads / factor, WIDEST), spreads)
         children = [Child(c, elites[p]) for c, p in zip(net.found, parents, strict=True)]
         if len(children) < n:
             rest = self._space.sample(n - len(children), seed=rng, exclude=net.taken)
             children += [Child(config, None) for config in rest]
         return children
 
-    def _factor(self, n: int) -> float:
-        """Return what the spread is multiplied by when n are sampled around the elites."""
-        return float((1.0 / max(n, 2)) ** (1.0 / max(len(self._space.free), 1)))
-
-    def _batch(
-        self,
-        elites: NDArray[np.float64],
-        n: int,
-        spreads: NDArray[np.float64],
-        rng: np.random.Generator,
-    ) -> _Batch:
-        """Draw drafts for n children, each child's in the order in which to take them."""
-        m, d = len(elites), len(self._choices)
-        each = min(_DRAFTS, max(_DRAFTS_IN_ALL // n, _DRAFTS_LEAST))
-        weights = np.arange(m, 0, -1) / (m * (m + 1) / 2)
-        parents = rng.choice(m, size=n, p=weights)
-        of_each = np.where(
-            (rng.random(n) < _CROSSED)[:, None],
-            rng.choice(m, size=(n, d), p=weights),
-            parents[:, None],
-        )
-        middles = elites[of_each, np.arange(d)]
-        drafts = vectors_around(
-            np.repeat(middles, each, axis=0),
-            np.repeat(spreads[parents], each),
-            self._choices,
-            rng,
-        )
-        there = np.where(self._space.present(drafts), drafts, np.nan).reshape(n, each, d)
-        drafts = drafts.reshape(n, each, d)
-        if self._surrogate is not None:
-            seen = np.flatnonzero(rng.random(n) >= _UNSEEN)
-            points = features(there[seen].reshape(-1, d), self._choices)
-            costs = self._surrogate(points).reshape(len(seen), each)
-            order = costs.argsort(axis=1, kind="stable")[:, :, None]
-            drafts[seen] = np.take_along_axis(drafts[seen], order, axis=1)
-            there[seen] = np.take_along_axis(there[seen], order, axis=1)
-        return _Batch(parents, drafts, there)
-
     def _keep(
         self,
-        batch: _Batch,
+        drafts: Drafts,
         net: Net,
         parents: list[int],
         around: list[NDArray[np.float64]],
@@ -195,25 +161,13 @@ class Proposals:
     ) -> NDArray[np.bool_]:
         """Take a draft for each child; say around which elites hardly any could be taken."""
         failed = np.zeros(n_elites)
-        for i, parent in enumerate(batch.parents.tolist()):
-            for draft, there in zip(batch.drafts[i, :_TRIES], batch.there[i], strict=False):
-                if not _is_alike(there, np.array(around)) and net.offer(draft):
+        for i, parent in enumerate(drafts.parents.tolist()):
+            for draft, there in zip(drafts.vectors[i, :TRIES], drafts.there[i], strict=False):
+                if not is_alike(there, np.array(around)) and net.offer(draft):
                     around.append(there)
                     parents.append(parent)
                     break
             else:
                 failed[parent] += 1
-        many = failed > 0.5 * np.bincount(batch.parents, minlength=n_elites)
+        many = failed > 0.5 * np.bincount(drafts.parents, minlength=n_elites)
         return many if many.any() else np.full(n_elites, bool(failed.any()))
-
-
-class _Batch(NamedTuple):
-    parents: NDArray[np.intp]  # positions among the elites, shape (n,)
-    drafts: NDArray[np.float64]  # shape (n, drafts, d)
-    there: NDArray[np.float64]  # the same, NaN for parameters that do not exist
-
-
-def _is_alike(vector: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
-    """Say whether a vector is a near-duplicate of another: alike in all that exists in either."""
-    same = (np.abs(others - vector) < _ALIKE) | (np.isnan(others) & np.isnan(vector))
-    return bool(same.all(axis=1).any())

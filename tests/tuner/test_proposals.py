@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from racer import Categorical, Integer, Real, Space
 from racer.space.vectors import choice_counts, vectors_around
+from racer.tuner import drafts as drawing
 from racer.tuner import proposals as module
 from racer.tuner.effects import Effects
 from racer.tuner.proposals import WIDEST, Proposals
@@ -83,14 +84,14 @@ def test_children_narrow_from_race_to_race_as_the_last_one_was_clear():
     widths = [width(race, 1.0) for race in range(1, 4)]
     # the spread times (1/100)^(1/2) each time
     assert widths == pytest.approx([0.05, 0.005, 0.001], rel=0.35)
-    assert proposals.spread == module._NARROWEST
+    assert proposals.spread == drawing.NARROWEST
     other = begun(space, [{"x0": 0, "x1": 0}])
     other.around([0], 100, 1, 0.0)
     assert other.spread == WIDEST
 
 
 def test_the_first_elite_has_most_children_and_all_have_some(monkeypatch):
-    monkeypatch.setattr(module, "_CROSSED", 0.0)
+    monkeypatch.setattr(drawing, "_CROSSED", 0.0)
     space = Space({"x": Real(-1, 1), "y": Real(-1, 1)})
     elites = [{"x": x, "y": 0} for x in (-0.9, 0, 0.9)]
     children = begun(space, elites).around([2, 0, 1], 300, 1, 1.0)
@@ -102,7 +103,7 @@ def test_the_first_elite_has_most_children_and_all_have_some(monkeypatch):
 
 
 def test_crossed_children_take_each_parameter_from_any_elite(monkeypatch):
-    monkeypatch.setattr(module, "_CROSSED", 1.0)
+    monkeypatch.setattr(drawing, "_CROSSED", 1.0)
     space = Space({"x": Real(-1, 1), "y": Real(-1, 1)})
     proposals = begun(space, [{"x": -0.9, "y": -0.9}, {"x": 0.9, "y": 0.9}])
     proposals.spread = 0.02
@@ -154,7 +155,7 @@ def test_of_many_candidates_the_best_the_present_and_the_latest_are_learnt_from(
     expected = proposals.learn(np.arange(300), known, [100, 250])
     assert len(expected) == 2
     (values,) = seen
-    assert len(values) == module._LEARNT
+    assert len(values) == drawing._LEARNT
     assert {*costs[:30], costs[100], costs[250], costs[299]} <= set(values)
 
 
@@ -173,7 +174,7 @@ def test_near_duplicates_make_the_neighbourhood_wide_again():
     children = proposals.around([0], 20, 1, 0.0)
     places = np.array([0.5] + [child.config["x"] for child in children])
     gaps = np.abs(places[:, None] - places)[np.triu_indices(21, 1)]
-    assert gaps.min() >= module._ALIKE - 1e-8  # rounded to digits
+    assert gaps.min() >= drawing._ALIKE - 1e-8  # rounded to digits
     assert {child.parent for child in children} == {0}
 
 
@@ -189,7 +190,7 @@ def test_near_duplicates_are_told_where_parameters_do_not_exist():
     places = np.array([0.5] + [c["x"] for c in alike])
     assert len(places) > 2
     gaps = np.abs(places[:, None] - places)[np.triu_indices(len(places), 1)]
-    assert gaps.min() >= module._ALIKE - 1e-8  # rounded to digits
+    assert gaps.min() >= drawing._ALIKE - 1e-8  # rounded to digits
 
 
 def test_whole_numbers_run_out_and_the_neighbourhood_widens():
