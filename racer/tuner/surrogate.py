@@ -54,6 +54,8 @@ class Surrogate:
         Of the m candidates.
     start : Kernel, optional
         That of the last fit.
+    search : bool
+        False: take `start` as it is.
 
     References
     ----------
@@ -63,7 +65,12 @@ class Surrogate:
     """
 
     def __init__(
-        self, features: NDArray[np.float64], effects: Effects, start: Kernel | None = None
+        self,
+        features: NDArray[np.float64],
+        effects: Effects,
+        start: Kernel | None = None,
+        *,
+        search: bool = True,
     ) -> None:
         self._features = features
         self._mean = float(effects.value.mean())
@@ -72,7 +79,7 @@ class Surrogate:
         self._spread = max(float(self._costs.var()), 1e-12)
         self._covariance = _Covariance(features, features, self._spread)
         self._tried: dict[Kernel, float] = {}
-        self.kernel = self._search(start)
+        self.kernel = start if start is not None and not search else self._search(start)
         root, whitened = self._solve(self.kernel)
         self._weights = solve_triangular(root, whitened, lower=True, trans="T", check_finite=False)
 
