@@ -8,6 +8,7 @@ to the sums of the blocks before: what is known is never computed again.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from racer.seeding import rng_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
 
@@ -81,10 +81,22 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Keep BLAS to one thread for a while: for small products, waking others costs more."""
-    limited: AbstractContextManager[Any] = _blas().limit(limits=1)
-    return limited
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread for a while: for small products, waking others costs more.
+
+    Where other threads do the same meanwhile, BLAS has its threads back in the end: who finds it
+    limited neither limits it nor gives back.
+    """
+    found = [(library, library.get_num_threads()) for library in _blas().lib_controllers]
+    limited = [(library, n) for library, n in found if n > 1]
+    for library, _ in limited:
+        library.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for library, n in limited:
+            library.set_num_threads(n)
 
 
 def gamma_weights(seed: int, block: int, draws: int) -> NDArray[np.float32]:

@@ -70,8 +70,8 @@ def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     finite = np.where(np.isfinite(costs), costs, np.nan)
     if np.nanmax(np.abs(finite)) > _LARGE:
         finite = finite / 8.0  # spreads are divided by it as well
-    centred = finite - np.nanmedian(finite, axis=1, keepdims=True)
-    spread = 1.4826 * np.nanmedian(np.abs(centred), axis=1)
+    centred = finite - _median(finite)[:, None]
+    spread = 1.4826 * _median(np.abs(centred))
     count = np.isfinite(costs).sum(axis=1)
     logs = np.log(spread, out=np.full(len(spread), np.nan), where=spread > 0)
     if np.isnan(logs).all():
@@ -88,3 +88,11 @@ def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(over="ignore"):  # what is too far away is pulled in
         pulled = np.clip(centred / scale[:, None], -_CLIP, _CLIP)
     return np.where(np.isposinf(costs), _CLIP, pulled)
+
+
+def _median(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the median of each row without its NaN; each has a value. Faster than NumPy's."""
+    count = (~np.isnan(rows)).sum(axis=1)
+    ordered = np.sort(rows, axis=1)  # NaN last
+    each = np.arange(len(rows))
+    return np.asarray((ordered[each, (count - 1) // 2] + ordered[each, count // 2]) / 2.0)

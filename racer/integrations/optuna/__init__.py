@@ -1,4 +1,4 @@
-"""Racing in Optuna: a pruner, races of a study's trials, and which trial is really best."""
+"""Racing in Optuna: a pruner, a sampler, races of a study's trials, and which trial is really best."""
 
 try:
     import optuna as _optuna  # noqa: F401
@@ -13,6 +13,14 @@ except ModuleNotFoundError as error:
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
 from racer.integrations.optuna.finish import finish
 from racer.integrations.optuna.pruner import RacingPruner
+from racer.integrations.optuna.sampler import RacingSampler
 from racer.integrations.optuna.study_race import race_study
 
-__all__ = ["Evidence", "RacingPruner", "best_trials_by_evidence", "finish", "race_study"]
+__all__ = [
+    "Evidence",
+    "RacingPruner",
+    "RacingSampler",
+    "best_trials_by_evidence",
+    "finish",
+    "race_study",
+]

@@ -46,13 +46,12 @@ class Axis:
     def __init__(self, distribution: BaseDistribution) -> None:
         self.distribution = distribution
         self.n_choices = 0
-        self._domain: Domain
+        self._domain: Domain | _Wide
         if isinstance(distribution, CategoricalDistribution):
             self.n_choices = len(distribution.choices)
             self._domain = Choices(tuple(range(self.n_choices)))
         else:
-            exact = from_distribution(distribution).domain({})
-            self._domain = exact if exact.n else _Wide.of(distribution)
+            self._domain = _numbers(distribution)
 
     @property
     def n_few(self) -> int:
@@ -75,6 +74,11 @@ class Axis:
         if self.n_choices:
             return self.distribution.to_external_repr(value)
         return int(value) if isinstance(self.distribution, IntDistribution) else float(value)
+
+
+def _numbers(distribution: Any) -> Domain | _Wide:
+    exact: Domain = from_distribution(distribution).domain({})
+    return exact if exact.n else _Wide.of(distribution)
 
 
 @dataclass(frozen=True)
@@ -154,9 +158,7 @@ def joined(one: BaseDistribution, other: BaseDistribution) -> BaseDistribution:
         and (one.log, one.step) == (other.log, other.step)
     ):
         low, high = min(one.low, other.low), max(one.high, other.high)
-        return IntDistribution(
-            low, high, log=one.log, step=one.step if _aligned(one, other) else 1
-        )
+        return IntDistribution(low, high, log=one.log, step=one.step if _aligned(one, other) else 1)
     return other
 
 
@@ -164,4 +166,4 @@ def _aligned(one: Any, other: Any) -> bool:
     if one.step is None:
         return True
     steps = (other.low - one.low) / one.step
-    return abs(steps - round(steps)) < _ALIGNED
+    return bool(abs(steps - round(steps)) < _ALIGNED)

@@ -81,6 +81,11 @@ class Ledger:
     distributions: Mapping[str, BaseDistribution] = field(default_factory=dict)
     n_usable: int = 0
 
+    @property
+    def free(self) -> dict[str, BaseDistribution]:
+        """The distributions with more than one value."""
+        return {name: d for name, d in self.distributions.items() if not d.single()}
+
     def extended(self, trials: Sequence[FrozenTrial]) -> Ledger:
         """Return the ledger with what has been finished meanwhile.
 
@@ -155,4 +160,4 @@ def costs_of(records: Sequence[Record]) -> NDArray[np.float64]:
     finite = np.isfinite(table)
     table, finite = table[finite.any(axis=1)], finite[finite.any(axis=1)]
     best = np.min(table, axis=1, where=finite, initial=np.inf, keepdims=True)
-    return np.where(np.isneginf(table), best, table)
+    return np.asarray(np.where(np.isneginf(table), best, table))

@@ -12,13 +12,13 @@ from racer.integrations.optuna.axes import Axes
 from racer.integrations.optuna.ledger import costs_of
 from racer.integrations.optuna.presence import Presence
 from racer.space.vectors import features, vectors_around
+from racer.stats.dirichlet import one_blas_thread
 from racer.tuner.drafts import (
     NARROWEST,
     TRIES,
     WIDEST,
     drafts_around,
     is_alike,
-    narrowing,
     to_learn,
 )
 from racer.tuner.effects import Effects, effects
@@ -31,16 +31,18 @@ if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
     from racer.integrations.optuna.axes import Axis
-    from racer.integrations.optuna.ledger import Ledger, Record
+    from racer.integrations.optuna.ledger import Record
     from racer.tuner.surrogate import Kernel
 
-__all__ = ["Model"]
+__all__ = ["Model", "settled"]
 
-_GROWTH = 1.2  # of the number of trials, from one search for a kernel to the next
+_OFTEN = 1.02  # growth of the number of trials from one model to the next
+_RARELY = 1.5  # the same from one search for a kernel to the next
 _FIRST = 8  # trials
+_FARTHER = 0.3  # share of the proposals from a wider neighbourhood, of any width up to the widest
 
 
-class _Form(NamedTuple):
+class Form(NamedTuple):
     """What is learnt only now and then: from the first so many trials, whoever asks when."""
 
     trials: int
@@ -53,59 +55,75 @@ class Model:
 
     Parameters
     ----------
-    ledger : Ledger
-        With a usable trial at least.
+    records : sequence of Record
+        With a usable one at least.
     distributions : mapping
         The parameters to propose.
     n_startup : int
         Trials before this is used.
     last : Model, optional
         The one before, of which this one takes over what has not changed.
+
+    Attributes
+    ----------
+    trials : int
+        How many records it is made of.
+    axes : Axes
+    vectors : ndarray, shape (trials, d)
+    form : Form
+    spread : float
+        Of the neighbourhood of the elites, as a share of the range.
     """
+
+    vectors: NDArray[np.float64]
+    form: Form
 
     def __init__(
         self,
-        ledger: Ledger,
+        records: Sequence[Record],
         distributions: Mapping[str, BaseDistribution],
         n_startup: int,
         last: Model | None = None,
     ) -> None:
-        self.ledger = ledger
-        records = ledger.records
+        self.trials = len(records)
         self.axes, done = Axes(distributions), np.empty((0, len(distributions)))
         if last is not None and last.axes.distributions == self.axes.distributions:
-            self.axes, done = last.axes, last._vectors
+            self.axes, done = last.axes, last.vectors
         else:
             last = None
         rest = [self.axes.encode(record.params) for record in records[len(done) :]]
-        self._vectors = np.concatenate([done, np.reshape(rest, (len(rest), len(self.axes)))])
-        self._form = self._formed(records, None if last is None else last._form)
+        self.vectors = np.concatenate([done, np.reshape(rest, (len(rest), len(self.axes)))])
         known = _known(records)
-        chosen, self._surrogate = self._fitted(known, self._vectors, self._form.kernel)
+        with one_blas_thread():
+            self.form = self._formed(records, None if last is None else last.form)
+            chosen, self._surrogate = self._fitted(known, self.vectors, self.form.kernel)
         expected = self._surrogate.posterior
+        n_usable = sum(not record.failed for record in records)
         expected[[records[i].failed for i in chosen.tolist()]] = math.inf
         free = sum(not d.single() for d in distributions.values())
-        n_elites = min(2 + int(math.log2(max(free, 1))), ledger.n_usable)
+        n_elites = min(2 + int(math.log2(max(free, 1))), n_usable)
         best = chosen[expected.argsort(kind="stable")[:n_elites]]
-        self._elites = self._vectors[best]
+        self._elites = self.vectors[best]
         self._elite_params = [records[i].params for i in best.tolist()]
-        self._free = free
-        self.spread = _spread(ledger.n_usable, n_startup, free)
+        self.spread = _spread(n_usable, n_startup)
 
     def propose(
-        self, rng: np.random.Generator, running: Sequence[Mapping[str, Any]]
+        self, rng: np.random.Generator, others: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
         """Return a configuration around the elites that has not been tried.
 
         Parameters
         ----------
         rng : Generator
-        running : sequence of mapping
-            Configurations that are being tried; neither is one of these returned.
+        others : sequence of mapping
+            More configurations that are not to be proposed.
         """
-        taken = np.array([*self._vectors, *map(self.axes.encode, running)])
-        spreads = np.full(len(self._elites), self.spread)
-        present = partial(self._form.presence, example=self._elites[0])
+        taken = np.array([*self.vectors, *map(self.axes.encode, others)])
+        spread = self.spread
+        if rng.random() < _FARTHER:
+            spread = WIDEST * (spread / WIDEST) ** rng.random()
+        spreads = np.full(len(self._elites), spread)
+        present = partial(self.form.presence, example=self._elites[0])
         while True:
             drafts = drafts_around(
                 self._elites, 1, spreads, self.axes.choices, present, self._surrogate, rng
@@ -119,8 +137,8 @@ class Model:
                 return config  # nothing new is to be found
             spreads = np.minimum(spreads * 2.0, WIDEST)
 
-    def propose_one(self, name: str, axis: Axis, rng: np.random.Generator) -> Any:
-        """Return a value of one parameter around those of the elites; None if none has it.
+    def place_of_one(self, name: str, axis: Axis, rng: np.random.Generator) -> float | None:
+        """Return where to take the value of one parameter: near an elite's.
 
         Parameters
         ----------
@@ -128,28 +146,31 @@ class Model:
         axis : Axis
             Of the values that it can have now.
         rng : Generator
+
+        Returns
+        -------
+        float or None
+            A share of its range; None if no elite has a value in it.
         """
         places = [axis.encode(p[name]) if name in p else math.nan for p in self._elite_params]
         have = np.flatnonzero(~np.isnan(places))
         if not len(have):
-            return _NOTHING
+            return None
         weights = len(places) - have
         middle = np.array([[places[rng.choice(have, p=weights / weights.sum())]]])
         choices = np.array([axis.n_choices])
-        return axis.decode(float(vectors_around(middle, np.array([self.spread]), choices, rng)[0, 0]))
+        return float(vectors_around(middle, np.array([self.spread]), choices, rng)[0, 0])
 
-    def _formed(self, records: Sequence[Record], last: _Form | None) -> _Form:
-        n = _FIRST
-        while (after := math.ceil(n * _GROWTH)) <= len(records):
-            n = after
-        first, vectors = records[:n], self._vectors[:n]
+    def _formed(self, records: Sequence[Record], last: Form | None) -> Form:
+        n = settled(records, _RARELY)
+        first, vectors = records[:n], self.vectors[:n]
         if last is not None and last.trials == n:
             return last
         known = _known(first)
         usable = np.array([not record.failed for record in first], dtype=bool)
         presence = Presence(vectors[usable], [axis.n_few for axis in self.axes.axes.values()])
         _, surrogate = self._fitted(known, vectors, None)
-        return _Form(n, surrogate.kernel, presence)
+        return Form(n, surrogate.kernel, presence)
 
     def _fitted(
         self, known: Effects, vectors: NDArray[np.float64], kernel: Kernel | None
@@ -161,13 +182,21 @@ class Model:
         return chosen, Surrogate(points, learnt, kernel, search=kernel is None)
 
 
-_NOTHING = object()
+def settled(records: Sequence[Record], growth: float = _OFTEN) -> int:
+    """Return how many records a model is made of: as many until the usable ones have grown so."""
+    usable = [at for at, record in enumerate(records, start=1) if not record.failed]
+    n = _FIRST
+    while (after := math.ceil(n * growth)) <= len(usable):
+        n = after
+    return usable[min(n, len(usable)) - 1]
 
 
 def _known(records: Sequence[Record]) -> Effects:
     """Return the effects of all records: a failed one is one vague observation of the worst."""
     usable = np.array([not record.failed for record in records], dtype=bool)
-    some = effects(costs_of([record for record in records if not record.failed]))
+    costs = costs_of([record for record in records if not record.failed])
+    nothing = Effects(np.zeros(costs.shape[1]), np.ones(costs.shape[1]))  # all are infinitely bad
+    some = effects(costs) if len(costs) else nothing
     value, variance = np.empty(len(records)), np.empty(len(records))
     value[usable], variance[usable] = some
     value[~usable] = some.value.max()
@@ -175,13 +204,10 @@ def _known(records: Sequence[Record]) -> Effects:
     return Effects(value, variance)
 
 
-def _spread(n: int, n_startup: int, free: int) -> float:
-    """Return the spread after n trials."""
-    spread, size = WIDEST, n_startup
-    n -= n_startup
-    while n > 0:
-        share = min(n / size, 1.0)
-        spread *= narrowing(size, free) ** share
-        n -= size
-        size *= 2
-    return max(spread, NARROWEST)
+def _spread(n: int, n_startup: int) -> float:
+    """Return the spread after n usable trials: nobody says how many there will be.
+
+    It falls with 1/n, in however many parameters: a surrogate that chooses among a few drafts
+    finds the way down only where they are near.
+    """
+    return max(WIDEST * min(n_startup / n, 1.0), NARROWEST)

@@ -11,13 +11,14 @@ from racer._checks import flag, whole
 from racer.errors import SettingError
 from racer.integrations.optuna.axes import Axis
 from racer.integrations.optuna.ledger import Ledger
-from racer.integrations.optuna.model import Model
+from racer.integrations.optuna.model import Model, settled
 from racer.integrations.optuna.values import is_maximized
 from racer.seeding import check_seed, rng_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     from optuna.distributions import BaseDistribution
     from optuna.study import Study
     from optuna.trial import FrozenTrial
@@ -36,6 +37,66 @@ class _View(NamedTuple):
 
 
 class RacingSampler(BaseSampler):
+    """Propose as `racer.tune` does: fill the space at first, then sample around the elites.
+
+    The first trials are a Latin hypercube, each parameter by itself, so that it holds for spaces
+    that the objective defines as it runs, and for trials that run side by side. Then drafts are
+    drawn around the values of the best trials, in a neighbourhood that narrows as trials come in,
+    and a Gaussian process takes the most promising. The best are those with the best posterior
+    means, not those with the best values: who was merely lucky is not followed.
+
+    Where trials report values per instance, as ``trial.report(value, step=instance)``, these
+    count, and not the trials' own values: the instances' difficulties are taken out, so that
+    trials that saw different instances, or only some, can be compared. So pruned trials count
+    as much as they have seen. An instance whose value is NaN, or infinitely bad, is one on which
+    the trial failed.
+
+    Which parameters exist is learnt from the trials: that a parameter is there where another has
+    certain values. One that is new, or has values that it never had, is drawn around the elites
+    that have it, or from its whole range.
+
+    A failed trial, or a pruned one without any value, is taken for one vague observation of the
+    worst: where many fail nobody goes, and a single one that the machine failed does little
+    harm. Trials that are running, whether alive or not, are not repeated, and otherwise ignored.
+
+    Parameters
+    ----------
+    n_startup_trials : int >= 2
+        Complete or pruned trials with a value before elites are taken.
+    by_instance : bool
+        False: steps are no instances, but epochs, for example. Then only the trials' own values
+        count; a pruned one's is at best the median of the complete ones'.
+    seed : int >= 0, optional
+        With the same seed, the same proposals follow from the same trials, also in another
+        process that goes on with a study (``n_jobs=1``; Optuna replaces the seed otherwise).
+
+    Raises
+    ------
+    SettingError
+        A parameter out of range; from a study with several objectives, a ValueError too.
+
+    References
+    ----------
+    López-Ibáñez et al.: The irace package (Operations Research Perspectives 2016), section 2,
+    for elites and narrowing neighbourhoods. McKay, Beckman, Conover (Technometrics 1979) for the
+    Latin hypercube.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> from racer.integrations.optuna import RacingSampler
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> def objective(trial):
+    ...     x = trial.suggest_float("x", -10, 10)
+    ...     for instance, optimum in enumerate([1.8, 2.0, 2.2]):
+    ...         trial.report((x - optimum) ** 2, step=instance)
+    ...     return (x - 2.0) ** 2
+    >>> study = optuna.create_study(sampler=RacingSampler(seed=1))
+    >>> study.optimize(objective, n_trials=40)
+    >>> abs(study.best_params["x"] - 2.0) < 0.1
+    True
+    """
+
     def __init__(
         self,
         *,
@@ -46,33 +107,53 @@ class RacingSampler(BaseSampler):
         self._n_startup = whole(n_startup_trials, "n_startup_trials", least=2)
         self._by_instance = flag(by_instance, "by_instance")
         self._seed = check_seed(seed)
-        self._last: _View | None = None
+        self._last: _View | None = None  # is replaced, never changed: several threads share it
 
     def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be learnt again from the study, which stays where it is."""
         return {**self.__dict__, "_last": None}
 
+    def __repr__(self) -> str:
+        return (
+            f"RacingSampler(n_startup_trials={self._n_startup}, by_instance={self._by_instance}, "
+            f"seed={self._seed})"
+        )
+
     def reseed_rng(self) -> None:
-        """Draw a new seed, as Optuna asks of each thread with ``n_jobs > 1``."""
+        """Draw a new seed, as Optuna asks for in each thread with ``n_jobs > 1``."""
         self._seed = check_seed(None)
 
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
+        """Return all parameters that a trial ever had, once there are elites; Optuna calls this.
+
+        Raises
+        ------
+        SettingError
+            The study has several objectives.
+        """
         view = self._view(study, trial)
-        if view.ledger.n_usable < self._n_startup:
-            return {}
-        return {n: d for n, d in view.ledger.distributions.items() if not d.single()}
+        return view.ledger.free if self._is_started(view) else {}
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
+        """Return a value for each of these parameters together; Optuna calls this.
+
+        Raises
+        ------
+        SettingError
+            The study has several objectives.
+        """
         view = self._view(study, trial)
         if not search_space:
             return {}
-        model = self._model(view, search_space)
-        if model is None:
+        if not self._is_started(view):
             return {n: self._everywhere(trial, n, Axis(d)) for n, d in search_space.items()}
-        return model.propose(rng_for(self._seed, "around", trial.number), view.running)
+        model = self._model(view, search_space)
+        later = [record.params for record in view.ledger.records[model.trials :]]
+        return model.propose(self._rng(trial), [*later, *view.running])
 
     def sample_independent(
         self,
@@ -81,42 +162,66 @@ class RacingSampler(BaseSampler):
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        view = self._view(study, trial)
-        axis = Axis(param_distribution)
+        """Return a value for one parameter that `sample_relative` has none for; Optuna calls this.
+
+        Raises
+        ------
+        SettingError
+            The study has several objectives.
+        """
+        view, axis = self._view(study, trial), Axis(param_distribution)
+        if self._is_started(view) and view.ledger.free:
+            model = self._model(view, view.ledger.free)
+            place = model.place_of_one(param_name, axis, self._rng(trial, param_name))
+            if place is not None:
+                return axis.decode(place)
         return self._everywhere(trial, param_name, axis)
 
-    def _everywhere(self, trial: FrozenTrial, name: str, axis: Axis) -> Any:
-        turn, at = divmod(trial.number, self._n_startup)
-        rng = rng_for(self._seed, "everywhere", name, turn)
-        places = (rng.permutation(self._n_startup) + rng.random(self._n_startup)) / self._n_startup
-        return axis.decode(float(places[at]))
+    def _is_started(self, view: _View) -> bool:
+        return view.ledger.n_usable >= self._n_startup
 
-    def _model(self, view: _View, space: Mapping[str, BaseDistribution]) -> Model | None:
-        if view.ledger.n_usable < self._n_startup:
-            return None
+    def _rng(self, trial: FrozenTrial, *key: str) -> np.random.Generator:
+        """Return the generator of a trial, and of one of its parameters."""
+        return rng_for(self._seed, "around", trial.number, *key)
+
+    def _everywhere(self, trial: FrozenTrial, name: str, axis: Axis) -> Any:
+        """Return a value from the whole range: one coordinate of a Latin hypercube.
+
+        Each `n_startup_trials` trials in a row are one.
+        """
+        n = self._n_startup
+        which, row = divmod(trial.number, n)
+        rng = rng_for(self._seed, "everywhere", which, name)
+        return axis.decode(float(rng.permutation(n)[row] + rng.random(n)[row]) / n)
+
+    def _model(self, view: _View, space: Mapping[str, BaseDistribution]) -> Model:
+        """Return the model of a study, the last one until there are enough new trials."""
+        records = view.ledger.records[: settled(view.ledger.records)]
         last = view.model
-        if last is not None and last.ledger is view.ledger and last.axes.distributions == space:
+        if last is not None and last.trials == len(records) and last.axes.distributions == space:
             return last
-        model = Model(view.ledger, space, self._n_startup, last)
+        model = Model(records, space, self._n_startup, last)
         self._last = view._replace(model=model)
         return model
 
     def _view(self, study: Study, trial: FrozenTrial) -> _View:
-        if len(study.directions) > 1:
-            raise SettingError("multi")
+        """Return what is known as a trial begins, the same throughout the trial."""
         last = self._last
         if last is not None and last.study() is not study:
             last = None
         if last is not None and last.trial == trial.number:
             return last
+        if last is None and len(study.directions) > 1:
+            raise SettingError(
+                "RacingSampler is for one objective, and the study has "
+                f"{len(study.directions)}: use NSGAIISampler or TPESampler"
+            )
         trials = study.get_trials(deepcopy=False)
-        ledger = last.ledger if last is not None else Ledger(is_maximized(study), self._by_instance)
-        ledger = ledger.extended(trials)
+        known = Ledger(is_maximized(study), self._by_instance) if last is None else last.ledger
         running = tuple(
             t.params for t in trials if not t.state.is_finished() and t.number != trial.number
         )
-        view = _View(
-            weakref.ref(study), trial.number, ledger, running, last.model if last else None
-        )
+        model = None if last is None else last.model
+        view = _View(weakref.ref(study), trial.number, known.extended(trials), running, model)
         self._last = view
         return view
