@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -39,7 +38,8 @@ __all__ = ["Model", "settled"]
 _OFTEN = 1.02  # growth of the number of trials from one model to the next
 _RARELY = 1.5  # the same from one search for a kernel to the next
 _FIRST = 8  # trials
-_FARTHER = 0.3  # share of the proposals from a wider neighbourhood, of any width up to the widest
+_LAST_TRIES = 100  # draws from everywhere before something is proposed again
+_FARTHER = 0.5  # share of the proposals from a wider neighbourhood, of any width up to the widest
 
 
 class Form(NamedTuple):
@@ -123,19 +123,32 @@ class Model:
         if rng.random() < _FARTHER:
             spread = WIDEST * (spread / WIDEST) ** rng.random()
         spreads = np.full(len(self._elites), spread)
-        present = partial(self.form.presence, example=self._elites[0])
         while True:
             drafts = drafts_around(
-                self._elites, 1, spreads, self.axes.choices, present, self._surrogate, rng
-            )
-            for draft in drafts.vectors[0, :TRIES]:
-                config = self.axes.decode(draft)
-                there = np.where(present(draft[None])[0], self.axes.encode(config), np.nan)
-                if not is_alike(there, taken):
-                    return config
+                self._elites, 1, spreads, self.axes.choices, self._present, self._surrogate, rng
+            ).vectors[0]
+            found = self._first_new(drafts[:TRIES], taken)
+            if found is not None:
+                return found
             if spreads[0] >= WIDEST:
-                return config  # nothing new is to be found
+                break
             spreads = np.minimum(spreads * 2.0, WIDEST)
+        anywhere = rng.random((_LAST_TRIES, len(self.axes)))
+        found = self._first_new(anywhere, taken)
+        return self.axes.decode(drafts[0]) if found is None else found
+
+    def _first_new(
+        self, drafts: NDArray[np.float64], taken: NDArray[np.float64]
+    ) -> dict[str, Any] | None:
+        """Return the first of some drafts that is not nearly the same as what there is."""
+        for draft, present in zip(drafts, self._present(drafts), strict=True):
+            config = self.axes.decode(draft)
+            if not is_alike(np.where(present, self.axes.encode(config), np.nan), taken):
+                return config
+        return None
+
+    def _present(self, vectors: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return self.form.presence(vectors, self._elites[0])
 
     def place_of_one(self, name: str, axis: Axis, rng: np.random.Generator) -> float | None:
         """Return where to take the value of one parameter: near an elite's.

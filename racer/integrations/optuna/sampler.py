@@ -42,13 +42,13 @@ class RacingSampler(BaseSampler):
     The first trials are a Latin hypercube, each parameter by itself, so that it holds for spaces
     that the objective defines as it runs, and for trials that run side by side. Then drafts are
     drawn around the values of the best trials, in a neighbourhood that narrows as trials come in,
-    and a Gaussian process takes the most promising. The best are those with the best posterior
-    means, not those with the best values: who was merely lucky is not followed.
+    and a Gaussian process takes the most promising. Half of the neighbourhoods are wider, as
+    nobody says how many trials there will be.
 
     Where trials report values per instance, as ``trial.report(value, step=instance)``, these
     count, and not the trials' own values: the instances' difficulties are taken out, so that
-    trials that saw different instances, or only some, can be compared. So pruned trials count
-    as much as they have seen. An instance whose value is NaN, or infinitely bad, is one on which
+    trials that saw different instances, or only some, can be compared; who was merely lucky on few
+    is not followed. So pruned trials count as much as they have seen. An instance whose value is NaN, or infinitely bad, is one on which
     the trial failed.
 
     Which parameters exist is learnt from the trials: that a parameter is there where another has

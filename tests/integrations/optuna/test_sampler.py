@@ -1,0 +1,503 @@
+"""RacingSampler: what it proposes from which trials, and in which order it is asked."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import threading
+
+import numpy as np
+import optuna
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.trial import TrialState, create_trial
+from threadpoolctl import ThreadpoolController
+
+from racer.errors import SettingError
+from racer.integrations.optuna import RacingSampler, finish
+
+X = FloatDistribution(-5.0, 5.0)
+
+
+def sphere(trial):
+    return sum(trial.suggest_float(name, -5.0, 5.0) ** 2 for name in "xyz")
+
+
+def by_instance(trial):
+    """Three instances of different levels; every third trial is pruned, every fifth fails."""
+    base = sphere(trial)
+    if trial.number % 5 == 4:
+        raise ZeroDivisionError
+    for instance in range(3):
+        trial.report(base * (1 + instance) + 10.0 * instance, instance)
+        if trial.number % 3 == 2 and instance == 1:
+            finish(trial)
+    return base
+
+
+def branching(trial):
+    kind = trial.suggest_categorical("kind", ["a", "b", None])
+    cost = trial.suggest_float("rate", 1e-4, 1.0, log=True)
+    if kind == "a":
+        return cost + abs(trial.suggest_float("only a", -1.0, 1.0, step=0.25))
+    if kind == "b":
+        n = trial.suggest_int("n", 1, 3)
+        return cost + sum(trial.suggest_float(f"u{i}", 0.0, 1.0) for i in range(n)) / n + 1.0
+    return cost + 2.0
+
+
+OBJECTIVES = [sphere, by_instance, branching]
+
+
+def run(sampler, objective, n_trials, study=None, **settings):
+    if study is None:
+        study = optuna.create_study(sampler=sampler, **settings)
+    study.sampler = sampler
+    study.optimize(objective, n_trials=n_trials, catch=(ZeroDivisionError,))
+    return study
+
+
+def params(study):
+    return [trial.params for trial in study.trials]
+
+
+def known(points, values, direction="minimize", states=None, seed=1, **settings):
+    """A study with complete trials at these x, and its sampler, which has elites already."""
+    sampler = RacingSampler(seed=seed, n_startup_trials=2, **settings)
+    study = optuna.create_study(sampler=sampler, direction=direction)
+    states = states or [TrialState.COMPLETE] * len(points)
+    for x, value, state in zip(points, values, states, strict=True):
+        usable = state == TrialState.COMPLETE
+        study.add_trial(
+            create_trial(
+                state=state,
+                value=value if usable else None,
+                params={"x": x},
+                distributions={"x": X},
+            )
+        )
+    return study
+
+
+def proposals(study, n=200):
+    """What it would propose as the trials after this one, each from the same history."""
+    found = []
+    for _ in range(n):
+        trial = study.ask({"x": X})
+        found.append(trial.params["x"])
+    return np.array(found)
+
+
+# --- settings and studies that are refused
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"n_startup_trials": 1},
+        {"n_startup_trials": 2.5},
+        {"seed": -1},
+        {"seed": "a"},
+        {"by_instance": "yes"},
+    ],
+)
+def test_settings_out_of_range_are_refused(settings):
+    with pytest.raises(SettingError, match=next(iter(settings))):
+        RacingSampler(**settings)
+
+
+def test_several_objectives_are_refused_with_a_way_out():
+    study = optuna.create_study(directions=["minimize"] * 2, sampler=RacingSampler())
+    with pytest.raises(SettingError, match="has 2: use NSGAIISampler"):
+        study.optimize(lambda trial: (trial.suggest_float("x", 0, 1), 1.0), n_trials=1)
+    with pytest.raises(ValueError, match="one objective"):
+        study.ask({"x": X})
+
+
+# --- the design
+
+
+def test_the_first_trials_are_a_latin_hypercube():
+    study = run(RacingSampler(seed=3, n_startup_trials=10), sphere, 10)
+    for name in "xyz":
+        cells = [int((p[name] + 5.0)) for p in params(study)]
+        assert sorted(cells) == list(range(10))
+    assert len({tuple(sorted(range(10), key=lambda i: params(study)[i][n])) for n in "xyz"}) == 3
+
+
+def test_the_design_holds_with_trials_that_run_side_by_side_and_asked_in_one_go():
+    study = optuna.create_study(sampler=RacingSampler(seed=3, n_startup_trials=16))
+    trials = [study.ask() for _ in range(16)]
+    drawn = [trial.suggest_float("x", 0.0, 16.0) for trial in reversed(trials)]
+    assert sorted(map(int, drawn)) == list(range(16))
+
+
+def test_categories_are_spread_evenly_and_keep_their_types():
+    study = optuna.create_study(sampler=RacingSampler(seed=0, n_startup_trials=12))
+    choices = (None, True, "True", 1.5)
+    drawn = [study.ask().suggest_categorical("c", choices) for _ in range(12)]
+    assert all(sum(d is c or (d == c and type(d) is type(c)) for d in drawn) == 3 for c in choices)
+
+
+def test_startup_lasts_until_so_many_trials_have_a_value():
+    sampler = RacingSampler(seed=0, n_startup_trials=4)
+    study = optuna.create_study(sampler=sampler)
+    seen = []
+    for state in [TrialState.FAIL, TrialState.PRUNED] * 3 + [TrialState.COMPLETE] * 5:
+        trial = study.ask()
+        seen.append(bool(trial.relative_params or sampler.infer_relative_search_space(study, trial)))
+        trial.suggest_float("x", 0.0, 1.0)
+        study.tell(trial, 1.0 if state == TrialState.COMPLETE else None, state)
+    assert seen == [False] * 10 + [True]
+
+
+# --- seeds
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_same_seed_gives_the_same_trials_and_another_gives_others(objective):
+    one, same, other = (
+        params(run(RacingSampler(seed=s, n_startup_trials=5), objective, 40)) for s in (7, 7, 8)
+    )
+    assert one == same
+    assert all(a != b for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_new_sampler_goes_on_with_a_study_as_the_old_one_would(objective, tmp_path):
+    whole = run(RacingSampler(seed=7, n_startup_trials=5), objective, 40)
+    storage = f"sqlite:///{tmp_path}/study.db"
+    first = run(RacingSampler(seed=7, n_startup_trials=5), objective, 23, storage=storage)
+    second = optuna.load_study(study_name=first.study_name, storage=storage)
+    run(RacingSampler(seed=7, n_startup_trials=5), objective, 17, second)
+    assert params(second) == params(whole)
+    for study in (first, second):
+        study._storage.remove_session()
+        study._storage._backend.engine.dispose()
+
+
+def test_without_a_seed_no_two_samplers_do_the_same():
+    assert params(run(RacingSampler(), sphere, 1)) != params(run(RacingSampler(), sphere, 1))
+
+
+@pytest.mark.parametrize("n_before", [0, 30])
+def test_reseed_rng_changes_what_follows(n_before):
+    study, other = (run(RacingSampler(seed=7), sphere, n_before) for _ in range(2))
+    other.sampler.reseed_rng()
+    assert params(study) == params(other)
+    run(study.sampler, sphere, 3, study)
+    run(other.sampler, sphere, 3, other)
+    later = zip(params(study)[n_before:], params(other)[n_before:], strict=True)
+    assert all(a != b for a, b in later)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])
+@pytest.mark.parametrize("n_before", [0, 3, 25])
+def test_a_copy_goes_on_as_the_original(copied, n_before):
+    study = run(RacingSampler(seed=7), by_instance, n_before)
+    again = run(RacingSampler(seed=7), by_instance, n_before)
+    run(study.sampler, by_instance, 5, study)
+    run(copied(again.sampler), by_instance, 5, again)
+    assert params(study) == params(again)
+    assert "n_startup_trials=10, by_instance=True, seed=7" in repr(copied(again.sampler))
+
+
+def test_one_sampler_can_serve_two_studies_in_turn():
+    sampler = RacingSampler(seed=7, n_startup_trials=5)
+    one, two = (optuna.create_study(sampler=sampler) for _ in range(2))
+    for _ in range(20):
+        run(sampler, sphere, 1, one)
+        run(sampler, branching, 1, two)
+    assert params(one) == params(run(RacingSampler(seed=7, n_startup_trials=5), sphere, 20))
+    assert params(two) == params(run(RacingSampler(seed=7, n_startup_trials=5), branching, 20))
+
+
+# --- around the elites
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_proposals_are_around_the_best(direction):
+    points = np.linspace(-5.0, 5.0, 41)
+    values = (points - 3.0) ** 2
+    study = known(points, values if direction == "minimize" else -values, direction)
+    found = proposals(study)
+    assert abs(np.median(found) - 3.0) < 0.1
+    assert np.quantile(np.abs(found - 3.0), 0.8) < 1.0
+    assert len(np.unique(found)) == len(found)
+
+
+def test_the_neighbourhood_narrows_as_trials_come_in():
+    spreads = []
+    for n in (4, 40, 400):
+        points = np.linspace(-5.0, 5.0, n)
+        study = known(points, (points - 3.1) ** 2)
+        study.ask({"x": X})
+        spreads.append(study.sampler._last.model.spread)
+    assert spreads == pytest.approx([1.0 / 4, 1.0 / 40, 1.0 / 400], rel=0.03)
+
+
+def report(study, x, values, state=TrialState.COMPLETE, value=0.0):
+    """Add a trial with these values on instances."""
+    study.add_trial(
+        create_trial(
+            state=state,
+            value=value if state == TrialState.COMPLETE else None,
+            params={"x": x},
+            distributions={"x": X},
+            intermediate_values=values,
+        )
+    )
+
+
+def test_who_was_lucky_on_few_instances_is_not_followed():
+    study, rng = known([], []), np.random.default_rng(1)
+    for x in np.linspace(-5.0, 5.0, 61):
+        values = 0.2 * (x - 3.0) ** 2 + rng.normal(0.0, 1.0, 10)
+        report(study, x, dict(enumerate(values)), value=values.mean())
+    lucky = -3.0 + 0.01  # the best of all, far from the best place, on one instance
+    report(study, lucky, {0: -6.0}, value=-6.0)
+    assert study.best_params["x"] == lucky
+    found = proposals(study)
+    assert np.mean(np.abs(found - 3.0) < 1.5) > 0.7
+    assert np.mean(np.abs(found + 3.0) < 1.0) < 0.1
+
+
+@pytest.mark.parametrize("state", [TrialState.COMPLETE, TrialState.PRUNED])
+def test_trials_that_saw_different_instances_are_compared_without_the_instances_levels(state):
+    study = known([], [])
+    for k, x in enumerate(np.linspace(-5.0, 5.0, 40)):
+        level = 1_000.0 * (k % 2)  # those at -5, .. saw easy instances, their neighbours hard ones
+        steps = (0, 1) if k % 2 == 0 else (2, 3)
+        report(study, x, {s: (x - 3.0) ** 2 + level + s for s in steps}, state, value=level)
+    assert abs(np.median(proposals(study)) - 3.0) < 0.5
+
+
+def test_steps_that_are_no_instances_are_left_alone_if_told_so():
+    found = []
+    for by_instance in (True, False):
+        study = known([], [], by_instance=by_instance)
+        for x in np.linspace(-5.0, 5.0, 41):  # the curves say -3, the values 3
+            report(study, x, {e: (x + 3.0) ** 2 for e in range(5)}, value=(x - 3.0) ** 2)
+        found.append(np.median(proposals(study)))
+    assert found == pytest.approx([-3.0, 3.0], abs=0.2)
+
+
+def test_the_mean_that_finish_reports_is_no_instance():
+    def objective(trial):
+        x = trial.suggest_float("x", -5.0, 5.0)
+        for instance in range(2 + trial.number % 2):
+            trial.report((x - 3.0) ** 2 + 1_000.0 * instance, instance)
+        finish(trial)
+
+    study = run(RacingSampler(seed=2), objective, 60)
+    assert {t.state for t in study.trials} == {TrialState.PRUNED}
+    assert abs(np.median([p["x"] for p in params(study)[40:]]) - 3.0) < 0.2
+
+
+def test_where_trials_fail_nobody_goes_but_one_failure_does_little_harm():
+    points = np.linspace(-5.0, 5.0, 81)
+    failed = [TrialState.FAIL if x > 3.0 else TrialState.COMPLETE for x in points]
+    found = proposals(known(points, (points - 3.2) ** 2, states=failed))
+    assert np.mean(found > 3.5) < 0.1
+    assert 2.0 < np.median(found) < 3.3
+    once = [TrialState.FAIL if abs(x - 3.0) < 1e-6 else TrialState.COMPLETE for x in points]
+    assert once.count(TrialState.FAIL) == 1
+    assert abs(np.median(proposals(known(points, (points - 3.2) ** 2, states=once))) - 3.2) < 0.3
+
+
+def test_an_instance_that_failed_counts_against_a_trial():
+    study = known([], [])
+    for x in np.linspace(-5.0, 5.0, 41):
+        last = math.nan if x > 0.0 else (x + 3.0) ** 2 + 50.0
+        report(study, x, {0: (x - 3.0) ** 2, 1: (x - 3.0) ** 2, 2: last})
+    assert np.median(proposals(study)) < 0.5
+
+
+def test_infinite_values_and_nothing_but_infinite_values():
+    points = np.linspace(-5.0, 5.0, 41)
+    values = (points - 3.0) ** 2
+    values[:10] = math.inf
+    assert abs(np.median(proposals(known(points, values))) - 3.0) < 0.2
+    values[30:34] = -math.inf  # from 2.5 to 3.25
+    assert abs(np.median(proposals(known(points, values))) - 2.9) < 0.5
+    for only in (math.inf, -math.inf, 1e308, 0.0):
+        found = proposals(known(points, [only] * 41), 20)
+        assert np.isfinite(found).all()
+
+
+def test_huge_values_do_not_overflow():
+    points = np.linspace(-5.0, 5.0, 41)
+    values = 1e306 * (points - 3.0) ** 2
+    assert abs(np.median(proposals(known(points, values))) - 3.0) < 0.2
+
+
+def test_nothing_is_proposed_twice_while_there_is_anything_new():
+    def objective(trial):
+        return trial.suggest_int("i", 0, 4) + trial.suggest_categorical("c", [0, 1, 2, 3])
+
+    study = run(RacingSampler(seed=1, n_startup_trials=4), objective, 24)
+    late = [tuple(p.items()) for p in params(study)[4:]]
+    assert len(set(late)) >= 14  # of the 16 to 20 that the design left over
+    assert len(set(map(str, params(run(study.sampler, objective, 20, study))))) == 20
+
+
+def test_running_trials_are_not_repeated_whether_alive_or_not():
+    study = known([0.0] * 6, [1.0] * 6)
+    asked = [study.ask({"x": X}).params["x"] for _ in range(50)]
+    assert len(set(asked)) == 50
+
+
+# --- spaces that the objective defines
+
+
+def test_what_exists_in_a_branch_is_sampled_around_that_of_the_elites():
+    study = run(RacingSampler(seed=5), branching, 120)
+    assert study.best_value < 0.01
+    late = params(study)[60:]
+    assert np.mean([p["kind"] == "a" for p in late]) > 0.6
+    assert np.mean([p.get("only a") == 0.0 for p in late]) > 0.5
+
+
+def test_a_parameter_that_is_new_or_has_a_new_range_is_drawn_around_the_elites_that_have_it():
+    sampler = RacingSampler(seed=5, n_startup_trials=5)
+    study = run(sampler, lambda t: (t.suggest_float("x", 0.0, 10.0) - 4.0) ** 2, 60)
+    trial = study.ask()
+    draw = sampler.sample_independent
+    near = [draw(study, study.ask(), "x", FloatDistribution(0.0, 5.0)) for _ in range(50)]
+    assert abs(np.median(near) - 4.0) < 0.2
+    far = [draw(study, study.ask(), "x", FloatDistribution(20.0, 30.0)) for _ in range(50)]
+    new = [draw(study, study.ask(), "new", IntDistribution(1, 100, log=True)) for _ in range(50)]
+    assert all(20.0 <= v <= 30.0 for v in far)
+    assert np.ptp(far) > 8.0
+    assert max(new) > 50 > 2 >= min(new)
+    assert draw(study, trial, "c", CategoricalDistribution([None])) is None
+
+
+def test_bounds_that_depend_on_other_parameters():
+    def objective(trial):
+        x = trial.suggest_float("x", 1.0, 10.0)
+        return abs(x - 7.0) + abs(trial.suggest_float("y", 0.0, x) - 6.0)
+
+    study = run(RacingSampler(seed=5), objective, 100)
+    assert study.best_value < 0.5
+
+
+def test_part_of_the_parameters_fixed():
+    study = run(RacingSampler(seed=5), sphere, 15)
+    inner = study.sampler
+    with pytest.warns(optuna.exceptions.ExperimentalWarning):
+        sampler = optuna.samplers.PartialFixedSampler({"y": 2.5}, inner)
+    run(sampler, sphere, 40, study)
+    assert {p["y"] for p in params(study)[15:]} == {2.5}
+    assert study.best_trial.number < 15 or study.best_value >= 6.25
+    assert min(t.value for t in study.trials[40:]) < 6.5
+
+
+def test_enqueued_trials_are_taken_as_they_are():
+    study = optuna.create_study(sampler=RacingSampler(seed=1, n_startup_trials=3))
+    study.enqueue_trial({"x": 0.25})
+    study.optimize(sphere, n_trials=10)
+    assert params(study)[0]["x"] == 0.25
+
+
+# --- call order, and trials that end badly
+
+
+class Recording(RacingSampler):
+    def __init__(self, **settings):
+        super().__init__(**settings)
+        self.calls = []
+
+    def before_trial(self, study, trial):
+        self.calls.append("before_trial")
+        super().before_trial(study, trial)
+
+    def infer_relative_search_space(self, study, trial):
+        self.calls.append("infer_relative_search_space")
+        return super().infer_relative_search_space(study, trial)
+
+    def sample_relative(self, study, trial, search_space):
+        self.calls.append(f"sample_relative {sorted(search_space)}")
+        return super().sample_relative(study, trial, search_space)
+
+    def sample_independent(self, study, trial, param_name, param_distribution):
+        self.calls.append(f"sample_independent {param_name}")
+        return super().sample_independent(study, trial, param_name, param_distribution)
+
+    def after_trial(self, study, trial, state, values):
+        self.calls.append(f"after_trial {state.name} {values}")
+        super().after_trial(study, trial, state, values)
+
+
+def test_the_order_in_which_it_is_asked_and_how_trials_end():
+    def objective(trial):
+        x = trial.suggest_float("x", 0.0, 1.0)
+        if trial.number == 2:
+            trial.suggest_float("new", 0.0, 1.0)
+        trial.report(x, 0)
+        if trial.number == 3:
+            finish(trial)
+        if trial.number == 4:
+            raise ZeroDivisionError
+        return 1.0
+
+    sampler = Recording(seed=1, n_startup_trials=2)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=6, catch=(ZeroDivisionError,))
+    pruned = [study.trials[3].value]  # what it reported last
+    begin = ["before_trial", "infer_relative_search_space"]
+    complete = "after_trial COMPLETE [1.0]"
+    design = [*begin, "sample_relative []", "sample_independent x", complete]
+    assert sampler.calls == [
+        *(design * 2),
+        *(*begin, "sample_relative ['x']", "sample_independent new", complete),
+        *(*begin, "sample_relative ['new', 'x']", f"after_trial PRUNED {pruned}"),
+        *(*begin, "sample_relative ['new', 'x']", "after_trial FAIL None"),
+        *(*begin, "sample_relative ['new', 'x']", complete),
+    ]
+
+
+@pytest.mark.parametrize("state", [TrialState.PRUNED, TrialState.FAIL])
+def test_studies_whose_trials_all_end_badly_go_on(state):
+    study = optuna.create_study(sampler=RacingSampler(seed=1, n_startup_trials=2))
+    for _ in range(30):
+        trial = study.ask()
+        trial.suggest_float("x", 0.0, 1.0)
+        study.tell(trial, state=state)
+    assert len({p["x"] for p in params(study)}) == 30
+
+
+# --- several threads
+
+
+def test_several_threads_share_a_sampler():
+    sampler = RacingSampler(seed=1, n_startup_trials=5)
+    study = optuna.create_study(sampler=sampler)
+    failures = []
+
+    def objective(trial):
+        try:
+            return branching(trial)
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    study.optimize(objective, n_trials=120, n_jobs=4)
+    assert not failures
+    assert {t.state for t in study.trials} == {TrialState.COMPLETE}
+    assert study.best_value < 0.2
+    assert sampler._seed != 1  # Optuna has reseeded it
+
+
+def test_threads_leave_blas_its_threads():
+    libraries = ThreadpoolController().select(user_api="blas")
+    before = [library.get_num_threads() for library in libraries.lib_controllers]
+    study = run(RacingSampler(seed=1), sphere, 20)
+    threads = [threading.Thread(target=study.optimize, args=(sphere, 15)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [library.get_num_threads() for library in libraries.lib_controllers] == before
+    assert len(study.trials) == 65
