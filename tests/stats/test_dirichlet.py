@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from racer.stats import joint_comparisons
-from racer.stats.dirichlet import PairSums, RowBuffer, better_minus_worse, gamma_weights
+from racer.stats.dirichlet import (
+    PairSums,
+    RowBuffer,
+    _blas,
+    better_minus_worse,
+    gamma_weights,
+    one_blas_thread,
+)
 from racer.stats.joint import running_joint
 
 LAW = settings(max_examples=80, deadline=None, derandomize=True)
@@ -200,3 +207,29 @@ class TestRowBuffer:
         buffer.append(np.array([1.0, 2.0]))
         buffer.extend(np.zeros((3, 2)))
         np.testing.assert_array_equal(buffer.rows, [[1.0, 2.0], [0, 0], [0, 0], [0, 0]])
+
+
+def test_blas_has_its_threads_back_however_those_who_limit_it_overlap():
+    libraries = _blas().lib_controllers
+    assert libraries
+    before = [library.get_num_threads() for library in libraries]
+
+    def now():
+        return [library.get_num_threads() for library in libraries]
+
+    try:
+        for library in libraries:
+            library.set_num_threads(2)
+        usual = now()
+        one, other = one_blas_thread(), one_blas_thread()
+        with one:
+            assert now() == [1] * len(libraries)
+            other.__enter__()
+        other.__exit__(None, None, None)  # the last to leave was not the last to come
+        assert now() == usual
+        with pytest.raises(ZeroDivisionError), one_blas_thread():
+            raise ZeroDivisionError
+        assert now() == usual
+    finally:
+        for library, n in zip(libraries, before, strict=True):
+            library.set_num_threads(n)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
+from hypothesis.extra.numpy import array_shapes, arrays
 
+from racer.tuner import effects as module
 from racer.tuner.effects import effects
 
 LAWS = settings(max_examples=80, deadline=None, derandomize=True)
@@ -94,3 +95,16 @@ def test_any_costs_give_finite_effects(costs):
     assert np.isfinite(found.value).all()
     assert np.isfinite(found.variance).all()
     assert (found.variance > 0).all()
+
+
+@LAWS
+@given(
+    arrays(
+        np.float64,
+        array_shapes(min_dims=2, max_dims=2),
+        elements=st.one_of(st.just(np.nan), st.floats(-1e6, 1e6)),
+    )
+)
+def test_medians_are_those_of_numpy(rows):
+    rows = rows[~np.isnan(rows).all(axis=1)]
+    np.testing.assert_array_equal(module._median(rows), np.nanmedian(rows, axis=1))

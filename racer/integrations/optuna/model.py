@@ -75,6 +75,7 @@ class Model:
         Of the neighbourhood of the elites, as a share of the range.
     """
 
+    axes: Axes
     vectors: NDArray[np.float64]
     form: Form
 
@@ -86,11 +87,10 @@ class Model:
         last: Model | None = None,
     ) -> None:
         self.trials = len(records)
-        self.axes, done = Axes(distributions), np.empty((0, len(distributions)))
-        if last is not None and last.axes.distributions == self.axes.distributions:
+        if last is not None and last.axes.distributions == distributions:
             self.axes, done = last.axes, last.vectors
         else:
-            last = None
+            self.axes, done, last = Axes(distributions), np.empty((0, len(distributions))), None
         rest = [self.axes.encode(record.params) for record in records[len(done) :]]
         self.vectors = np.concatenate([done, np.reshape(rest, (len(rest), len(self.axes)))])
         known = _known(records)

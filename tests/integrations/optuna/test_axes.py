@@ -97,11 +97,23 @@ def test_configurations_as_vectors():
             FloatDistribution(0.25, 1.25, step=0.5),
             FloatDistribution(0, 1.25),
         ),
-        (IntDistribution(0, 9, step=3), IntDistribution(6, 12, step=3), IntDistribution(0, 12, step=3)),
+        (
+            IntDistribution(0, 9, step=3),
+            IntDistribution(6, 12, step=3),
+            IntDistribution(0, 12, step=3),
+        ),
         (IntDistribution(0, 9, step=3), IntDistribution(1, 10, step=3), IntDistribution(0, 10)),
-        (IntDistribution(5, 9, log=True), IntDistribution(1, 6, log=True), IntDistribution(1, 9, log=True)),
+        (
+            IntDistribution(5, 9, log=True),
+            IntDistribution(1, 6, log=True),
+            IntDistribution(1, 9, log=True),
+        ),
         (IntDistribution(5, 9), FloatDistribution(1, 6), FloatDistribution(1, 6)),
-        (CategoricalDistribution("ab"), CategoricalDistribution("abc"), CategoricalDistribution("abc")),
+        (
+            CategoricalDistribution("ab"),
+            CategoricalDistribution("abc"),
+            CategoricalDistribution("abc"),
+        ),
     ],
 )
 def test_ranges_that_change_are_joined(one, other, both):

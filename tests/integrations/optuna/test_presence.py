@@ -36,12 +36,16 @@ def test_conditions_below_conditions():
     presence = Presence(vectors, [2, 2, 0])
     asked = np.array([[0.25, 0.25, 0.5], [0.75, 0.25, 0.5], [0.75, 0.75, 0.5]])
     found = presence(asked, vectors[0])
-    np.testing.assert_array_equal(found, [[True, False, False], [True, True, True], [True, True, False]])
+    np.testing.assert_array_equal(
+        found, [[True, False, False], [True, True, True], [True, True, False]]
+    )
 
 
 def test_as_many_as_a_number_says():
     places = (np.arange(5) + 0.5) / 5
-    vectors = np.array([[n, *(0.5 if j <= i else NAN for j in range(5))] for i, n in enumerate(places)])
+    vectors = np.array(
+        [[n, *(0.5 if j <= i else NAN for j in range(5))] for i, n in enumerate(places)]
+    )
     presence = Presence(vectors, [5, 0, 0, 0, 0, 0])
     asked = np.full((5, 6), 0.5)
     asked[:, 0] = places

@@ -121,7 +121,7 @@ def test_several_objectives_are_refused_with_a_way_out():
 def test_the_first_trials_are_a_latin_hypercube():
     study = run(RacingSampler(seed=3, n_startup_trials=10), sphere, 10)
     for name in "xyz":
-        cells = [int((p[name] + 5.0)) for p in params(study)]
+        cells = [int(p[name] + 5.0) for p in params(study)]
         assert sorted(cells) == list(range(10))
     assert len({tuple(sorted(range(10), key=lambda i: params(study)[i][n])) for n in "xyz"}) == 3
 
@@ -146,7 +146,9 @@ def test_startup_lasts_until_so_many_trials_have_a_value():
     seen = []
     for state in [TrialState.FAIL, TrialState.PRUNED] * 3 + [TrialState.COMPLETE] * 5:
         trial = study.ask()
-        seen.append(bool(trial.relative_params or sampler.infer_relative_search_space(study, trial)))
+        seen.append(
+            bool(trial.relative_params or sampler.infer_relative_search_space(study, trial))
+        )
         trial.suggest_float("x", 0.0, 1.0)
         study.tell(trial, 1.0 if state == TrialState.COMPLETE else None, state)
     assert seen == [False] * 10 + [True]
@@ -278,7 +280,7 @@ def test_steps_that_are_no_instances_are_left_alone_if_told_so():
     for by_instance in (True, False):
         study = known([], [], by_instance=by_instance)
         for x in np.linspace(-5.0, 5.0, 41):  # the curves say -3, the values 3
-            report(study, x, {e: (x + 3.0) ** 2 for e in range(5)}, value=(x - 3.0) ** 2)
+            report(study, x, dict.fromkeys(range(5), (x + 3.0) ** 2), value=(x - 3.0) ** 2)
         found.append(np.median(proposals(study)))
     assert found == pytest.approx([-3.0, 3.0], abs=0.2)
 

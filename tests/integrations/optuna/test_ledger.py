@@ -1,0 +1,121 @@
+"""What finished trials say, as costs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import optuna
+import pytest
+from optuna.distributions import FloatDistribution
+from optuna.trial import TrialState, create_trial
+
+from racer.integrations.optuna.ledger import Ledger, costs_of
+from racer.integrations.optuna.values import MEAN_STEP
+
+NAN, INF = math.nan, math.inf
+
+
+def study_of(*trials, direction="minimize"):
+    study = optuna.create_study(direction=direction)
+    for state, value, steps, attrs in trials:
+        study.add_trial(
+            create_trial(
+                state=state,
+                value=value,
+                params={"x": 0.5},
+                distributions={"x": FloatDistribution(0, 1)},
+                intermediate_values=steps,
+                user_attrs=attrs,
+            )
+        )
+    return study
+
+
+def done(value, **steps):
+    return TrialState.COMPLETE, value, {int(k[1:]): v for k, v in steps.items()}, {}
+
+
+def pruned(value, mean_at=None, **steps):
+    attrs = {} if mean_at is None else {MEAN_STEP: mean_at}
+    return TrialState.PRUNED, value, {int(k[1:]): v for k, v in steps.items()}, attrs
+
+
+FAILED = TrialState.FAIL, None, {0: 1.0}, {}
+
+
+def table(*trials, direction="minimize", by_instance=True):
+    ledger = Ledger(direction == "maximize", by_instance).extended(
+        study_of(*trials, direction=direction).trials
+    )
+    return costs_of([record for record in ledger.records if not record.failed])
+
+
+def test_values_by_instance_whatever_came_when():
+    costs = table(done(9.0, i2=3.0, i0=1.0), pruned(7.0, i1=2.0, i0=4.0))
+    np.testing.assert_array_equal(costs, [[1.0, 4.0], [NAN, 2.0], [3.0, NAN]])
+
+
+def test_larger_is_better_if_maximized():
+    np.testing.assert_array_equal(table(done(5.0, i0=3.0), direction="maximize"), [[-3.0]])
+
+
+def test_nan_and_infinitely_bad_is_a_failure_and_infinitely_good_the_best_known():
+    costs = table(done(1.0, i0=NAN, i1=INF, i2=-INF), done(1.0, i0=1.0, i1=2.0, i2=3.0))
+    np.testing.assert_array_equal(costs, [[INF, 1.0], [INF, 2.0], [3.0, 3.0]])
+    costs = table(done(1.0, i0=-INF), done(1.0, i0=1.0), direction="maximize")
+    np.testing.assert_array_equal(costs, [[INF, -1.0]])
+
+
+def test_instances_without_a_finite_value_are_left_out():
+    np.testing.assert_array_equal(table(done(1.0, i0=NAN, i1=2.0)), [[2.0]])
+    assert table(done(INF)).shape == (0, 1)
+
+
+def test_the_mean_is_no_instance():
+    costs = table(pruned(2.0, 2, i0=1.0, i1=3.0, i2=2.0))
+    np.testing.assert_array_equal(costs, [[1.0], [3.0]])
+
+
+def test_trials_without_values_by_instance_are_compared_by_their_own():
+    costs = table(done(2.0, i0=1.0), done(3.0))
+    np.testing.assert_array_equal(costs, [[1.0, NAN], [2.0, 3.0]])
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_without_instances_a_pruned_trial_is_at_best_as_good_as_the_median(direction):
+    sign = 1.0 if direction == "minimize" else -1.0
+    trials = [done(sign * v, i0=9.0) for v in (1.0, 2.0, 3.0)]
+    trials += [pruned(sign * v, i0=sign * v) for v in (0.0, 5.0)]
+    costs = table(*trials, direction=direction, by_instance=False)
+    np.testing.assert_array_equal(costs, [[1.0, 2.0, 3.0, 2.0, 5.0]])
+
+
+def test_only_pruned_trials_are_compared_by_their_own_values():
+    costs = table(pruned(1.0, i0=1.0), pruned(5.0, i0=5.0), by_instance=False)
+    np.testing.assert_array_equal(costs, [[1.0, 5.0]])
+
+
+def test_trials_of_no_use():
+    study = study_of(FAILED, pruned(None), done(1.0))
+    ledger = Ledger(maximize=False, by_instance=True).extended(study.trials)
+    assert [record.failed for record in ledger.records] == [True, True, False]
+    assert ledger.n_usable == 1
+
+
+def test_a_ledger_is_extended_by_what_is_new_only_and_never_changed():
+    study = study_of(done(1.0))
+    first = Ledger(maximize=False, by_instance=True).extended(study.trials)
+    running = study.ask()
+    running.suggest_float("x", -1, 0.25)
+    assert first.extended(study.trials) is first
+    study.ask().suggest_float("y", 3, 3)
+    study.tell(2, 5.0)
+    second = first.extended(study.trials)
+    study.tell(running, 7.0)
+    third = second.extended(study.trials)
+    assert [len(ledger.records) for ledger in (first, second, third)] == [1, 2, 3]
+    assert [record.final for record in third.records] == [1.0, 5.0, 7.0]  # as they came
+    assert third.free == {"x": FloatDistribution(-1, 1)}
+    assert set(third.distributions) == {"x", "y"}
+    assert first.distributions == {"x": FloatDistribution(0, 1)}
