@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from racer import deciders as deciders
+    from racer import plots as plots
     from racer import simulate as simulate
     from racer import space as space
     from racer import stats as stats
     from racer.errors import BudgetError as BudgetError
     from racer.errors import CandidateError as CandidateError
+    from racer.errors import MissingExtraError as MissingExtraError
     from racer.errors import ObjectiveError as ObjectiveError
     from racer.errors import RaceInterrupted as RaceInterrupted
     from racer.errors import RacerError as RacerError
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from racer.racing.events import RaceEnded as RaceEnded
     from racer.racing.race import Race as Race
     from racer.racing.result import RaceResult as RaceResult
+    from racer.report.compare import compare as compare
+    from racer.report.comparison import Comparison as Comparison
     from racer.run.race import race as race
     from racer.run.resume import resume as resume
     from racer.space.discrete import Categorical as Categorical
@@ -54,9 +58,11 @@ _HOME = {
     "CandidateError": "racer.errors",
     "Categorical": "racer.space.discrete",
     "Cell": "racer.evaluate.cell",
+    "Comparison": "racer.report.comparison",
     "Elimination": "racer.racing.events",
     "Ended": "racer.racing.events",
     "Integer": "racer.space.numeric",
+    "MissingExtraError": "racer.errors",
     "ObjectiveError": "racer.errors",
     "Ordinal": "racer.space.discrete",
     "Outcome": "racer.evaluate.cell",
@@ -74,10 +80,11 @@ _HOME = {
     "Space": "racer.space.space",
     "SpaceFileError": "racer.errors",
     "StoreError": "racer.errors",
+    "compare": "racer.report.compare",
     "race": "racer.run.race",
     "resume": "racer.run.resume",
 }
-_ROOMS = ("deciders", "simulate", "space", "stats")
+_ROOMS = ("deciders", "plots", "simulate", "space", "stats")
 
 __all__ = [
     "BlockCompleted",
@@ -86,9 +93,11 @@ __all__ = [
     "CandidateError",
     "Categorical",
     "Cell",
+    "Comparison",
     "Elimination",
     "Ended",
     "Integer",
+    "MissingExtraError",
     "ObjectiveError",
     "Ordinal",
     "Outcome",
@@ -106,7 +115,9 @@ __all__ = [
     "Space",
     "SpaceFileError",
     "StoreError",
+    "compare",
     "deciders",
+    "plots",
     "race",
     "resume",
     "simulate",

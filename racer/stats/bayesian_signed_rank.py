@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["BayesianSignedRankResult", "bayesian_signed_rank_test"]
@@ -49,6 +50,9 @@ class BayesianSignedRankResult:
         Posterior mean of theta, exactly (eq. 4): Wilcoxon's T+ over its maximum.
     theta : ndarray, shape (draws,)
         Draws of theta from its posterior.
+    shares : ndarray, shape (draws, 3), or None
+        Draws of the shares of pairs in favour of y, within the rope, in favour of x; None
+        without a rope.
     n_better, n_worse, n_ties : int
         Blocks in which x is better than, worse than, and equal to y.
     n_dropped : int
@@ -65,6 +69,7 @@ class BayesianSignedRankResult:
     better: float
     estimate: float
     theta: NDArray[np.float64] = field(repr=False)
+    shares: NDArray[np.float64] | None = field(repr=False)
     n_better: int
     n_worse: int
     n_ties: int
@@ -101,6 +106,29 @@ class BayesianSignedRankResult:
             upper=self.upper,
             in_rope=self.indistinguishable,
         )
+
+    def plot(self, names: tuple[str, str] = ("x", "y"), *, ax: Axes | None = None) -> Axes:
+        """Draw the posterior: of the three shares with a rope, of theta without.
+
+        Parameters
+        ----------
+        names : pair of str
+            What x and y are called.
+        ax : matplotlib Axes, optional
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib.
+        """
+        from racer.plots import posterior, simplex  # noqa: PLC0415
+
+        worse, better = f"{names[1]} better\n{self.worse:.3f}", f"{names[0]} better\n{self.better:.3f}"
+        if self.shares is None:
+            caption = "theta: a pair of differences is in favour of " + names[0]
+            return posterior(self.theta, caption=caption, below=worse, above=better, ax=ax)
+        middle = f"practically equivalent {self.indistinguishable:.3f}"
+        return simplex(self.shares, [worse, middle, better], ax=ax)
 
 
 class _Sums(NamedTuple):
@@ -232,24 +260,26 @@ def bayesian_signed_rank_test(
     rng = rng_for(check_seed(seed), "signed-rank")
     prior = rng.standard_gamma(ignorance, draws)
     lead, total = np.empty(draws), np.empty(draws)
-    votes, done = np.zeros(3), 0
+    shares = np.empty((draws, 3)) if region is not None else None
+    done = 0
     for weights, cumulative in _weights(np.argsort(np.abs(levels), kind="stable"), draws, rng):
         part = slice(done, done := done + weights.shape[1])
         above, below = plain.of(weights, cumulative)
         lead[part], total[part] = above - below, cumulative[-1]
-        if region is not None:
+        if region is not None and shares is not None:
             above, below = region.of(weights, cumulative)
             within = total[part] ** 2 - above - below
-            votes += np.bincount(np.argmax([within, below, above], axis=0), minlength=3)
+            shares[part] = np.stack([below, within, above], axis=1) / (total[part] ** 2)[:, None]
 
     # theta - 1/2 has the sign of `lead`, less or plus what the pairs with the prior atom weigh
     if not levels.any():
         lead[:] = 0.0
     atom = prior * (2.0 * total + prior)
     probability = _share(lead)
-    in_rope, worse, better = (
-        votes / draws if region is not None else (0, 1 - probability, probability)
-    )
+    worse, in_rope, better = 1.0 - probability, 0.0, probability
+    if shares is not None:  # a draw that ties speaks for the rope, then against x
+        largest = np.argmax(shares[:, [1, 0, 2]], axis=1)
+        in_rope, worse, better = np.bincount(largest, minlength=3) / draws
     n_better, n_worse = int((levels > 0).sum()), int((levels < 0).sum())
     return BayesianSignedRankResult(
         probability=probability,
@@ -260,6 +290,7 @@ def bayesian_signed_rank_test(
         better=float(better),
         estimate=_mean(levels),
         theta=frozen(0.5 + lead / (2.0 * total**2)),
+        shares=None if shares is None else frozen(shares),
         n_better=n_better,
         n_worse=n_worse,
         n_ties=n - n_better - n_worse,
