@@ -48,7 +48,7 @@ def groups(ranks: NDArray[np.float64], alike: NDArray[np.bool_]) -> list[list[in
                 group = [one, other]
                 group += [c for c in order if c not in group and alike[c, group].all()]
                 found.append(sorted(group, key=order.index))
-    return found
+    return [group for group in found if not any(set(group) < set(other) for other in found)]
 
 
 def levels(spans: Sequence[tuple[float, float]], gap: float) -> list[int]:
@@ -114,7 +114,9 @@ def critical_difference(
     ranks, same = np.asarray(mean_ranks, dtype=np.float64), np.asarray(alike).astype(bool)
     m = len(names)
     if ranks.shape != (m,) or same.shape != (m, m):
-        raise ScoresError(f"{m} names, mean_ranks {ranks.shape} and alike {same.shape}: sizes differ")
+        raise ScoresError(
+            f"{m} names, mean_ranks {ranks.shape} and alike {same.shape}: sizes differ"
+        )
     low, high = _ends(ranks)
     pad = (high - low) * 0.02
     found = groups(ranks, same)
@@ -166,6 +168,4 @@ def _ruler(ax: Axes, low: float, distance: float, high: float) -> None:
     for x in (low, end):
         ax.plot([x, x], [y - 0.04, y + 0.04], color=BLACK, linewidth=1.2)
     longer = " (longer than the line)" if low + distance > high else ""
-    ax.text(
-        low, y + 0.06, f"CD = {distance:.2f}{longer}", ha="left", va="bottom", fontsize=SMALL
-    )
+    ax.text(low, y + 0.06, f"CD = {distance:.2f}{longer}", ha="left", va="bottom", fontsize=SMALL)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["intervals"]
 
@@ -91,6 +91,29 @@ def intervals(
         ax.axvspan(*rope, color="#DDDDDD", zorder=0, label="practically equivalent")
     if reference is not None:
         ax.axvline(reference, color=BLACK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    _marks(ax, middle, start, end, kinds)
+    ax.set_yticks(range(q), labels, fontsize=NORMAL)
+    ax.set(ylim=(q - 0.4, -0.6), xlabel=caption)
+    if limits is not None:
+        ax.set_xlim(limits)
+    ax.tick_params(axis="x", labelsize=SMALL)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", alpha=0.3)
+    clear(ax, "bottom")
+    _write(ax, notes or (), notes_title)
+    if decisions is not None and ax.figure is not None:
+        handles, words = ax.get_legend_handles_labels()
+        ax.figure.legend(handles, words, loc="outside lower center", ncols=3, fontsize=SMALL)
+    return ax
+
+
+def _marks(
+    ax: Axes,
+    middle: NDArray[np.float64],
+    start: NDArray[np.float64],
+    end: NDArray[np.float64],
+    kinds: Sequence[str],
+) -> None:
     for kind, (colour, marker, filled) in STYLES.items():
         mine = np.array([k == kind for k in kinds], dtype=bool)
         if mine.any():
@@ -105,20 +128,12 @@ def intervals(
                 markersize=6,
                 label=kind,
             )
-    ax.set_yticks(range(q), labels, fontsize=NORMAL)
-    ax.set(ylim=(q - 0.4, -0.6), xlabel=caption)
-    if limits is not None:
-        ax.set_xlim(limits)
-    ax.tick_params(axis="x", labelsize=SMALL)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x", alpha=0.3)
-    clear(ax, "bottom")
+
+
+def _write(ax: Axes, notes: Sequence[str], title: str) -> None:
+    """Write notes on the right of the lines."""
     where = ax.get_yaxis_transform()
-    for place, note in enumerate(notes or ()):
+    for place, note in enumerate(notes):
         ax.text(1.02, place, note, transform=where, va="center", fontsize=SMALL)
-    if notes is not None and notes_title:
-        ax.text(1.02, -0.75, notes_title, transform=where, va="bottom", fontsize=SMALL, color=GREY)
-    if decisions is not None and ax.figure is not None:
-        handles, words = ax.get_legend_handles_labels()
-        ax.figure.legend(handles, words, loc="outside lower center", ncols=3, fontsize=SMALL)
-    return ax
+    if notes:
+        ax.text(1.02, -0.75, title, transform=where, va="bottom", fontsize=SMALL, color=GREY)

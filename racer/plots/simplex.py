@@ -82,7 +82,9 @@ def simplex(
     for line in _borders(band):
         ax.plot(*line, color=BLACK, linewidth=0.9, linestyle=(0, (4, 3)))
     places = ((0.0, -0.03, "left", "top"), (0.5, _TOP + 0.02, "center", "bottom"))
-    for label, (px, py, ha, va) in zip(labels, (*places, (1.0, -0.03, "right", "top")), strict=True):
+    for label, (px, py, ha, va) in zip(
+        labels, (*places, (1.0, -0.03, "right", "top")), strict=True
+    ):
         ax.text(px, py, label, ha=ha, va=va, fontsize=NORMAL)
     return ax
 

@@ -105,10 +105,17 @@ class BayesianSignResult:
 
         weights = (self.n_worse, self.n_ties + self.strength, self.n_better)
         gammas = rng_for(0, "simplex").standard_gamma(weights, (4000, 3))
-        worse, better = f"{names[1]} better\n{self.worse:.3f}", f"{names[0]} better\n{self.better:.3f}"
+        worse, better = (
+            f"{names[1]} better\n{self.worse:.3f}",
+            f"{names[0]} better\n{self.better:.3f}",
+        )
         return simplex(
             gammas / gammas.sum(axis=1, keepdims=True),
-            [worse, f"ties (between the lines: indistinguishable {self.indistinguishable:.3f})", better],
+            [
+                worse,
+                f"ties (between the lines: indistinguishable {self.indistinguishable:.3f})",
+                better,
+            ],
             band=self.epsilon,
             ax=ax,
         )

@@ -123,7 +123,10 @@ class BayesianSignedRankResult:
         """
         from racer.plots import posterior, simplex  # noqa: PLC0415
 
-        worse, better = f"{names[1]} better\n{self.worse:.3f}", f"{names[0]} better\n{self.better:.3f}"
+        worse, better = (
+            f"{names[1]} better\n{self.worse:.3f}",
+            f"{names[0]} better\n{self.better:.3f}",
+        )
         if self.shares is None:
             caption = "theta: a pair of differences is in favour of " + names[0]
             return posterior(self.theta, caption=caption, below=worse, above=better, ax=ax)
