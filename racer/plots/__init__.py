@@ -6,6 +6,7 @@ draws on the axes given, or on a figure of its own, and returns the axes:
 ``ax.figure.savefig("picture.png")`` keeps it.
 """
 
+from racer.plots._canvas import require
 from racer.plots.critical_difference import critical_difference
 from racer.plots.evolution import evolution
 from racer.plots.intervals import intervals
@@ -19,5 +20,6 @@ __all__ = [
     "intervals",
     "posterior",
     "predictive_check",
+    "require",
     "simplex",
 ]

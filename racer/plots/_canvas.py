@@ -36,7 +36,12 @@ def axes(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def require() -> None:
-    """Raise MissingExtraError unless there is matplotlib."""
+    """Raise MissingExtraError, which says what to install, unless there is matplotlib.
+
+    Examples
+    --------
+    >>> require()
+    """
     try:
         import matplotlib.figure  # noqa: F401, PLC0415
     except ImportError as error:

@@ -63,7 +63,7 @@ def _table(frame: pd.DataFrame) -> Table:
 
 def as_text(comparison: Comparison) -> str:
     """Return the same as plain text."""
-    console = Console(width=200, color_system=None, force_terminal=False, legacy_windows=False)
+    console = Console(width=2000, color_system=None, force_terminal=False, legacy_windows=False)
     with console.capture() as capture:
         print_comparison(comparison, console)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())

@@ -48,6 +48,8 @@ class BayesianSignedRankResult:
         y, within the rope, in favour of x; they sum to 1.
     estimate : float
         Posterior mean of theta, exactly (eq. 4): Wilcoxon's T+ over its maximum.
+    least : tuple of three float
+        The least that `worse`, `indistinguishable` and `better` are with any of these priors.
     theta : ndarray, shape (draws,)
         Draws of theta from its posterior.
     shares : ndarray, shape (draws, 3), or None
@@ -68,6 +70,7 @@ class BayesianSignedRankResult:
     indistinguishable: float
     better: float
     estimate: float
+    least: tuple[float, float, float]
     theta: NDArray[np.float64] = field(repr=False)
     shares: NDArray[np.float64] | None = field(repr=False)
     n_better: int
@@ -183,6 +186,13 @@ def _share(positive: NDArray[np.float64]) -> float:
     )
 
 
+def _votes(shares: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return how often each share is the largest; what ties is within the rope, then worse."""
+    largest = np.argmax(shares[:, [1, 0, 2]], axis=1)
+    in_rope, worse, better = (np.bincount(largest, minlength=3) / len(shares)).tolist()
+    return worse, in_rope, better
+
+
 def bayesian_signed_rank_test(
     x: ArrayLike,
     y: ArrayLike,
@@ -278,20 +288,24 @@ def bayesian_signed_rank_test(
     if not levels.any():
         lead[:] = 0.0
     atom = prior * (2.0 * total + prior)
-    probability = _share(lead)
+    probability, lower, upper = _share(lead), _share(lead - atom), _share(lead + atom)
     worse, in_rope, better = 1.0 - probability, 0.0, probability
-    if shares is not None:  # a draw that ties speaks for the rope, then against x
-        largest = np.argmax(shares[:, [1, 0, 2]], axis=1)
-        in_rope, worse, better = np.bincount(largest, minlength=3) / draws
+    least = (1.0 - upper, 0.0, lower)
+    if shares is not None:
+        worse, in_rope, better = _votes(shares)
+        weight = (atom / total**2)[:, None] * np.array([[1.0, 0.0, 0.0]])
+        against, in_favour = _votes(shares + weight), _votes(shares + weight[:, ::-1])
+        least = (in_favour[0], min(against[1], in_favour[1]), against[2])
     n_better, n_worse = int((levels > 0).sum()), int((levels < 0).sum())
     return BayesianSignedRankResult(
         probability=probability,
-        lower=_share(lead - atom),
-        upper=_share(lead + atom),
-        worse=float(worse),
-        indistinguishable=float(in_rope),
-        better=float(better),
+        lower=lower,
+        upper=upper,
+        worse=worse,
+        indistinguishable=in_rope,
+        better=better,
         estimate=_mean(levels),
+        least=least,
         theta=frozen(0.5 + lead / (2.0 * total**2)),
         shares=None if shares is None else frozen(shares),
         n_better=n_better,

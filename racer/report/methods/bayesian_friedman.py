@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from racer.report.methods.base import (
@@ -22,6 +23,7 @@ from racer.stats import (
     probability_best,
 )
 from racer.stats._validation import check_epsilon
+from racer.stats.sign import probability_indistinguishable
 
 if TYPE_CHECKING:
     from racer.report.methods.base import Decision
@@ -40,13 +42,15 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
     joint = joint_comparisons(
         costs, confidence=confidence, seed=settings.seed, control=settings.control
     )
+    counts = np.array([[s.n_better, s.n_worse, s.n_ties] for s in joint.statements]).T
+    in_rope = probability_indistinguishable(*counts, epsilon=epsilon, strength=1.0)
     rows = []
     for place, statement in enumerate(joint.statements):
         i, j = statement.better, statement.worse
         sign = bayesian_sign_test(costs[:, i], costs[:, j], epsilon=epsilon)
         low, high = sign.interval()
         decision: Decision = "undecided"
-        if epsilon > 0.0 and sign.indistinguishable > confidence:
+        if epsilon > 0.0 and in_rope[place] > confidence:
             decision = "equivalent"
         elif gate.rejected and place < joint.n_accepted:
             decision = "better"
@@ -62,7 +66,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
                 "high": high,
                 "probability": statement.probability,
                 "joint": statement.joint,
-                "in_rope": sign.indistinguishable,
+                "in_rope": float(in_rope[place]),
                 "decision": decision,
             }
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from racer.errors import SettingError
+from racer.errors import ScoresError, SettingError
 from racer.report.methods.base import (
     Analysis,
     Omnibus,
@@ -83,6 +83,10 @@ def friedman(scores: Scores, settings: Settings) -> Analysis:
     if name == "nemenyi":
         p_values = _nemenyi(costs, pairs)
     elif name == "conover":
+        if len(costs) < 2:
+            raise ScoresError(
+                "posthoc='conover' needs two data sets with scores of all algorithms, there is one"
+            )
         table = conover_posthoc(costs).p_values
         p_values = np.array([table[pair] for pair in pairs])
     else:

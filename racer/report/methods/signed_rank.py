@@ -81,15 +81,16 @@ def _row(result: BayesianSignedRankResult, alpha: float, *, turned: bool) -> dic
     """Return what is known of a pair, seen from the second of them where `turned`."""
     low, high = result.interval()
     estimate, lower, upper = result.estimate, result.lower, result.upper
-    better, worse = result.better, result.worse
+    better, worse, least = result.better, result.worse, result.least[2]
     if turned:
         estimate, low, high = 1.0 - estimate, 1.0 - high, 1.0 - low
         lower, upper, better, worse = 1.0 - upper, 1.0 - lower, worse, better
+        least = result.least[0]
     decision: Decision = "undecided"
     if result.rope > 0.0 and result.indistinguishable > 1.0 - alpha:
-        decision = "equivalent"
+        decision = "equivalent" if result.least[1] > 1.0 - alpha else "indeterminate"
     elif better > 1.0 - alpha:  # without the prior, so what do all priors say?
-        decision = "better" if lower > 1.0 - alpha else "indeterminate"
+        decision = "better" if least > 1.0 - alpha else "indeterminate"
     return {
         "estimate": estimate,
         "low": low,
