@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from racer.report.cite import bibtex
 from racer.report.picture import draw
 from racer.report.prose import prose
+from racer.report.record import Record
 from racer.report.tables import cells, escape_markdown, latex, markdown
 from racer.report.terminal import as_text
 
@@ -16,14 +17,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from racer.report.methods.base import Omnibus
     from racer.report.picture import Kind
 
 __all__ = ["Comparison"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Record):
     """Result of `compare`. ``print(comparison)`` shows all of it.
 
     Attributes
@@ -64,29 +64,6 @@ class Comparison:
     details : object
         The result of `racer.stats` behind it, where there is one.
     """
-
-    method: str
-    title: str
-    ranking: pd.DataFrame
-    order: str
-    pairs: pd.DataFrame
-    omnibus: Omnibus | None
-    notes: tuple[str, ...]
-    reason: str
-    meaning: str
-    algorithms: tuple[str, ...]
-    data_sets: tuple[str, ...]
-    n_folds: int
-    n_missing: int
-    n_ties: int
-    maximize: bool
-    alpha: float
-    rope: float | None
-    control: str | None
-    posthoc: str | None
-    seed: int
-    references: tuple[str, ...]
-    details: Any = field(default=None)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a copy of `pairs`."""
@@ -157,11 +134,6 @@ class Comparison:
             Without matplotlib (``pip install 'racer[plot]'``).
         """
         return draw(self, kind, ax)
-
-    @property
-    def explained(self) -> tuple[str, ...]:
-        """The notes, after the reason for the method."""
-        return (self.reason, *self.notes) if self.reason else self.notes
 
     def __str__(self) -> str:
         return as_text(self)

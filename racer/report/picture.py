@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from racer.report.comparison import Comparison
+    from racer.report.record import Record
 
 __all__ = ["Kind", "draw"]
 
@@ -22,7 +22,7 @@ Kind = Literal["critical-difference", "pairs", "winning", "posterior"]
 _MOST = 30  # pairs in one picture
 
 
-def draw(comparison: Comparison, kind: Kind | None, ax: Axes | None) -> Axes:
+def draw(comparison: Record, kind: Kind | None, ax: Axes | None) -> Axes:
     """Draw one kind of picture, by default the one that suits the method."""
     pictures = {
         "critical-difference": (_critical_difference, "mean_rank" in comparison.ranking),
@@ -40,7 +40,7 @@ def draw(comparison: Comparison, kind: Kind | None, ax: Axes | None) -> Axes:
     return pictures[chosen][0](comparison, ax)
 
 
-def _critical_difference(comparison: Comparison, ax: Axes | None) -> Axes:
+def _critical_difference(comparison: Record, ax: Axes | None) -> Axes:
     from racer.plots import critical_difference  # noqa: PLC0415
 
     ranking = comparison.ranking
@@ -64,7 +64,7 @@ def _critical_difference(comparison: Comparison, ax: Axes | None) -> Axes:
     return critical_difference(names, ranks, alike, distance=distance, caption=caption, ax=ax)
 
 
-def _posterior(comparison: Comparison, ax: Axes | None) -> Axes:
+def _posterior(comparison: Record, ax: Axes | None) -> Axes:
     first, second = comparison.algorithms
     if comparison.control == second:
         first, second = second, first
@@ -72,11 +72,11 @@ def _posterior(comparison: Comparison, ax: Axes | None) -> Axes:
     return result.plot((first, second), ax=ax)
 
 
-def _winning(comparison: Comparison, ax: Axes | None) -> Axes:
+def _winning(comparison: Record, ax: Axes | None) -> Axes:
     return comparison.details.plot(ax=ax)  # type: ignore[no-any-return]
 
 
-def _pairs(comparison: Comparison, ax: Axes | None) -> Axes:
+def _pairs(comparison: Record, ax: Axes | None) -> Axes:
     from racer.plots import intervals  # noqa: PLC0415
 
     frame, caption = _few(comparison)
@@ -95,7 +95,7 @@ def _pairs(comparison: Comparison, ax: Axes | None) -> Axes:
     )
 
 
-def _few(comparison: Comparison) -> tuple[pd.DataFrame, str]:
+def _few(comparison: Record) -> tuple[pd.DataFrame, str]:
     """Return the pairs to draw, and a caption that says so."""
     frame = comparison.pairs
     caption = {

@@ -11,7 +11,7 @@ from racer.report.tables import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from racer.report.comparison import Comparison
+    from racer.report.record import Record
 
 __all__ = ["prose"]
 
@@ -23,7 +23,7 @@ _DECIDED = {
 }
 
 
-def prose(comparison: Comparison) -> str:
+def prose(comparison: Record) -> str:
     """Return what was done and what came of it, in sentences."""
     return " ".join(
         [
@@ -49,7 +49,7 @@ def enumerated(words: Sequence[str]) -> str:
     return " and ".join([*([", ".join(words[:-1])] if words[:-1] else []), *words[-1:]])
 
 
-def _compared(comparison: Comparison) -> str:
+def _compared(comparison: Record) -> str:
     folds = f", {comparison.n_folds} folds each," if comparison.n_folds > 1 else ""
     control = f" with {comparison.control}" if comparison.control else ""
     others = len(comparison.algorithms) - bool(comparison.control)
@@ -61,7 +61,7 @@ def _compared(comparison: Comparison) -> str:
     )
 
 
-def _all_alike(comparison: Comparison) -> list[str]:
+def _all_alike(comparison: Record) -> list[str]:
     omnibus = comparison.omnibus
     if omnibus is None:
         return []
@@ -75,12 +75,12 @@ def _all_alike(comparison: Comparison) -> list[str]:
     return [f"The hypothesis that all perform alike {word} rejected {level} ({found})."]
 
 
-def _ranked(comparison: Comparison) -> str:
+def _ranked(comparison: Record) -> str:
     names = comparison.ranking["algorithm"].tolist()
     return f"By {comparison.order}, the order is {', '.join(names)}."
 
 
-def _leader(comparison: Comparison) -> list[str]:
+def _leader(comparison: Record) -> list[str]:
     """Say how the control, or whoever ranks first, stands with the others."""
     name = comparison.control or comparison.ranking["algorithm"].iloc[0]
     share = "p_value" if "p_value" in comparison.pairs else "probability"
@@ -110,7 +110,7 @@ def _leader(comparison: Comparison) -> list[str]:
     return [f"{text[0].upper() if text.startswith('it ') else text[0]}{text[1:]} ({figure})."]
 
 
-def _decided(comparison: Comparison) -> str:
+def _decided(comparison: Record) -> str:
     tally = comparison.pairs["decision"].value_counts().to_dict()
     counted = enumerated([f"{tally[key]} {word}" for key, word in _DECIDED.items() if key in tally])
     rope = ""

@@ -15,14 +15,14 @@ from racer.report.tables import cells, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-    from racer.report.comparison import Comparison
+    from racer.report.record import Record
 
 __all__ = ["as_text", "print_comparison"]
 
 _WORDS = ("algorithm", "better", "worse", "decision")
 
 
-def print_comparison(comparison: Comparison, console: Console) -> None:
+def print_comparison(comparison: Record, console: Console) -> None:
     """Print what was compared, the ranking, the pairs and the notes."""
 
     def say(text: str) -> None:
@@ -61,7 +61,7 @@ def _table(frame: pd.DataFrame) -> Table:
     return table
 
 
-def as_text(comparison: Comparison) -> str:
+def as_text(comparison: Record) -> str:
     """Return the same as plain text."""
     console = Console(width=2000, color_system=None, force_terminal=False, legacy_windows=False)
     with console.capture() as capture:
