@@ -46,7 +46,9 @@ def groups(ranks: NDArray[np.float64], alike: NDArray[np.bool_]) -> list[list[in
         for other in order[start + 1 :]:
             if alike[one, other] and not any({one, other} <= set(group) for group in found):
                 group = [one, other]
-                group += [c for c in order if c not in group and alike[c, group].all()]
+                for c in order:
+                    if c not in group and alike[c, group].all():
+                        group.append(c)
                 found.append(sorted(group, key=order.index))
     return [group for group in found if not any(set(group) < set(other) for other in found)]
 

@@ -321,6 +321,23 @@ def plackett_luce_by_budget(
     -------
     DataFrame
         For each budget and algorithm: budget, and the columns of `PlackettLuceResult.to_frame`.
+        `racer.plots.evolution` draws it.
+
+    Raises
+    ------
+    ScoresError
+        No budget, or what `plackett_luce` refuses.
+
+    References
+    ----------
+    Calvo et al. (GECCO 2019), Figure 5.
+
+    Examples
+    --------
+    >>> costs = {100: [[3, 2]] * 5, 1000: [[1, 2]] * 5}
+    >>> frame = plackett_luce_by_budget(costs, names=["patient", "hasty"])
+    >>> frame[["budget", "algorithm"]].values.tolist()
+    [[100, 'hasty'], [100, 'patient'], [1000, 'patient'], [1000, 'hasty']]
     """
     import pandas as pd  # noqa: PLC0415
 
