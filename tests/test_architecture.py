@@ -11,7 +11,17 @@ ROOT = Path(__file__).resolve().parent.parent / "racer"
 
 # A room may import from rooms to its left. `simulate` stands beside `run`, `demo` beside all.
 ORDER = (
-    *("errors", "_checks", "seeding", "plots", "stats", "space", "candidates", "evaluate", "results"),
+    *(
+        "errors",
+        "_checks",
+        "seeding",
+        "plots",
+        "stats",
+        "space",
+        "candidates",
+        "evaluate",
+        "results",
+    ),
     *("deciders", "racing", "simulate", "tuner", "run", "report", "integrations", "demo", "cli"),
 )
 STATS_MAY_IMPORT = {"errors", "_checks", "seeding", "plots", "stats"}

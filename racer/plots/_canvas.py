@@ -50,6 +50,11 @@ def require() -> None:
         ) from error
 
 
+def plain(text: str) -> str:
+    """Return text in which a dollar is a dollar, and begins no formula."""
+    return text.replace("$", r"\$")
+
+
 def clear(ax: Axes, *keep: str) -> None:
     """Remove the frame but for the sides named."""
     for side in ("left", "right", "top", "bottom"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer.errors import ScoresError
-from racer.plots._canvas import BLACK, BLUE, GREY, NORMAL, SMALL, axes
+from racer.plots._canvas import BLACK, BLUE, GREY, NORMAL, SMALL, axes, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,7 +137,9 @@ def critical_difference(
     for tick in ticks:
         ax.plot([tick, tick], [0, 0.06], color=BLACK, linewidth=1.0)
         ax.text(tick, 0.09, f"{tick:g}", ha="center", va="bottom", fontsize=SMALL)
-    ax.text(high + pad * 2, 0.09, caption, ha="left", va="bottom", fontsize=SMALL, color=GREY)
+    ax.text(
+        high + pad * 2, 0.09, plain(caption), ha="left", va="bottom", fontsize=SMALL, color=GREY
+    )
     if distance is not None:
         _ruler(ax, low, distance, high)
 
@@ -149,7 +151,7 @@ def critical_difference(
         ax.plot([ranks[one]] * 2 + [side], [0, y, y], color=GREY, linewidth=0.8, clip_on=False)
         label = f"{names[one]}  {ranks[one]:.2f}" if left else f"{ranks[one]:.2f}  {names[one]}"
         x = side - pad / 2 if left else side + pad / 2
-        ax.text(x, y, label, ha="right" if left else "left", va="center", fontsize=NORMAL)
+        ax.text(x, y, plain(label), ha="right" if left else "left", va="center", fontsize=NORMAL)
     for group, (start, end), place in zip(found, spans, level, strict=True):
         y = -0.12 - _BAR * place
         ax.plot([start, end], [y, y], color=BLUE, linewidth=3.2, solid_capstyle="butt")

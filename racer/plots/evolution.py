@@ -6,7 +6,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 from racer.errors import ScoresError
-from racer.plots._canvas import COLOURS, MARKERS, SMALL, axes, clear
+from racer.plots._canvas import COLOURS, MARKERS, SMALL, axes, clear, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,7 @@ def evolution(frame: pd.DataFrame, *, caption: str = "budget", ax: Axes | None =
         ax.set_xscale("log")
     ax.set_xticks(budgets, [f"{budget:g}" for budget in budgets])
     ax.set_xticks([], minor=True)
-    ax.set(xlabel=caption, ylabel="probability of winning")
+    ax.set(xlabel=plain(caption), ylabel="probability of winning")
     ax.set_ylim(bottom=0.0)
     ax.tick_params(labelsize=SMALL)
     ax.grid(alpha=0.3)
@@ -88,7 +88,7 @@ def evolution(frame: pd.DataFrame, *, caption: str = "budget", ax: Axes | None =
     if ax.figure is not None:
         ax.figure.legend(
             [handles[name] for name in order],
-            order,
+            [plain(name) for name in order],
             loc="outside right center",
             fontsize=SMALL,
             handlelength=3.2,

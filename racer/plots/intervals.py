@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer.errors import ScoresError
-from racer.plots._canvas import BLACK, BLUE, GREEN, GREY, NORMAL, SMALL, VERMILION, axes, clear
+from racer.plots._canvas import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    NORMAL,
+    SMALL,
+    VERMILION,
+    axes,
+    clear,
+    plain,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,8 +103,8 @@ def intervals(
     if reference is not None:
         ax.axvline(reference, color=BLACK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     _marks(ax, middle, start, end, kinds)
-    ax.set_yticks(range(q), labels, fontsize=NORMAL)
-    ax.set(ylim=(q - 0.4, -0.6), xlabel=caption)
+    ax.set_yticks(range(q), [plain(label) for label in labels], fontsize=NORMAL)
+    ax.set(ylim=(q - 0.4, -0.6), xlabel=plain(caption))
     if limits is not None:
         ax.set_xlim(limits)
     ax.tick_params(axis="x", labelsize=SMALL)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer.errors import ScoresError
-from racer.plots._canvas import BLACK, BLUE, NORMAL, ORANGE, SMALL, axes, clear
+from racer.plots._canvas import BLACK, BLUE, NORMAL, ORANGE, SMALL, axes, clear, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,8 +69,8 @@ def posterior(
     ax.bar(edges[:-1], counts / len(values), width=step, align="edge", color=colours)
     ax.axvline(reference, color=BLACK, linewidth=0.9, linestyle=(0, (4, 3)))
     for x, text, side in ((0.01, below, "left"), (0.99, above, "right")):
-        ax.text(x, 1.02, text, transform=ax.transAxes, ha=side, va="bottom", fontsize=NORMAL)
-    ax.set(xlabel=caption, yticks=[])
+        ax.text(x, 1.02, plain(text), transform=ax.transAxes, ha=side, va="bottom", fontsize=NORMAL)
+    ax.set(xlabel=plain(caption), yticks=[])
     ax.tick_params(labelsize=SMALL)
     clear(ax, "bottom")
     return ax

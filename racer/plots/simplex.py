@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer.errors import ScoresError
-from racer.plots._canvas import BLACK, BLUE, GREEN, NORMAL, ORANGE, axes
+from racer.plots._canvas import BLACK, BLUE, GREEN, NORMAL, ORANGE, axes, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,7 @@ def simplex(
     for label, (px, py, ha, va) in zip(
         labels, (*places, (1.0, -0.03, "right", "top")), strict=True
     ):
-        ax.text(px, py, label, ha=ha, va=va, fontsize=NORMAL)
+        ax.text(px, py, plain(label), ha=ha, va=va, fontsize=NORMAL)
     return ax
 
 

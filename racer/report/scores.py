@@ -164,6 +164,9 @@ def _recognised(frame: pd.DataFrame, given: Columns) -> Columns:
 
 def _long(frame: pd.DataFrame, found: Columns) -> Columns:
     """Return the columns of a long table, which must be all there."""
+    if found.data_set is None:
+        texts = [n for n in map(str, frame) if n not in found and not _is_numeric(frame[n])]
+        found = found._replace(data_set=texts[0] if len(texts) == 1 else None)
     if found.score is None:
         rest = [str(name) for name in frame if name not in found]
         if len(rest) != 1:
@@ -204,6 +207,11 @@ def _names(column: pd.Series[Any]) -> bool:
     return bool(column.notna().any() and pd.to_numeric(column, errors="coerce").isna().all())
 
 
+def _label(value: object) -> str:
+    """Return a label as text: numbers that are whole without a decimal point."""
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
 def _labels(frame: pd.DataFrame, names: Sequence[str]) -> None:
     for name in names:
         if frame[name].isna().any():
@@ -234,11 +242,13 @@ def _numbers(column: pd.Series[Any], name: str) -> NDArray[np.float64]:
 
 def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
     """Turn a long table round: index (data set, fold), a column per algorithm."""
+    import pandas as pd  # noqa: PLC0415
+
     data_set, algorithm, score = (str(found[place]) for place in (0, 1, 3))
     fold = found.fold or "\0fold"
     keys = [data_set, algorithm] if found.fold is None else [data_set, algorithm, fold]
     _labels(frame, keys)
-    labels = frame[keys].astype(str)
+    labels = pd.DataFrame({name: [_label(value) for value in frame[name]] for name in keys})
     again = labels[labels.duplicated()]
     if len(again):
         where = ", ".join(f"{name} {again.iloc[0][name]!r}" for name in keys)
@@ -265,7 +275,7 @@ def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
             f"folds in column {found.fold!r}, and no data sets: name theirs, data_set=.."
         )
     folds = ["0"] * len(frame) if found.fold is None else frame[found.fold]
-    labels = pd.MultiIndex.from_arrays([[str(d) for d in data_sets], [str(f) for f in folds]])
+    labels = pd.MultiIndex.from_arrays([[_label(d) for d in data_sets], [_label(f) for f in folds]])
     again = labels[labels.duplicated()]
     if len(again):
         fold = f", fold {again[0][1]!r}" if found.fold else ""

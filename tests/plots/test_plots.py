@@ -1,6 +1,7 @@
 """Pictures: what they show, that nothing in them overlaps, and what they refuse."""
 
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -102,9 +103,9 @@ PICTURES = {
     "predictive check with ties": lambda: bradley_terry(
         win_table(scores(k=6).round(0)), ties="davidson", draws=1000
     ).plot_predictive_check(),
-    "simplex": lambda: bayesian_signed_rank_test(
-        *scores(k=2).T, rope=0.5, draws=5000
-    ).plot(("a rather long name", "another one")),
+    "simplex": lambda: bayesian_signed_rank_test(*scores(k=2).T, rope=0.5, draws=5000).plot(
+        ("a rather long name", "another one")
+    ),
     "simplex of signs": lambda: bayesian_sign_test(*scores(k=2).T.round(0)).plot(),
     "posterior": lambda: bayesian_signed_rank_test(*scores(k=2).T, draws=5000).plot(),
     "evolution": lambda: plots.evolution(
@@ -164,7 +165,7 @@ def test_bars_of_one_level_do_not_touch(spans):
     assert sorted(set(chosen)) == list(range(len(set(chosen))))
     for level in set(chosen):
         mine = sorted(span for span, one in zip(spans, chosen, strict=True) if one == level)
-        for (_, end), (start, _) in zip(mine[:-1], mine[1:], strict=True):
+        for (_, end), (start, _) in pairwise(mine):
             assert start >= end + 0.5
 
 
@@ -178,7 +179,9 @@ def test_the_simplex_has_its_corners_where_the_labels_are():
 
 
 def test_regions_of_the_simplex_agree_with_the_probabilities():
-    result = bayesian_signed_rank_test(*np.random.default_rng(2).normal(size=(2, 8)), rope=0.6, draws=4000)
+    result = bayesian_signed_rank_test(
+        *np.random.default_rng(2).normal(size=(2, 8)), rope=0.6, draws=4000
+    )
     ax = result.plot()
     drawn = [len(line.get_xydata()) / 4000 for line in ax.lines[:3]]
     expected = [result.worse, result.indistinguishable, result.better]
