@@ -93,7 +93,9 @@ def _leader(comparison: Record) -> list[str]:
         if kind == "better" and row["worse"] == name:
             kind = "worse"
         value = row["in_rope" if kind == "equivalent" else share]
-        groups.setdefault(kind, []).append(f"{other} ({shown(value, share)})")
+        open_to = kind in ("undecided", "indeterminate") and share == "probability"
+        leads = f" for {row['better']}" if open_to else ""
+        groups.setdefault(kind, []).append(f"{other} ({shown(value, share)}{leads})")
     figure = "adjusted p-value" if share == "p_value" else "posterior probability"
     said = [
         f"{words} {enumerated(groups[kind])}"
