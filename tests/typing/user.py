@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, assert_type
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 import racer
 from racer import Budget, Cell, Ended, Outcome, Race, RaceResult
@@ -17,7 +18,6 @@ from racer.deciders import BayesianFriedman, Blocks, Decider, FRace, TRace, Verd
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
 
