@@ -17,6 +17,7 @@ from racer.stats import (
     bayesian_sign_test,
     bayesian_signed_rank_test,
     bradley_terry,
+    conover_posthoc,
     plackett_luce,
     plackett_luce_by_budget,
     win_table,
@@ -81,6 +82,7 @@ PICTURES = {
     "critical difference, wide": lambda: plots.critical_difference(
         NAMES, np.linspace(1, 15, 15), np.eye(15)
     ),
+    "post-hoc": lambda: conover_posthoc(scores(), correction="holm").plot(NAMES, alpha=0.1),
     "pairs": lambda: plots.intervals(
         [f"{NAMES[0]} > {name}" for name in NAMES[1:]],
         np.linspace(0.9, 0.48, 14),

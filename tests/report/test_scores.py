@@ -114,7 +114,7 @@ def test_failures_are_infinite():
         (WIDE.assign(A=[1, 2, "n/a"]), "column 'A' holds 'n/a' in row 2"),
         (WIDE.assign(A=[1, 2, 3j]), "column 'A' holds"),
         (WIDE.assign(A=pd.date_range("2020", periods=3)), "column 'A' holds Timestamp"),
-        (WIDE.assign(A=[1, 2, 10**400]), "too large in row 2"),
+        (WIDE.assign(A=pd.Series([1, 2, 10**400], dtype=object)), "too large in row 2"),
         (pd.DataFrame({"A": ["0.1", "x"], "B": [1, 2]}), "column 'A' holds '0.1'"),
         (WIDE.assign(A=np.nan, B=np.nan), "every cell is missing"),
         (WIDE.assign(B=np.nan), "algorithm 'B' has no score at all: leave it out"),
