@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from racer.cli.csv_table import read_csv
 from racer.errors import RacerError
 from racer.plots import require
-from racer.report.compare import Method, Posthoc, compare
+from racer.report.choices import LocalRope, Method, Posthoc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +79,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
 @click.option("--posthoc", type=click.Choice(get_args(Posthoc)), help="For --method friedman.")
 @click.option(
     "--local-rope",
-    type=click.Choice(["paired", "unpaired"]),
+    type=click.Choice(get_args(LocalRope)),
     help="For --method bradley-terry with folds: small differences are ties.",
 )
 @click.option("--data-set", metavar="COLUMN", help="Column of data sets, if not found by its name.")
@@ -107,6 +106,9 @@ def compare_command(scores: Path, form: str | None, plot: Path | None, **setting
     scores. Either may have a column of folds. Empty fields are missing scores. The exit code is
     2 if the table cannot be compared.
     """
+    from racer.cli.csv_table import read_csv  # noqa: PLC0415  (pandas, which takes a second)
+    from racer.report.compare import compare  # noqa: PLC0415
+
     try:
         comparison = compare(read_csv(scores), **settings)
         click.echo(FORMATS[form or "text"](comparison))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from racer._checks import flag, is_real
 from racer.errors import SettingError
+from racer.report.choices import LocalRope, Method, Posthoc
 from racer.report.comparison import Comparison
 from racer.report.methods.base import Analysis, Settings, many
 from racer.report.methods.bayesian_friedman import bayesian_friedman
@@ -24,11 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-__all__ = ["METHODS", "Method", "compare"]
+__all__ = ["METHODS", "compare"]
 
-Method = Literal[
-    "auto", "bayesian-friedman", "friedman", "signed-rank", "bradley-terry", "plackett-luce"
-]
 METHODS: dict[str, Callable[[Scores, Settings], Analysis]] = {
     "bayesian-friedman": bayesian_friedman,
     "friedman": friedman,
@@ -36,7 +34,6 @@ METHODS: dict[str, Callable[[Scores, Settings], Analysis]] = {
     "bradley-terry": by_bradley_terry,
     "plackett-luce": by_plackett_luce,
 }
-Posthoc = Literal["wilcoxon-holm", "wilcoxon-hochberg", "wilcoxon-shaffer", "nemenyi", "conover"]
 
 
 def compare(
@@ -48,7 +45,7 @@ def compare(
     rope: float | None = None,
     alpha: float = 0.05,
     posthoc: Posthoc | None = None,
-    local_rope: Literal["paired", "unpaired"] | None = None,
+    local_rope: LocalRope | None = None,
     data_set: str | None = None,
     algorithm: str | None = None,
     fold: str | None = None,
@@ -136,7 +133,7 @@ def compare(
     table = read_scores(
         scores, Columns(data_set, algorithm, fold, score), maximize=flag(maximize, "maximize")
     )
-    if local_rope is not None and local_rope not in ("paired", "unpaired"):
+    if local_rope is not None and local_rope not in get_args(LocalRope):
         raise SettingError(f"local_rope={local_rope!r}: choose 'paired', 'unpaired' or None")
     settings = Settings(
         alpha=check_fraction(alpha, "alpha"),

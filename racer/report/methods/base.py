@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from racer.report.choices import LocalRope, Posthoc
     from racer.report.scores import Scores
 
 __all__ = ["Analysis", "Decision", "Omnibus", "Settings", "compared", "decide", "many"]
@@ -28,8 +29,8 @@ class Settings(NamedTuple):
     alpha: float
     rope: float | None
     control: int | None
-    posthoc: str | None
-    local_rope: Literal["paired", "unpaired"] | None
+    posthoc: Posthoc | None
+    local_rope: LocalRope | None
     seed: int
 
 

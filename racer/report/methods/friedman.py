@@ -31,6 +31,7 @@ from racer.stats.posthoc import mean_rank_scale
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from racer.report.choices import Posthoc as Name
     from racer.report.scores import Scores
     from racer.stats.multiplicity import Correction
 
@@ -45,7 +46,7 @@ class Posthoc(NamedTuple):
     references: tuple[str, ...]
 
 
-POSTHOCS = {
+POSTHOCS: dict[Name, Posthoc] = {
     "wilcoxon-holm": Posthoc(
         "Wilcoxon's signed-rank test, Holm's correction", "holm", ("wilcoxon1945", "holm1979")
     ),
