@@ -9,13 +9,14 @@ import numpy as np
 from racer._checks import flag, is_real
 from racer.errors import SettingError
 from racer.report.choices import LocalRope, Method, Posthoc
+from racer.report.columns import Columns
 from racer.report.comparison import Comparison
 from racer.report.methods.base import Analysis, Settings, many
 from racer.report.methods.bayesian_friedman import bayesian_friedman
 from racer.report.methods.friedman import friedman
 from racer.report.methods.signed_rank import signed_rank
 from racer.report.methods.strengths import by_bradley_terry, by_plackett_luce
-from racer.report.scores import Columns, Scores, read_scores
+from racer.report.scores import Scores, read_scores
 from racer.seeding import check_seed
 from racer.stats._validation import check_fraction
 

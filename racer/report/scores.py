@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer.errors import ScoresError, SettingError
+from racer.errors import ScoresError
+from racer.report.columns import DATA_SET, Columns, called, recognised
 from racer.stats.wins import over_runs
 
 if TYPE_CHECKING:
@@ -18,23 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-__all__ = ["Columns", "Scores", "read_scores"]
+__all__ = ["Scores", "read_scores"]
 
-TOLERANCE = 1e-9  # relative: what differs by less is a tie, whatever the method
-
-# names by which columns are known, in lower case without blanks, dashes and underscores
-_DATA_SET = ("dataset", "data", "instance", "problem", "task", "benchmark", "block", "db")
-_ALGORITHM = ("algorithm", "classifier", "method", "model", "optimizer", "optimiser", "solver")
-_FOLD = ("fold", "run", "repetition", "repeat", "replicate", "seed", "cvfold")
-
-
-class Columns(NamedTuple):
-    """Names of columns, where the user gives them; None: to be found out."""
-
-    data_set: str | None = None
-    algorithm: str | None = None
-    fold: str | None = None
-    score: str | None = None
+_TOLERANCE = 1e-9  # relative: what differs by less is a tie, whatever the method
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +100,7 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
             )
         frame = pd.DataFrame(np.asarray(frame))
     frame = _plain(frame)
-    found = _recognised(frame, columns)
+    found = recognised(frame, columns)
     wide = _widened(frame, found) if found.algorithm is not None else _labelled(frame, found)
     return _scores(wide, maximize=maximize)
 
@@ -131,80 +118,11 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
     if len(repeated):
         raise ScoresError(f"column {repeated[0]!r} occurs twice: give each algorithm its own name")
     texts = all(isinstance(label, str) for label in frame.index)
-    if not frame.empty and not named and texts and _called(frame, _DATA_SET, Columns()) is None:
+    if not frame.empty and not named and texts and called(frame, DATA_SET) is None:
         frame = frame.reset_index(names="data set")
     if frame.empty:
         raise ScoresError(f"the table is empty: {len(frame)} rows, {frame.shape[1]} columns")
     return frame
-
-
-def _recognised(frame: pd.DataFrame, given: Columns) -> Columns:
-    """Return which columns are labels; in a wide table without algorithm and score."""
-    for role, name in given._asdict().items():
-        if name is not None and name not in frame:
-            raise SettingError(
-                f"{role}={name!r}: there is no such column, only {', '.join(frame.columns)}"
-            )
-    found = given
-    if found.algorithm is None:
-        name = _called(frame, _ALGORITHM, found)
-        # a column of numbers is an algorithm of that name, unless the table is known to be long
-        if name is not None and (found.score is not None or not _is_numeric(frame[name])):
-            found = found._replace(algorithm=name)
-    found = found._replace(fold=found.fold or _called(frame, _FOLD, found))
-    found = found._replace(data_set=found.data_set or _called(frame, _DATA_SET, found))
-    if found.algorithm is not None:
-        return _long(frame, found)
-    if found.score is not None:
-        raise ScoresError(f"no column of algorithms beside score={found.score!r}: algorithm=..")
-    first = str(frame.columns[0])
-    labels = first != found.fold and not _is_numeric(frame[first]) and _names(frame[first])
-    return found._replace(data_set=found.data_set or (first if labels else None))
-
-
-def _long(frame: pd.DataFrame, found: Columns) -> Columns:
-    """Return the columns of a long table, which must be all there."""
-    if found.data_set is None:
-        texts = [n for n in map(str, frame) if n not in found and not _is_numeric(frame[n])]
-        found = found._replace(data_set=texts[0] if len(texts) == 1 else None)
-    if found.score is None:
-        rest = [str(name) for name in frame if name not in found]
-        if len(rest) != 1:
-            raise ScoresError(
-                f"the table is long (column {found.algorithm!r}), with {rest or 'nothing'} beside "
-                "the labels: name the column of scores, score=.., or remove others"
-            )
-        found = found._replace(score=rest[0])
-    if found.data_set is None:
-        raise ScoresError(
-            f"no column of data sets among {', '.join(frame.columns)}: name it, data_set=.."
-        )
-    chosen = [name for name in found if name is not None]
-    if len(set(chosen)) < len(chosen):
-        raise SettingError(f"data_set, algorithm, fold, score name a column twice: {chosen}")
-    return found
-
-
-def _called(frame: pd.DataFrame, known: Sequence[str], taken: Columns) -> str | None:
-    """Return the first column with one of the known names."""
-    for name in map(str, frame.columns):
-        short = "".join(c for c in name.lower() if c not in " -_.")
-        if short in known and name not in taken:
-            return name
-    return None
-
-
-def _is_numeric(column: pd.Series[Any]) -> bool:
-    import pandas as pd  # noqa: PLC0415
-
-    return bool(pd.api.types.is_numeric_dtype(column))
-
-
-def _names(column: pd.Series[Any]) -> bool:
-    """Say whether a column of text holds names: with numbers in it, it is scores gone wrong."""
-    import pandas as pd  # noqa: PLC0415
-
-    return bool(column.notna().any() and pd.to_numeric(column, errors="coerce").isna().all())
 
 
 def _label(value: object) -> str:
@@ -318,6 +236,6 @@ def _snapped(row: NDArray[np.float64]) -> NDArray[np.float64]:
     for before, here in pairwise(order):
         low, high = row[before], row[here]
         near = np.isfinite(low) and np.isfinite(high)
-        if near and high / 2 - low / 2 <= TOLERANCE * max(abs(low), abs(high)) / 2:
+        if near and high / 2 - low / 2 <= _TOLERANCE * max(abs(low), abs(high)) / 2:
             snapped[here] = snapped[before]
     return snapped

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from racer.errors import ScoresError, SettingError
-from racer.report.scores import Columns, read_scores
+from racer.report.columns import Columns
+from racer.report.scores import read_scores
 
 
 def read(frame, *, maximize=False, **columns):
