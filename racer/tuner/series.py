@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer.errors import RacerWarning
 from racer.evaluate.cell import Cell
 from racer.racing.events import BlockCompleted, Ended, RaceEnded
 from racer.seeding import seed_for
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "Series"]
 
 _RECENT = 500  # candidates that are learnt from, beside those still in
+
+_AT_ONCE = 16  # evaluations of the best between two looks at what is left
 
 Flow = Iterator[list[Cell]]  # yields cells, and goes on once they are known
 
@@ -132,6 +136,14 @@ class Series:
         begun = len(self.races) if phase else 0
         while True:
             left = self._left()
+            if left is None and self.races:
+                warnings.warn(
+                    "all evaluations took 0 seconds, as they were told, and the budget is in "
+                    "seconds: the run ends here; give each Outcome its seconds",
+                    RacerWarning,
+                    stacklevel=2,
+                )
+                return
             if left is None:  # a small race finds out what an evaluation costs
                 begun += 1
                 schedule, race = self._plan.schedule(None), 0
@@ -193,14 +205,15 @@ class Series:
 
     def _spend_rest(self) -> Flow:
         """Evaluate the best on blocks that it has not seen with what is still left."""
-        left = self._left()
-        if not self.elite or not left or self._plan.stream.length is not None:
+        if self._plan.stream.length is not None:
             return
-        best = self.elite[0]
-        known = self.known.of(best)
-        blocks = [b for b in range(max(known, default=0) + 1 + left) if b not in known][:left]
-        yield [cell for block in blocks for cell in self._cells([best], block)]
-        self.blocks_used = max(self.blocks_used, blocks[-1] + 1)
+        while self.elite and (left := self._left()):
+            best = self.elite[0]
+            known = self.known.of(best)
+            some = min(left, _AT_ONCE)
+            blocks = [b for b in range(len(known) + some) if b not in known][:some]
+            yield [cell for block in blocks for cell in self._cells([best], block)]
+            self.blocks_used = max(self.blocks_used, blocks[-1] + 1)
 
     def _hold(self, kind: str, entrants: Sequence[int], share: int, survivors: int) -> Flow:
         """Hold one race."""
