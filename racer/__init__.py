@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from racer import simulate as simulate
     from racer import space as space
     from racer import stats as stats
+    from racer import tuner as tuner
     from racer.errors import BudgetError as BudgetError
     from racer.errors import CandidateError as CandidateError
     from racer.errors import MissingExtraError as MissingExtraError
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from racer.errors import StoreError as StoreError
     from racer.evaluate.cell import Cell as Cell
     from racer.evaluate.cell import Outcome as Outcome
+    from racer.evaluate.command import Command as Command
     from racer.racing.budget import Budget as Budget
     from racer.racing.events import BlockCompleted as BlockCompleted
     from racer.racing.events import Elimination as Elimination
@@ -42,12 +44,15 @@ if TYPE_CHECKING:
     from racer.report.comparison import Comparison as Comparison
     from racer.run.race import race as race
     from racer.run.resume import resume as resume
+    from racer.run.tune import tune as tune
     from racer.space.discrete import Categorical as Categorical
     from racer.space.discrete import Ordinal as Ordinal
     from racer.space.numeric import Integer as Integer
     from racer.space.numeric import Real as Real
     from racer.space.space import Space as Space
     from racer.space.terms import Param as Param
+    from racer.tuner.result import TuneResult as TuneResult
+    from racer.tuner.tuner import Tuner as Tuner
 
     __version__: str
 
@@ -58,6 +63,7 @@ _HOME = {
     "CandidateError": "racer.errors",
     "Categorical": "racer.space.discrete",
     "Cell": "racer.evaluate.cell",
+    "Command": "racer.evaluate.command",
     "Comparison": "racer.report.comparison",
     "Elimination": "racer.racing.events",
     "Ended": "racer.racing.events",
@@ -80,11 +86,14 @@ _HOME = {
     "Space": "racer.space.space",
     "SpaceFileError": "racer.errors",
     "StoreError": "racer.errors",
+    "TuneResult": "racer.tuner.result",
+    "Tuner": "racer.tuner.tuner",
     "compare": "racer.report.compare",
     "race": "racer.run.race",
     "resume": "racer.run.resume",
+    "tune": "racer.run.tune",
 }
-_ROOMS = ("deciders", "plots", "simulate", "space", "stats")
+_ROOMS = ("deciders", "plots", "simulate", "space", "stats", "tuner")
 
 __all__ = [
     "BlockCompleted",
@@ -93,6 +102,7 @@ __all__ = [
     "CandidateError",
     "Categorical",
     "Cell",
+    "Command",
     "Comparison",
     "Elimination",
     "Ended",
@@ -115,6 +125,8 @@ __all__ = [
     "Space",
     "SpaceFileError",
     "StoreError",
+    "TuneResult",
+    "Tuner",
     "compare",
     "deciders",
     "plots",
@@ -123,6 +135,8 @@ __all__ = [
     "simulate",
     "space",
     "stats",
+    "tune",
+    "tuner",
 ]
 
 

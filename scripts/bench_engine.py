@@ -15,12 +15,16 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import racer
+from experiments.noise import evaluate
 from racer.deciders import DECIDERS, BayesianFriedman, Blocks, Decider, Verdict, as_decider
 from racer.deciders.decider import KnowsBudget
 from racer.seeding import rng_for
@@ -30,11 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TARGETS = {"f-race": 20.0, "t-race": 20.0, "bayesian-friedman": 60.0}
-
-
-def evaluate(config: int, instance: int, seed: int) -> float:
-    """Return something that looks like noise, for next to nothing."""
-    return ((seed + 7919 * instance) * 2654435761 + config * 40503 * seed) % 1000003 / 1000003
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,20 @@ from __future__ import annotations
 
 import os
 import statistics
+import sys
 import time
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
 import joblib
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import racer
+from experiments.noise import evaluate
 from racer.deciders import Blocks, FRace, Verdict
 
 
@@ -35,11 +40,6 @@ class Nobody:
         """Decide, and keep everyone."""
         state, verdict = FRace().decide(state, blocks)
         return state, verdict._replace(dropped=())
-
-
-def evaluate(config: int, instance: int, seed: int) -> float:
-    """Return something that looks like noise, for next to nothing."""
-    return ((seed + 7919 * instance) * 2654435761 + config * 40503 * seed) % 1000003 / 1000003
 
 
 def wall(evaluations: int, m: int, n_jobs: int, **limits: Any) -> float:

@@ -23,9 +23,12 @@ from pathlib import Path
 import click
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import racer
+from experiments.noise import evaluate
 from racer.deciders import BayesianFriedman, Decider, FRace
-from racer.run.replay import Recorder
+from racer.run.recorder import Recorder
 from racer.run.schema import OutcomeRow, checksum
 from racer.run.setup import set_up
 from racer.run.store import Store
@@ -34,11 +37,6 @@ DECIDERS: dict[str, Decider] = {
     "f-race": FRace(),
     "bayesian-friedman, epsilon=0": BayesianFriedman(epsilon=0.0),
 }
-
-
-def evaluate(config: int, instance: int, seed: int) -> float:
-    """Return something that looks like noise, for next to nothing."""
-    return ((seed + 7919 * instance) * 2654435761 + config * 40503 * seed) % 1000003 / 1000003
 
 
 def wall(evaluations: int, store: Path | None, n_jobs: int) -> float:

@@ -56,9 +56,8 @@ def _lines(report: Report) -> list[tuple[str, str]]:
         ]
     lines += [(name, str(value)) for name, value in report.settings.items()]
     lines += [("note", note) for note in report.notes]
-    more = " (with budget=.., a larger one, if the budget ended it)" if report.ended else ""
-    return [
-        *lines,
-        ("ended", report.ended or "no"),
-        ("go on with", f"{report.resume}{more}"),
-    ]
+    lines += [("ended", report.ended or "no")]
+    if not report.problems:
+        more = " (with budget=.., a larger one, if the budget ended it)" if report.ended else ""
+        lines += [("go on with", f"{report.resume}{more}")]
+    return lines

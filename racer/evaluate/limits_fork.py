@@ -20,11 +20,11 @@ from racer.evaluate.limits_linux import adopt_orphans, first_to_go, wait_for_end
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
-__all__ = ["Child", "flush", "parse", "supervised", "warden", "write"]
+__all__ = ["Child", "ending", "flush", "parse", "supervised", "warden", "write"]
 
 GRACE = 1.0  # seconds that killed processes are given to go
 TICK = 0.05  # seconds between two looks at memory, and at who is still there
-_LONGEST_LINE = 2**16
+_LONGEST_LINE = 2**17
 
 
 class Child:
@@ -98,12 +98,16 @@ class Child:
 
     def how(self) -> str:
         """Return how it ended."""
-        code = os.waitstatus_to_exitcode(self.status or 0)
-        if code >= 0:
-            return f"exited with code {code}"
-        with suppress(ValueError):
-            return f"was killed by {signal.Signals(-code).name}"
-        return f"was killed by signal {-code}"
+        return ending(os.waitstatus_to_exitcode(self.status or 0))
+
+
+def ending(code: int) -> str:
+    """Return how a process ended, by its exit code, or minus the signal that killed it."""
+    if code >= 0:
+        return f"exited with code {code}"
+    with suppress(ValueError):
+        return f"was killed by {signal.Signals(-code).name}"
+    return f"was killed by signal {-code}"
 
 
 def flush() -> None:

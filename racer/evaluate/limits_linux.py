@@ -23,6 +23,7 @@ __all__ = [
     "adopt_orphans",
     "descendants",
     "die_with_parent",
+    "dying_with",
     "first_to_go",
     "held",
     "held_alone",
@@ -53,6 +54,12 @@ def die_with_parent(parent: int) -> None:
     _prctl()(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
+
+
+def dying_with(parent: int) -> Callable[[], None]:
+    """Return `die_with_parent` for a process to come: nothing is loaded when it is called."""
+    _prctl()
+    return functools.partial(die_with_parent, parent)
 
 
 def adopt_orphans() -> None:

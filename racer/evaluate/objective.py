@@ -16,7 +16,33 @@ from racer.errors import ObjectiveError
 if TYPE_CHECKING:
     from racer.evaluate.cell import Status
 
-__all__ = ["Objective", "check_objective", "check_picklable", "describe", "judge"]
+__all__ = [
+    "Misbehaved",
+    "Objective",
+    "check_objective",
+    "check_picklable",
+    "describe",
+    "judge",
+    "judge_error",
+]
+
+
+class Misbehaved(Exception):  # noqa: N818  (it is what an evaluation did)
+    """An objective's own word for what came of an evaluation.
+
+    Parameters
+    ----------
+    status : str
+        Of the outcome; not "ok".
+    message : str
+        Of the outcome, kept in full.
+    """
+
+    def __init__(self, status: Status, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
 
 Objective = Callable[[Any, Any, int], Any]
 
@@ -61,6 +87,14 @@ def describe(error: BaseException, *, where: bool = False) -> str:
     except BaseException:  # noqa: BLE001  (its __str__ may raise anything, SystemExit too)
         text = type(error).__name__ + place
     return text.encode("utf-8", "backslashreplace").decode("utf-8")  # half a surrogate pair
+
+
+def judge_error(error: BaseException) -> tuple[Status, None, str]:
+    """Return status, value and message for what `evaluate` raised."""
+    if isinstance(error, Misbehaved):
+        return error.status, None, error.message
+    status: Status = "memory" if isinstance(error, MemoryError) else "failed"
+    return status, None, describe(error, where=True)
 
 
 def judge(answer: Any) -> tuple[Status, float | None, str]:

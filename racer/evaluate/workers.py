@@ -8,7 +8,8 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -23,13 +24,21 @@ from joblib.parallel import LokyBackend, get_active_backend
 
 from racer._checks import check_jobs, whole
 from racer.evaluate.cell import Cell, Outcome
+from racer.evaluate.command import check_command
 from racer.evaluate.limits import Limits, limited, limits_for
 from racer.evaluate.limits_fork import supervised, warden
 from racer.evaluate.limits_linux import die_with_parent
-from racer.evaluate.objective import Objective, check_objective, check_picklable, describe, judge
+from racer.evaluate.objective import (
+    Objective,
+    check_objective,
+    check_picklable,
+    describe,
+    judge,
+    judge_error,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["InProcess", "OneByOne", "Processes", "Workers", "evaluate_cell", "workers_for"]
 
@@ -47,8 +56,7 @@ def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False
     except BaseException as error:
         if reraise_interrupt and isinstance(error, KeyboardInterrupt):
             raise
-        status = "memory" if isinstance(error, MemoryError) else "failed"
-        value, message = None, describe(error, where=True)
+        status, value, message = judge_error(error)
     return Outcome(status, value, time.perf_counter() - start, message)
 
 
@@ -106,7 +114,10 @@ def generators_put_back() -> Iterator[None]:
         np.random.set_state(before[1])  # noqa: NPY002
 
 
+Place = tuple[int, int]  # block and candidate
 Stopping = Callable[[], bool]
+Outcomes = Generator[tuple[Cell, Outcome], None, None]
+"""To be closed when no more are wanted: then what is being evaluated ends."""
 
 
 def never() -> bool:
@@ -117,9 +128,7 @@ def never() -> bool:
 class Workers(Protocol):
     """Whatever turns cells into outcomes, in any order."""
 
-    def outcomes(
-        self, cells: Sequence[Cell], *, stopping: Stopping = never
-    ) -> Iterator[tuple[Cell, Outcome]]:
+    def outcomes(self, cells: Sequence[Cell], *, stopping: Stopping = never) -> Outcomes:
         """Evaluate the cells of one block; begin none once `stopping()` is true."""
         ...
 
@@ -131,9 +140,7 @@ class InProcess:
         self._evaluate = evaluate
         self._retries = retries
 
-    def outcomes(
-        self, cells: Sequence[Cell], *, stopping: Stopping = never
-    ) -> Iterator[tuple[Cell, Outcome]]:
+    def outcomes(self, cells: Sequence[Cell], *, stopping: Stopping = never) -> Outcomes:
         """Evaluate the cells in order; Ctrl-C comes through."""
         for cell in cells:
             if stopping():
@@ -152,9 +159,7 @@ class OneByOne:
         self._limits = limits
         self._retries = retries
 
-    def outcomes(
-        self, cells: Sequence[Cell], *, stopping: Stopping = never
-    ) -> Iterator[tuple[Cell, Outcome]]:
+    def outcomes(self, cells: Sequence[Cell], *, stopping: Stopping = never) -> Outcomes:
         """Evaluate the cells in order; whatever they do, they cannot do it to this process."""
         left = list(cells)
 
@@ -200,7 +205,7 @@ class _Task:
     driver: int
     ours: bool
 
-    def __call__(self, cell: Cell) -> tuple[int, Outcome]:
+    def __call__(self, cell: Cell) -> tuple[Place, Outcome]:
         """Evaluate a cell in a worker; Ctrl-C is the driver's to answer."""
         here = os.getpid() == self.driver  # a backend without processes
         in_main_thread = threading.current_thread() is threading.main_thread()
@@ -221,7 +226,7 @@ class _Task:
         else:
             alone = OneByOne(self.evaluate, self.limits, retries=self.retries)
             ((_, outcome),) = alone.outcomes([cell])
-        return cell.candidate, outcome
+        return (cell.block, cell.candidate), outcome
 
 
 class Processes:
@@ -239,20 +244,18 @@ class Processes:
         self._retries = retries
         self._limits = limits
 
-    def outcomes(
-        self, cells: Sequence[Cell], *, stopping: Stopping = never
-    ) -> Iterator[tuple[Cell, Outcome]]:
+    def outcomes(self, cells: Sequence[Cell], *, stopping: Stopping = never) -> Outcomes:
         """Evaluate the cells at once; outcomes come in the order in which they are ready.
 
         Once it is stopping, those that joblib has got (at most two per job) are finished.
         """
-        missing = {cell.candidate: cell for cell in cells}
+        missing = {(cell.block, cell.candidate): cell for cell in cells}
         for _ in range(2):
             yield from self._together(missing, stopping)
             if not missing or stopping():
                 return
         for cell in list(missing.values()):
-            alone = {cell.candidate: cell}
+            alone = {(cell.block, cell.candidate): cell}
             why = yield from self._together(alone, stopping)
             if stopping():
                 return
@@ -260,7 +263,7 @@ class Processes:
                 yield cell, Outcome("killed", None, message=why)
 
     def _together(
-        self, missing: dict[int, Cell], stopping: Stopping
+        self, missing: dict[Place, Cell], stopping: Stopping
     ) -> Generator[tuple[Cell, Outcome], None, str]:
         """Yield outcomes and take their cells out of `missing`, until done or a worker dies.
 
@@ -280,9 +283,15 @@ class Processes:
         )
         call = joblib.delayed(task)
         tasks = (call(cell) for cell in list(missing.values()) if not stopping())
+        results: Any = parallel(tasks)
         try:
-            for candidate, outcome in parallel(tasks):
-                yield missing.pop(candidate), outcome
+            for place, outcome in results:
+                yield missing.pop(place), outcome
+        except GeneratorExit:
+            with warnings.catch_warnings():  # that tasks are cancelled is what was asked for
+                warnings.simplefilter("ignore")
+                results.close()
+            raise
         except BrokenProcessPool as error:
             return describe(error).partition(". ")[0]
         return ""
@@ -318,11 +327,13 @@ def workers_for(
     Raises
     ------
     ObjectiveError
-        `evaluate` cannot be called so, or something cannot be pickled.
+        `evaluate` cannot be called so, a `Command` cannot be given these candidates, or something
+        cannot be pickled.
     SettingError
         `n_jobs`, `retries` or a limit out of range, or a limit that cannot be kept here.
     """
     check_objective(evaluate)
+    check_command(evaluate, configs, instances)
     check_jobs(n_jobs)
     whole(retries, "retries", least=0)
     limits = limits_for(timeout, memory)

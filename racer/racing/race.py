@@ -32,7 +32,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Race"]
+__all__ = ["SETTINGS", "Race"]
+
+SETTINGS = (
+    *("decider", "budget", "maximize", "seed", "deterministic"),
+    *("first_test", "each_test", "min_survivors"),
+)
+"""The names of what makes a race, besides its candidates and instances."""
+
+_LONGEST_REASON = 500  # characters of a failure's message in a warning
 
 
 class Race:
@@ -146,17 +154,36 @@ class Race:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What makes this race: Race(configs, instances, **settings) is the same one again."""
-        return {
-            "decider": self._given,
-            "budget": self._budget,
-            "maximize": self.table.maximize,
-            "seed": self.seed,
-            "deterministic": self._deterministic,
-            "first_test": self._asked_first_test,
-            "each_test": self._each_test,
-            "min_survivors": self._min_survivors,
-        }
+        """What makes this race: Race(configs, instances, **settings) is the same one again.
+
+        Its keys are `SETTINGS`.
+        """
+        values = (
+            self._given,
+            self._budget,
+            self.table.maximize,
+            self.seed,
+            self._deterministic,
+            self._asked_first_test,
+            self._each_test,
+            self._min_survivors,
+        )
+        return dict(zip(SETTINGS, values, strict=True))
+
+    @property
+    def blocks_held(self) -> int:
+        """How many blocks are complete."""
+        return len(self.table.rows)
+
+    @property
+    def given_candidates(self) -> tuple[Any, ...]:
+        """The candidates that it was given."""
+        return self.configs
+
+    @property
+    def all_instances(self) -> tuple[Any, ...]:
+        """The instances that evaluations may get."""
+        return self.instances or ()
 
     @property
     def ended(self) -> Ended | None:
@@ -226,6 +253,34 @@ class Race:
             raise RaceStateError(f"seconds={seconds!r}: give a finite number >= 0")
         self._seconds += seconds
         self._complete_block(row)
+
+    def tell_outcomes(self, outcomes: Sequence[Outcome]) -> None:
+        """Tell all cells of the current block at once: as telling each.
+
+        Parameters
+        ----------
+        outcomes : sequence of Outcome
+            In the order of `alive`.
+
+        Raises
+        ------
+        RaceStateError
+            The race is over, some cells of the block have been told, or their number is wrong.
+        """
+        told = list(outcomes)
+        if self._ended is not None or self._told or len(told) != len(self._alive):
+            raise RaceStateError(
+                f"tell_outcomes() is for a block of which nothing has been told: give "
+                f"{len(self._alive)} outcomes, one per candidate in `alive`"
+            )
+        for outcome in told:
+            check_outcome(outcome)
+        self._complete_block(told)
+
+    @property
+    def has_looked(self) -> bool:
+        """Whether the decider has seen any block."""
+        return self._verdict is not None
 
     def result(self) -> RaceResult:
         """Return what is known: the result of a race that has ended, or the state of one."""
@@ -317,7 +372,7 @@ class Race:
         if costs is None:
             warnings.warn(
                 f"block {block} is set aside: all {len(outcomes)} evaluations failed, the first "
-                f"with {outcomes[0].message!r}",
+                f"with {outcomes[0].message[:_LONGEST_REASON]!r}",
                 RacerWarning,
                 stacklevel=3,
             )

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer import deciders
+from racer.evaluate.command import Command
 from racer.racing.budget import Budget
 
 if TYPE_CHECKING:
@@ -161,7 +162,12 @@ def _tagged(tag: str, content: Any, encoded: dict[str, Any]) -> Any:  # noqa: PL
 
 
 def qualified_name(item: Any) -> str:
-    """Return module and name of a class or function, of any other object those of its class."""
+    """Return module and name of a class or function, of any other object those of its class.
+
+    A `Command` goes by its command line.
+    """
+    if isinstance(item, Command):
+        return item.identity
     if isinstance(item, functools.partial):
         return f"functools.partial({qualified_name(item.func)})"
     named = item if isinstance(getattr(item, "__qualname__", None), str) else type(item)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "CandidateRow",
     "Ending",
     "Reader",
     "VerdictRow",
@@ -35,6 +36,7 @@ __all__ = [
     "has_log",
     "look_at",
     "open_to_read",
+    "refuse_directory",
     "settings_digest",
 ]
 
@@ -96,6 +98,13 @@ class Ending(NamedTuple):
     dropped: str  # JSON
 
 
+class CandidateRow(NamedTuple):
+    """A configuration that a tuner sampled."""
+
+    candidate: int
+    value: str  # JSON
+
+
 class Reader:
     """What a store says, over an open connection."""
 
@@ -116,6 +125,8 @@ class Reader:
             columns = "name, value" if key == "name" else f"{table[:-1]}, value"
             texts[table] = self.rows(f"SELECT {columns} FROM {table} ORDER BY {key}")  # noqa: S608
         settings = dict(texts["settings"])
+        if "space" in settings:  # sampled from it, not given: no part of what is raced
+            texts["candidates"] = []
         written = settings.pop("checksum", None)
         try:
             found = settings_digest(settings, texts["candidates"], texts["instances"])
@@ -154,6 +165,12 @@ class Reader:
         with explained(self.path):
             query = "SELECT block, best, dropped FROM verdicts ORDER BY block"
             yield from map(VerdictRow._make, self.connection.execute(query))
+
+    def sampled(self) -> Iterator[CandidateRow]:
+        """Yield the configurations that a tuner has sampled, in order."""
+        with explained(self.path):
+            query = "SELECT candidate, value FROM candidates ORDER BY candidate"
+            yield from map(CandidateRow._make, self.connection.execute(query))
 
     def ending(self) -> Ending | None:
         """Return how the race ended, None if it has not."""
@@ -195,9 +212,13 @@ class Reader:
                 ("candidates", setup.candidates),
                 ("instances", setup.instances),
                 ("decider", setup.settings["decider"]),
+                ("test_instances", setup.settings.get("test_instances")),
             )
             if not is_plain(parts)
         ]
+        space = setup.settings.get("space")
+        if isinstance(space, dict) and space.get("repair"):
+            needed.append("space")
         arguments = "".join(f", {name}=.." for name in needed)
         return f"racer.resume({self.path!r}, evaluate{arguments})"
 
@@ -208,6 +229,14 @@ def settings_digest(
     """Return the checksum over everything that says what is raced, as it is written."""
     rows: Iterator[tuple[Any, str]] = chain(sorted(settings.items()), candidates, instances)
     return digest(f"{key}={text}" for key, text in rows)
+
+
+def refuse_directory(path: str) -> None:
+    """Raise StoreError if a directory is where a store should be."""
+    with explained(path):
+        is_directory = Path(path).is_dir()
+    if is_directory:
+        raise StoreError(f"store {path!r}: this is a directory; give the path of a file")
 
 
 def look_at(path: str) -> bool:
@@ -223,6 +252,7 @@ def look_at(path: str) -> bool:
     StoreError
         Another kind of file, or a newer one.
     """
+    refuse_directory(path)
     with explained(path):
         if not os.path.lexists(path) or not Path(path).stat().st_size:
             if has_log(path):
@@ -260,7 +290,7 @@ def look_at(path: str) -> bool:
 def no_race_in(path: str) -> StoreError:
     """Return the error for a store that does not exist, or that nothing was written to."""
     what = "there is no race in it" if os.path.lexists(path) else "there is no such file"
-    return StoreError(f"store {path!r}: {what}; racer.race(.., store={path!r}) begins a race")
+    return StoreError(f"store {path!r}: {what}; racer.race(.., store={path!r}) begins one")
 
 
 def _no_store(path: str) -> StoreError:

@@ -13,12 +13,14 @@ from filelock import FileLock, Timeout
 from racer.errors import SettingError, StoreError
 from racer.run.jsonable import dumps
 from racer.run.reading import (
+    CandidateRow,
     Ending,
     Reader,
     VerdictRow,
     connect,
     explained,
     look_at,
+    refuse_directory,
     settings_digest,
 )
 from racer.run.schema import APPLICATION_ID, SCHEMA, TABLES, OutcomeRow, checksum
@@ -33,8 +35,11 @@ if TYPE_CHECKING:
 __all__ = ["Store"]
 
 _ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_ADD_VERDICT = "INSERT INTO verdicts VALUES (?, ?, ?)"
-_ADD_ENDING = "INSERT INTO ending VALUES (?, ?)"
+_ADD: dict[type, str] = {
+    VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?)",
+    Ending: "INSERT INTO ending VALUES (?, ?)",
+    CandidateRow: "INSERT INTO candidates VALUES (?, ?)",
+}
 
 
 class Store:
@@ -86,12 +91,14 @@ class Store:
         self._connection = None
 
     def _lock(self) -> None:
-        file = Path(self._file)
+        refuse_directory(self._file)
+        folder = Path(self._file).parent
         with explained(self.path):
-            is_directory, has_directory = file.is_dir(), file.parent.is_dir()
-        if is_directory or not has_directory:
-            what = "this is" if is_directory else f"there is no {str(file.parent)!r} that is"
-            raise StoreError(f"store {self.path!r}: {what} a directory; give the path of a file")
+            has_directory = folder.is_dir()
+        if not has_directory:
+            raise StoreError(
+                f"store {self.path!r}: there is no directory {str(folder)!r}; give the path of a file"
+            )
         lock = FileLock(f"{self._file}.lock", timeout=0)
         with explained(self.path):
             try:
@@ -159,10 +166,9 @@ class Store:
         self._write([*self._unwritten, (_ADD_OUTCOME, (*row, checksum(row)))])
         self._unwritten.clear()
 
-    def conclude(self, verdict: VerdictRow | Ending) -> None:
-        """Record a verdict, or the ending; it is written by the next `append` or `flush`."""
-        add = _ADD_VERDICT if isinstance(verdict, VerdictRow) else _ADD_ENDING
-        self._unwritten.append((add, verdict))
+    def conclude(self, row: VerdictRow | Ending | CandidateRow) -> None:
+        """Record what was concluded; it is written by the next `append` or `flush`."""
+        self._unwritten.append((_ADD[type(row)], row))
 
     def flush(self) -> None:
         """Write what has not been written."""

@@ -57,6 +57,7 @@ def test_a_store_that_is_not_sound(path):
     assert "NOT SOUND" in done.output
     assert "candidate 1 on block 2 does not match its checksum" in done.output
     assert "is sound" not in done.output
+    assert "go on with" not in done.output
 
 
 @pytest.mark.parametrize("content", [None, b"", b"hello", b"\0" * 9999])
@@ -74,4 +75,6 @@ def test_what_is_no_store(tmp_path, content):
 def test_a_directory(tmp_path):
     done = check(tmp_path)
     assert done.exit_code == 1
-    assert "Error: store" in done.output
+    assert done.output == (
+        f"Error: store '{tmp_path}': this is a directory; give the path of a file\n"
+    )

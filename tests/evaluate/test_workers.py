@@ -11,6 +11,7 @@ import threading
 import joblib
 import numpy as np
 import pytest
+from processes import alive, noted, wait_for
 
 import racer
 from racer import Cell, ObjectiveError, RacerError, SettingError
@@ -344,3 +345,22 @@ def test_ctrl_c_comes_through_where_joblib_uses_no_processes():
 
     with joblib.parallel_config(backend="sequential"), pytest.raises(KeyboardInterrupt):
         outcomes_of(Processes(evaluate, n_jobs=2), cells_for([1, 2]))
+
+
+@pytest.mark.parametrize("settings", [{}, {"timeout": 60}], ids=str)
+def test_workers_that_are_closed_end_what_they_do_without_a_word(tmp_path, capfd, settings):
+    def evaluate(config, instance, seed):
+        import os
+        import time
+
+        (tmp_path / str(os.getpid())).touch()
+        time.sleep(60 * config)
+        return config
+
+    pool = [0, 0, *[1] * 6]
+    cells = [Cell(0, c, config, None, 1) for c, config in enumerate(pool)]
+    outcomes = workers_for(evaluate, pool, None, n_jobs=2, **settings).outcomes(cells)
+    assert next(outcomes)[1].status == "ok"
+    outcomes.close()  # a warning is an error
+    assert wait_for(lambda: not any(map(alive, noted(tmp_path))), 2)
+    assert capfd.readouterr() == ("", "")

@@ -15,6 +15,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from processes import alive, noted, wait_for
 
 import racer
 from racer import Cell, SettingError
@@ -24,28 +25,6 @@ from racer.evaluate.workers import workers_for
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are kept best on Linux")
 
 MB = 2**20
-
-
-def alive(pid):
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
-
-
-def wait_for(condition, seconds):
-    until = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-def noted(folder):
-    """Return all processes that said that they were there."""
-    return [int(path.name) for path in Path(folder).iterdir() if path.name.isdigit()]
 
 
 def hostile(folder):  # noqa: C901

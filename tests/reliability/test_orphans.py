@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
+from processes import alive, descendants, noted, wait_for
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="only Linux tells of a parent's end"
@@ -52,36 +51,6 @@ except racer.RaceInterrupted as stop:
 """
 
 
-def alive(pid):
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
-
-
-def descendants(pid):
-    """Return the processes below one, by /proc/*/stat."""
-    parents = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # ended meanwhile
-            parent = path.read_text(encoding="utf-8").rpartition(")")[2].split()[1]
-            parents.setdefault(int(parent), set()).add(int(path.parent.name))
-    found, new = set(), {pid}
-    while new := set().union(*(parents.get(parent, set()) for parent in new)):
-        found |= new
-    return found
-
-
-def wait_for(condition, seconds):
-    until = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 @pytest.fixture
 def drive(tmp_path):
     """Start a race in a session of its own; return the process and what it started."""
@@ -92,8 +61,7 @@ def drive(tmp_path):
     running, tree = [], set()
 
     def started():
-        pids = {int(path.name) for path in marks.iterdir() if path.name.isdigit()}
-        return (pids | tree) - {process.pid for process in running} - {os.getpid()}
+        return (set(noted(marks)) | tree) - {process.pid for process in running} - {os.getpid()}
 
     def start(n_jobs, settings, when):
         arguments = [json.dumps(value) for value in (n_jobs, settings, when)]

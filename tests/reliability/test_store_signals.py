@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import wait_for
 
 import racer
 
@@ -31,13 +32,6 @@ def _usual_handlers():
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
-
-
-def wait_for(condition, seconds=60):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 SCRIPT = f"""
@@ -77,7 +71,8 @@ def test_the_first_lets_what_runs_finish_and_tells_how_to_resume(tmp_path, store
     path = tmp_path / "run.db"
     process = start(path, jobs, 60)
     try:
-        wait_for(lambda: path.with_name("run.db-wal").exists() and count_wal(stores, path) >= 7)
+        log = path.with_name("run.db-wal")
+        assert wait_for(lambda: log.exists() and count_wal(stores, path) >= 7, 60)
         before = count_wal(stores, path)
         os.killpg(process.pid, number)  # as a terminal does: to all processes
         out, err = process.communicate(timeout=30)
@@ -110,7 +105,7 @@ def test_the_second_stops_at_once(tmp_path, stores, number, jobs):
     path = tmp_path / "run.db"
     process = start(path, jobs, 20_000)
     try:
-        wait_for(lambda: path.with_name("run.db-wal").exists())
+        assert wait_for(path.with_name("run.db-wal").exists, 60)
         time.sleep(1.0)
         os.kill(process.pid, number)
         line = process.stderr.readline() + process.stderr.readline()

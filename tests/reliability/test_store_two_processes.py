@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -121,6 +123,31 @@ racer.race([1, 2], evaluate, budget=10, seed=1, store={str(path)!r})
     assert (tmp_path / "run.db.lock").exists()
     with pytest.warns(racer.RacerWarning, match="begun with evaluate="):
         assert racer.resume(path, stores.Numbers()).evaluations == 10
+
+
+def test_a_fork_that_outlives_the_holder_does_not_hold_the_lock(tmp_path, stores):
+    path = tmp_path / "run.db"
+    script = f"""
+import os, sys, time, racer
+def evaluate(config, instance, seed):
+    if os.fork() == 0:
+        time.sleep(60)
+    print("forked", flush=True)
+    os._exit(5)
+sys.stdout.flush()
+racer.race([1, 2], evaluate, budget=10, seed=1, store={str(path)!r})
+"""
+    done = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, start_new_session=True
+    )
+    try:
+        assert done.stdout.readline() == b"forked\n"
+        assert done.wait(60) == 5
+        with pytest.warns(racer.RacerWarning, match="begun with evaluate="):
+            assert racer.resume(path, stores.Numbers()).evaluations == 10
+    finally:
+        os.killpg(done.pid, signal.SIGKILL)
+        done.stdout.close()
 
 
 def test_refused_before_anything_runs_a_race_leaves_no_lock_behind(tmp_path):

@@ -7,10 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from processes import wait_for
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="looks for left-over processes in /proc"
@@ -40,15 +40,6 @@ except racer.RaceInterrupted as stop:
         "scores": result.scores.to_numpy().tolist(), "evaluations": result.evaluations,
     }))
 """
-
-
-def wait_for(condition, seconds):
-    until = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def running_in_group(group):

@@ -1,0 +1,226 @@
+"""An objective that is a program: run with the values of a configuration, it prints its cost."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import select
+import shlex
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from racer.errors import ObjectiveError, SettingError
+from racer.evaluate.command_process import printable, run
+from racer.evaluate.command_template import Template, as_text, check_names
+from racer.evaluate.limits_fork import ending
+from racer.evaluate.objective import Misbehaved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from racer.evaluate.cell import Status
+    from racer.evaluate.command_process import Ran
+
+__all__ = ["IDENTITY", "Command", "check_command"]
+
+IDENTITY = "racer.Command("
+Reads = Literal["stdout", "last-line"]
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_LONGEST_ARGV = 2000
+
+
+class Command:
+    """An objective that runs a program and reads what it prints: `evaluate` of `racer.race`.
+
+    The program gets a list of arguments, and there is no shell: whatever a value holds (blanks,
+    quotes, ``$(..)``, braces) arrives as it is, within its own argument. Standard input is empty.
+    Exit code 0 and one finite number on standard output make a cost. Everything else costs the
+    cell: `RaceResult.failures` then has the command line, the exit code, and the first and last
+    2 kB of both outputs.
+
+    Parameters
+    ----------
+    argv : str or sequence of str
+        The program and its arguments; one line of text is split as a shell would, here and only
+        here. In an argument ``{name}`` stands for a parameter of the configuration,
+        ``{instance}`` and ``{seed}`` for the others that `evaluate` gets; ``{{`` and ``}}`` are
+        braces. ``{parameters}``, an argument of its own, stands for options: one for each
+        parameter that has no place of its own. An argument with a parameter that the
+        configuration does not have is left out, unless it is that parameter alone.
+    switches : mapping of str to str, optional
+        How ``{parameters}`` writes a parameter: the text before its value, ``"--name="`` unless
+        it is given. A blank at its end makes switch and value two arguments: ``"-n "``. (So
+        `Space.switches`, as read from irace's files, fits.)
+    reads : {"stdout", "last-line"}
+        Where the number is: all of standard output, or its last line that is not blank.
+
+    Raises
+    ------
+    SettingError
+        A command line that cannot be read, or a program that cannot be found or executed. A
+        race checks more before it begins: that each name in braces is one that candidates have,
+        and that all candidates and instances are what arguments can hold, which is text,
+        numbers, and paths.
+
+    See Also
+    --------
+    racer.race : ``timeout=`` and ``memory=`` limit the program and all that it starts.
+
+    Examples
+    --------
+    >>> import racer, sys
+    >>> code = "import sys; x, instance = map(float, sys.argv[1:]); print(abs(x - 3) + instance)"
+    >>> evaluate = racer.Command([sys.executable, "-c", code, "{x}", "{instance}"])
+    >>> evaluate({"x": 1.5}, 0.25, 7)
+    1.75
+    >>> evaluate.argv({"x": "$(rm -rf /) {seed}"}, 0.25, 7)[3:]
+    ['$(rm -rf /) {seed}', '0.25']
+    """
+
+    def __init__(
+        self,
+        argv: str | Sequence[str | os.PathLike[str]],
+        *,
+        switches: Mapping[str, str] | None = None,
+        reads: Reads = "stdout",
+    ) -> None:
+        if not hasattr(select, "poll"):
+            raise SettingError("Command needs a POSIX system: write a function that runs it")
+        if reads not in get_args(Reads):
+            raise SettingError(f"reads={reads!r}: give one of {', '.join(get_args(Reads))}")
+        self._template = Template(argv, switches or {})
+        self._reads = reads
+        program = self._template.program
+        self._program = None if program is None else _found(program)
+
+    def __repr__(self) -> str:
+        return self._described(self._template.argv)
+
+    def _described(self, argv: Sequence[str]) -> str:
+        switches = self._template.switches
+        given = f", switches={switches!r}" if switches else ""
+        return f"{IDENTITY}{list(argv)!r}{given}, reads={self._reads!r})"
+
+    @property
+    def identity(self) -> str:
+        """What makes two commands the same to a store: all but the folder of the program.
+
+        Begins with `IDENTITY`.
+        """
+        program, *arguments = self._template.argv
+        return self._described([os.path.basename(program), *arguments])  # noqa: PTH119
+
+    def argv(self, config: Mapping[str, Any], instance: Any, seed: int) -> list[str]:
+        """Return the arguments for one evaluation, the program first.
+
+        Raises
+        ------
+        ObjectiveError
+            A value that no argument can hold, or that is missing where it cannot be left out.
+        """
+        return self._template.fill(config, instance, seed)
+
+    def check(self, configs: Sequence[Any], instances: Sequence[Any] | None) -> None:
+        """Raise ObjectiveError unless each configuration and instance can be put on the line.
+
+        Parameters
+        ----------
+        configs : sequence
+            Candidates. One that names all parameters will do where they are still to come.
+        instances : sequence or None
+        """
+        if instances is None and "instance" in self._template.names:
+            raise ObjectiveError("the command has {instance}, but there are no instances")
+        for index, config in enumerate(configs):
+            with _named(f"candidate {index}"):
+                check_names(config)
+        self._template.refuse_unknown({name for config in configs for name in config})
+        for index, config in enumerate(configs):
+            with _named(f"candidate {index}"):
+                self._program_of(self.argv(config, "", 0))
+        if "instance" in self._template.names:
+            for index, instance in enumerate(instances or ()):
+                as_text(instance, f"instance {index}")
+
+    def _program_of(self, argv: Sequence[str]) -> str:
+        return self._program or _found(argv[0])
+
+    def __call__(self, config: Mapping[str, Any], instance: Any, seed: int) -> float:
+        """Run the program, and return what it prints."""
+        argv = self.argv(config, instance, seed)
+        line = printable(shlex.join(argv))
+        if len(line) > _LONGEST_ARGV:
+            line = f"{line[:_LONGEST_ARGV]} .."
+        try:
+            ran = run(argv, self._program_of(argv))
+        except OSError as error:
+            raise Misbehaved("failed", f"cannot be started ({error})\ncommand: {line}") from None
+        status, why, value = self._judged(ran)
+        if status != "ok":
+            raise Misbehaved(
+                status, f"{why}\ncommand: {line}\nstdout: {ran.out}\nstderr: {ran.err}"
+            )
+        return value
+
+    def _judged(self, ran: Ran) -> tuple[Status, str, float]:
+        """Return status, reason and cost."""
+        how = f"the program {ending(ran.code)}"
+        if ran.code:
+            return "killed" if ran.code < 0 else "failed", how, math.nan
+        if not ran.out.size:
+            return "invalid", f"{how}, and printed nothing", math.nan
+        text, where, whole = ran.out.end.strip(), "on standard output", not ran.out.left_out
+        if self._reads == "last-line":
+            _, newline, text = text.rpartition(b"\n")
+            text, where, whole = text.strip(), "in the last line", whole or bool(newline)
+        value = float(text) if whole and _NUMBER.fullmatch(text) else math.nan
+        if math.isfinite(value):
+            return "ok", "", value
+        return "invalid", f"{how}, but not one finite number is {where}", math.nan
+
+
+def _found(program: str) -> str:
+    """Return the absolute path of a program.
+
+    Raises
+    ------
+    SettingError
+        It does not exist, or cannot be executed.
+    """
+    found = shutil.which(program)
+    if found is not None:
+        return os.path.abspath(found)  # noqa: PTH100
+    if os.path.isdir(program):  # noqa: PTH112
+        why = "it is a directory"
+    elif os.path.isfile(program):  # noqa: PTH113
+        here = not os.path.dirname(program)  # noqa: PTH120
+        executable = os.access(program, os.X_OK)
+        why = (
+            f"it is not on PATH (a file of that name is here: write {'./' + program!r})"
+            if here and executable
+            else "it is not executable (chmod +x, or put its interpreter first)"
+        )
+    elif os.path.dirname(program):  # noqa: PTH120
+        why = "there is no such file"
+    else:
+        why = "there is no such program on PATH"
+    raise SettingError(f"the program {program!r} cannot be run: {why}")
+
+
+@contextmanager
+def _named(what: str) -> Iterator[None]:
+    """Say in errors what they are about."""
+    try:
+        yield
+    except (ObjectiveError, SettingError) as error:
+        raise ObjectiveError(f"{what}: {error}") from None
+
+
+def check_command(
+    evaluate: object, configs: Sequence[Any], instances: Sequence[Any] | None
+) -> None:
+    """Make a `Command` check what it will be run with; other objectives pass."""
+    if isinstance(evaluate, Command):
+        evaluate.check(configs, instances)

@@ -1,0 +1,127 @@
+"""A program run once: how it ended, and the beginning and end of what it printed."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import warnings
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from racer.evaluate.limits_linux import dying_with
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["KEPT", "Printed", "Ran", "printable", "run"]
+
+KEPT = 2048  # bytes of what is printed, at its beginning and at its end
+_AT_ONCE = 2**16
+_MOST_PENDING = 2**20  # bytes that a pipe can hold
+_TICK = 50  # milliseconds between two looks at whether the program has ended
+_ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {9: "\t", 10: "\n"}
+
+
+class Printed:
+    """What came through a pipe: its beginning, its end, and how much it was."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._first = b""
+        self._last = b""
+
+    def take(self, data: bytes) -> None:
+        """Add what has come."""
+        room = KEPT - len(self._first)
+        self._first += data[:room]
+        self._last = (self._last + data[room:])[-KEPT:]
+        self.size += len(data)
+
+    @property
+    def left_out(self) -> int:
+        """How many bytes are not known any more."""
+        return self.size - len(self._first) - len(self._last)
+
+    @property
+    def end(self) -> bytes:
+        """As much of its end as is known."""
+        return self._last if self.left_out else self._first + self._last
+
+    def __str__(self) -> str:
+        if not self.left_out:
+            return printable(self._first + self._last)
+        return (
+            f"{printable(self._first)}\n.. {self.left_out} bytes left out ..\n"
+            f"{printable(self._last)}"
+        )
+
+
+class Ran(NamedTuple):
+    """How a program ended (an exit code, or minus a signal), and what it printed."""
+
+    code: int
+    out: Printed
+    err: Printed
+
+
+def printable(data: bytes | str) -> str:
+    """Return text in which what is not UTF-8, or would move a cursor, is escaped."""
+    text = data.decode("utf-8", "backslashreplace") if isinstance(data, bytes) else data
+    return text.translate(_ESCAPES)
+
+
+def run(argv: Sequence[str], program: str) -> Ran:
+    """Run a program to its end, without input.
+
+    It stays in the process group of this process, and on Linux ends with the thread that started
+    it. What it has started and left running may hold the pipes: that is not waited for.
+
+    Raises
+    ------
+    OSError
+        It cannot be started.
+    """
+    warnings.filterwarnings(  # between fork and exec nothing is done that needs another thread
+        "ignore", ".*multi-threaded", DeprecationWarning, module="subprocess$"
+    )
+    child = subprocess.Popen(  # noqa: S603
+        argv,
+        executable=program,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        preexec_fn=dying_with(os.getpid()),  # noqa: PLW1509
+    )
+    out, err = Printed(), Printed()
+    streams = [(s, p) for s, p in ((child.stdout, out), (child.stderr, err)) if s is not None]
+    try:
+        _read(child, {stream.fileno(): printed for stream, printed in streams})
+        code = child.wait()
+    finally:
+        child.kill()  # nothing, unless this is Ctrl-C
+        child.wait()
+        for stream, _ in streams:
+            stream.close()
+    return Ran(code, out, err)
+
+
+def _read(child: subprocess.Popen[bytes], pipes: dict[int, Printed]) -> None:
+    """Take in what is printed, until the program has ended or closed both pipes."""
+    poll = select.poll()
+    for pipe in pipes:
+        os.set_blocking(pipe, False)
+        poll.register(pipe, select.POLLIN)
+    while pipes and child.poll() is None:
+        for pipe, _ in poll.poll(_TICK):
+            data = os.read(pipe, _AT_ONCE)
+            pipes[pipe].take(data)
+            if not data:
+                poll.unregister(pipe)
+                del pipes[pipe]
+    for pipe, printed in pipes.items():
+        until = printed.size + _MOST_PENDING  # who prints on is not waited for
+        with suppress(BlockingIOError):
+            while printed.size < until and (data := os.read(pipe, _AT_ONCE)):
+                printed.take(data)

@@ -1,0 +1,228 @@
+"""Command lines with places for values, as lists of arguments: no shell, nothing expanded twice."""
+
+from __future__ import annotations
+
+import os
+import re
+import reprlib
+import shlex
+from collections.abc import Mapping
+from decimal import Decimal
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from racer.errors import ObjectiveError, SettingError
+from racer.space.meaning import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+__all__ = ["PARAMETERS", "RESERVED", "Template", "as_text", "check_names"]
+
+PARAMETERS = "parameters"
+RESERVED = ("instance", "seed", PARAMETERS)
+_MARK = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+
+
+class _Part(NamedTuple):
+    """Text, and the name whose value follows it, if one does."""
+
+    text: str
+    name: str | None
+
+
+class Template:
+    """A command line, read once.
+
+    Parameters
+    ----------
+    argv : str or sequence
+        As of `racer.Command`.
+    switches : mapping
+        As of `racer.Command`.
+
+    Attributes
+    ----------
+    argv : tuple of str
+        The arguments as they were given.
+    names : frozenset of str
+        What stands in braces.
+
+    Raises
+    ------
+    SettingError
+        It cannot be read.
+    """
+
+    def __init__(
+        self, argv: str | Sequence[str | os.PathLike[str]], switches: Mapping[str, str]
+    ) -> None:
+        self.argv = _arguments(argv)
+        self.switches = dict(switches)
+        self._items = tuple(map(_parts, self.argv))
+        marks = [part.name for item in self._items for part in item if part.name is not None]
+        self.names = frozenset(marks)
+        options = (_Part("", PARAMETERS),)
+        if marks.count(PARAMETERS) > self._items[1:].count(options):
+            raise SettingError(
+                "{parameters} stands for whole arguments: make it one of its own, after the program"
+            )
+        if marks.count(PARAMETERS) > 1:
+            raise SettingError("{parameters} stands in the command more than once")
+        for name, switch in dict[Any, Any](self.switches).items():
+            if not (isinstance(name, str) and isinstance(switch, str)) or "\0" in switch:
+                raise SettingError(
+                    f"switches: {name!r}: {switch!r}: give text before the value of a parameter"
+                )
+        if self.switches and PARAMETERS not in self.names:
+            raise SettingError("switches are used by {parameters}, which the command does not have")
+
+    @property
+    def program(self) -> str | None:
+        """The first argument, None if that depends on values."""
+        text, name = self._items[0][0]
+        return text if name is None else None
+
+    def fill(self, config: Any, instance: Any, seed: int) -> list[str]:
+        """Return the arguments for one evaluation; what is inserted is not looked at again.
+
+        Raises
+        ------
+        ObjectiveError
+            A value that no argument can hold, or that is missing where that cannot be left out.
+        """
+        check_names(config)
+        argv: list[str] = []
+        for at, item in enumerate(self._items):
+            if item[0].name == PARAMETERS:
+                argv += self._options(config)
+                continue
+            missing = [n for _, n in item if n is not None and n not in (*config, *RESERVED)]
+            if not missing:
+                values = {"instance": instance, "seed": seed, **config}
+                argv.append("".join(t + _inserted(values, n) for t, n in item))
+            elif not at or (len(item) == 1 and not item[0].text):
+                raise ObjectiveError(
+                    f"there is no {missing[0]!r} for the argument {self.argv[at]!r}: where it may "
+                    f"be missing, write '--{missing[0]}={{{missing[0]}}}', which is then left out, "
+                    "or {parameters}"
+                )
+        return argv
+
+    def _options(self, config: Mapping[str, Any]) -> list[str]:
+        """Return arguments for the parameters that have no place of their own."""
+        argv: list[str] = []
+        for name, value in config.items():
+            if name not in self.names:
+                switch = self.switches.get(name, f"--{name}=")
+                text = as_text(value, f"parameter {name!r}")
+                if switch.endswith(" "):
+                    argv += [switch.rstrip(" "), text]
+                else:
+                    argv.append(switch + text)
+        return argv
+
+    def refuse_unknown(self, known: Collection[str]) -> None:
+        """Raise ObjectiveError for a place, or a switch, of no parameter that any candidate has."""
+        for what, names in (
+            ("the command has {%s}", self.names),
+            ("switches name %r", self.switches),
+        ):
+            for name in sorted(set(names) - set(known) - set(RESERVED)):
+                raise ObjectiveError(
+                    f"{what % name}, which no candidate has{did_you_mean(name, [*known, *RESERVED])}"
+                )
+
+
+def check_names(config: Any) -> None:
+    """Raise ObjectiveError unless this is a mapping from names that a command may have."""
+    if not isinstance(config, Mapping):
+        raise ObjectiveError(
+            f"{reprlib.repr(config)} is a {type(config).__name__}: a command takes mappings from "
+            "names of parameters to values"
+        )
+    for name in config:
+        if not isinstance(name, str):
+            raise ObjectiveError(f"{name!r} is no name of a parameter: give text")
+        if name in RESERVED:
+            raise ObjectiveError(
+                f"a parameter is called {name!r}, which means something else in a command: rename it"
+            )
+
+
+def _arguments(argv: Any) -> tuple[str, ...]:
+    """Return the arguments of a command line, which is split here and nowhere else."""
+    if isinstance(argv, str):
+        try:
+            argv = shlex.split(argv)
+        except ValueError as error:
+            raise SettingError(f"the command {argv!r} cannot be split: {error}") from None
+    try:
+        items = [os.fspath(item) for item in argv]
+    except TypeError:
+        items = [None]
+    if not items or not all(isinstance(item, str) and "\0" not in item for item in items):
+        raise SettingError(
+            f"the command is {reprlib.repr(argv)}: give a program and its arguments, as a list of "
+            "text, or as one line of text"
+        )
+    if not items[0]:
+        raise SettingError("the program of the command is empty: give its name, or its path")
+    return tuple(items)
+
+
+def _parts(item: str) -> tuple[_Part, ...]:
+    """Split an argument at its placeholders; {{ and }} are braces."""
+    parts: list[_Part] = []
+    text, at = "", 0
+    for mark in _MARK.finditer(item):
+        text, at = text + item[at : mark.start()], mark.end()
+        if mark[0] in ("{{", "}}"):
+            text += mark[0][0]
+        elif mark[1]:
+            parts.append(_Part(text, mark[1]))
+            text = ""
+        else:
+            raise SettingError(
+                f"the argument {item!r} has {mark[0]!r} at {mark.start()}: name a parameter in "
+                "braces, or write {{ and }} for braces themselves"
+            )
+    if text + item[at:] or not parts:
+        parts.append(_Part(text + item[at:], None))
+    return tuple(parts)
+
+
+def _inserted(values: Mapping[str, Any], name: str | None) -> str:
+    if name is None:
+        return ""
+    return as_text(values[name], name if name in RESERVED else f"parameter {name!r}")
+
+
+def as_text(value: Any, what: str) -> str:
+    """Return a value as an argument: text as it is, numbers as `str` writes them, paths.
+
+    Raises
+    ------
+    ObjectiveError
+        It is something else, or text that no argument can hold.
+    """
+    if isinstance(value, str):
+        text = str.__str__(value)  # of a subclass, what it is and not what it calls itself
+    elif isinstance(value, bytes | os.PathLike):
+        text = os.fsdecode(value)
+    elif isinstance(value, Real | Decimal | np.generic):
+        text = str(value)
+    else:
+        raise ObjectiveError(
+            f"{what} is {reprlib.repr(value)}, a {type(value).__name__}: a command takes text, "
+            "numbers and paths"
+        )
+    if "\0" in text:
+        raise ObjectiveError(f"{what} is {text!r}: no argument can hold a NUL character")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError as error:
+        raise ObjectiveError(f"{what} is {text!r}, which is no text: {error.reason}") from None
+    return text

@@ -1,0 +1,44 @@
+"""Processes of a test: who is alive, who is below whom, and waiting for it to change."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+
+
+def alive(pid):
+    """Say whether a process runs: one that has ended, and is not waited for, does not."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def descendants(pid):
+    """Return the processes below one, by /proc/*/stat."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # ended meanwhile
+            parent = path.read_text(encoding="utf-8").rpartition(")")[2].split()[1]
+            parents.setdefault(int(parent), set()).add(int(path.parent.name))
+    found, new = set(), {pid}
+    while new := set().union(*(parents.get(parent, set()) for parent in new)):
+        found |= new
+    return found
+
+
+def noted(folder):
+    """Return the processes that left a file with their number as its name."""
+    return [int(path.name) for path in Path(folder).iterdir() if path.name.isdigit()]
+
+
+def wait_for(condition, seconds):
+    """Say whether a condition comes true within so many seconds."""
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
