@@ -53,6 +53,11 @@ class RunningRanks:
         return self._costs.rows
 
     @property
+    def ranks(self) -> NDArray[np.float64]:
+        """Ranks so far, measured from (m+1)/2, shape (n, m)."""
+        return self._ranks.rows
+
+    @property
     def sums(self) -> RankSums:
         """What the Friedman family needs."""
         return RankSums(self.n, self._deviation, self._within)
