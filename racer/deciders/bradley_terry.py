@@ -15,6 +15,7 @@ from racer.deciders.unlikely import Order, chances, drop_unlikely
 from racer.stats._sampling.mode import climb
 from racer.stats._strength import GivenScale, Likelihood
 from racer.stats._validation import check_draws, check_fraction, check_positive
+from racer.stats.dirichlet import one_blas_thread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,7 +126,8 @@ class BradleyTerryRace:
         if not self.independent:
             spread *= 3.0 / (m + 1.0)
         model = GivenScale(Likelihood(spread, np.zeros((m, m))), self.sigma, state.mode[places])
-        laplace = climb(model)
+        with one_blas_thread():
+            laplace = climb(model)
         state.mode[places] = laplace.mode
         found = chances(model, laplace, lambda points: points, self.draws, state.seed)
         probability = order.averaged(found.best)

@@ -16,7 +16,7 @@ from racer.stats._choice import ChoiceModel, Choices
 from racer.stats._sampling.mode import climb
 from racer.stats._strength import sum_to_zero
 from racer.stats._validation import check_draws, check_fraction, check_positive
-from racer.stats.dirichlet import RowBuffer
+from racer.stats.dirichlet import RowBuffer, one_blas_thread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,7 +150,8 @@ class PlackettLuceRace:
         )
         basis = sum_to_zero(m)
         model.start = basis.T @ state.log_weights[places]
-        laplace = climb(model)
+        with one_blas_thread():
+            laplace = climb(model)
         state.log_weights[places] = basis @ laplace.mode
         standing = 0.0 - np.round(order.averaged(basis @ laplace.mode), _DIGITS)
         best = best_of(blocks.candidates, standing)
