@@ -65,6 +65,7 @@ VARIANTS: Mapping[str, Decider] = {
     "anytime-rank": AnytimeRace(form="rank"),
     "anytime-sign": AnytimeRace(form="sign"),
     "anytime-familywise": AnytimeRace(familywise=True),
+    "bradley-terry-independent": BradleyTerryRace(independent=True),
 }
 ROWS: Mapping[str, Decider] = {**NAMED, **VARIANTS}
 PLANNERS = (SequentialHalving, BayesianBest)  # they spend what they are told
