@@ -156,8 +156,7 @@ def look(decider: Decider, m: int, n: int, repeats: int) -> float:
     costs = rng.normal(size=(n + repeats, m)) + 0.3 * rng.random(m)
     everyone = np.arange(m)
     state = decider.start(m, rng_for(1, "decider"))
-    for row in costs[:n]:
-        state, _ = decider.decide(state, Blocks(everyone, row[None, :]))
+    state, _ = decider.decide(state, Blocks(everyone, costs[:n]))
     times = []
     for row in costs[n:]:
         start = time.perf_counter()

@@ -27,21 +27,47 @@ _CELLS = 1 << 20  # comparisons held at once
 _DIGITS = 9  # of log weights that candidates are ordered by: beyond, they differ by rounding
 
 
-@dataclass
-class _State:
-    ranks: RunningRanks
-    chosen: NDArray[np.float64]  # (m,)
-    at_risk: RowBuffer  # rows of m
-    log_weights: NDArray[np.float64]  # (m,), at the mode of the last look
-    seed: int
+class _RunningChoices:
+    """The choices so far, each set at risk once: with few candidates there are few sets.
+
+    Parameters
+    ----------
+    m : int
+        Candidates.
+    """
+
+    def __init__(self, m: int) -> None:
+        self._chosen = np.zeros(m)
+        self._sets = RowBuffer(m, np.float64)
+        self._times = RowBuffer(1, np.float64)
+        self._places: dict[bytes, int] = {}
 
     def add(self, costs: NDArray[np.float64]) -> None:
         """Take in the choices of new blocks."""
         step = max(1, _CELLS // costs.shape[1] ** 2)
         for start in range(0, len(costs), step):
             chosen, rows = choices(costs[start : start + step])
-            self.chosen += chosen
-            self.at_risk.extend(rows)
+            self._chosen += chosen
+            for row in rows:
+                place = self._places.setdefault(row.tobytes(), len(self._places))
+                if place == len(self._sets):
+                    self._sets.append(row)
+                    self._times.append(np.zeros(1))
+                self._times.rows[place] += 1.0
+
+    def of(self, places: NDArray[np.intp]) -> Choices:
+        """Return them with the candidates in another order."""
+        return Choices(
+            self._chosen[places], self._sets.rows[:, places], self._times.rows[:, 0].copy()
+        )
+
+
+@dataclass
+class _State:
+    ranks: RunningRanks
+    choices: _RunningChoices
+    log_weights: NDArray[np.float64]  # (m,), at the mode of the last look
+    seed: int
 
 
 def choices(costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -73,7 +99,7 @@ class PlackettLuceRace:
     It is the model of `racer.stats.plackett_luce`: Efron's rule for ties, and failed cells come
     after all others, in no order among themselves. The posterior is sampled anew at each look by
     importance around its mode, which Newton's method finds from the mode of the look before. A
-    block adds its choices to those known, but all of them are summed at each look.
+    block adds its choices to those known; all different ones are summed at each look.
 
     Parameters
     ----------
@@ -120,13 +146,7 @@ class PlackettLuceRace:
     def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
         """Return the state of a race in which nothing is known yet."""
         m = n_candidates
-        return _State(
-            RunningRanks(m),
-            np.zeros(m),
-            RowBuffer(m, np.float64),
-            np.zeros(m),
-            int(rng.integers(2**63)),
-        )
+        return _State(RunningRanks(m), _RunningChoices(m), np.zeros(m), int(rng.integers(2**63)))
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         """Take in new blocks and say who may go."""
@@ -134,20 +154,14 @@ class PlackettLuceRace:
         kept = ranks.update(blocks)
         m = len(ranks.candidates)
         if kept is not None:
-            state.log_weights = state.log_weights[kept]
-            state.chosen, state.at_risk = np.zeros(m), RowBuffer(m, np.float64)
-            state.add(ranks.costs)
-        else:
-            state.add(blocks.costs)
+            state.log_weights, state.choices = state.log_weights[kept], _RunningChoices(m)
+        state.choices.add(blocks.costs if kept is None else ranks.costs)
         if m < 2:
             return state, Verdict((), int(blocks.candidates[0]), np.zeros(1), {})
 
         order = Order.of(ranks)
         places = order.places
-        rows = state.at_risk.rows[:, places]
-        model = ChoiceModel(
-            Choices(state.chosen[places], rows, np.ones(len(rows))), np.full(m, float(self.prior))
-        )
+        model = ChoiceModel(state.choices.of(places), np.full(m, float(self.prior)))
         basis = sum_to_zero(m)
         model.start = basis.T @ state.log_weights[places]
         with one_blas_thread():
