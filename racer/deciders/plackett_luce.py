@@ -10,8 +10,8 @@ import numpy as np
 from racer._checks import flag
 from racer.deciders.decider import Blocks, Verdict, best_of
 from racer.deciders.gate import friedman_gate
-from racer.deciders.ranking import RunningRanks
-from racer.deciders.unlikely import Order, chances, drop_unlikely
+from racer.deciders.ranking import Order, RunningRanks
+from racer.deciders.unlikely import chances, drop_unlikely
 from racer.stats._choice import ChoiceModel, Choices
 from racer.stats._sampling.mode import climb
 from racer.stats._strength import sum_to_zero

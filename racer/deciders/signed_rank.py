@@ -10,8 +10,7 @@ import numpy as np
 from racer._checks import flag
 from racer.deciders.decider import Blocks, Drop, Verdict, best_of
 from racer.deciders.gate import friedman_gate
-from racer.deciders.ranking import RunningRanks
-from racer.deciders.unlikely import Order
+from racer.deciders.ranking import Order, RunningRanks
 from racer.deciders.walsh import WalshSums
 from racer.stats._validation import check_draws, check_fraction, check_strength
 from racer.stats.bayesian_signed_rank import IGNORANCE

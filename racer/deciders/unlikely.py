@@ -16,45 +16,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from racer.deciders.ranking import RunningRanks
     from racer.stats._sampling.mode import Laplace
     from racer.stats._sampling.model import Model
 
-__all__ = ["Chances", "Order", "chances", "drop_unlikely"]
-
-
-class Order(NamedTuple):
-    """The candidates in an order that does not depend on how they were given.
-
-    By mean rank, then by their ranks block after block; only candidates that have the same rank
-    on every block are left in the order given, and these are `alike`: draws that are dealt out
-    in this order, and shares that are averaged over those alike, know nothing of positions.
-
-    Attributes
-    ----------
-    places : ndarray of int, shape (m,)
-        Positions, the best mean rank first.
-    alike : ndarray of int, shape (m,)
-        In this order: the number of the group of those that are alike.
-    """
-
-    places: NDArray[np.intp]
-    alike: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, ranks: RunningRanks) -> Order:
-        """Return the order of the candidates still in."""
-        keys = np.vstack([ranks.sums.deviation, ranks.ranks])
-        places = np.lexsort(keys[::-1])
-        new = (np.diff(keys[:, places], axis=1) != 0.0).any(axis=0)
-        return cls(places, np.append(0, np.cumsum(new)))
-
-    def averaged(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return values in this order, (m,), as means over those alike, back in positions."""
-        means = np.bincount(self.alike, values) / np.bincount(self.alike)
-        back = np.empty(len(values))
-        back[self.places] = means[self.alike]
-        return back
+__all__ = ["Chances", "chances", "drop_unlikely"]
 
 
 class Chances(NamedTuple):

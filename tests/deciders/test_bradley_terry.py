@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from racer.deciders import Blocks, BradleyTerryRace
-from racer.deciders.ranking import RunningRanks
-from racer.deciders.unlikely import Order, chances
+from racer.deciders.unlikely import chances
 from racer.stats._sampling.mode import climb
 from racer.stats._strength import GivenScale, Likelihood, sum_to_zero
 
@@ -121,28 +120,3 @@ def test_a_race_that_goes_on_is_a_race_that_begins_anew(table):
                 [d.probability for d in anew.dropped],
                 rtol=1e-6,
             )
-
-
-class TestOrder:
-    COSTS = np.array([[3.0, 1, 1, 2], [1, 2, 2, 3], [2.0, 1, 1, 3]])
-
-    def order_of(self, costs):
-        ranks = RunningRanks(costs.shape[1])
-        ranks.update(Blocks(np.arange(costs.shape[1]), costs))
-        return Order.of(ranks)
-
-    def test_only_copies_are_alike(self):
-        order = self.order_of(self.COSTS)
-        assert order.places.tolist() == [1, 2, 0, 3]
-        assert order.alike.tolist() == [0, 0, 1, 2]
-
-    def test_equal_mean_ranks_are_told_apart_by_the_first_block(self):
-        order = self.order_of(np.array([[1.0, 2.0], [2.0, 1.0]]))
-        assert order.places.tolist() == [0, 1]
-        assert order.alike.tolist() == [0, 1]
-        assert self.order_of(np.array([[2.0, 1.0], [1.0, 2.0]])).places.tolist() == [1, 0]
-
-    def test_shares_are_means_over_those_alike(self):
-        order = self.order_of(self.COSTS)
-        found = order.averaged(np.array([0.5, 0.3, 0.15, 0.05]))
-        np.testing.assert_allclose(found, [0.15, 0.4, 0.4, 0.05])
