@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["BayesianSignedRankResult", "bayesian_signed_rank_test"]
 
 _CELLS = 1 << 18  # weights at a time: what fits in the cache
-_IGNORANCE = (math.sqrt(17.0) - 3.0) / 2.0
+IGNORANCE = (math.sqrt(17.0) - 3.0) / 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +198,7 @@ def bayesian_signed_rank_test(
     y: ArrayLike,
     *,
     rope: float = 0.0,
-    ignorance: float = _IGNORANCE,
+    ignorance: float = IGNORANCE,
     draws: int = 50_000,
     seed: int = 0,
     maximize: bool = False,

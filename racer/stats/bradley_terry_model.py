@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer._checks import is_real
 from racer.errors import SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._sampling import Posterior, sample
 from racer.stats._sampling.summary import logistic, pair_frame, pairs, plot_pairs, shortest
 from racer.stats._strength import SCALES, Likelihood, ScalePrior, SigmaPrior, StrengthModel
-from racer.stats._validation import check_connected, check_draws, frozen
+from racer.stats._validation import check_connected, check_draws, check_positive, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -292,8 +291,7 @@ def bradley_terry(
     if sigma_prior not in SCALES:
         raise SettingError(f"sigma_prior={sigma_prior!r}: choose 'lognormal', 'cauchy' or 'normal'")
     scale = SCALES[sigma_prior] if sigma_scale is None else sigma_scale
-    if not is_real(scale) or not 0.0 < scale < np.inf:
-        raise SettingError(f"sigma_scale={scale!r}: give a finite number > 0")
+    check_positive(scale, "sigma_scale")
     check_connected(table.wins + table.wins.T + table.ties, table.names)
     likelihood = Likelihood(wins, tied)
     prior = ScalePrior(sigma_prior, float(scale))
