@@ -27,7 +27,7 @@ from racer.evaluate.cell import Cell, Outcome
 from racer.evaluate.command import check_command
 from racer.evaluate.limits import Limits, limited, limits_for
 from racer.evaluate.limits_fork import supervised, warden
-from racer.evaluate.limits_linux import die_with_parent
+from racer.evaluate.limits_linux import die_with_process
 from racer.evaluate.objective import (
     Objective,
     check_objective,
@@ -271,7 +271,7 @@ class Processes:
         backend, _ = get_active_backend()
         ours = isinstance(backend, LokyBackend)
         # even a worker that has not begun would go on when this process is killed
-        start: dict[str, Any] = {"initializer": die_with_parent, "initargs": (os.getpid(),)}
+        start: dict[str, Any] = {"initializer": die_with_process, "initargs": (os.getpid(),)}
         task = _Task(self._evaluate, self._retries, self._limits, os.getpid(), ours)
         parallel = joblib.Parallel(
             n_jobs=self._n_jobs,
@@ -282,8 +282,9 @@ class Processes:
         )
         call = joblib.delayed(task)
         tasks = (call(cell) for cell in list(missing.values()) if not stopping())
-        results: Any = parallel(tasks)
+        results: Any = None
         try:
+            results = parallel(tasks)
             for candidate, outcome in results:
                 yield missing.pop(candidate), outcome
         except GeneratorExit:
