@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from racer import simulate as simulate
     from racer import space as space
     from racer import stats as stats
+    from racer import tuner as tuner
     from racer.errors import BudgetError as BudgetError
     from racer.errors import CandidateError as CandidateError
     from racer.errors import ObjectiveError as ObjectiveError
@@ -39,12 +40,15 @@ if TYPE_CHECKING:
     from racer.racing.result import RaceResult as RaceResult
     from racer.run.race import race as race
     from racer.run.resume import resume as resume
+    from racer.run.tune import tune as tune
     from racer.space.discrete import Categorical as Categorical
     from racer.space.discrete import Ordinal as Ordinal
     from racer.space.numeric import Integer as Integer
     from racer.space.numeric import Real as Real
     from racer.space.space import Space as Space
     from racer.space.terms import Param as Param
+    from racer.tuner.result import TuneResult as TuneResult
+    from racer.tuner.tuner import Tuner as Tuner
 
     __version__: str
 
@@ -76,10 +80,13 @@ _HOME = {
     "Space": "racer.space.space",
     "SpaceFileError": "racer.errors",
     "StoreError": "racer.errors",
+    "TuneResult": "racer.tuner.result",
+    "Tuner": "racer.tuner.tuner",
     "race": "racer.run.race",
     "resume": "racer.run.resume",
+    "tune": "racer.run.tune",
 }
-_ROOMS = ("deciders", "simulate", "space", "stats")
+_ROOMS = ("deciders", "simulate", "space", "stats", "tuner")
 
 __all__ = [
     "BlockCompleted",
@@ -109,12 +116,16 @@ __all__ = [
     "Space",
     "SpaceFileError",
     "StoreError",
+    "TuneResult",
+    "Tuner",
     "deciders",
     "race",
     "resume",
     "simulate",
     "space",
     "stats",
+    "tune",
+    "tuner",
 ]
 
 

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import racer
 from experiments.noise import evaluate
 from racer.deciders import BayesianFriedman, Decider, FRace
-from racer.run.replay import Recorder
+from racer.run.recorder import Recorder
 from racer.run.schema import OutcomeRow, checksum
 from racer.run.setup import set_up
 from racer.run.store import Store

@@ -38,7 +38,7 @@ from racer.evaluate.objective import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 __all__ = ["InProcess", "OneByOne", "Processes", "Workers", "evaluate_cell", "workers_for"]
 
@@ -114,6 +114,7 @@ def generators_put_back() -> Iterator[None]:
         np.random.set_state(before[1])  # noqa: NPY002
 
 
+Place = tuple[int, int]  # block and candidate
 Stopping = Callable[[], bool]
 Outcomes = Generator[tuple[Cell, Outcome], None, None]
 """To be closed when no more are wanted: then what is being evaluated ends."""
@@ -204,7 +205,7 @@ class _Task:
     driver: int
     ours: bool
 
-    def __call__(self, cell: Cell) -> tuple[int, Outcome]:
+    def __call__(self, cell: Cell) -> tuple[Place, Outcome]:
         """Evaluate a cell in a worker; Ctrl-C is the driver's to answer."""
         here = os.getpid() == self.driver  # a backend without processes
         in_main_thread = threading.current_thread() is threading.main_thread()
@@ -225,7 +226,7 @@ class _Task:
         else:
             alone = OneByOne(self.evaluate, self.limits, retries=self.retries)
             ((_, outcome),) = alone.outcomes([cell])
-        return cell.candidate, outcome
+        return (cell.block, cell.candidate), outcome
 
 
 class Processes:
@@ -248,13 +249,13 @@ class Processes:
 
         Once it is stopping, those that joblib has got (at most two per job) are finished.
         """
-        missing = {cell.candidate: cell for cell in cells}
+        missing = {(cell.block, cell.candidate): cell for cell in cells}
         for _ in range(2):
             yield from self._together(missing, stopping)
             if not missing or stopping():
                 return
         for cell in list(missing.values()):
-            alone = {cell.candidate: cell}
+            alone = {(cell.block, cell.candidate): cell}
             why = yield from self._together(alone, stopping)
             if stopping():
                 return
@@ -262,7 +263,7 @@ class Processes:
                 yield cell, Outcome("killed", None, message=why)
 
     def _together(
-        self, missing: dict[int, Cell], stopping: Stopping
+        self, missing: dict[Place, Cell], stopping: Stopping
     ) -> Generator[tuple[Cell, Outcome], None, str]:
         """Yield outcomes and take their cells out of `missing`, until done or a worker dies.
 
@@ -285,8 +286,8 @@ class Processes:
         results: Any = None
         try:
             results = parallel(tasks)
-            for candidate, outcome in results:
-                yield missing.pop(candidate), outcome
+            for place, outcome in results:
+                yield missing.pop(place), outcome
         except GeneratorExit:
             with warnings.catch_warnings():  # that tasks are cancelled is what was asked for
                 warnings.simplefilter("ignore")
@@ -306,6 +307,7 @@ def workers_for(
     retries: int = 0,
     timeout: float | None = None,
     memory: int | None = None,
+    parameters: Collection[str] = (),
 ) -> Workers:
     """Return workers for these evaluations, after checking that they can work.
 
@@ -323,6 +325,8 @@ def workers_for(
         Seconds that an evaluation may take.
     memory : int, optional
         Bytes that an evaluation may hold.
+    parameters : collection of str
+        Names that other configurations, which are still to come, may have.
 
     Raises
     ------
@@ -333,7 +337,7 @@ def workers_for(
         `n_jobs`, `retries` or a limit out of range, or a limit that cannot be kept here.
     """
     check_objective(evaluate)
-    check_command(evaluate, configs, instances)
+    check_command(evaluate, configs, instances, parameters)
     check_jobs(n_jobs)
     whole(retries, "retries", least=0)
     limits = limits_for(timeout, memory)

@@ -70,3 +70,19 @@ class Budget:
         if self.seconds is None or not evaluations:
             return True
         return seconds + cells * seconds / evaluations <= self.seconds
+
+    def left(self, *, evaluations: int, seconds: float) -> int | None:
+        """Return how many evaluations can be paid for; None if their cost is not known yet."""
+        counts = []
+        if self.evaluations is not None:
+            counts.append(max(self.evaluations - evaluations, 0))
+        if self.seconds is not None and seconds > 0.0:
+            counts.append(max(int((self.seconds - seconds) / (seconds / evaluations)), 0))
+        return None if self.seconds is not None and seconds <= 0.0 else min(counts)
+
+    def is_larger(self, other: Budget) -> bool:
+        """Say whether it pays for all that the other does, and for more."""
+        pairs = [(self.evaluations, other.evaluations), (self.seconds, other.seconds)]
+        return self != other and all(
+            new is None or (old is not None and new >= old) for new, old in pairs
+        )

@@ -171,6 +171,26 @@ class Race:
         return dict(zip(SETTINGS, values, strict=True))
 
     @property
+    def blocks_held(self) -> int:
+        """How many blocks are complete."""
+        return len(self.table.rows)
+
+    @property
+    def given_candidates(self) -> tuple[Any, ...]:
+        """The candidates that it was given."""
+        return self.configs
+
+    @property
+    def all_instances(self) -> tuple[Any, ...]:
+        """The instances that evaluations may get."""
+        return self.instances or ()
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """None beyond those of its candidates, who are all there."""
+        return ()
+
+    @property
     def ended(self) -> Ended | None:
         """Why the race ended; None while it goes on."""
         return self._ended
@@ -238,6 +258,34 @@ class Race:
             raise RaceStateError(f"seconds={seconds!r}: give a finite number >= 0")
         self._seconds += seconds
         self._complete_block(row)
+
+    def tell_outcomes(self, outcomes: Sequence[Outcome]) -> None:
+        """Tell all cells of the current block at once: as telling each.
+
+        Parameters
+        ----------
+        outcomes : sequence of Outcome
+            In the order of `alive`.
+
+        Raises
+        ------
+        RaceStateError
+            The race is over, some cells of the block have been told, or their number is wrong.
+        """
+        told = list(outcomes)
+        if self._ended is not None or self._told or len(told) != len(self._alive):
+            raise RaceStateError(
+                f"tell_outcomes() is for a block of which nothing has been told: give "
+                f"{len(self._alive)} outcomes, one per candidate in `alive`"
+            )
+        for outcome in told:
+            check_outcome(outcome)
+        self._complete_block(told)
+
+    @property
+    def has_looked(self) -> bool:
+        """Whether the decider has seen any block."""
+        return self._verdict is not None
 
     def result(self) -> RaceResult:
         """Return what is known: the result of a race that has ended, or the state of one."""

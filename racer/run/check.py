@@ -10,13 +10,18 @@ from racer.errors import RacerError, StoreError
 from racer.racing.race import SETTINGS, Race
 from racer.run.jsonable import decode
 from racer.run.reading import has_log, open_to_read
-from racer.run.replay import Recorder, replay
+from racer.run.recorder import Recorder
+from racer.run.replay import replay
+from racer.space.space import Space
+from racer.tuner.tuner import SETTINGS as TUNER_SETTINGS
+from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from racer.racing.result import RaceResult
     from racer.run.reading import Reader
+    from racer.tuner.result import TuneResult
 
 __all__ = ["Report", "check_store"]
 
@@ -38,8 +43,8 @@ class Report:
         Outcomes by status.
     blocks, evaluations, seconds
         What has been raced: complete blocks, outcomes, the sum of their seconds.
-    result : RaceResult or None
-        Of the race as recorded, whose configurations are numbers; None if it cannot be replayed.
+    result : RaceResult, TuneResult or None
+        Of the race or run as recorded, whose configurations are numbers; None if it cannot be replayed.
     ended : str or None
         Why the race ended; None if it can go on.
     resume : str
@@ -55,7 +60,7 @@ class Report:
     blocks: int = 0
     evaluations: int = 0
     seconds: float = 0.0
-    result: RaceResult | None = None
+    result: RaceResult | TuneResult | None = None
     ended: str | None = None
     resume: str = ""
 
@@ -114,16 +119,31 @@ def _outcomes(reader: Reader, report: Report) -> None:
 
 
 def _verdicts(reader: Reader, report: Report) -> None:
-    """Replay the race, its configurations and instances replaced by their numbers."""
-    settings = {name: report.settings.get(name) for name in SETTINGS}
-    if isinstance(settings["decider"], dict):
-        report.notes.append("its decider is not one of racer's own: verdicts were not replayed")
-        return
+    """Replay the race or run, its configurations and instances replaced by their numbers."""
+    written = report.settings.get("space")
+    names = SETTINGS if written is None else TUNER_SETTINGS
+    settings = {name: report.settings.get(name) for name in names}
+    for name, what in (("decider", "not one of racer's own"), ("repair", "not in the file")):
+        held = settings.get(name) if name == "decider" else (written or {}).get(name)
+        if isinstance(held, dict) or held is True:
+            report.notes.append(f"its {name} is {what}: verdicts were not replayed")
+            return
     recorder = Recorder(_forget)
     try:
         settings = recorder.expect(reader, settings)
         instances = None if report.instances is None else range(report.instances)
-        race = Race(range(report.candidates), instances, **settings, callbacks=[recorder])
+        race: Race | Tuner
+        if written is None:
+            race = Race(range(report.candidates), instances, **settings, callbacks=[recorder])
+        else:
+            tests = range(len(report.settings["test_instances"])) or None
+            race = Tuner(
+                Space.from_json(written),
+                instances,
+                test_instances=tests,
+                **settings,
+                callbacks=[recorder],
+            )
         replay(race, reader, recorder)
     except StoreError:
         raise
@@ -132,7 +152,8 @@ def _verdicts(reader: Reader, report: Report) -> None:
     if report.ended is not None and race.ended is None:
         reader.damaged("it has an ending, but the race of its outcomes goes on")
     report.result = race.result()
-    report.blocks = len(race.table.rows)
+    report.blocks = race.blocks_held
+    report.candidates = len(race.configs)
 
 
 def _forget(verdict: object) -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from racer.racing.race import Race
     from racer.racing.result import RaceResult
     from racer.run.store import Store
+    from racer.tuner.result import TuneResult
+    from racer.tuner.tuner import Tuner
 
 __all__ = ["drive"]
 
@@ -21,7 +23,9 @@ __all__ = ["drive"]
 _MAY_BE_THE_SIGNALS = ("failed", "invalid", "killed")
 
 
-def drive(race: Race, workers: Workers, store: Store | None = None) -> RaceResult:
+def drive(
+    race: Race | Tuner, workers: Workers, store: Store | None = None
+) -> RaceResult | TuneResult:
     """Run a race to its end.
 
     With a store, each outcome is recorded before the race is told, and the first SIGINT, SIGTERM
@@ -47,7 +51,7 @@ def drive(race: Race, workers: Workers, store: Store | None = None) -> RaceResul
     return race.result()
 
 
-def _drive_recorded(race: Race, workers: Workers, store: Store) -> RaceResult:
+def _drive_recorded(race: Race | Tuner, workers: Workers, store: Store) -> RaceResult | TuneResult:
     stop = GentleStop()
     try:
         with stop, generators_put_back():
@@ -66,7 +70,7 @@ def _drive_recorded(race: Race, workers: Workers, store: Store) -> RaceResult:
     return race.result()
 
 
-def _interrupted(race: Race, store: Store, code: int) -> RaceInterrupted:
+def _interrupted(race: Race | Tuner, store: Store, code: int) -> RaceInterrupted:
     kept = f"all of them are recorded; go on with {store.reader.how_to_resume()}"
     stop = RaceInterrupted(race.result(), kept=kept, code=code)
     tell(f"racer: {stop}")  # now: who catches it may not

@@ -5,15 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from racer._checks import flag, whole
+from racer._checks import whole
 from racer.evaluate.limits import Limits, limits_for
-from racer.evaluate.objective import check_objective
-from racer.evaluate.workers import workers_for
-from racer.racing.events import check_callbacks
 from racer.racing.race import Race
-from racer.run.drive import drive
-from racer.run.replay import Recorder, begin_or_replay
-from racer.run.setup import set_up
+from racer.run.hold import hold
 from racer.run.store import Store
 
 if TYPE_CHECKING:
@@ -25,8 +20,9 @@ if TYPE_CHECKING:
     from racer.racing.budget import Budget
     from racer.racing.events import Callback
     from racer.racing.result import RaceResult
+    from racer.run.progress import Progress
 
-__all__ = ["hold", "race"]
+__all__ = ["hold_race", "how_to_evaluate", "race"]
 
 
 def race(
@@ -145,11 +141,11 @@ def race(
         "each_test": each_test,
         "min_survivors": min_survivors,
     }
-    limits = limits_for(timeout, memory)
-    how = {"retries": whole(retries, "retries", least=0), **(limits or Limits())._asdict()}
+    how = how_to_evaluate(retries, timeout, memory)
+
     with ExitStack() as stack:
         file = None if store is None else stack.enter_context(Store(store))
-        return hold(
+        return hold_race(
             candidates,
             evaluate,
             instances,
@@ -162,7 +158,7 @@ def race(
         )
 
 
-def hold(
+def hold_race(
     candidates: Sequence[Any],
     evaluate: Objective,
     instances: Sequence[Any] | None,
@@ -174,37 +170,32 @@ def hold(
     progress: bool,
     callbacks: Sequence[Callback],
 ) -> RaceResult:
-    """Run a race, or go on with the one in the store.
+    """Hold a race, or go on with the one in the store; see `racer.run.hold.hold`."""
 
-    Parameters
-    ----------
-    candidates, evaluate, instances, n_jobs, progress, callbacks
-        As of `race`.
-    settings : dict
-        Of `Race`.
-    how : dict
-        How a cell is evaluated: retries, timeout, memory.
-    store : Store, optional
-        Entered.
-    """
-    check_objective(evaluate)
-    with ExitStack() as stack:
-        watchers = list(check_callbacks(callbacks))
-        if flag(progress, "progress"):
-            from racer.run.progress import Progress  # noqa: PLC0415
+    def make(settings: dict[str, Any], callbacks: Sequence[Callback]) -> Race:
+        return Race(candidates, instances, **settings, callbacks=callbacks)
 
-            display = Progress()
-            watchers.append(display)
-        if store is None:
-            contest = Race(candidates, instances, **settings, callbacks=watchers)
-        else:
-            recorder = Recorder(store.conclude, watchers)
-            if store.holds_a_race:
-                settings = recorder.expect(store.reader, settings)
-            contest = Race(candidates, instances, **settings, callbacks=[recorder])
-        workers = workers_for(evaluate, contest.configs, contest.instances, n_jobs=n_jobs, **how)
-        if store is not None:
-            begin_or_replay(store, contest, recorder, set_up(contest, evaluate, how))
-        if progress:
-            stack.enter_context(display)
-        return drive(contest, workers, store)
+    result: RaceResult = hold(
+        make,
+        evaluate,
+        settings,
+        how,
+        store,
+        _progress,
+        n_jobs=n_jobs,
+        progress=progress,
+        callbacks=callbacks,
+    )
+    return result
+
+
+def _progress() -> Progress:
+    from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where it is needed)
+
+    return Progress()
+
+
+def how_to_evaluate(retries: int, timeout: float | None, memory: int | None) -> dict[str, Any]:
+    """Return how cells are evaluated, checked."""
+    limits = limits_for(timeout, memory) or Limits()
+    return {"retries": whole(retries, "retries", least=0), **limits._asdict()}

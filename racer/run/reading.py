@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "CandidateRow",
     "Ending",
     "Reader",
     "VerdictRow",
@@ -97,6 +98,13 @@ class Ending(NamedTuple):
     dropped: str  # JSON
 
 
+class CandidateRow(NamedTuple):
+    """A configuration that a tuner sampled."""
+
+    candidate: int
+    value: str  # JSON
+
+
 class Reader:
     """What a store says, over an open connection."""
 
@@ -117,6 +125,8 @@ class Reader:
             columns = "name, value" if key == "name" else f"{table[:-1]}, value"
             texts[table] = self.rows(f"SELECT {columns} FROM {table} ORDER BY {key}")  # noqa: S608
         settings = dict(texts["settings"])
+        if "space" in settings:  # sampled from it, not given: no part of what is raced
+            texts["candidates"] = []
         written = settings.pop("checksum", None)
         try:
             found = settings_digest(settings, texts["candidates"], texts["instances"])
@@ -155,6 +165,12 @@ class Reader:
         with explained(self.path):
             query = "SELECT block, best, dropped FROM verdicts ORDER BY block"
             yield from map(VerdictRow._make, self.connection.execute(query))
+
+    def sampled(self) -> Iterator[CandidateRow]:
+        """Yield the configurations that a tuner has sampled, in order."""
+        with explained(self.path):
+            query = "SELECT candidate, value FROM candidates ORDER BY candidate"
+            yield from map(CandidateRow._make, self.connection.execute(query))
 
     def ending(self) -> Ending | None:
         """Return how the race ended, None if it has not."""
@@ -196,9 +212,13 @@ class Reader:
                 ("candidates", setup.candidates),
                 ("instances", setup.instances),
                 ("decider", setup.settings["decider"]),
+                ("test_instances", setup.settings.get("test_instances")),
             )
             if not is_plain(parts)
         ]
+        space = setup.settings.get("space")
+        if isinstance(space, dict) and space.get("repair"):
+            needed.append("space")
         arguments = "".join(f", {name}=.." for name in needed)
         return f"racer.resume({self.path!r}, evaluate{arguments})"
 
@@ -270,7 +290,7 @@ def look_at(path: str) -> bool:
 def no_race_in(path: str) -> StoreError:
     """Return the error for a store that does not exist, or that nothing was written to."""
     what = "there is no race in it" if os.path.lexists(path) else "there is no such file"
-    return StoreError(f"store {path!r}: {what}; racer.race(.., store={path!r}) begins a race")
+    return StoreError(f"store {path!r}: {what}; racer.race(.., store={path!r}) begins one")
 
 
 def _no_store(path: str) -> StoreError:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from racer.errors import SettingError, StoreError
 from racer.evaluate.limits import Limits
 from racer.racing.budget import Budget
 from racer.racing.race import SETTINGS
-from racer.run.race import hold
+from racer.run.race import hold_race
 from racer.run.reading import no_race_in
 from racer.run.setup import rebuilt
 from racer.run.store import Store
+from racer.run.tune import budgets_so_far, hold_tuner
+from racer.space.space import Space
+from racer.tuner.tuner import SETTINGS as TUNER_SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.racing.events import Callback
     from racer.racing.result import RaceResult
+    from racer.tuner.result import TuneResult
 
 __all__ = ["resume"]
 
@@ -33,13 +38,15 @@ def resume(
     *,
     candidates: Sequence[Any] | None = None,
     instances: Sequence[Any] | None = None,
+    test_instances: Sequence[Any] | None = None,
+    space: Space | None = None,
     decider: str | Decider | None = None,
     budget: int | Budget | None = None,
     n_jobs: int = 1,
     progress: bool = False,
     callbacks: Sequence[Callback] = (),
-) -> RaceResult:
-    """Go on with the race in a store, or return the result of one that has ended.
+) -> RaceResult | TuneResult:
+    """Go on with what is in a store, or return the result of what has ended.
 
     The race is made again from its settings, what is recorded is told to it, and what it decides
     is compared with what it decided then. No recorded evaluation is repeated; for an objective
@@ -48,13 +55,15 @@ def resume(
     Parameters
     ----------
     store : str or path-like
-        The file that `racer.race(.., store=)` was given.
+        The file that `racer.race(.., store=)` or `racer.tune(.., store=)` was given.
     evaluate : callable
         The same as then: a store holds its name, to warn if that has changed, and never loads it.
-    candidates, instances, decider
+    candidates, instances, test_instances, decider
         Left out, they are taken from the store. What JSON cannot hold (arrays, objects of your
         own classes, a decider of your own) must be given again, and is compared: arrays by
         content, dataclasses by their fields, other objects by their `repr`.
+    space : Space, optional
+        For a run of `racer.tune` whose space has a repair hook: the same as then.
     budget : int or Budget, optional
         As large as before, or larger.
     n_jobs, progress, callbacks
@@ -62,7 +71,7 @@ def resume(
 
     Returns
     -------
-    RaceResult
+    RaceResult or TuneResult
 
     Raises
     ------
@@ -96,25 +105,41 @@ def resume(
         def kept(name: str) -> Any:
             return rebuilt(file.path, name, values.get(name))
 
-        given = {
-            "decider": decider,
-            "budget": None if budget is None else Budget.of(budget),
-        }
-        settings = {
-            name: kept(name) if given.get(name) is None else given[name] for name in SETTINGS
-        }
-        if candidates is None:
-            candidates = rebuilt(file.path, "candidates", recorded.candidates)
         if instances is None and recorded.instances is not None:
             instances = rebuilt(file.path, "instances", recorded.instances)
-        return hold(
-            candidates,
-            evaluate,
-            instances,
-            settings,
-            {name: kept(name) for name in _HOW},
-            file,
-            n_jobs=n_jobs,
-            progress=progress,
-            callbacks=callbacks,
+        how = {name: kept(name) for name in _HOW}
+        rest: Any = {"n_jobs": n_jobs, "progress": progress, "callbacks": callbacks}
+        if "space" not in values:
+            _refuse_others(file.path, "race", space=space, test_instances=test_instances)
+            given = {"decider": decider, "budget": None if budget is None else Budget.of(budget)}
+            settings = {
+                name: kept(name) if given.get(name) is None else given[name] for name in SETTINGS
+            }
+            if candidates is None:
+                candidates = rebuilt(file.path, "candidates", recorded.candidates)
+            return hold_race(candidates, evaluate, instances, settings, how, file, **rest)
+        _refuse_others(file.path, "run of races", candidates=candidates)
+        settings = {name: kept(name) for name in TUNER_SETTINGS}
+        settings["budget"] = budgets_so_far(file.reader, budget)
+        if decider is not None:
+            settings["decider"] = decider
+        if space is None:
+            space = _space(file.path, kept("space"))
+        if test_instances is None:
+            test_instances = kept("test_instances") or None
+        return hold_tuner(space, evaluate, instances, test_instances, settings, how, file, **rest)
+
+
+def _space(path: str, written: Any) -> Space:
+    if isinstance(written, dict) and written.get("repair"):
+        raise StoreError(
+            f"store {path!r}: its space has a repair hook, which no store can hold: pass the same "
+            "space again, racer.resume(.., space=..)"
         )
+    return Space.from_json(written)
+
+
+def _refuse_others(path: str, what: str, **given: Any) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise SettingError(f"store {path!r} holds a {what}, which has no {name}: leave it out")

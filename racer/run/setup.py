@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.errors import RacerWarning, StoreError
 from racer.evaluate.command import IDENTITY
+from racer.racing.budget import Budget
 from racer.run.jsonable import decode, dumps, encode, qualified_name, same
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from racer.evaluate.objective import Objective
-    from racer.racing.budget import Budget
     from racer.racing.race import Race
+    from racer.tuner.tuner import Tuner
 
-__all__ = ["VERSION", "Setup", "is_larger", "rebuilt", "refuse_differences", "set_up"]
+__all__ = ["VERSION", "Setup", "rebuilt", "refuse_differences", "set_up"]
 
 VERSION = version("racer")
 """Read once: later the process may have lost the right to read what is installed."""
@@ -32,12 +33,12 @@ class Setup(NamedTuple):
     instances: list[Any] | None
 
 
-def set_up(race: Race, evaluate: Objective, how: Mapping[str, Any]) -> Setup:
+def set_up(race: Race | Tuner, evaluate: Objective, how: Mapping[str, Any]) -> Setup:
     """Encode a race, the name of its objective, and how that is evaluated."""
     settings = {"racer": VERSION, "evaluate": qualified_name(evaluate)}
     return Setup(
         {name: encode(value) for name, value in {**settings, **race.settings, **how}.items()},
-        [encode(config) for config in race.configs],
+        [encode(config) for config in race.given_candidates],
         None if race.instances is None else [encode(instance) for instance in race.instances],
     )
 
@@ -57,17 +58,6 @@ def rebuilt(path: str, name: str, encoded: Any) -> Any:
             f"store {path!r} only describes its {name}, which JSON cannot hold: pass the same "
             f"again, racer.resume(.., {name}=..)"
         ) from None
-
-
-def is_larger(budget: Budget, recorded: Budget) -> bool:
-    """Say whether a budget pays for all that the recorded one did, and for more."""
-    pairs = [
-        (budget.evaluations, recorded.evaluations),
-        (budget.seconds, recorded.seconds),
-    ]
-    return budget != recorded and all(
-        new is None or (old is not None and new >= old) for new, old in pairs
-    )
 
 
 def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
@@ -106,8 +96,16 @@ def _heed(path: str, name: str, old: Any, new: Any) -> None:
             _refuse(path, name, new, old)
         if not _same_function(str(old), str(new)):
             _warn(path, f"was begun with evaluate={old} and goes on with {new}")
-    elif name != "budget" or not is_larger(decode(new), rebuilt(path, name, old)):
+    elif name != "budget" or not _goes_on(decode(new), rebuilt(path, name, old)):
         _refuse(path, name, new, old)
+
+
+def _goes_on(new: Budget | list[Budget], old: Budget | list[Budget]) -> bool:
+    """Say whether a budget allows all that the recorded one did, and more."""
+    if isinstance(new, list):
+        olds = old if isinstance(old, list) else [old]
+        return new[: len(olds)] == olds
+    return isinstance(old, Budget) and new.is_larger(old)
 
 
 def _same_function(old: str, new: str) -> bool:

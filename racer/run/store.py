@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 from racer.errors import RacerWarning, SettingError, StoreError
 from racer.run.jsonable import dumps
 from racer.run.reading import (
+    CandidateRow,
     Ending,
     Reader,
     VerdictRow,
@@ -37,8 +38,11 @@ if TYPE_CHECKING:
 __all__ = ["Store"]
 
 _ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_ADD_VERDICT = "INSERT INTO verdicts VALUES (?, ?, ?)"
-_ADD_ENDING = "INSERT INTO ending VALUES (?, ?)"
+_ADD: dict[type, str] = {
+    VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?)",
+    Ending: "INSERT INTO ending VALUES (?, ?)",
+    CandidateRow: "INSERT INTO candidates VALUES (?, ?)",
+}
 
 
 class Store:
@@ -179,10 +183,9 @@ class Store:
         self._write([*self._unwritten, (_ADD_OUTCOME, (*row, checksum(row)))])
         self._unwritten.clear()
 
-    def conclude(self, verdict: VerdictRow | Ending) -> None:
-        """Record a verdict, or the ending; it is written by the next `append` or `flush`."""
-        add = _ADD_VERDICT if isinstance(verdict, VerdictRow) else _ADD_ENDING
-        self._unwritten.append((add, verdict))
+    def conclude(self, row: VerdictRow | Ending | CandidateRow) -> None:
+        """Record what was concluded; it is written by the next `append` or `flush`."""
+        self._unwritten.append((_ADD[type(row)], row))
 
     def flush(self) -> None:
         """Write what has not been written."""

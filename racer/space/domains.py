@@ -211,14 +211,16 @@ class Continuum:
 
     def clean(self, value: Any) -> float:
         """Return the number, rounded."""
-        says = f"give a number from {show(self.low)} to {show(self.high)}"
         if not is_real(value) or not self.low <= value <= self.high:
-            raise ValueError(says)
+            raise ValueError(self._says())
         if self.decimals is not None:
             off = abs(round(float(value), self.decimals) - value)
             if off > _SLACK * 10.0**-self.decimals:
-                raise ValueError(f"{says} with at most {self.decimals} decimals")
+                raise ValueError(f"{self._says()} with at most {self.decimals} decimals")
         return self._rounded(value)
+
+    def _says(self) -> str:
+        return f"give a number from {show(self.low)} to {show(self.high)}"
 
     def token(self, value: float) -> float:
         """Return the number."""

@@ -11,14 +11,13 @@ import numpy as np
 from racer._checks import is_real, whole
 from racer.errors import SettingError
 from racer.space.parameters import Categorical
+from racer.space.vectors import truncated_normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from racer.space.domains import Domain
     from racer.space.structure import Config, Structure
-
-_WIDEST = 1e3  # as good as uniform
 
 __all__ = ["Neighbourhood", "as_neighbourhood", "draws_around"]
 
@@ -121,7 +120,7 @@ def draws_around(
             k = int(np.searchsorted(np.cumsum(chances), at, side="right"))
             return domain.decode((min(k, len(chances) - 1) + 0.5) / len(chances))
         middle = min(max(domain.encode(parent[name]), 0.0), 1.0)
-        return domain.decode(_truncated_normal(middle, near.spread, rng.random()))
+        return domain.decode(float(truncated_normal(middle, near.spread, rng.random())))
 
     while True:
         yield structure.build(choose)
@@ -132,12 +131,3 @@ def _default(domain: Domain, value: Any, spread: float) -> list[float]:
     chances = [moved / n] * n
     chances[int(domain.encode(value) * n)] += 1.0 - moved
     return chances
-
-
-def _truncated_normal(middle: float, spread: float, u: float) -> float:
-    """Return the u-quantile of N(middle, spread^2) truncated to [0, 1]."""
-    from scipy.special import ndtr, ndtri  # noqa: PLC0415
-
-    spread = min(spread, _WIDEST)
-    low, high = ndtr(-middle / spread), ndtr((1.0 - middle) / spread)
-    return float(min(max(middle + spread * ndtri(low + u * (high - low)), 0.0), 1.0))

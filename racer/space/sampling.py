@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from racer.space.conditions import Condition
     from racer.space.domains import Domain
 
-__all__ = ["Method", "as_generator", "decoded", "distinct", "draws", "witness"]
+__all__ = ["Method", "Net", "as_generator", "decoded", "distinct", "draws", "witness"]
 
 Method = Literal["uniform", "sobol", "lhs"]
 
@@ -71,7 +71,7 @@ def _points(d: int, n: int, method: Method, rng: np.random.Generator) -> NDArray
 
 
 @dataclass
-class _Net:
+class Net:
     """Keeps what is allowed and new."""
 
     structure: Structure
@@ -91,6 +91,10 @@ class _Net:
         self.taken.add(key)
         self.found.append(draft)
         return True
+
+    def offer(self, vector: NDArray[np.float64]) -> bool:
+        """Keep what is at a vector, and say so, if it is allowed and new."""
+        return self.take(decoded(self.structure, vector))
 
     def _repaired(self, draft: Config, repair: Callable[[Config], Any]) -> Config:
         try:
@@ -118,7 +122,7 @@ def distinct(
     CandidateError
         The repair hook left the space.
     """
-    net = _Net(structure, set(exclude), repair)
+    net = Net(structure, set(exclude), repair)
     misses = 0
     while len(net.found) < n and misses < _MISSES:
         misses = 0 if net.take(next(drafts)) else misses + 1

@@ -238,18 +238,42 @@ class Space:
         excluded = {self.key(parent), *exclude}
         return sampling.distinct(self._structure, drafts, n, excluded, self.repair)
 
+    def net(self, exclude: Iterable[Hashable] = ()) -> sampling.Net:
+        """Return what keeps, of the vectors that it is offered, those allowed and new.
+
+        Parameters
+        ----------
+        exclude : iterable of keys
+            Configurations not to keep.
+        """
+        return sampling.Net(self._structure, set(exclude), self.repair)
+
+    def present(self, vectors: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Say which parameters exist at vectors, shape (k, d) both; none where nothing can be."""
+        if not self._structure.may_be_absent or not len(vectors):
+            return np.ones(vectors.shape, dtype=bool)
+        names = list(self.parameters)
+        found = (sampling.decoded(self._structure, vector) or {} for vector in vectors)
+        return np.array([[name in config for name in names] for config in found])
+
     def encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
         """Return a share of the range for each parameter, shape (d,); NaN for absent ones.
 
         Choices and whole numbers have equal parts of [0, 1], and stand in the middle of theirs.
         """
+        return self.located(config)[1]
+
+    def located(
+        self, config: Mapping[str, Any]
+    ) -> tuple[tuple[Hashable, ...], NDArray[np.float64]]:
+        """Return `key` and `encode` of a configuration, which is checked once."""
         clean = self.check(config)
         vector = np.full(len(self.parameters), np.nan)
         for i, name in enumerate(self.parameters):
             domain = self._structure.domain(name, clean) if name in clean else None
             if domain is not None:
                 vector[i] = domain.encode(clean[name])
-        return vector
+        return self._structure.key(clean), vector
 
     def decode(self, vector: ArrayLike) -> Config:
         """Return the configuration at a point; what does not exist there may be anything.

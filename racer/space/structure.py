@@ -154,6 +154,11 @@ class Structure:
         """The parameters that can have more than one value."""
         return tuple(name for name in self.parameters if _several(self._fixed.get(name)))
 
+    @property
+    def may_be_absent(self) -> bool:
+        """Whether there is a parameter that does not exist in every configuration."""
+        return bool(self.conditions) or any(p.names() for p in self.parameters.values())
+
     def related(self) -> frozenset[str]:
         """Return the parameters that others, or forbidden combinations, depend on."""
         used = [parameter.names() for parameter in self.parameters.values()]

@@ -1,0 +1,1 @@
+"""A real job: ten parameters of a classification pipeline, tuned on four real data sets."""

@@ -1,0 +1,1 @@
+"""Tuning two noisy functions over instances, against other ways to spend the same evaluations."""

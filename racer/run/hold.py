@@ -1,0 +1,86 @@
+"""Holding a race or a run of races: made, recorded or replayed, driven."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from racer._checks import flag
+from racer.evaluate.objective import check_objective
+from racer.evaluate.workers import workers_for
+from racer.racing.events import check_callbacks
+from racer.racing.race import Race
+from racer.run.drive import drive
+from racer.run.recorder import Recorder
+from racer.run.replay import begin_or_replay
+from racer.run.setup import set_up
+from racer.tuner.tuner import Tuner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from racer.evaluate.objective import Objective
+    from racer.run.progress import Progress
+    from racer.run.store import Store
+    from racer.run.tuner_progress import TunerProgress
+
+__all__ = ["Contest", "hold"]
+
+Contest = TypeVar("Contest", Race, Tuner)
+
+
+def hold(
+    make: Callable[[dict[str, Any], Sequence[Any]], Contest],
+    evaluate: Objective,
+    settings: dict[str, Any],
+    how: dict[str, Any],
+    store: Store | None,
+    show: Callable[[], Progress | TunerProgress],
+    *,
+    n_jobs: int,
+    progress: bool,
+    callbacks: Sequence[Any],
+) -> Any:
+    """Hold a contest, or go on with the one in the store, and return its result.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the contest of settings and callbacks.
+    settings : dict
+        Of the contest.
+    how : dict
+        How a cell is evaluated: retries, timeout, memory.
+    store : Store, optional
+        Entered.
+    show : callable
+        Returns the display, if there is to be progress.
+    evaluate, n_jobs, progress, callbacks
+        As of `racer.race`.
+    """
+    check_objective(evaluate)
+    with ExitStack() as stack:
+        watchers = list(check_callbacks(callbacks))
+        display = None
+        if flag(progress, "progress"):
+            watchers.append(display := show())
+        if store is None:
+            contest = make(settings, watchers)
+        else:
+            recorder = Recorder(store.conclude, watchers)
+            if store.holds_a_race:
+                settings = recorder.expect(store.reader, settings)
+            contest = make(settings, [recorder])
+        workers = workers_for(
+            evaluate,
+            contest.configs,
+            contest.all_instances,
+            n_jobs=n_jobs,
+            parameters=contest.parameters,
+            **how,
+        )
+        if store is not None:
+            begin_or_replay(store, contest, recorder, set_up(contest, evaluate, how))
+        if display is not None:
+            stack.enter_context(display)
+        return drive(contest, workers, store)

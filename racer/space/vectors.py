@@ -1,0 +1,84 @@
+"""Configurations as vectors: a share of its range for each parameter, NaN where it is absent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from racer.space.parameters import Categorical
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from racer.space.parameters import Parameter
+
+__all__ = ["choice_counts", "features", "truncated_normal", "vectors_around"]
+
+_WIDEST = 1e3  # as good as uniform
+
+
+def choice_counts(parameters: Mapping[str, Parameter]) -> NDArray[np.intp]:
+    """Return the number of choices of each Categorical, 0 for other parameters, shape (d,)."""
+    counts = [len(p.choices) if isinstance(p, Categorical) else 0 for p in parameters.values()]
+    return np.array(counts, dtype=np.intp)
+
+
+def truncated_normal(middle: ArrayLike, spread: ArrayLike, u: ArrayLike) -> NDArray[np.float64]:
+    """Return the u-quantiles of N(middle, spread^2) truncated to [0, 1]; shapes broadcast."""
+    mu, sd, at = (np.asarray(part, dtype=np.float64) for part in (middle, spread, u))
+    sd = np.minimum(sd, _WIDEST)
+    low, high = ndtr(-mu / sd), ndtr((1.0 - mu) / sd)
+    return np.clip(mu + sd * ndtri(low + at * (high - low)), 0.0, 1.0)
+
+
+def vectors_around(
+    parents: NDArray[np.float64],
+    spread: NDArray[np.float64],
+    choices: NDArray[np.intp],
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Draw a vector around each parent.
+
+    Numbers and levels come from a normal distribution around the parent's value, truncated to
+    the range; of choices, the parent's with probability 1 - spread (at least 0) plus its share
+    of the rest, which all choices have equally. What the parent does not have is uniform.
+
+    Parameters
+    ----------
+    parents : ndarray, shape (k, d)
+    spread : ndarray, shape (k,)
+        Standard deviations of the normal, as shares of the range.
+    choices : ndarray of int, shape (d,)
+        Of `choice_counts`.
+    """
+    u, kept = rng.random(parents.shape), rng.random(parents.shape)
+    absent = np.isnan(parents)
+    middle = np.where(absent, 0.5, parents)
+    drawn = truncated_normal(middle, spread[:, None], u)
+    anew = (np.floor(u * choices) + 0.5) / np.maximum(choices, 1)
+    chosen = np.where(kept < spread[:, None], anew, middle)
+    drawn = np.where(choices > 0, chosen, drawn)
+    return np.where(absent, np.where(choices > 0, anew, u), drawn)
+
+
+def features(vectors: NDArray[np.float64], choices: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return vectors as points whose distances mean something, shape (k, d, w).
+
+    Numbers have one coordinate, in the middle where they are absent; choices are the corners of
+    a simplex with edges of length 1, its centre where they are absent.
+    """
+    width = max(int(choices.max(initial=0)), 1)
+    points = np.zeros((*vectors.shape, width))
+    points[:, :, 0] = np.where(np.isnan(vectors), 0.5, vectors)
+    for j in np.flatnonzero(choices):
+        n = int(choices[j])
+        absent = np.isnan(vectors[:, j])
+        index = np.where(absent, 0, np.minimum(np.nan_to_num(vectors[:, j]) * n, n - 1)).astype(int)
+        points[:, j, :n] = np.sqrt(0.5) * np.eye(n)[index]
+        points[absent, j, :n] = np.sqrt(0.5) / n
+        points[:, j, n:] = 0.0
+    return points

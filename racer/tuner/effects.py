@@ -1,0 +1,80 @@
+"""How good each candidate is, from what is known of it on whichever blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Effects", "effects"]
+
+_CLIP = 10.0  # robust standard deviations from a block's median
+_ROUNDS = 8
+_PRIOR = 5.0  # values that the common spread counts as, beside a block's own
+
+
+class Effects(NamedTuple):
+    """Cost of each candidate, freed of what its blocks cost everyone.
+
+    Attributes
+    ----------
+    value : ndarray, shape (m,)
+        In units of a block's spread; smaller is better.
+    variance : ndarray, shape (m,)
+        Of the error of `value`.
+    """
+
+    value: NDArray[np.float64]
+    variance: NDArray[np.float64]
+
+
+def effects(costs: NDArray[np.float64]) -> Effects:
+    """Fit cost = block + candidate + noise, after bringing the blocks to one scale.
+
+    Blocks differ in level, and by orders of magnitude in scale; candidates have been evaluated on
+    different ones. Costs far from a block's median are pulled in, and failed cells count as the
+    farthest.
+
+    Parameters
+    ----------
+    costs : ndarray, shape (blocks, m)
+        NaN where a candidate was not evaluated, +inf where it failed. Every candidate has been
+        evaluated on one block at least, and every block has a finite cost.
+
+    Returns
+    -------
+    Effects
+    """
+    known = ~np.isnan(costs)
+    scaled = np.where(known, _one_scale(costs), 0.0)
+    per_block = np.maximum(known.sum(axis=1), 1)
+    per_candidate = np.maximum(known.sum(axis=0), 1)
+    value = np.zeros(costs.shape[1])
+    level = np.zeros(costs.shape[0])
+    for _ in range(_ROUNDS):
+        level = ((scaled - value * known).sum(axis=1)) / per_block
+        value = ((scaled - level[:, None] * known).sum(axis=0)) / per_candidate
+    rest = (scaled - level[:, None] - value) * known
+    freedom = max(int(known.sum()) - costs.shape[1] - costs.shape[0] + 1, 1)
+    noise = max(float((rest**2).sum()) / freedom, 1e-12)
+    return Effects(value, noise / per_candidate)
+
+
+def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide each block by its spread, its median at 0, what is far away pulled in."""
+    finite = np.where(np.isfinite(costs), costs, np.nan)
+    centred = finite - np.nanmedian(finite, axis=1, keepdims=True)
+    spread = 1.4826 * np.nanmedian(np.abs(centred), axis=1)
+    count = np.isfinite(costs).sum(axis=1)
+    logs, common = np.full(len(spread), np.nan), 0.0
+    if (spread > 0).any():
+        logs[spread > 0] = np.log(spread[spread > 0])
+        many = (spread > 0) & (count >= np.median(count[spread > 0]))
+        common = float(np.median(logs[many]))
+    logs = np.where(np.isnan(logs), common, logs)
+    scale = np.exp((count * logs + _PRIOR * common) / (count + _PRIOR))
+    pulled = np.clip(centred / scale[:, None], -_CLIP, _CLIP)
+    return np.where(np.isposinf(costs), _CLIP, pulled)

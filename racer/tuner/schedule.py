@@ -1,0 +1,90 @@
+"""How many races, of how many candidates, with what share of the budget."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+__all__ = ["Schedule"]
+
+_GROWTH = 5  # races in which the blocks that a candidate is expected to see grow by one each
+_PER_RACE = 14  # evaluations per squared number of races: with more, more races
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The plan of a run: what each race may use.
+
+    Parameters
+    ----------
+    races : int
+        How many there are to be. More follow while the budget pays for them.
+    elites : int
+        How many candidates survive a race.
+    first_test : int
+        Blocks before anyone can go.
+    length : int or None
+        Blocks that there are in all; None: without end.
+
+    References
+    ----------
+    López-Ibáñez et al. (2016), section 2.1: at least 2 + log2(d) races, and as many elites. With
+    a larger budget there are more races here, not only larger ones.
+    """
+
+    races: int
+    elites: int
+    first_test: int
+    length: int | None
+
+    @classmethod
+    def of(
+        cls,
+        free: int,
+        total: int | None,
+        *,
+        elites: int | None,
+        first_test: int,
+        length: int | None,
+    ) -> Schedule:
+        """Return the plan.
+
+        Parameters
+        ----------
+        free : int
+            How many parameters can have more than one value.
+        total : int or None
+            Evaluations of the whole run; None: not known.
+        elites, first_test, length
+            As above; `elites` is chosen if it is None.
+        """
+        usual = 2 + int(math.log2(max(free, 1)))
+        races = max(usual, math.isqrt((total or 0) // _PER_RACE))
+        return cls(races, usual if elites is None else elites, first_test, length)
+
+    def share(self, race: int, left: int) -> int:
+        """Return how many evaluations the race of that number (from 0) may use of what is left."""
+        return left // max(self.races - race, 1)
+
+    def blocks(self, race: int) -> int:
+        """Return how many blocks a candidate is expected to see in that race."""
+        expected = self.first_test + min(_GROWTH, race + 1)
+        return expected if self.length is None else min(expected, self.length)
+
+    def new_ones(self, race: int, share: int, *, known: int) -> int:
+        """Return how many new candidates a share pays for, beside so many elites."""
+        size = share // self.blocks(race)
+        return max(size if self._elites_are_free(race) else size - known, 0)
+
+    def least(self, race: int) -> int:
+        """Return the smallest share with which a race makes sense: that of one new candidate."""
+        return (1 if self._elites_are_free(race) else self.elites + 1) * self.blocks(race)
+
+    def _elites_are_free(self, race: int) -> bool:
+        """Say whether all is known of elites: with few instances, each used once."""
+        return race > 0 and self.length is not None and self.length <= self.blocks(race)
+
+    @property
+    def minimum(self) -> int:
+        """The smallest budget with which each race makes sense."""
+        return sum(map(self.least, range(self.races)))

@@ -1,0 +1,367 @@
+"""The races of a run, one after the other: what must be known next, and what follows from it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer.errors import RacerWarning
+from racer.evaluate.cell import Cell
+from racer.racing.events import BlockCompleted, Ended, RaceEnded
+from racer.seeding import seed_for
+from racer.tuner.contest import Contest, Rules
+from racer.tuner.effects import effects
+from racer.tuner.events import CandidatesAdded, RaceCompleted
+from racer.tuner.knowledge import Knowledge
+from racer.tuner.proposals import Child, Proposals
+from racer.tuner.result import Origin
+from racer.tuner.schedule import Schedule
+from racer.tuner.stream import HELD_OUT, Place, Stream, held_out
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from racer.deciders.decider import Decider
+    from racer.evaluate.cell import Outcome
+    from racer.racing.budget import Budget
+    from racer.racing.events import Callback
+    from racer.space.space import Space
+
+__all__ = ["Plan", "Series"]
+
+_RECENT = 500  # candidates that are learnt from, beside those still in
+
+_AT_ONCE = 16  # evaluations of the best between two looks at what is left
+
+Flow = Iterator[list[Cell]]  # yields cells, and goes on once they are known
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that makes a run, checked; the names are those of `Tuner`."""
+
+    space: Space
+    instances: tuple[Any, ...] | None
+    test_instances: tuple[Any, ...]
+    budgets: tuple[Budget, ...]
+    decider: Decider
+    initial: tuple[dict[str, Any], ...]
+    maximize: bool
+    seed: int
+    first_test: int
+    each_test: int
+    elites: int | None
+    stream: Stream
+
+    def schedule(self, total: int | None) -> Schedule:
+        """Return the schedule with so many evaluations in all; None: not known yet."""
+        return Schedule.of(
+            len(self.space.free),
+            total,
+            elites=self.elites,
+            first_test=self.first_test,
+            length=self.stream.length,
+        )
+
+
+class Series:
+    """The state of a run.
+
+    Parameters
+    ----------
+    plan : Plan
+    callbacks : sequence of callable
+
+    Attributes
+    ----------
+    configs, origins : list
+        Of all candidates so far.
+    known : Knowledge
+    races : list of RaceCompleted
+    elite : tuple of int
+        Who goes on, best first.
+    best : int or None
+    ended : Ended or None
+    evaluations, seconds : int, float
+        Used so far, without held-out instances.
+    blocks_used : int
+    """
+
+    def __init__(self, plan: Plan, callbacks: Sequence[Callback]) -> None:
+        self._plan = plan
+        self._callbacks = callbacks
+        self._proposals = Proposals(plan.space, plan.seed)
+        self._budget = plan.budgets[0]
+        self._contest: Contest | None = None
+        self._steps = 0
+        self._clarity = 1.0
+        self._told_apart = False
+        self.configs: list[dict[str, Any]] = []
+        self.origins: list[Origin] = []
+        self.known = Knowledge(maximize=plan.maximize)
+        self.races: list[RaceCompleted] = []
+        self.elite: tuple[int, ...] = ()
+        self.best: int | None = None
+        self.ended: Ended | None = None
+        self.evaluations = 0
+        self.seconds = 0.0
+        self.blocks_used = 0
+
+    def take_in(self, block: int, candidate: int, outcome: Outcome) -> None:
+        """Note what came of a cell."""
+        self.known.add(candidate, block, outcome)
+        if block >= 0:
+            self.evaluations += 1
+            self.seconds += outcome.seconds
+
+    def run(self) -> Flow:
+        """Hold all races; what is yielded is known when it goes on."""
+        for number, budget in enumerate(self._plan.budgets):
+            self._budget = budget
+            yield from self._hold_races(number)
+            yield from self._select()
+            yield from self._spend_rest()
+            for index in range(len(self._plan.test_instances)):
+                yield self._cells(self.elite, HELD_OUT - index)
+        self.ended = self._why_over()
+        self._publish(RaceEnded(self.ended, ()))
+
+    def _hold_races(self, phase: int) -> Flow:
+        """Hold races among the elites and new candidates while the budget pays for one."""
+        begun = len(self.races) if phase else 0
+        while True:
+            left = self._left()
+            if left is None and self.races:
+                warnings.warn(
+                    "all evaluations took 0 seconds, as they were told, and the budget is in "
+                    "seconds: the run ends here; give each Outcome its seconds",
+                    RacerWarning,
+                    stacklevel=2,
+                )
+                return
+            if left is None:  # a small race finds out what an evaluation costs
+                begun += 1
+                schedule, race = self._plan.schedule(None), 0
+                share = schedule.least(0)
+            else:
+                race = len(self.races) - begun
+                schedule = self._plan.schedule(self.evaluations + left)
+                share = max(schedule.share(race, left), schedule.least(race))
+                if not self.races:
+                    share = max(share, len(self._plan.initial) * schedule.blocks(0))
+                if share > left:
+                    return
+            entrants = self._entrants(race, schedule, share)
+            if len(entrants) < 2 or len(entrants) == len(self.elite):
+                return
+            yield from self._hold("race", entrants, share, schedule.elites)
+
+    def _entrants(self, race: int, schedule: Schedule, share: int) -> tuple[int, ...]:
+        """Return the elites and the new candidates of a race."""
+        number = len(self.races)
+        first = len(self.configs)
+        wanted = schedule.new_ones(race, share, known=len(self.elite))
+        if not self.configs:
+            self._add(number, [Child(config, None) for config in self._plan.initial], initial=True)
+            wanted = max(wanted - len(self._plan.initial), 0)
+        if race and self.elite:
+            children = self._proposals.around(self.elite, wanted, number, self._clarity)
+        else:
+            children = self._proposals.everywhere(wanted, number)
+        self._add(number, children)
+        return (*self.elite, *range(first, len(self.configs)))
+
+    def _add(self, race: int, children: Sequence[Child], *, initial: bool = False) -> None:
+        if not children:
+            return
+        first = len(self.configs)
+        for child in children:
+            self._proposals.take(child.config)
+            self.configs.append(child.config)
+            self.origins.append(Origin(race, child.parent, initial))
+        parents = tuple(child.parent for child in children)
+        event = CandidatesAdded(race, first, tuple(self.configs[first:]), parents)
+        self._publish(event)
+
+    def _expected_best_first(self, candidates: Sequence[int]) -> tuple[int, ...]:
+        """Order candidates by what is to be expected of them after all that is known."""
+        recent = range(max(len(self.configs) - _RECENT, 0), len(self.configs))
+        about = sorted({*recent, *candidates})
+        known = effects(self.known.all_costs(about))
+        order = self._proposals.learn(np.array(about), known, candidates).argsort(kind="stable")
+        return tuple(candidates[i] for i in order.tolist())
+
+    def _select(self) -> Flow:
+        """Race the elites against each other with what is left, if it pays for a first test."""
+        left = self._left()
+        if len(self.elite) < 2 or left is None or left < len(self.elite):
+            return
+        yield from self._hold("selection", self.elite, left, 1)
+
+    def _spend_rest(self) -> Flow:
+        """Evaluate the best on blocks that it has not seen with what is still left."""
+        if self._plan.stream.length is not None:
+            return
+        while self.elite and (left := self._left()):
+            best = self.elite[0]
+            known = self.known.of(best)
+            some = min(left, _AT_ONCE)
+            blocks = [b for b in range(len(known) + some) if b not in known][:some]
+            yield [cell for block in blocks for cell in self._cells([best], block)]
+            self.blocks_used = max(self.blocks_used, blocks[-1] + 1)
+
+    def _hold(self, kind: str, entrants: Sequence[int], share: int, survivors: int) -> Flow:
+        """Hold one race."""
+        number = len(self.races)
+        order, until = self._order(kind, number, entrants)
+        contest = self._contest = Contest(
+            entrants,
+            order,
+            until,
+            share + sum(len(self.known.of(c)) for c in entrants),
+            Rules(
+                self._plan.decider,
+                seed_for(self._plan.seed, "race", number),
+                self._plan.first_test,
+                self._plan.each_test,
+                min(survivors, len(entrants) - 1),
+                self._plan.stream.length,
+                patient=kind != "race",
+            ),
+            self._watch if self._callbacks else None,
+        )
+        ended = None
+        while (ended := contest.ended) is None:
+            block, alive = contest.block, contest.alive
+            missing = [c for c in alive if block not in self.known.of(c)]
+            if len(missing) > share or not self._pays(len(missing)):
+                ended = "budget"
+                break
+            if missing:
+                yield self._cells(missing, block)
+            share -= len(missing)
+            self.blocks_used = max(self.blocks_used, block + 1)
+            contest.tell([self.known.of(c)[block] for c in alive])
+        self._conclude(kind, contest, ended, survivors)
+
+    def _order(
+        self, kind: str, race: int, entrants: Sequence[int]
+    ) -> tuple[Iterator[int], list[int]]:
+        """Return the blocks of a race, and until when each entrant is protected.
+
+        A race begins with a new block, in which no elite has an advantage; then come the old
+        ones, in which the elites are known and cannot go until the others have caught up.
+        """
+        used = self.blocks_used
+        new = self._plan.stream.new_ones(used)
+        if kind == "selection":
+            common = self.known.common(entrants)
+            rest = [block for block in range(used) if block not in set(common)]
+            return chain(common, rest, new), [len(common)] * len(entrants)
+        first = list(islice(new, 1))
+        early = first + self._plan.stream.old_ones(race, used)
+        until = []
+        for candidate in entrants:
+            known = self.known.of(candidate)
+            until.append(
+                max((at + 1 for at, block in enumerate(early) if block in known), default=0)
+            )
+        return chain(early, new), until
+
+    def _conclude(self, kind: str, contest: Contest, ended: str, survivors: int) -> None:
+        """Take over who goes on, and say what came of a race."""
+        alive = contest.alive
+        others = [] if kind == "race" else [c for c in contest.entrants if c not in alive]
+        if ended == Ended.ALL_FAILED:
+            self.elite = ()
+        else:
+            ranked = self._expected_best_first([*alive, *others])
+            stay = tuple(c for c in ranked if c in alive)
+            gone = tuple(c for c in ranked if c in others)
+            self.elite = stay[:survivors] if kind == "race" else (*stay, *gone)
+        self._told_apart = self._told_apart or contest.tells_apart
+        self.best = self.elite[0] if self.elite and self._told_apart else None
+        self._clarity = (len(contest.entrants) - len(alive)) / (len(contest.entrants) - survivors)
+        event = RaceCompleted(
+            race=len(self.races),
+            kind=kind,
+            candidates=len(contest.entrants),
+            alive=len(alive),
+            blocks=contest.blocks,
+            best=self.best,
+            best_mean=None if self.best is None else self.known.mean(self.best),
+            elites=self.elite,
+            evaluations=self.evaluations,
+            seconds=self.seconds,
+            left=self._left(),
+            ended=ended,
+        )
+        self.races.append(event)
+        self._publish(event)
+
+    def _watch(self, event: BlockCompleted | RaceEnded) -> None:
+        """Pass on what a race says, in the numbers of the run."""
+        contest = self._contest
+        if not isinstance(event, BlockCompleted) or contest is None:
+            return
+        name = contest.entrants
+        gone = tuple(
+            replace(e, block=self._steps, candidate=name[e.candidate], against=name[e.against])
+            for e in event.eliminated
+        )
+        completed = replace(
+            event,
+            block=self._steps,
+            alive=tuple(name[i] for i in event.alive),
+            best=None if event.best is None else name[event.best],
+            eliminated=gone,
+            evaluations=self.evaluations,
+            seconds=self.seconds,
+        )
+        self._steps += 1
+        self._publish(completed)
+
+    def _publish(self, event: Any) -> None:
+        for callback in self._callbacks:
+            callback(event)
+
+    def _why_over(self) -> Ended:
+        if len(self.configs) == 1:
+            self.best, self.elite = 0, (0,)
+            return Ended.ONE_CANDIDATE
+        last = self.races[-1].ended if self.races else ""
+        if self.best is None and last in (Ended.ALL_FAILED, Ended.ALL_EQUAL):
+            return Ended(last)
+        used_up = self._plan.stream.length is not None and self._left() != 0
+        return Ended.INSTANCES if used_up else Ended.BUDGET
+
+    def _left(self) -> int | None:
+        """Return how many evaluations are left; None if that cannot be told yet."""
+        return self._budget.left(evaluations=self.evaluations, seconds=self.seconds)
+
+    def _pays(self, cells: int) -> bool:
+        return self._budget.pays(cells, evaluations=self.evaluations, seconds=self.seconds)
+
+    def place(self, block: int) -> Place:
+        """Return where a block takes place, a held-out one included."""
+        return (
+            self._plan.stream.place(block)
+            if block >= 0
+            else held_out(self._plan.seed, HELD_OUT - block)
+        )
+
+    def _cells(self, candidates: Sequence[int], block: int) -> list[Cell]:
+        """Return the cells of a block that are not known."""
+        index, seed = self.place(block)
+        held = self._plan.test_instances if block < 0 else self._plan.instances
+        instance = None if index is None or held is None else held[index]
+        return [
+            Cell(block, c, self.configs[c], instance, seed)
+            for c in candidates
+            if block not in self.known.of(c)
+        ]

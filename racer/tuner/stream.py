@@ -1,0 +1,91 @@
+"""The blocks of a whole run: which instance, with which seed, in which order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+from racer.errors import SettingError
+from racer.seeding import block_seed, rng_for, seed_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["HELD_OUT", "InstanceOrder", "Place", "Stream", "held_out"]
+
+InstanceOrder = Literal["shuffled", "given"]
+HELD_OUT = -1  # the block of the first held-out instance; the others go down from there
+
+
+class Place(NamedTuple):
+    """Where a block takes place."""
+
+    instance: int | None  # index into the instances; None without instances
+    seed: int
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The blocks that a run can use, from 0.
+
+    Parameters
+    ----------
+    n_instances : int or None
+        None: without instances.
+    seed : int
+    deterministic : bool
+        Use each instance once.
+    order : {"shuffled", "given"}
+        Whether instances are shuffled, anew each time they begin again.
+    """
+
+    n_instances: int | None
+    seed: int
+    deterministic: bool = False
+    order: InstanceOrder = "shuffled"
+
+    def __post_init__(self) -> None:
+        if self.order not in get_args(InstanceOrder):
+            raise SettingError(
+                f"instance_order={self.order!r}: give one of {', '.join(get_args(InstanceOrder))}"
+            )
+        if self.deterministic and self.n_instances is None:
+            raise SettingError(
+                "deterministic=True without instances: one evaluation per candidate would settle "
+                "it; give instances, or deterministic=False"
+            )
+
+    @property
+    def length(self) -> int | None:
+        """How many blocks there are; None: without end."""
+        return self.n_instances if self.deterministic else None
+
+    def place(self, block: int) -> Place:
+        """Return where a block takes place."""
+        if self.n_instances is None:
+            return Place(None, block_seed(self.seed, block))
+        turn, at = divmod(block, self.n_instances)
+        if self.order == "shuffled":
+            at = _shuffled(self.n_instances, self.seed, turn)[at]
+        return Place(at, block_seed(self.seed, block))
+
+    def old_ones(self, race: int, used: int) -> list[int]:
+        """Return the `used` first blocks in the order in which a race takes them."""
+        order: list[int] = rng_for(self.seed, "old blocks", race).permutation(used).tolist()
+        return order
+
+    def new_ones(self, used: int) -> Iterator[int]:
+        """Yield the blocks after the first `used`."""
+        return count(used) if self.length is None else iter(range(used, self.length))
+
+
+@lru_cache(maxsize=16)
+def _shuffled(n: int, seed: int, turn: int) -> tuple[int, ...]:
+    return tuple(rng_for(seed, "instances", turn).permutation(n).tolist())
+
+
+def held_out(seed: int, index: int) -> Place:
+    """Return where the block of a held-out instance takes place."""
+    return Place(index, seed_for(seed, "held out", index))

@@ -1,0 +1,160 @@
+"""A guess at the costs of configurations that have not been evaluated."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from racer.tuner.effects import Effects
+
+__all__ = ["Kernel", "Surrogate"]
+
+_RANGES = (0.2, 0.4, 0.8, 1.6, 3.2)  # of the joint part, in shares of the parameters' ranges
+_OWN_RANGES = (0.03, 0.06, 0.15, 0.4)  # of each parameter's own part
+_SHARES = (0.0, 0.1, 0.5)  # of the variance that is each parameter's own
+_SIZES = (1.0, 6.0, 36.0)  # of the prior's variance, relative to that of the costs
+_QUIRKS = (1e-6, 0.003, 0.03, 0.3)  # of the variance of what no neighbour shares, relative to it
+
+_AT_ONCE = 128  # points of which covariances stay within the processor's cache
+
+
+class Kernel(NamedTuple):
+    """Positions in the lists of ranges, shares and sizes."""
+
+    range: int = 3
+    own_range: int = 2
+    share: int = 1
+    size: int = 1
+    quirk: int = 0
+
+
+_STARTS = tuple(Kernel(*k) for k in product((1, 3), (1, 3), (0, 2)))
+_MOST = Kernel(*(len(c) - 1 for c in (_RANGES, _OWN_RANGES, _SHARES, _SIZES, _QUIRKS)))
+
+
+class Surrogate:
+    """A Gaussian process: a smooth joint part, a rougher one of each parameter's own, and quirks.
+
+    A quirk is what is peculiar to one candidate, and tells nothing of any other.
+
+    The kernel is the best by marginal likelihood near the one given, or on a coarse grid.
+
+    Parameters
+    ----------
+    features : ndarray, shape (m, d, w)
+        d parameters with w numbers each.
+    effects : Effects
+        Of the m candidates.
+    start : Kernel, optional
+        That of the last fit.
+
+    References
+    ----------
+    Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), algorithm 2.1.
+    Duvenaud, Nickisch and Rasmussen, Additive Gaussian Processes (NIPS 2011), on kernels that
+    are sums over parameters.
+    """
+
+    def __init__(
+        self, features: NDArray[np.float64], effects: Effects, start: Kernel | None = None
+    ) -> None:
+        self._features = features
+        self._mean = float(effects.value.mean())
+        self._costs = effects.value - self._mean
+        self._noise = effects.variance
+        self._spread = max(float(self._costs.var()), 1e-12)
+        self._covariance = _Covariance(features, features, self._spread)
+        self._tried: dict[Kernel, float] = {}
+        self.kernel = self._search(start)
+        root, whitened = self._solve(self.kernel)
+        self._weights = solve_triangular(root, whitened, lower=True, trans="T", check_finite=False)
+
+    @property
+    def posterior(self) -> NDArray[np.float64]:
+        """Posterior means of the m candidates themselves, shape (m,)."""
+        return np.asarray(self._mean + self._costs - self._noise * self._weights)
+
+    def __call__(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the posterior mean, shape (k,), at features of shape (k, d, w)."""
+        means = [
+            _Covariance(some, self._features, self._spread)(self.kernel) @ self._weights
+            for some in np.split(features, range(_AT_ONCE, len(features), _AT_ONCE))
+        ]
+        return np.asarray(self._mean + np.concatenate(means))
+
+    def _search(self, start: Kernel | None) -> Kernel:
+        best = start if start is not None else max(_STARTS, key=self._likelihood)
+        while True:
+            better = max([best, *_neighbours(best)], key=self._likelihood)
+            if better == best or start is not None:
+                return better
+            best = better
+
+    def _likelihood(self, kernel: Kernel) -> float:
+        if kernel not in self._tried:
+            root, whitened = self._solve(kernel)
+            fit = -0.5 * float(whitened @ whitened) - float(np.log(np.diag(root)).sum())
+            self._tried[kernel] = fit
+        return self._tried[kernel]
+
+    def _solve(self, kernel: Kernel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        covariance = self._covariance(kernel)
+        quirk = _QUIRKS[kernel.quirk] * _SIZES[kernel.size] * self._spread
+        while True:
+            covariance[np.diag_indices_from(covariance)] += self._noise + quirk
+            try:
+                root = cholesky(covariance, lower=True, check_finite=False)
+            except LinAlgError:
+                quirk *= 100.0
+                continue
+            return root, solve_triangular(root, self._costs, lower=True, check_finite=False)
+
+
+class _Covariance:
+    """Covariances between two sets of points under whichever kernel; parts are kept.
+
+    Exponentials in single precision, which takes a quarter of the time: its error is far below
+    the noise that is added to them.
+    """
+
+    def __init__(self, one: NDArray[np.float64], other: NDArray[np.float64], spread: float) -> None:
+        left, right = (f.transpose(1, 2, 0).astype(np.float32) for f in (one, other))
+        self._distances = np.zeros((len(left), left.shape[2], right.shape[2]), dtype=np.float32)
+        for k in range(left.shape[1]):
+            self._distances += (left[:, k, :, None] - right[:, k, None, :]) ** 2
+        self._spread = spread
+        self._joint = lru_cache(maxsize=None)(self._joint_part)
+        self._own = lru_cache(maxsize=None)(self._own_part)
+
+    def __call__(self, kernel: Kernel) -> NDArray[np.float64]:
+        """Return them, shape (len(one), len(other)); a new array."""
+        share, size = _SHARES[kernel.share], _SIZES[kernel.size] * self._spread
+        covariance = (1.0 - share) * size * self._joint(kernel.range)
+        if share:
+            covariance += share * size * self._own(kernel.own_range)
+        return covariance
+
+    def _joint_part(self, at: int) -> NDArray[np.float64]:
+        total = self._distances.sum(axis=0)
+        return np.asarray(np.exp(np.float32(-0.5 / _RANGES[at] ** 2) * total), dtype=np.float64)
+
+    def _own_part(self, at: int) -> NDArray[np.float64]:
+        parts = np.exp(np.float32(-0.5 / _OWN_RANGES[at] ** 2) * self._distances)
+        return np.asarray(parts.mean(axis=0), dtype=np.float64)
+
+
+def _neighbours(kernel: Kernel) -> list[Kernel]:
+    near = [
+        kernel._replace(**{name: at})
+        for name, here, most in zip(kernel._fields, kernel, _MOST, strict=True)
+        for at in (here - 1, here + 1)
+        if 0 <= at <= most
+    ]
+    return [k for k in near if k.share > 0 or k.own_range == kernel.own_range]
