@@ -102,6 +102,11 @@ class Faults:
     ----------
     done : list of str
         The operations since the last `at`.
+
+    Raises
+    ------
+    AttributeError
+        This Python's SQLite is built in, and shows nothing.
     """
 
     def __init__(self, folder):
@@ -112,6 +117,8 @@ class Faults:
         self._at, self._how = 0, ""
         self._kept = []  # what C points to
         self._methods = {}
+        self._library = ctypes.CDLL(_sqlite3.__file__)
+        self._library.sqlite3_vfs_find.restype = ctypes.POINTER(Vfs)
 
     @contextmanager
     def at(self, number, how="EIO"):
@@ -154,8 +161,7 @@ class Faults:
     @contextmanager
     def installed(self):
         """Replace the calls; no connection may be open before, nor after."""
-        library = ctypes.CDLL(_sqlite3.__file__)
-        library.sqlite3_vfs_find.restype = ctypes.POINTER(Vfs)
+        library = self._library
         vfs = library.sqlite3_vfs_find(None)
         before = self._replace_calls(vfs)
         faulty = Vfs.from_buffer_copy(vfs.contents)
