@@ -88,6 +88,7 @@ def test_every_error_is_a_racer_error_and_of_a_familiar_kind():
     familiar = {
         "BudgetError": ValueError,
         "CandidateError": ValueError,
+        "MissingExtraError": ImportError,
         "ObjectiveError": TypeError,
         "RaceStateError": RuntimeError,
         "ScoresError": ValueError,

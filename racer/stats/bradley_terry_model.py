@@ -11,7 +11,7 @@ from racer._checks import is_real
 from racer.errors import SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._sampling import Posterior, sample
-from racer.stats._sampling.summary import logistic, pair_frame, pairs, shortest
+from racer.stats._sampling.summary import logistic, pair_frame, pairs, plot_pairs, shortest
 from racer.stats._strength import SCALES, Likelihood, ScalePrior, SigmaPrior, StrengthModel
 from racer.stats._validation import check_connected, check_draws, frozen
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from racer.stats.wins import TiePolicy, WinTable
@@ -169,6 +170,37 @@ class BradleyTerryResult:
         return pd.DataFrame(inside / count if count else inside + 1.0, columns=columns).assign(
             level=levels
         )[["level", *columns]]
+
+    def plot(
+        self,
+        *,
+        rope: tuple[float, float] = (0.45, 0.55),
+        level: float = 0.89,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw the probability of winning of each pair, with its interval and the rope.
+
+        Parameters are those of `to_frame`.
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib.
+        """
+        return plot_pairs(self.to_frame(rope=rope, level=level), rope, ax)
+
+    def plot_predictive_check(self, *, ax: Axes | None = None) -> Axes:
+        """Draw `predictive_check` at the levels 0.1, 0.2, .. 1.
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib.
+        """
+        from racer.plots import predictive_check  # noqa: PLC0415
+
+        levels = tuple(k / 10 for k in range(1, 11))
+        return predictive_check(self.predictive_check(levels), ax=ax)
 
     def _met(self, draws: int) -> Iterator[_Met]:
         """Yield the pairs that have met, with the first so many draws."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, assert_type
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 import racer
 from racer import Budget, Cell, Ended, Outcome, Race, RaceResult
@@ -156,6 +157,14 @@ def compares(scores: Any) -> float:
     """Use the statistics alone."""
     test = racer.stats.bayesian_friedman_test(scores, maximize=True)
     assert_type(test.rejected, bool)
+    frame = pd.DataFrame(scores, columns=list("abc"))
+    found = racer.compare(frame, "friedman", posthoc="conover", control="a", maximize=True)
+    assert_type(found, racer.Comparison)
+    assert_type(found.pairs, pd.DataFrame)
+    assert_type(found.prose(), str)
+    racer.compare(scores, method="auto", alpha=0.1)
+    assert_type(found.plot(), Axes)
+    racer.plots.simplex([[0.2, 0.3, 0.5]], ["a", "b", "c"])
     return test.tail_probability
 
 
