@@ -72,7 +72,12 @@ def hold(
                 settings = recorder.expect(store.reader, settings)
             contest = make(settings, [recorder])
         workers = workers_for(
-            evaluate, contest.configs, contest.all_instances, n_jobs=n_jobs, **how
+            evaluate,
+            contest.configs,
+            contest.all_instances,
+            n_jobs=n_jobs,
+            parameters=contest.parameters,
+            **how,
         )
         if store is not None:
             begin_or_replay(store, contest, recorder, set_up(contest, evaluate, how))

@@ -186,6 +186,11 @@ class Tuner:
         return (*(self.instances or ()), *self.test_instances)
 
     @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names that candidates may have, now or later."""
+        return tuple(self.space.parameters)
+
+    @property
     def ended(self) -> Ended | None:
         """Why the run ended; None while it goes on."""
         return self._series.ended
