@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Contest", "Rules"]
 
-_PATIENCE = 2  # looks in a row in which nobody goes, before a race is given up
+_PATIENCE = 1  # looks in a row in which nobody goes, before a race is given up
 
 
 class Rules(NamedTuple):
