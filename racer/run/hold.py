@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from racer.evaluate.objective import Objective
-    from racer.run.progress import Progress
+    from racer.run.progress import Display
     from racer.run.store import Store
-    from racer.run.tuner_progress import TunerProgress
 
 __all__ = ["Contest", "hold"]
 
@@ -35,7 +34,7 @@ def hold(
     settings: dict[str, Any],
     how: dict[str, Any],
     store: Store | None,
-    show: Callable[[], Progress | TunerProgress],
+    show: Callable[[], Display],
     *,
     n_jobs: int,
     progress: bool,
