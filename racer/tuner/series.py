@@ -122,6 +122,8 @@ class Series:
             yield from self._hold_races(number)
             yield from self._select()
             yield from self._spend_rest()
+            if len(self.configs) == 1:
+                self.best, self.elite = 0, (0,)
             for index in range(len(self._plan.test_instances)):
                 yield self._cells(self.elite, HELD_OUT - index)
         self.ended = self._why_over()
@@ -228,6 +230,7 @@ class Series:
                 min(survivors, len(entrants) - 1),
                 self._plan.stream.length,
                 patient=kind != "race",
+                maximize=self._plan.maximize,
             ),
             self._watch if self._callbacks else None,
         )
@@ -332,7 +335,6 @@ class Series:
 
     def _why_over(self) -> Ended:
         if len(self.configs) == 1:
-            self.best, self.elite = 0, (0,)
             return Ended.ONE_CANDIDATE
         last = self.races[-1].ended if self.races else ""
         if self.best is None and last in (Ended.ALL_FAILED, Ended.ALL_EQUAL):

@@ -70,7 +70,7 @@ def huge(cell):
 
 def wild(cell):
     """Return values of all magnitudes."""
-    return float(np.clip(np.exp(300 * noise(cell)), 1e-320, 1e308) * np.sign(noisy(cell)))
+    return float(np.clip(np.exp(np.clip(300 * noise(cell), -700, 700)), 1e-320, 1e308) * np.sign(noisy(cell)))
 
 
 OBJECTIVES = {
