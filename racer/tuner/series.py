@@ -97,6 +97,7 @@ class Series:
         self._steps = 0
         self._clarity = 1.0
         self._told_apart = False
+        self._drawn_to_its_end = False  # the space
         self.configs: list[dict[str, Any]] = []
         self.origins: list[Origin] = []
         self.known = Knowledge(maximize=plan.maximize)
@@ -147,7 +148,8 @@ class Series:
             if not self.races:
                 share = max(share, self._price_of_initial(schedule, left))
             entrants = self._entrants(race, schedule, share)
-            if len(entrants) < 2 or len(entrants) == len(self.elite):
+            self._drawn_to_its_end = len(entrants) == len(self.elite)
+            if len(entrants) < 2 or self._drawn_to_its_end:
                 return
             yield from self._hold("race", entrants, share, schedule.elites)
 
@@ -263,7 +265,8 @@ class Series:
         if kind == "selection":
             common = [b for b in self.known.common(entrants) if self.known.is_usable(b)]
             rest = [b for b in range(used) if b not in {*common, *hopeless}]
-            return chain(common, rest, new, hopeless), [len(common)] * len(entrants)
+            until = len(common) + self._shared_evenly(len(entrants))
+            return chain(common, rest, new, hopeless), [until] * len(entrants)
         first = list(islice(new, 1))
         old = self._plan.stream.old_ones(race, used)
         early = first + [block for block in old if self.known.is_usable(block)]
@@ -274,6 +277,14 @@ class Series:
                 max((at + 1 for at, block in enumerate(early) if block in known), default=0)
             )
         return chain(early, new, hopeless), until
+
+    def _shared_evenly(self, among: int) -> int:
+        """Return how many blocks the last race has in which nobody can go.
+
+        None usually, since little is left. Where there were no more candidates much is left, and
+        half of it is better spent on knowing all elites well than on the first to lead.
+        """
+        return (self._left() or 0) // (2 * among) if self._drawn_to_its_end else 0
 
     def _conclude(self, kind: str, contest: Contest, ended: str, survivors: int) -> None:
         """Take over who goes on, and say what came of a race."""

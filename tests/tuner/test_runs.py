@@ -23,7 +23,7 @@ from racer import (
 from racer.deciders.names import DECIDERS
 from racer.tuner import CandidatesAdded, RaceCompleted
 
-LAWS = settings(max_examples=60, deadline=None, derandomize=True)
+LAWS = settings(max_examples=40, deadline=None, derandomize=True)
 SET_ASIDE = pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
 
 
@@ -106,7 +106,7 @@ def test_every_run_spends_its_budget_and_not_more(
         budget=least + more,
     )
     if least > 1:
-        assert result.evaluations > 0
+        assert result.evaluations > 0 or space.size == 1
         with pytest.raises(BudgetError, match="raise the budget, or lower elites or first_test"):
             Tuner(space, budget=least - 1, **given_)
     if objective in ("constant", "all fail"):
@@ -163,7 +163,7 @@ def test_challengers_see_what_the_elites_have_seen_before_an_elite_goes(tuning):
 
     elites, dropped = [], []
     tuner = Tuner(tuning.reals(), budget=800, seed=5, callbacks=[look])
-    tuning.play(tuner)
+    tuning.play(tuner, lambda cell: 10 * tuning.height(cell.config) + 0.1 * tuning.noise(cell))
     assert len(dropped) > 2
 
 
@@ -278,6 +278,7 @@ def test_a_small_space_is_drawn_once_and_raced_to_the_end(tuning):
     assert len(result.configs) == 3
     assert result.best == {"k0": 0}
     assert result.evaluations == 1000
+    assert result.blocks > 200  # much is left when all three have been raced: all elites get of it
 
 
 def test_one_configuration_needs_no_evaluation(tuning):
