@@ -265,8 +265,8 @@ class Series:
         if kind == "selection":
             common = [b for b in self.known.common(entrants) if self.known.is_usable(b)]
             rest = [b for b in range(used) if b not in {*common, *hopeless}]
-            until = len(common) + self._shared_evenly(len(entrants))
-            return chain(common, rest, new, hopeless), [until] * len(entrants)
+            at_least = len(common) + self._shared_evenly(len(entrants))
+            return chain(common, rest, new, hopeless), [at_least] * len(entrants)
         first = list(islice(new, 1))
         old = self._plan.stream.old_ones(race, used)
         early = first + [block for block in old if self.known.is_usable(block)]

@@ -70,7 +70,7 @@ def test_it_takes_the_settings_of_a_tuner_and_of_a_race():
     }
     defaults = inspect.signature(racer.race).parameters
     for name, parameter in inspect.signature(racer.tune).parameters.items():
-        if name in defaults and name not in ("instances",):
+        if name in defaults and name != "instances":
             assert parameter.default == defaults[name].default
 
 

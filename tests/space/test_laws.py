@@ -20,6 +20,7 @@ LAWS = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 
+
 def assert_in(space, config):
     """Check by hand: order, existence, bounds, nothing forbidden."""
     assert list(config) == [name for name in space.parameters if name in config]

@@ -29,9 +29,7 @@ def contest(entrants=(7, 3, 9), until=None, budget=1000, blocks=None, watch=None
 
 def tell(race, value=float):
     told = [value(candidate) for candidate in race.alive]
-    race.tell(
-        [Outcome("failed", None) if v is None else Outcome("ok", v) for v in told]
-    )
+    race.tell([Outcome("failed", None) if v is None else Outcome("ok", v) for v in told])
 
 
 def play(race, value=float):

@@ -55,9 +55,7 @@ def test_costs_on_common_blocks():
 
 def test_costs_on_all_blocks():
     nan, inf = np.nan, np.inf
-    np.testing.assert_array_equal(
-        knowledge(CELLS).all_costs([0, 2]), [[1, nan], [3, 5], [inf, 6]]
-    )
+    np.testing.assert_array_equal(knowledge(CELLS).all_costs([0, 2]), [[1, nan], [3, 5], [inf, 6]])
 
 
 def test_blocks_without_any_success_are_left_out():

@@ -65,8 +65,10 @@ def assert_sound(result, space, instances, *, deterministic, budget):
 @given(
     space=st.sampled_from(["reals", "mixed", "three", "four", "one"]),
     objective=st.sampled_from(
-        ["noisy", "constant", "all fail", "half fail", "every other candidate fails"]
-        + ["all fail at first", "huge", "wild", "tiny"]
+        [
+            *("noisy", "constant", "all fail", "half fail", "every other candidate fails"),
+            *("all fail at first", "huge", "wild", "tiny"),
+        ]
     ),
     instances=st.sampled_from([None, 1, 3, 8, 40]),
     deterministic=st.booleans(),
@@ -128,7 +130,7 @@ def test_every_decider_finds_a_good_configuration(tuning, decider):
 
 def test_a_race_begins_with_a_new_block_and_elites_keep_what_is_known(tuning):
     seen = []
-    result, steps = run(tuning, instances=list(range(7)), budget=600, callbacks=[seen.append])
+    _, steps = run(tuning, instances=list(range(7)), budget=600, callbacks=[seen.append])
     held = [event for event in seen if isinstance(event, RaceCompleted)]
     assert len([race for race in held if race.kind == "race"]) >= 4
     begun = [event for event in seen if isinstance(event, CandidatesAdded)]
@@ -385,7 +387,7 @@ def test_a_run_goes_on_from_its_end_with_a_larger_budget(tuning):
 
 def test_a_repair_hook_that_leaves_the_space_is_told(tuning):
     space = Space({"x": Real(0, 1)}, repair=lambda config: {"x": config["x"] + 1})
-    with pytest.raises(CandidateError, match="repair, given .* left the space"):
+    with pytest.raises(CandidateError, match=r"repair, given .* left the space"):
         Tuner(space, budget=200)
 
 
