@@ -223,7 +223,11 @@ class Series:
             entrants,
             order,
             until,
-            share + sum(len(self.known.of(c)) for c in entrants),
+            # more than can be paid for, perhaps: below, the race ends before it is spent
+            max(
+                share + sum(len(self.known.of(c)) for c in entrants),
+                len(entrants) * self._plan.first_test,
+            ),
             Rules(
                 self._plan.decider,
                 seed_for(self._plan.seed, "race", number),
@@ -290,8 +294,9 @@ class Series:
         """Take over who goes on, and say what came of a race."""
         alive = contest.alive
         others = [] if kind == "race" else [c for c in contest.entrants if c not in alive]
-        if ended == Ended.ALL_FAILED:
-            self.elite = tuple(c for c in self.elite if self.known.mean(c) is not None)
+        succeeded = {c for c in contest.entrants if self.known.mean(c) is not None}
+        if ended == Ended.ALL_FAILED or not succeeded:
+            self.elite = tuple(c for c in self.elite if c in succeeded)
         else:
             ranked = self._expected_best_first([*alive, *others])
             stay = tuple(c for c in ranked if c in alive)
@@ -347,9 +352,10 @@ class Series:
     def _why_over(self) -> Ended:
         if len(self.configs) == 1:
             return Ended.ONE_CANDIDATE
-        last = self.races[-1].ended if self.races else ""
-        if self.best is None and last in (Ended.ALL_FAILED, Ended.ALL_EQUAL):
-            return Ended(last)
+        if self.races and not self.known.has_any_success:
+            return Ended.ALL_FAILED
+        if self.races and self.best is None and self.known.is_all_equal:
+            return Ended.ALL_EQUAL
         used_up = self._plan.stream.length is not None and self._left() != 0
         return Ended.INSTANCES if used_up else Ended.BUDGET
 

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 import warnings
 from contextlib import closing
 from types import SimpleNamespace
@@ -189,6 +190,22 @@ def test_with_a_larger_budget_it_goes_on_from_its_end(recorded):
     assert content(racer.resume(recorded.path, evaluate)) == content(largest)
     assert content(tune(recorded.path, budget=400)) == content(largest)
     assert check_store(recorded.path).problems == []
+
+
+def test_a_budget_of_seconds_goes_on_by_the_recorded_time(tmp_path):
+    def slow(config, instance, seed):
+        time.sleep(0.001)
+        return evaluate(config, instance, seed)
+
+    path, calls = tmp_path / "run.db", []
+    with pytest.raises(racer.RaceInterrupted):
+        tune(path, function=stopping(60, calls), budget=Budget(seconds=0.3))
+    result = racer.resume(path, slow)
+    assert result.evaluations > 60
+    assert 0.1 < result.seconds < 0.4
+    assert result.seconds == pytest.approx(result.scores["seconds"].sum())
+    assert content(racer.resume(path, slow)) == content(result)
+    assert check_store(path).problems == []
 
 
 CHANGES = [
