@@ -22,6 +22,7 @@ from racer import (
 )
 from racer.deciders.names import DECIDERS
 from racer.tuner import CandidatesAdded, RaceCompleted
+from racer.tuner.schedule import Schedule
 
 LAWS = settings(max_examples=40, deadline=None, derandomize=True)
 SET_ASIDE = pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
@@ -204,6 +205,18 @@ def test_what_is_left_goes_to_a_race_among_the_elites(tuning):
     assert last.candidates == len(before.elites)
     assert set(result.elites) == set(before.elites)
     assert result.blocks >= 5
+
+
+@pytest.mark.parametrize("decider", ["bayesian-best", "f-race"])
+def test_no_race_uses_more_than_its_share(tuning, decider):
+    result, _ = run(tuning, evaluate=tuning.noise, budget=900, decider=decider)
+    schedule = Schedule.of(2, 900, elites=None, first_test=5, length=None)
+    used = 0
+    for number, race in enumerate(race for race in result.races_held if race.kind == "race"):
+        left = 900 - used
+        assert race.evaluations - used <= max(schedule.share(number, left), schedule.least(number))
+        used = race.evaluations
+    assert number >= 3
 
 
 def test_few_deterministic_instances(tuning):
