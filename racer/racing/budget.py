@@ -76,9 +76,12 @@ class Budget:
         counts = []
         if self.evaluations is not None:
             counts.append(max(self.evaluations - evaluations, 0))
-        if self.seconds is not None and seconds > 0.0:
-            counts.append(max(int((self.seconds - seconds) / (seconds / evaluations)), 0))
-        return None if self.seconds is not None and seconds <= 0.0 else min(counts)
+        if self.seconds is not None:
+            if not evaluations:
+                return None
+            if seconds > 0.0:
+                counts.append(max(int((self.seconds - seconds) / (seconds / evaluations)), 0))
+        return min(counts, default=None)
 
     def is_larger(self, other: Budget) -> bool:
         """Say whether it pays for all that the other does, and for more."""

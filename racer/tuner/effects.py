@@ -13,6 +13,7 @@ __all__ = ["Effects", "effects"]
 
 _CLIP = 10.0  # robust standard deviations from a block's median
 _ROUNDS = 8
+_LARGE = 1e300  # from here on, sums might overflow
 _PRIOR = 5.0  # values that the common spread counts as, beside a block's own
 
 
@@ -41,8 +42,8 @@ def effects(costs: NDArray[np.float64]) -> Effects:
     Parameters
     ----------
     costs : ndarray, shape (blocks, m)
-        NaN where a candidate was not evaluated, +inf where it failed. Every candidate has been
-        evaluated on one block at least, and every block has a finite cost.
+        NaN where a candidate was not evaluated, +inf where it failed. Every block has a finite
+        cost; a candidate that is on no block has failed wherever it was evaluated.
 
     Returns
     -------
@@ -60,12 +61,15 @@ def effects(costs: NDArray[np.float64]) -> Effects:
     rest = (scaled - level[:, None] - value) * known
     freedom = max(int(known.sum()) - costs.shape[1] - costs.shape[0] + 1, 1)
     noise = max(float((rest**2).sum()) / freedom, 1e-12)
+    value[~known.any(axis=0)] = _CLIP
     return Effects(value, noise / per_candidate)
 
 
 def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Divide each block by its spread, its median at 0, what is far away pulled in."""
     finite = np.where(np.isfinite(costs), costs, np.nan)
+    if np.nanmax(np.abs(finite)) > _LARGE:
+        finite = finite / 8.0  # spreads are divided by it as well
     centred = finite - np.nanmedian(finite, axis=1, keepdims=True)
     spread = 1.4826 * np.nanmedian(np.abs(centred), axis=1)
     count = np.isfinite(costs).sum(axis=1)
@@ -76,5 +80,7 @@ def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
         common = float(np.median(logs[many]))
     logs = np.where(np.isnan(logs), common, logs)
     scale = np.exp((count * logs + _PRIOR * common) / (count + _PRIOR))
-    pulled = np.clip(centred / scale[:, None], -_CLIP, _CLIP)
+    scale = np.maximum(scale, np.finfo(np.float64).smallest_subnormal)
+    with np.errstate(over="ignore"):  # what is too far away is pulled in
+        pulled = np.clip(centred / scale[:, None], -_CLIP, _CLIP)
     return np.where(np.isposinf(costs), _CLIP, pulled)

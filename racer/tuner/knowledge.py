@@ -29,14 +29,35 @@ class Knowledge:
     def __init__(self, *, maximize: bool = False) -> None:
         self.maximize = maximize
         self._of: dict[int, dict[int, Outcome]] = {}
+        self._usable: set[int] = set()
 
     def add(self, candidate: int, block: int, outcome: Outcome) -> None:
         """Take in an outcome."""
         self._of.setdefault(candidate, {})[block] = outcome
+        if outcome.value is not None:
+            self._usable.add(block)
+
+    def is_usable(self, block: int) -> bool:
+        """Say whether anyone has succeeded on a block."""
+        return block in self._usable
 
     def of(self, candidate: int) -> dict[int, Outcome]:
         """Return what is known of a candidate, by block."""
         return self._of.get(candidate, {})
+
+    @property
+    def has_any_success(self) -> bool:
+        """Whether anyone has succeeded on any block, held-out ones aside."""
+        return any(block >= 0 for block in self._usable)
+
+    @property
+    def is_all_equal(self) -> bool:
+        """Whether no block has told any two candidates apart, held-out ones aside."""
+        return all(
+            len({outcome.value for _, outcome in outcomes}) == 1
+            for block, outcomes in self.by_block().items()
+            if block >= 0
+        )
 
     def by_block(self) -> dict[int, list[tuple[int, Outcome]]]:
         """Return (candidate, outcome) by block, candidates ascending."""
@@ -54,7 +75,10 @@ class Knowledge:
         """Return the mean value over all but held-out blocks, None without any."""
         outcomes = [outcome for block, outcome in self.of(candidate).items() if block >= 0]
         values = [outcome.value for outcome in outcomes if outcome.value is not None]
-        return math.fsum(values) / len(values) if values else None
+        try:
+            return math.fsum(values) / len(values) if values else None
+        except OverflowError:  # values near the largest float
+            return math.fsum(value / len(values) for value in values)
 
     def common(self, candidates: Sequence[int]) -> list[int]:
         """Return the blocks on which all of them have been evaluated, held-out ones aside."""

@@ -131,10 +131,14 @@ class Proposals:
         rng = rng_for(self._seed, "around", race)
         spreads = np.full(len(elites), self.spread)
         net = self._space.net(self._keys)
+        vectors = np.array([self._vectors[elite] for elite in elites])
         parents: list[int] = []
-        while len(parents) < n and (spreads < WIDEST).any():
-            batch = self._batch(elites, n - len(parents), spreads, rng)
-            widened = self._keep(batch, net, parents, len(elites))
+        around = list(vectors)
+        while len(parents) < n:
+            batch = self._batch(vectors, n - len(parents), spreads, rng)
+            widened = self._keep(batch, net, parents, around, len(elites))
+            if (spreads >= WIDEST).all():
+                break
             spreads = np.where(widened, np.minimum(spreads / self._factor(n), WIDEST), spreads)
         children = [Child(c, elites[p]) for c, p in zip(net.found, parents, strict=True)]
         if len(children) < n:
@@ -148,7 +152,7 @@ class Proposals:
 
     def _batch(
         self,
-        elites: Sequence[int],
+        elites: NDArray[np.float64],
         n: int,
         spreads: NDArray[np.float64],
         rng: np.random.Generator,
@@ -163,35 +167,38 @@ class Proposals:
             rng.choice(m, size=(n, d), p=weights),
             parents[:, None],
         )
-        vectors = np.array([self._vectors[elite] for elite in elites])
-        middles = vectors[of_each, np.arange(d)]
+        middles = elites[of_each, np.arange(d)]
         drafts = vectors_around(
             np.repeat(middles, each, axis=0),
             np.repeat(spreads[parents], each),
             self._choices,
             rng,
-        ).reshape(n, each, d)
-        if self._surrogate is None:
-            return _Batch(vectors, parents, drafts)
-        seen = np.flatnonzero(rng.random(n) >= _UNSEEN)
-        flat = drafts[seen].reshape(-1, d)
-        there = np.where(self._space.present(flat), flat, np.nan)
-        costs = self._surrogate(features(there, self._choices)).reshape(len(seen), each)
-        order = costs.argsort(axis=1, kind="stable")
-        drafts[seen] = np.take_along_axis(drafts[seen], order[:, :, None], axis=1)
-        return _Batch(vectors, parents, drafts)
+        )
+        there = np.where(self._space.present(drafts), drafts, np.nan).reshape(n, each, d)
+        drafts = drafts.reshape(n, each, d)
+        if self._surrogate is not None:
+            seen = np.flatnonzero(rng.random(n) >= _UNSEEN)
+            points = features(there[seen].reshape(-1, d), self._choices)
+            costs = self._surrogate(points).reshape(len(seen), each)
+            order = costs.argsort(axis=1, kind="stable")[:, :, None]
+            drafts[seen] = np.take_along_axis(drafts[seen], order, axis=1)
+            there[seen] = np.take_along_axis(there[seen], order, axis=1)
+        return _Batch(parents, drafts, there)
 
     def _keep(
-        self, batch: _Batch, net: Net, parents: list[int], n_elites: int
+        self,
+        batch: _Batch,
+        net: Net,
+        parents: list[int],
+        around: list[NDArray[np.float64]],
+        n_elites: int,
     ) -> NDArray[np.bool_]:
         """Take a draft for each child; say around which elites hardly any could be taken."""
-        around = list(batch.elites)
         failed = np.zeros(n_elites)
-        for parent, drafts in zip(batch.parents.tolist(), batch.drafts, strict=True):
-            for draft in drafts[:_TRIES]:
-                alike = np.abs(np.array(around) - draft).max(axis=1).min() < _ALIKE
-                if not alike and net.offer(draft):
-                    around.append(draft)
+        for i, parent in enumerate(batch.parents.tolist()):
+            for draft, there in zip(batch.drafts[i, :_TRIES], batch.there[i], strict=False):
+                if not _is_alike(there, np.array(around)) and net.offer(draft):
+                    around.append(there)
                     parents.append(parent)
                     break
             else:
@@ -201,6 +208,12 @@ class Proposals:
 
 
 class _Batch(NamedTuple):
-    elites: NDArray[np.float64]  # their vectors, shape (m, d)
     parents: NDArray[np.intp]  # positions among the elites, shape (n,)
     drafts: NDArray[np.float64]  # shape (n, drafts, d)
+    there: NDArray[np.float64]  # the same, NaN for parameters that do not exist
+
+
+def _is_alike(vector: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
+    """Say whether a vector is a near-duplicate of another: alike in all that exists in either."""
+    same = (np.abs(others - vector) < _ALIKE) | (np.isnan(others) & np.isnan(vector))
+    return bool(same.all(axis=1).any())

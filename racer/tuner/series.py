@@ -101,6 +101,7 @@ class Series:
         self._steps = 0
         self._clarity = 1.0
         self._told_apart = False
+        self._drawn_to_its_end = False  # the space
         self.configs: list[dict[str, Any]] = []
         self.origins: list[Origin] = []
         self.known = Knowledge(maximize=plan.maximize)
@@ -126,6 +127,8 @@ class Series:
             yield from self._hold_races(number)
             yield from self._select()
             yield from self._spend_rest()
+            if len(self.configs) == 1:
+                self.best, self.elite = 0, (0,)
             for index in range(len(self._plan.test_instances)):
                 yield self._cells(self.elite, HELD_OUT - index)
         self.ended = self._why_over()
@@ -152,16 +155,26 @@ class Series:
                 race = len(self.races) - begun
                 schedule = self._plan.schedule(self.evaluations + left)
                 share = max(schedule.share(race, left), schedule.least(race))
-                if not self.races:
-                    share = max(share, len(self._plan.initial) * schedule.blocks(0))
                 if share > left:
                     return
-            entrants = self._entrants(race, schedule, share)
-            if len(entrants) < 2 or len(entrants) == len(self.elite):
+            if not self.races:
+                share = max(share, self._price_of_initial(schedule, left))
+            anew = not self.elite or (race == 0 and phase == 0)
+            entrants = self._entrants(race, schedule, share, anew=anew)
+            self._drawn_to_its_end = len(entrants) == len(self.elite)
+            if len(entrants) < 2 or self._drawn_to_its_end:
                 return
             yield from self._hold("race", entrants, share, schedule.elites)
 
-    def _entrants(self, race: int, schedule: Schedule, share: int) -> tuple[int, ...]:
+    def _price_of_initial(self, schedule: Schedule, left: int | None) -> int:
+        """Return what the initial candidates need: the first test, and more if it can be paid."""
+        n, first_test = len(self._plan.initial), self._plan.first_test
+        usual = n * schedule.blocks(0)
+        return usual if left is None else max(min(usual, left), n * first_test)
+
+    def _entrants(
+        self, race: int, schedule: Schedule, share: int, *, anew: bool
+    ) -> tuple[int, ...]:
         """Return the elites and the new candidates of a race."""
         number = len(self.races)
         first = len(self.configs)
@@ -169,10 +182,10 @@ class Series:
         if not self.configs:
             self._add(number, [Child(config, None) for config in self._plan.initial], initial=True)
             wanted = max(wanted - len(self._plan.initial), 0)
-        if race and self.elite:
-            children = self._proposals.around(self.elite, wanted, number, self._clarity)
-        else:
+        if anew:
             children = self._proposals.everywhere(wanted, number)
+        else:
+            children = self._proposals.around(self.elite, wanted, number, self._clarity)
         self._add(number, children)
         return (*self.elite, *range(first, len(self.configs)))
 
@@ -191,7 +204,7 @@ class Series:
     def _expected_best_first(self, candidates: Sequence[int]) -> tuple[int, ...]:
         """Order candidates by what is to be expected of them after all that is known."""
         recent = range(max(len(self.configs) - _RECENT, 0), len(self.configs))
-        about = sorted({*recent, *candidates})
+        about = sorted({*candidates, *(c for c in recent if self.known.of(c))})
         known = effects(self.known.all_costs(about))
         order = self._proposals.learn(np.array(about), known, candidates).argsort(kind="stable")
         return tuple(candidates[i] for i in order.tolist())
@@ -204,16 +217,21 @@ class Series:
         yield from self._hold("selection", self.elite, left, 1)
 
     def _spend_rest(self) -> Flow:
-        """Evaluate the best on blocks that it has not seen with what is still left."""
-        if self._plan.stream.length is not None:
-            return
-        while self.elite and (left := self._left()):
-            best = self.elite[0]
-            known = self.known.of(best)
-            some = min(left, _AT_ONCE)
-            blocks = [b for b in range(len(known) + some) if b not in known][:some]
-            yield [cell for block in blocks for cell in self._cells([best], block)]
-            self.blocks_used = max(self.blocks_used, blocks[-1] + 1)
+        """Evaluate the best on blocks that it has not seen with what is still left.
+
+        Where there are no more blocks for the best, the next best have their turn.
+        """
+        length = self._plan.stream.length
+        for candidate in self.elite:
+            known = self.known.of(candidate)
+            while left := self._left() or 0:
+                some = min(left, _AT_ONCE)
+                until = len(known) + some if length is None else length
+                blocks = [block for block in range(until) if block not in known][:some]
+                if not blocks:
+                    break
+                yield [cell for block in blocks for cell in self._cells([candidate], block)]
+                self.blocks_used = max(self.blocks_used, blocks[-1] + 1)
 
     def _hold(self, kind: str, entrants: Sequence[int], share: int, survivors: int) -> Flow:
         """Hold one race."""
@@ -223,7 +241,11 @@ class Series:
             entrants,
             order,
             until,
-            share + sum(len(self.known.of(c)) for c in entrants),
+            # more than can be paid for, perhaps: below, the race ends before it is spent
+            max(
+                share + sum(len(self.known.of(c)) for c in entrants),
+                len(entrants) * self._plan.first_test,
+            ),
             Rules(
                 self._plan.decider,
                 seed_for(self._plan.seed, "race", number),
@@ -232,6 +254,7 @@ class Series:
                 min(survivors, len(entrants) - 1),
                 self._plan.stream.length,
                 patient=kind != "race",
+                maximize=self._plan.maximize,
             ),
             self._watch if self._callbacks else None,
         )
@@ -255,30 +278,43 @@ class Series:
         """Return the blocks of a race, and until when each entrant is protected.
 
         A race begins with a new block, in which no elite has an advantage; then come the old
-        ones, in which the elites are known and cannot go until the others have caught up.
+        ones, in which the elites are known and cannot go until the others have caught up. Blocks
+        in which nobody has succeeded come at the very end, if there is one.
         """
         used = self.blocks_used
         new = self._plan.stream.new_ones(used)
+        hopeless = [block for block in range(used) if not self.known.is_usable(block)]
         if kind == "selection":
-            common = self.known.common(entrants)
-            rest = [block for block in range(used) if block not in set(common)]
-            return chain(common, rest, new), [len(common)] * len(entrants)
+            common = [b for b in self.known.common(entrants) if self.known.is_usable(b)]
+            rest = [b for b in range(used) if b not in {*common, *hopeless}]
+            at_least = len(common) + self._shared_evenly(len(entrants))
+            return chain(common, rest, new, hopeless), [at_least] * len(entrants)
         first = list(islice(new, 1))
-        early = first + self._plan.stream.old_ones(race, used)
+        old = self._plan.stream.old_ones(race, used)
+        early = first + [block for block in old if self.known.is_usable(block)]
         until = []
         for candidate in entrants:
             known = self.known.of(candidate)
             until.append(
                 max((at + 1 for at, block in enumerate(early) if block in known), default=0)
             )
-        return chain(early, new), until
+        return chain(early, new, hopeless), until
+
+    def _shared_evenly(self, among: int) -> int:
+        """Return how many blocks the last race has in which nobody can go.
+
+        None usually, since little is left. Where there were no more candidates much is left, and
+        half of it is better spent on knowing all elites well than on the first to lead.
+        """
+        return (self._left() or 0) // (2 * among) if self._drawn_to_its_end else 0
 
     def _conclude(self, kind: str, contest: Contest, ended: str, survivors: int) -> None:
         """Take over who goes on, and say what came of a race."""
         alive = contest.alive
         others = [] if kind == "race" else [c for c in contest.entrants if c not in alive]
-        if ended == Ended.ALL_FAILED:
-            self.elite = ()
+        succeeded = {c for c in contest.entrants if self.known.mean(c) is not None}
+        if ended == Ended.ALL_FAILED or not succeeded:
+            self.elite = tuple(c for c in self.elite if c in succeeded)
         else:
             ranked = self._expected_best_first([*alive, *others])
             stay = tuple(c for c in ranked if c in alive)
@@ -286,7 +322,8 @@ class Series:
             self.elite = stay[:survivors] if kind == "race" else (*stay, *gone)
         self._told_apart = self._told_apart or contest.tells_apart
         self.best = self.elite[0] if self.elite and self._told_apart else None
-        self._clarity = (len(contest.entrants) - len(alive)) / (len(contest.entrants) - survivors)
+        could_go = len(contest.entrants) - min(survivors, len(contest.entrants) - 1)
+        self._clarity = (len(contest.entrants) - len(alive)) / could_go
         event = RaceCompleted(
             race=len(self.races),
             kind=kind,
@@ -332,11 +369,11 @@ class Series:
 
     def _why_over(self) -> Ended:
         if len(self.configs) == 1:
-            self.best, self.elite = 0, (0,)
             return Ended.ONE_CANDIDATE
-        last = self.races[-1].ended if self.races else ""
-        if self.best is None and last in (Ended.ALL_FAILED, Ended.ALL_EQUAL):
-            return Ended(last)
+        if self.races and not self.known.has_any_success:
+            return Ended.ALL_FAILED
+        if self.races and self.best is None and self.known.is_all_equal:
+            return Ended.ALL_EQUAL
         used_up = self._plan.stream.length is not None and self._left() != 0
         return Ended.INSTANCES if used_up else Ended.BUDGET
 

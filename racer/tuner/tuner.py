@@ -119,7 +119,6 @@ class Tuner:
             elites=None if elites is None else whole(elites, "elites", least=1),
             stream=stream,
         )
-        self._given = decider
         self._check_budget()
         self._told: dict[tuple[int, int], Outcome] = {}
         self._asked: dict[tuple[int, int], Cell] = {}
@@ -153,7 +152,7 @@ class Tuner:
 
     def _settings(self) -> tuple[Any, ...]:
         return (
-            self._given,
+            self._plan.decider,
             self._plan.budgets[0] if len(self._plan.budgets) == 1 else list(self._plan.budgets),
             list(self._plan.initial),
             self._plan.maximize,

@@ -1,0 +1,226 @@
+"""Children: around the elites, different from all that is there, and within the space."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from racer import Categorical, Integer, Real, Space
+from racer.space.vectors import choice_counts, vectors_around
+from racer.tuner import proposals as module
+from racer.tuner.effects import Effects
+from racer.tuner.proposals import WIDEST, Proposals
+
+LAWS = settings(max_examples=20, deadline=None, derandomize=True)
+
+
+def begun(space, configs, seed=1):
+    proposals = Proposals(space, seed)
+    for config in configs:
+        proposals.take(config)
+    return proposals
+
+
+def learnt(proposals, costs, variance=0.01):
+    costs = np.asarray(costs, dtype=float)
+    known = Effects(costs, np.full(len(costs), variance))
+    return proposals.learn(np.arange(len(costs)), known, range(len(costs)))
+
+
+@LAWS
+@given(
+    st.sampled_from(["reals", "mixed", "three", "four"]),
+    st.integers(0, 10**6),
+    st.integers(0, 30),
+    st.floats(0, 1),
+    st.booleans(),
+)
+def test_children_are_new_and_in_the_space(tuning, name, seed, n, clarity, with_surrogate):
+    space = tuning.SPACES[name]()
+    parents = space.sample(5, seed=seed)
+    proposals = begun(space, parents, seed)
+    if with_surrogate:
+        learnt(proposals, np.random.default_rng(seed).normal(size=len(parents)))
+    elites = list(range(len(parents)))[::2]
+    children = proposals.around(elites, n, 1, clarity)
+    keys = {space.key(child.config) for child in children}
+    assert len(keys) == len(children) == min(n, space.size - len(parents))
+    assert not keys & {space.key(config) for config in parents}
+    for child in children:
+        assert space.check(child.config) == child.config
+        assert child.parent is None or child.parent in elites
+
+
+def test_the_same_seed_and_race_give_the_same_children(tuning):
+    def drawn(seed, race):
+        space = tuning.mixed()
+        proposals = begun(space, space.sample(9, seed=3), seed)
+        learnt(proposals, np.arange(9))
+        return proposals.around([0, 4], 12, race, 1.0)
+
+    assert drawn(1, 2) == drawn(1, 2)
+    assert drawn(1, 2) != drawn(2, 2)
+    assert drawn(1, 2) != drawn(1, 3)
+
+
+def test_the_first_ones_fill_the_space(tuning):
+    drawn = Proposals(tuning.reals(1), 1).everywhere(10, 0)
+    cells = sorted(int((child.config["x0"] + 5) // 1) for child in drawn)
+    assert cells == list(range(10))  # a Latin hypercube
+    assert {child.parent for child in drawn} == {None}
+
+
+def test_children_narrow_from_race_to_race_as_the_last_one_was_clear():
+    space = Space({f"x{i}": Real(-1, 1) for i in range(2)})
+    proposals = begun(space, [{"x0": 0, "x1": 0}])
+
+    def width(race, clarity):
+        children = proposals.around([0], 100, race, clarity)
+        return np.std([child.config["x0"] for child in children]) / 2
+
+    widths = [width(race, 1.0) for race in range(1, 4)]
+    # the spread times (1/100)^(1/2) each time
+    assert widths == pytest.approx([0.05, 0.005, 0.001], rel=0.35)
+    assert proposals.spread == module._NARROWEST
+    other = begun(space, [{"x0": 0, "x1": 0}])
+    other.around([0], 100, 1, 0.0)
+    assert other.spread == WIDEST
+
+
+def test_the_first_elite_has_most_children_and_all_have_some(monkeypatch):
+    monkeypatch.setattr(module, "_CROSSED", 0.0)
+    space = Space({"x": Real(-1, 1), "y": Real(-1, 1)})
+    elites = [{"x": x, "y": 0} for x in (-0.9, 0, 0.9)]
+    children = begun(space, elites).around([2, 0, 1], 300, 1, 1.0)
+    parents = [child.parent for child in children]
+    counts = [parents.count(elite) for elite in (2, 0, 1)]
+    assert counts == pytest.approx([150, 100, 50], abs=30)
+    for child in children:
+        assert abs(child.config["x"] - elites[child.parent]["x"]) < 0.4
+
+
+def test_crossed_children_take_each_parameter_from_any_elite(monkeypatch):
+    monkeypatch.setattr(module, "_CROSSED", 1.0)
+    space = Space({"x": Real(-1, 1), "y": Real(-1, 1)})
+    proposals = begun(space, [{"x": -0.9, "y": -0.9}, {"x": 0.9, "y": 0.9}])
+    proposals.spread = 0.02
+    children = proposals.around([0, 1], 100, 1, 0.0)
+    mixed = sum(child.config["x"] * child.config["y"] < 0 for child in children)
+    assert 25 < mixed < 65
+
+
+def test_the_surrogate_takes_the_more_promising_drafts():
+    space = Space({"x": Real(0, 1), "y": Real(0, 1)})
+    configs = space.sample(40, seed=1, method="lhs")
+    cost = np.array([(c["x"] - 0.7) ** 2 for c in configs])
+    elite = int(np.argmin([abs(c["x"] - 0.5) for c in configs]))
+
+    def mean(with_surrogate):
+        proposals = begun(space, configs)
+        if with_surrogate:
+            learnt(proposals, cost, 1e-6)
+        children = proposals.around([elite], 40, 1, 0.0)
+        return np.mean([abs(child.config["x"] - 0.7) for child in children])
+
+    assert mean(with_surrogate=True) < 0.5 * mean(with_surrogate=False)
+
+
+def test_what_is_expected_of_candidates_is_told_in_the_order_asked():
+    space = Space({"x": Real(0, 1)})
+    configs = space.sample(30, seed=1)
+    proposals = begun(space, configs)
+    costs = np.array([c["x"] for c in configs])
+    known = Effects(costs, np.full(30, 1e-4))
+    expected = proposals.learn(np.arange(30), known, [7, 3, 22])
+    assert expected == pytest.approx(costs[[7, 3, 22]], abs=0.05)
+
+
+def test_of_many_candidates_the_best_the_present_and_the_latest_are_learnt_from(monkeypatch):
+    seen = []
+    surrogate = module.Surrogate
+
+    def spy(features, effects, start):
+        seen.append(effects.value)
+        return surrogate(features, effects, start)
+
+    monkeypatch.setattr(module, "Surrogate", spy)
+    monkeypatch.setattr(module, "_LEARNT", 40)
+    space = Space({"x": Real(0, 1)})
+    proposals = begun(space, space.sample(90, seed=1))
+    costs = np.arange(90.0)[::-1].copy()  # the latest are the best
+    costs[:10] = -1.0
+    known = Effects(costs, np.ones(90))
+    expected = proposals.learn(np.arange(90), known, [30, 75])
+    assert len(expected) == 2
+    (values,) = seen
+    assert len(values) == module._LEARNT
+    assert {*costs[:10], costs[30], costs[75], costs[89]} <= set(values)
+
+
+def test_a_space_that_is_drawn_to_its_end_gives_what_there_is(tuning):
+    space = tuning.countable(2, 3)
+    proposals = begun(space, space.sample(4, seed=1))
+    assert len(proposals.around([0, 1], 50, 1, 1.0)) == 2
+    assert len(proposals.everywhere(50, 1)) == 2
+
+
+def test_near_duplicates_make_the_neighbourhood_wide_again():
+    """Soft restart: what is drawn from a tiny neighbourhood would be the elite again."""
+    space = Space({"x": Real(0, 1)})
+    proposals = begun(space, [{"x": 0.5}])
+    proposals.spread = 1e-7
+    children = proposals.around([0], 20, 1, 0.0)
+    places = np.array([0.5] + [child.config["x"] for child in children])
+    gaps = np.abs(places[:, None] - places)[np.triu_indices(21, 1)]
+    assert gaps.min() >= module._ALIKE - 1e-8  # rounded to digits
+    assert {child.parent for child in children} == {0}
+
+
+def test_near_duplicates_are_told_where_parameters_do_not_exist():
+    space = Space(
+        {"kind": Categorical(["a", "b"]), "x": Real(0, 1), "y": Real(0, 1)},
+        conditions={"y": {"kind": "b"}},
+    )
+    proposals = begun(space, [{"kind": "a", "x": 0.5}])
+    proposals.spread = 1e-7
+    children = [child.config for child in proposals.around([0], 20, 1, 0.0)]
+    alike = [c for c in children if c["kind"] == "a"]
+    places = np.array([0.5] + [c["x"] for c in alike])
+    assert len(places) > 2
+    gaps = np.abs(places[:, None] - places)[np.triu_indices(len(places), 1)]
+    assert gaps.min() >= module._ALIKE - 1e-8  # rounded to digits
+
+
+def test_whole_numbers_run_out_and_the_neighbourhood_widens():
+    space = Space({"n": Integer(0, 1000)})
+    proposals = begun(space, [{"n": 500}])
+    proposals.spread = 0.001
+    drawn = [child.config["n"] for child in proposals.around([0], 30, 1, 0.0)]
+    assert len(set(drawn)) == 30
+    assert max(abs(n - 500) for n in drawn) > 10
+
+
+def test_a_repair_hook_is_applied_to_children():
+    space = Space(
+        {"x": Real(0, 1), "y": Real(0, 1)},
+        repair=lambda c: {"x": min(c.values()), "y": max(c.values())},
+    )
+    children = begun(space, space.sample(3, seed=1)).around([0, 1], 20, 1, 1.0)
+    assert len(children) == 20
+    assert all(child.config["x"] <= child.config["y"] for child in children)
+
+
+def test_vectors_around_parents_are_truncated_and_follow_their_spread():
+    rng = np.random.default_rng(0)
+    space = Space({"k": Categorical(list("abcd")), "x": Real(0, 1), "y": Real(0, 1)})
+    choices = choice_counts(space.parameters)
+    parents = np.tile([0.125, 0.5, np.nan], (4000, 1))
+    drawn = vectors_around(parents, np.full(4000, 0.1), choices, rng)
+    assert drawn.min() >= 0
+    assert drawn.max() <= 1
+    assert drawn[:, 1].std() == pytest.approx(0.1, rel=0.05)
+    shares = np.bincount((drawn[:, 0] * 4).astype(int), minlength=4) / 4000
+    assert shares == pytest.approx([0.925, 0.025, 0.025, 0.025], abs=0.01)
+    assert np.histogram(drawn[:, 2], 4, (0, 1))[0] / 4000 == pytest.approx([0.25] * 4, abs=0.03)
