@@ -252,9 +252,17 @@ class Space:
         """Say which parameters exist at vectors, shape (k, d) both; none where nothing can be."""
         if not self._structure.may_be_absent or not len(vectors):
             return np.ones(vectors.shape, dtype=bool)
-        names = list(self.parameters)
-        found = (sampling.decoded(self._structure, vector) or {} for vector in vectors)
-        return np.array([[name in config for name in names] for config in found])
+        names, asked = list(self.parameters), self._structure.related()
+        present = np.zeros(vectors.shape, dtype=bool)
+        for i, vector in enumerate(vectors.tolist()):
+            place = dict(zip(names, vector, strict=True))
+
+            def choose(name: str, domain: Any, place: dict[str, float] = place) -> Any:
+                return domain.decode(place[name]) if name in asked else None
+
+            config = self._structure.build(choose) or {}
+            present[i] = [name in config for name in names]
+        return present
 
     def encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
         """Return a share of the range for each parameter, shape (d,); NaN for absent ones.

@@ -56,10 +56,10 @@ def test_entrants_keep_their_numbers_and_blocks_come_as_given():
     assert race.tells_apart
 
 
-def test_a_race_in_which_nobody_goes_is_given_up_two_looks_after_the_first():
+def test_a_race_in_which_nobody_goes_is_given_up_at_the_next_look():
     race = contest()
     play(race, in_turns(race))
-    assert (race.ended, race.blocks) == ("no-elimination", 7)
+    assert (race.ended, race.blocks) == ("no-elimination", 6)
     assert race.alive == [7, 3, 9]
 
 
