@@ -19,7 +19,7 @@ from racer.evaluate.cell import Outcome
 from racer.integrations.optuna.finish import report_mean
 from racer.integrations.optuna.values import MEAN_STEP, mean, usable
 from racer.run.jsonable import dumps, encode, same
-from racer.seeding import check_seed, seed_for
+from racer.seeding import check_seed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

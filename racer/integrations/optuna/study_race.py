@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import optuna
 from optuna.distributions import BaseDistribution
 from optuna.trial import BaseTrial, TrialState
 
 from racer._checks import whole
 from racer.candidates.pool import as_sequence
+from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.names import as_decider
 from racer.errors import BudgetError, RaceStateError, SettingError
 from racer.evaluate.cell import Cell, Outcome
@@ -26,6 +27,7 @@ from racer.seeding import block_seed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import optuna
     from optuna.study import Study
 
     from racer.deciders.decider import Decider
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from racer.evaluate.workers import Workers
 
 __all__ = ["race_study"]
+
+_SHARE = 0.3  # of all its cells that a race is planned to spend, by default
 
 Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
 
@@ -46,8 +50,8 @@ def race_study(
     budget: int,
     trials: int = 10,
     elites: int = 3,
-    decider: str | Decider = "f-race",
-    first_test: int = 5,
+    decider: str | Decider | None = None,
+    first_test: int | None = None,
     n_jobs: int = 1,
     seed: int | None = None,
     timeout: float | None = None,
@@ -89,11 +93,12 @@ def race_study(
         New trials per race.
     elites : int
         At most so many take part in the next race.
-    decider : str or Decider
-        As of `racer.race`. The default drops early, to spend the budget on many trials;
-        "anytime" is for when losing a good one is expensive.
-    first_test : int
-        Drop nobody before so many instances.
+    decider : str or Decider, optional
+        As of `racer.race`. None: `BayesianBest(by="mean")`, planned to spend 30 % of what all
+        trials on all instances would take, and to come to two trials by then. It drops early,
+        for many trials; "anytime" is for when losing a good one is expensive.
+    first_test : int, optional
+        Drop nobody before so many instances. None: 2 with the decider None, else 5.
     n_jobs : int
         1 evaluates in this process; more, or -1, in joblib workers, with the same result.
     seed : int >= 0, optional
@@ -137,8 +142,8 @@ def race_study(
     settings = {
         "trials": whole(trials, "trials", least=2),
         "elites": whole(elites, "elites", least=0),
-        "decider": as_decider(decider),
-        "first_test": whole(first_test, "first_test", least=1),
+        "decider": None if decider is None else as_decider(decider),
+        "first_test": whole(_first_test(decider, first_test), "first_test", least=1),
     }
     evaluations = Budget.of(budget).evaluations
     if evaluations is None:
@@ -158,6 +163,12 @@ def race_study(
     with generators_put_back():
         races.run()
     return best_trials_by_evidence(study)
+
+
+def _first_test(decider: str | Decider | None, first_test: int | None) -> int:
+    if first_test is not None:
+        return first_test
+    return 2 if decider is None else 5
 
 
 class _Suggestion:
@@ -249,7 +260,7 @@ class _Races:
         race = Race(
             numbers,
             self._instances,
-            decider=self._settings["decider"],
+            decider=self._settings["decider"] or _planned(len(numbers) * n),
             budget=len(numbers) * n,
             maximize=is_maximized(record.study),
             seed=record.seed,
@@ -295,6 +306,11 @@ class _Races:
         if number not in self._configs:
             self._configs[number] = self._suggestion.config(self._record.frozen(number))
         return self._configs[number]
+
+
+def _planned(all_cells: int) -> Decider:
+    """Return the default decider of a race that would have so many cells if nobody went."""
+    return BayesianBest(by="mean", evaluations=math.ceil(_SHARE * all_cells))
 
 
 def _storable(outcome: Outcome) -> Outcome:

@@ -90,7 +90,7 @@ def test_values_are_what_evaluate_returned_with_the_seed_of_the_instance():
     study = in_order()
     raced(study)
     for trial in study.trials:
-        for block in range(min(5, len(trial.intermediate_values))):
+        for block in set(trial.intermediate_values) - {trial.user_attrs.get("racer:mean_step")}:
             expected = evaluate(trial.params, INSTANCES[block], block_seed(3, block))
             assert trial.intermediate_values[block] == expected
 
@@ -260,8 +260,9 @@ def crash_at(study, monkeypatch, at, after):
     """Let the write of that number, counted from 0, crash, before or after it is made."""
     done = 0
     for name in WRITES:
+        made = getattr(study._storage, name)
 
-        def write(*args, _write=getattr(study._storage, name), **kwargs):
+        def write(*args, _write=made, **kwargs):
             nonlocal done
             done += 1
             if done - 1 == at and not after:
