@@ -85,7 +85,8 @@ def race_study(
         objective without instances give ``range(20)``, say, and use the seed.
     suggest : callable or mapping of str to optuna distribution
         ``suggest(trial) -> config``, with `trial.suggest_float` and so on; or the search space
-        as of `study.ask`, and the config is the dict of parameters.
+        as of `study.ask`, and the config is the dict of parameters. A race that goes on calls it
+        again on its recorded trials, which suggest what they did.
     budget : int
         Evaluations in all, those recorded before included; never exceeded. A race is made smaller
         if the budget could not pay for all its trials on all instances.
