@@ -322,7 +322,7 @@ def test_a_trial_that_was_told_from_elsewhere_is_an_error(monkeypatch):
         crash_at(study, patched, 40, after=True)
         with pytest.raises(Crash):
             raced(study)
-    for trial in study.trials:
+    for trial in study.get_trials(states=[TrialState.RUNNING]):
         study.tell(trial.number, state=TrialState.PRUNED)
     with pytest.raises(racer.RaceStateError, match="has ended as PRUNED, but this race would go"):
         raced(study)
