@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["race_study"]
 
-_SHARE = 0.3  # of all its cells that a race is planned to spend, by default
+_SHARE = 0.5  # of all its cells that a race is planned to spend, by default
 
 Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
 
@@ -48,7 +48,7 @@ def race_study(
     *,
     suggest: Suggest,
     budget: int,
-    trials: int = 10,
+    trials: int = 5,
     elites: int = 3,
     decider: str | Decider | None = None,
     first_test: int | None = None,
@@ -95,11 +95,11 @@ def race_study(
     elites : int
         At most so many take part in the next race.
     decider : str or Decider, optional
-        As of `racer.race`. None: `BayesianBest(by="mean")`, planned to spend 30 % of what all
+        As of `racer.race`. None: `BayesianBest(by="mean")`, planned to spend half of what all
         trials on all instances would take, and to come to two trials by then. It drops early,
         for many trials; "anytime" is for when losing a good one is expensive.
     first_test : int, optional
-        Drop nobody before so many instances. None: 2 with the decider None, else 5.
+        Drop nobody before so many instances. None: 3 with the decider None, else 5.
     n_jobs : int
         1 evaluates in this process; more, or -1, in joblib workers, with the same result.
     seed : int >= 0, optional
@@ -169,7 +169,7 @@ def race_study(
 def _first_test(decider: str | Decider | None, first_test: int | None) -> int:
     if first_test is not None:
         return first_test
-    return 2 if decider is None else 5
+    return 3 if decider is None else 5
 
 
 class _Suggestion:
