@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import optuna
 from optuna.exceptions import ExperimentalWarning
@@ -31,6 +31,9 @@ from racer.integrations.optuna import (
     finish,
     race_study,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # %% The data, and 20 folds: 10 in each of 2 repetitions. Each of them is an instance.
 X, y = load_digits(return_X_y=True)
@@ -116,9 +119,11 @@ def main(storage: str | None = None, picture: str | None = None, trials: int = 4
             warnings.simplefilter("ignore", ExperimentalWarning)
             axes = plot_intermediate_values(study)
         axes.set_ylim(-1.0, 30.0)
-        axes.get_legend().remove()  # 100 trials and more
-        axes.figure.savefig(picture, dpi=100)
+        if legend := axes.get_legend():
+            legend.remove()  # a line for each of many trials
+        cast("Figure", axes.figure).savefig(picture, dpi=100)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    given = [*sys.argv[1:], None, None]
+    main(given[0], given[1])
