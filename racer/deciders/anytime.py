@@ -10,6 +10,7 @@ import numpy as np
 from racer._checks import flag
 from racer.deciders.bets import Bets, log_e_of_signs
 from racer.deciders.budgeted import check_limit, least, used_after
+from racer.deciders.challenge import evidence_against
 from racer.deciders.decider import Blocks, Drop, Verdict, best_of
 from racer.deciders.ranking import RunningRanks
 from racer.errors import SettingError
@@ -145,6 +146,24 @@ class AnytimeRace:
         dropped = _drop(state, e_values, goes)
         undecided = not dropped and self._is_undecided(state)
         return state, Verdict(dropped, best, standing, {"gate": "none"}, undecided)
+
+    def judge(self, own: NDArray[np.float64], others: NDArray[np.float64]) -> Drop | None:
+        """Say whether one candidate may go, on whatever blocks it shares with each of others.
+
+        Its e-value is that of `evidence_against`; an opponent that shares no block with it does
+        not count. What opponents are to each other enters by blocks before only, so that nothing
+        is gained by luck. The promise of `decide` holds for this candidate if which blocks an
+        opponent has seen depends on blocks before.
+        """
+        opponents = np.flatnonzero(~np.isnan(others).all(axis=0))
+        if not len(opponents):
+            return None
+        sized = None if self.form == "sign" else self.form
+        log_e, against = evidence_against(own, others[:, opponents], sized)
+        e_value = float(np.exp(min(log_e, _LARGEST)))
+        if e_value < self._needed(len(opponents) + 1):
+            return None
+        return Drop(others.shape[1], "inferior", int(opponents[against]), e_value, "e-value")
 
     def _needed(self, alive: int) -> float:
         """Return the e-value at which a candidate goes."""

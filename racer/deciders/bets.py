@@ -12,7 +12,7 @@ from racer.stats.dirichlet import RowBuffer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Bets", "Sized", "log_e_of_signs"]
+__all__ = ["Bets", "Duels", "Sized", "log_e_of_signs"]
 
 Sized = Literal["rank", "median"]
 
@@ -30,49 +30,54 @@ def _pairs(m: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.triu_indices(m, 1)
 
 
-class Bets:
-    """For each ordered pair (i, j), bets that i costs more than j, sized by the difference.
+class Duels:
+    """For each of n pairs, bets on who costs more, sized by the difference of their costs.
 
-    E_ij is the mean over shares c of the products over blocks of 1 + b(c s), s being the sign of
-    cost i - cost j times its size relative to the pair's sizes so far, this one among them
-    (the first 256 sizes, from then on): "median", size / median, at most 3, b = tanh
-    (1 + tanh x = exp(x) / cosh(x)); "rank", mid-rank / number, b(x) = x. Ties bet nothing; a
-    cell that failed against one that did not is a bet of full size; neither counts among the
+    The e-process of a pair (one, other) is the mean over shares c of the products over blocks of
+    1 + b(c s), s being the sign of one's cost - other's cost times its size relative to the
+    pair's sizes so far, this one among them (the first 256 sizes, from then on): "median",
+    size / median, at most 3, b = tanh (1 + tanh x = exp(x) / cosh(x)); "rank", mid-rank /
+    number, b(x) = x. Ties bet nothing, nor does a block that one of them has not seen; a cell
+    that failed against one that did not is a bet of full size; none of these counts among the
     sizes.
 
     Given the past, b is an odd and nondecreasing function of the difference: its mean is 0
     where differences are symmetric about 0, and lower where they are shifted down. So under
-    "i is not worse than j" each factor has mean 1 at most, and E_ij is an e-process.
+    "one is not worse than the other" each factor has mean 1 at most, and this is an e-process.
 
     Parameters
     ----------
-    m : int
-        Candidates.
+    n : int
+        Pairs.
     sized : {"rank", "median"}
     """
 
-    def __init__(self, m: int, sized: Sized) -> None:
-        self._m = m
+    def __init__(self, n: int, sized: Sized) -> None:
         self._sized: Sized = sized
         self._shares = np.array(_SHARES[sized])[:, None]
-        first, _ = _pairs(m)
-        # of each pair i < j, the logs for (i, j) and for (j, i), by share
-        self._logs = np.zeros((2, len(self._shares), len(first)))
-        self._sizes = RowBuffer(len(first), np.float64)  # ascending, then inf where none
-        self._known = np.zeros(len(first), dtype=np.intp)
+        # the logs for (one, other) and for (other, one), by share
+        self._logs = np.zeros((2, len(self._shares), n))
+        self._sizes = RowBuffer(n, np.float64)  # ascending, then inf where none
+        self._known = np.zeros(n, dtype=np.intp)
 
-    def keep(self, kept: NDArray[np.intp]) -> None:
-        """Forget all candidates but those at these positions (ascending)."""
-        first, second = _pairs(self._m)
-        stay = np.flatnonzero(np.isin(first, kept) & np.isin(second, kept))
-        self._m = len(kept)
+    def keep(self, stay: NDArray[np.intp]) -> None:
+        """Forget all pairs but those at these positions."""
         self._logs, self._known = self._logs[:, :, stay], self._known[stay]
         self._sizes.keep(columns=stay)
 
-    def add(self, costs: NDArray[np.float64]) -> None:
-        """Settle the bets of one block: costs, shape (m,), +inf for a failed cell."""
-        first, second = _pairs(self._m)
-        one, other = costs[first], costs[second]
+    @property
+    def n_shares(self) -> int:
+        """Shares of the wealth that are bet side by side."""
+        return len(self._shares)
+
+    def add(self, one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Settle the bets of one block: costs, shape (n,), +inf where failed, NaN if unknown.
+
+        Returns
+        -------
+        ndarray, shape (n_shares, n)
+            The logs of what the bets that one costs more have made of each share.
+        """
         sign = np.subtract(one > other, one < other, dtype=np.float64)
         sized = (sign != 0.0) & np.isfinite(one) & np.isfinite(other)
         with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
@@ -80,7 +85,10 @@ class Bets:
         bet = self._shares * (sign * self._relative(size, sized))
         if self._sized == "median":
             bet = np.tanh(bet)
-        self._logs += np.log1p(np.array([bet, -bet]))
+        made: NDArray[np.float64] = np.log1p(np.array([bet, -bet]))
+        self._logs += made
+        gained: NDArray[np.float64] = made[0]
+        return gained
 
     def _relative(self, size: NDArray[np.float64], sized: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Take in the sizes of a block; return them relative to those so far, with these."""
@@ -116,6 +124,48 @@ class Bets:
         rows[:] = moved
 
     def log_e(self, more: int = 0) -> NDArray[np.float64]:
+        """Return log E of each pair, shape (2, n): that one costs more, and that other does.
+
+        Parameters
+        ----------
+        more : int
+            After so many more blocks, each with the best bet that there is.
+        """
+        full = self._shares * _FULL[self._sized]
+        best = np.log1p(np.tanh(full) if self._sized == "median" else full)
+        mixed: NDArray[np.float64] = np.logaddexp.reduce(self._logs + more * best, axis=1)
+        mixed -= np.log(len(best))
+        return mixed
+
+
+class Bets:
+    """For each ordered pair (i, j) of m candidates, bets that i costs more than j.
+
+    E_ij is that of `Duels`.
+
+    Parameters
+    ----------
+    m : int
+        Candidates.
+    sized : {"rank", "median"}
+    """
+
+    def __init__(self, m: int, sized: Sized) -> None:
+        self._m = m
+        self._duels = Duels(len(_pairs(m)[0]), sized)
+
+    def keep(self, kept: NDArray[np.intp]) -> None:
+        """Forget all candidates but those at these positions (ascending)."""
+        first, second = _pairs(self._m)
+        self._duels.keep(np.flatnonzero(np.isin(first, kept) & np.isin(second, kept)))
+        self._m = len(kept)
+
+    def add(self, costs: NDArray[np.float64]) -> None:
+        """Settle the bets of one block: costs, shape (m,), +inf for a failed cell."""
+        first, second = _pairs(self._m)
+        self._duels.add(costs[first], costs[second])
+
+    def log_e(self, more: int = 0) -> NDArray[np.float64]:
         """Return log E_ij, shape (m, m), -inf on the diagonal.
 
         Parameters
@@ -123,12 +173,9 @@ class Bets:
         more : int
             After so many more blocks, each with the best bet that there is for (i, j): i fails.
         """
-        full = self._shares * _FULL[self._sized]
-        best = np.log1p(np.tanh(full) if self._sized == "median" else full)
-        mixed = np.logaddexp.reduce(self._logs + more * best, axis=1) - np.log(len(best))
         first, second = _pairs(self._m)
         table = np.full((self._m, self._m), -np.inf)
-        table[first, second], table[second, first] = mixed
+        table[first, second], table[second, first] = self._duels.log_e(more)
         return table
 
 

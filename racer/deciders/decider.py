@@ -15,6 +15,7 @@ __all__ = [
     "Blocks",
     "Decider",
     "Drop",
+    "JudgesOne",
     "KnowsBudget",
     "Measure",
     "Reason",
@@ -106,6 +107,28 @@ class KnowsBudget(Protocol):
             The budget; None if it is not in evaluations.
         blocks : int, optional
             The number of instances if each is used once, None otherwise.
+        """
+        ...
+
+
+@runtime_checkable
+class JudgesOne(Protocol):
+    """A decider that can compare one candidate with others that have not seen the same blocks."""
+
+    def judge(self, own: NDArray[np.float64], others: NDArray[np.float64]) -> Drop | None:
+        """Say whether one candidate may go; None if it stays.
+
+        Parameters
+        ----------
+        own : ndarray, shape (n,)
+            Its costs, in the order in which they came.
+        others : ndarray, shape (n, k)
+            Those of its opponents on the same blocks; NaN where one has not seen a block.
+
+        Returns
+        -------
+        Drop or None
+            `candidate` is k, `against` the column of an opponent.
         """
         ...
 

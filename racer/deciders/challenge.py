@@ -1,0 +1,94 @@
+"""Evidence against one candidate, from whatever blocks it shares with each of many others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from racer.deciders.bets import Duels, Sized, log_e_of_signs
+from racer.deciders.scores import block_scores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Evidence", "evidence_against"]
+
+
+class Evidence(NamedTuple):
+    """What speaks against a candidate."""
+
+    log_e: float
+    against: int  # who speaks most against it
+
+
+def evidence_against(
+    own: NDArray[np.float64], others: NDArray[np.float64], sized: Sized | None
+) -> Evidence:
+    """Return the e-value "this candidate is worse than one of these opponents".
+
+    It is the mean of two e-processes. One is the mean of E_ij over the opponents j. It has to be
+    k times as large against the only good one of k opponents as it would be without the
+    others. The other bets in each block against one opponent only: the one with the best mean
+    rank among the opponents on the blocks before. To have been lucky there gains nothing here.
+
+    Given the past, each bet is fair or unfavourable if this candidate is worse than none, so the
+    mean is an e-process too.
+
+    Parameters
+    ----------
+    own : ndarray, shape (n,)
+        Costs, in the order in which they came.
+    others : ndarray, shape (n, k)
+        NaN where an opponent has not seen a block; each has seen one.
+    sized : {"rank", "median"} or None
+        By what the bets are sized; None: nothing.
+    """
+    leaders = _leaders(others)
+    led = leaders >= 0
+    against_leader = others[np.arange(len(own)), np.maximum(leaders, 0)]
+    if sized is None:
+        of_each = _log_e_of_signs(own[:, None], others)
+        of_leaders = float(_log_e_of_signs(own[led, None], against_leader[led, None])[0])
+    else:
+        duels = Duels(others.shape[1], sized)
+        won = np.zeros(duels.n_shares)
+        for cost, row, leader in zip(own.tolist(), others, leaders.tolist(), strict=True):
+            gained = duels.add(np.full(len(row), cost), row)
+            if leader >= 0:
+                won += gained[:, leader]
+        of_each, of_leaders = duels.log_e()[0], _log_mean(won)
+    both = _log_mean(np.array([_log_mean(of_each), of_leaders]))
+    return Evidence(both, int(of_each.argmax()))
+
+
+def _leaders(others: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return for each block the leader among those who see it; -1 where nothing tells.
+
+    That is who has the best mean rank on the blocks before, the best mean cost if several tie;
+    where only one sees a block, that one.
+    """
+    leaders = np.full(len(others), -1, dtype=np.intp)
+    ranks, costs, seen = np.zeros((3, others.shape[1]))
+    for block, row in enumerate(others):
+        sees = np.flatnonzero(~np.isnan(row))
+        if len(sees) == 1:
+            leaders[block] = sees[0]
+        known = sees[seen[sees] > 0]
+        if len(known):
+            order = np.lexsort((costs[known] / seen[known], ranks[known] / seen[known]))
+            leaders[block] = known[order[0]]
+        if len(sees):
+            ranks[sees] += block_scores(row[sees], "mean-rank")
+            with np.errstate(over="ignore"):
+                costs[sees] += row[sees]
+            seen[sees] += 1.0
+    return leaders
+
+
+def _log_e_of_signs(own: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    return log_e_of_signs((own > others).sum(axis=0), (own < others).sum(axis=0))
+
+
+def _log_mean(log_e: NDArray[np.float64]) -> float:
+    return float(np.logaddexp.reduce(log_e) - np.log(len(log_e)))

@@ -1,0 +1,1 @@
+"""racer inside other frameworks: nothing else of racer imports this room."""

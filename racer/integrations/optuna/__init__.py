@@ -1,0 +1,18 @@
+"""Racing in Optuna: a pruner, races of a study's trials, and which trial is really best."""
+
+try:
+    import optuna as _optuna  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "optuna":
+        raise
+    raise ModuleNotFoundError(
+        "racer.integrations.optuna needs Optuna, which is not installed: pip install 'racer[optuna]'",
+        name="optuna",
+    ) from error
+
+from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
+from racer.integrations.optuna.finish import finish
+from racer.integrations.optuna.pruner import RacingPruner
+from racer.integrations.optuna.study_race import race_study
+
+__all__ = ["Evidence", "RacingPruner", "best_trials_by_evidence", "finish", "race_study"]

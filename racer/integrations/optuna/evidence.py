@@ -1,0 +1,216 @@
+"""Which trial of a study is really best: what its values on single instances say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from optuna.trial import TrialState
+
+from racer.errors import ScoresError, SettingError
+from racer.integrations.optuna.values import costs_on, is_maximized, mean, usable
+from racer.seeding import check_seed
+from racer.stats._validation import check_fraction
+from racer.stats.bayesian_friedman import probability_best
+from racer.stats.friedman import friedman_test
+from racer.stats.ranks import ranks_of
+from racer.stats.sign import probability_better, sign_test
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+    from optuna.study import Study
+    from optuna.trial import FrozenTrial
+
+__all__ = ["Evidence", "best_trials_by_evidence"]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the values on single instances say of the trials of a study.
+
+    Attributes
+    ----------
+    best : int
+        The number of the trial that is most probably best (the one with the best mean, if
+        several are); `study.trials[best]` is the trial.
+    probability : dict of int to float
+        For each trial compared, the posterior probability that its expected rank among them is
+        the best one (Benavoli et al. 2015, eq. 15).
+    indistinguishable : tuple of int
+        The best, and the others that may be: the first of the trials compared, by probability
+        and then mean rank, as many as no test of "all of these are equal" tells apart.
+    compared_on : tuple of int
+        The instances: all that the trials compared have in common.
+    instances : dict of int to int
+        On how many instances each complete or pruned trial has a usable value.
+    """
+
+    best: int
+    probability: dict[int, float]
+    indistinguishable: tuple[int, ...]
+    compared_on: tuple[int, ...]
+    instances: dict[int, int]
+    _rows: tuple[tuple[str, float | None, float, float], ...]  # state, value, mean, beats best
+
+    @cached_property
+    def trials(self) -> pd.DataFrame:
+        """One row per complete or pruned trial with a usable value, the most probable first.
+
+        Columns: state, value (Optuna's), instances, mean (over the instances it has seen),
+        probability (of being best; NaN if it was not compared), beats_best (posterior
+        probability that it is better than `best` on more than half of the instances, from
+        those that both have seen; pruned trials too), indistinguishable.
+        """
+        import pandas as pd  # noqa: PLC0415
+
+        numbers = list(self.instances)
+        state, value, average, beats = zip(*self._rows, strict=True)
+        frame = pd.DataFrame(
+            {
+                "state": state,
+                "value": np.array(value, dtype=np.float64),
+                "instances": list(self.instances.values()),
+                "mean": average,
+                "probability": [self.probability.get(number, np.nan) for number in numbers],
+                "beats_best": beats,
+                "indistinguishable": [number in self.indistinguishable for number in numbers],
+            },
+            index=pd.Index(numbers, name="trial"),
+        )
+        order = ["probability", "instances", "beats_best"]
+        return frame.sort_values(order, ascending=False, kind="stable")
+
+    def __repr__(self) -> str:
+        return (
+            f"Evidence(best={self.best}, probability={self.probability[self.best]:.3f}, "
+            f"indistinguishable={self.indistinguishable}, instances={len(self.compared_on)})"
+        )
+
+
+def best_trials_by_evidence(study: Study, *, confidence: float = 0.95, seed: int = 0) -> Evidence:
+    """Say which trial of a study is best, how probably, and which others may be.
+
+    `study.best_trial` is the trial with the best mean: the best one, or a lucky one. This
+    compares the values on single instances that the trials reported, as
+    ``trial.report(value, step=instance)``, with `RacingPruner`, `race_study` or anything else.
+
+    All complete and pruned trials are compared that have a usable value on each of the instances
+    on which most values of complete trials stand (of pruned ones, if none is complete). The
+    indistinguishable ones are the most trials, taken from the first, whose equality is not
+    rejected: by Friedman's chi-square, by the sign test where only two are left. So of trials that
+    are equally good, and the others clearly worse, one is left out with probability
+    1 - `confidence` or little more. What instances and how many it takes to tell trials apart is
+    not known before: with few instances all may be indistinguishable.
+
+    Parameters
+    ----------
+    study : optuna.Study
+        With one objective.
+    confidence : float in (0.5, 1)
+        1 - the level of these tests.
+    seed : int >= 0
+        Of the posterior draws: same seed, same answer.
+
+    Returns
+    -------
+    Evidence
+
+    Raises
+    ------
+    ScoresError
+        No trial has a usable value on an instance.
+    SettingError
+        A parameter out of range, or a study with several objectives.
+
+    References
+    ----------
+    Benavoli, Mangili, Corani, Zaffalon: A Bayesian nonparametric procedure for comparing
+    algorithms (ICML 2015), eq. 15; Friedman (JASA 1937).
+
+    Examples
+    --------
+    >>> import optuna
+    >>> from racer.integrations.optuna import best_trials_by_evidence
+    >>> study = optuna.create_study()
+    >>> for values in ([5, 3, 7, 1, 9], [4, 1, 6, 2, 8], [9, 8, 9, 8, 9]):
+    ...     trial = study.ask()
+    ...     for instance, value in enumerate(values):
+    ...         trial.report(value, step=instance)
+    ...     _ = study.tell(trial, sum(values) / 5)
+    >>> evidence = best_trials_by_evidence(study)
+    >>> evidence.best, evidence.indistinguishable
+    (1, (1, 0))
+    """
+    confidence = check_fraction(confidence, "confidence", low=0.5)
+    seed = check_seed(seed)
+    if len(study.directions) > 1:
+        raise SettingError("the study has several objectives: give one with a single direction")
+    maximize = is_maximized(study)
+    seen = _seen(study)
+    steps = sorted(_common_instances(seen))
+    compared = [trial for trial, values in seen if values.keys() >= set(steps)]
+    costs = costs_on(steps, compared, maximize=maximize)
+    shares = np.ones(1) if len(compared) == 1 else probability_best(costs, seed=seed)
+    order = np.lexsort((costs.mean(axis=0), ranks_of(costs).mean(axis=0), -shares)).tolist()
+    best = compared[order[0]]
+    equal = next(
+        k for k in range(len(order), 0, -1) if not _told_apart(costs[:, order[:k]], 1 - confidence)
+    )
+    return Evidence(
+        best.number,
+        {compared[i].number: float(shares[i]) for i in order},
+        tuple(compared[i].number for i in order[:equal]),
+        tuple(steps),
+        {trial.number: len(values) for trial, values in seen},
+        tuple(
+            (
+                trial.state.name,
+                trial.value,
+                mean(list(values.values())),
+                _beats(values, usable(best), maximize=maximize),
+            )
+            for trial, values in seen
+        ),
+    )
+
+
+def _told_apart(costs: NDArray[np.float64], level: float) -> bool:
+    """Say whether a test rejects that all columns are equal."""
+    if costs.shape[1] == 1:
+        return False
+    if costs.shape[1] == 2:
+        return sign_test(costs[:, 0], costs[:, 1]).p_value < level
+    return friedman_test(costs).p_value < level
+
+
+def _seen(study: Study) -> list[tuple[FrozenTrial, dict[int, float]]]:
+    """Return the complete and pruned trials that have usable values, with these."""
+    states = (TrialState.COMPLETE, TrialState.PRUNED)
+    trials = [(t, usable(t)) for t in study.get_trials(deepcopy=False, states=states)]
+    seen = [(trial, values) for trial, values in trials if values]
+    if not seen:
+        raise ScoresError(
+            f"no complete or pruned trial of study {study.study_name!r} reported a finite value "
+            "per instance: call trial.report(value, step=instance) in the objective"
+        )
+    return seen
+
+
+def _common_instances(seen: list[tuple[FrozenTrial, dict[int, float]]]) -> frozenset[int]:
+    """Return the set of instances, of those that one trial has, with most values in all."""
+    complete = [values for trial, values in seen if trial.state == TrialState.COMPLETE]
+    sets = [frozenset(values) for values in complete or [values for _, values in seen]]
+    return max(
+        sorted(set(sets), key=sorted),
+        key=lambda instances: (sum(s >= instances for s in sets) * len(instances), len(instances)),
+    )
+
+
+def _beats(values: dict[int, float], best: dict[int, float], *, maximize: bool) -> float:
+    """P(theta > 1/2), theta being the share of instances on which these values are better."""
+    common = values.keys() & best.keys()
+    gain = [(values[i] - best[i]) * (1.0 if maximize else -1.0) for i in common]
+    return probability_better(sum(g > 0.0 for g in gain), sum(g < 0.0 for g in gain))

@@ -1,0 +1,158 @@
+"""Racing the trials of a study: many are open at once, and evaluated instance by instance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from racer._checks import whole
+from racer.candidates.pool import as_sequence
+from racer.deciders.names import as_decider
+from racer.errors import BudgetError, SettingError
+from racer.evaluate.objective import check_objective
+from racer.evaluate.workers import generators_put_back, workers_for
+from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
+from racer.integrations.optuna.races import Races, Suggestion
+from racer.integrations.optuna.record import StudyRecord
+from racer.racing.budget import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from optuna.study import Study
+
+    from racer.deciders.decider import Decider
+    from racer.evaluate.objective import Objective
+    from racer.integrations.optuna.races import Suggest
+
+__all__ = ["race_study"]
+
+
+def race_study(
+    study: Study,
+    evaluate: Objective,
+    instances: Sequence[Any],
+    *,
+    suggest: Suggest,
+    budget: int,
+    trials: int = 5,
+    elites: int = 3,
+    decider: str | Decider | None = None,
+    first_test: int | None = None,
+    n_jobs: int = 1,
+    seed: int | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    retries: int = 0,
+) -> Evidence:
+    """Race the trials of a study, some at a time, until the budget is spent.
+
+    In each race the study's sampler proposes `trials` configurations, and all of them are
+    evaluated on one instance after another; after each the decider drops who is out of the
+    running. Who is dropped ends as PRUNED with its mean, who stays to the last instance as
+    COMPLETE with its mean over all: these values are comparable. The best of those that have
+    stayed, the elites, take part in the next race with the values that they have, at no cost.
+
+    Any sampler, any storage. Everything is recorded in the study, each outcome when it comes. So
+    after a crash, a kill or Ctrl-C the same call, on the study loaded again, goes on where it
+    stopped; and a larger budget goes on with a study that has ended. Trials of the study that
+    were not asked for here are left alone; the sampler learns from them. One process at a time
+    drives the races of a study; if another one takes over, the first one ends with an error.
+
+    Parameters
+    ----------
+    study : optuna.Study
+        With one objective; its direction counts. Its pruner is not asked.
+    evaluate : callable
+        ``evaluate(config, instance, seed) -> float``, as of `racer.race`. What raises, or returns
+        anything but a finite number, costs its cell: the trial ranks last on this instance, and
+        does not end as COMPLETE. The seed of an instance is the same for all trials.
+    instances : sequence
+        Each is used once per trial, in this order: shuffle a sorted list first. For a noisy
+        objective without instances give ``range(20)``, say, and use the seed.
+    suggest : callable or mapping of str to optuna distribution
+        ``suggest(trial) -> config``, with `trial.suggest_float` and so on; or the search space
+        as of `study.ask`, and the config is the dict of parameters. A race that goes on calls it
+        again on its recorded trials, which suggest what they did.
+    budget : int
+        Evaluations in all, those recorded before included; never exceeded. A race is made smaller
+        if the budget could not pay for all its trials on all instances.
+    trials : int
+        New trials per race.
+    elites : int
+        At most so many take part in the next race.
+    decider : str or Decider, optional
+        As of `racer.race`. None: `BayesianBest(by="mean")`, planned to spend half of what all
+        trials on all instances would take, and to come to two trials by then. It drops early,
+        for many trials; "anytime" is for when losing a good one is expensive.
+    first_test : int, optional
+        Drop nobody before so many instances. None: 3 with the decider None, else 5.
+    n_jobs : int
+        1 evaluates in this process; more, or -1, in joblib workers, with the same result.
+    seed : int >= 0, optional
+        Of the seeds that evaluate gets, and of the decider; the study records it. The sampler has
+        its own.
+    timeout, memory, retries
+        Limits of an evaluation, as of `racer.race`.
+
+    Returns
+    -------
+    Evidence
+        Which trial is best: `best_trials_by_evidence(study)`.
+
+    Raises
+    ------
+    SettingError, ObjectiveError, CandidateError, BudgetError
+        What cannot work, before anything is asked for: other settings than those that the study
+        has been raced with, for one.
+    RaceStateError
+        Another process has gone on with the races of this study.
+    ScoresError
+        Every evaluation failed.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> from racer.integrations.optuna import race_study
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> def suggest(trial):
+    ...     return {"x": trial.suggest_float("x", 0.0, 10.0)}
+    >>> def evaluate(config, instance, seed):
+    ...     return (config["x"] - 3.0) ** 2 + instance
+    >>> study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=1))
+    >>> evidence = race_study(study, evaluate, range(12), suggest=suggest, budget=500, seed=1)
+    >>> evidence.best == study.best_trial.number
+    True
+    """
+    if len(study.directions) > 1:
+        raise SettingError("the study has several objectives: give one with a single direction")
+    items = as_sequence(instances, "instances")
+    settings = {
+        "trials": whole(trials, "trials", least=2),
+        "elites": whole(elites, "elites", least=0),
+        "decider": None if decider is None else as_decider(decider),
+        "first_test": whole(_first_test(decider, first_test), "first_test", least=1),
+    }
+    evaluations = Budget.of(budget).evaluations
+    if evaluations is None:
+        raise BudgetError("race_study counts evaluations: give budget= as a whole number")
+    if evaluations < 2 * len(items):
+        raise BudgetError(
+            f"budget of {evaluations} evaluations: two trials x {len(items)} instances are "
+            f"{2 * len(items)}; raise the budget, or give fewer instances"
+        )
+    check_objective(evaluate)
+    suggestion = Suggestion(suggest)
+    workers = workers_for(
+        evaluate, (), items, n_jobs=n_jobs, timeout=timeout, memory=memory, retries=retries
+    )
+    record = StudyRecord(study, settings, items, seed)
+    races = Races(record, workers, items, suggestion, evaluations, settings)
+    with generators_put_back():
+        races.run()
+    return best_trials_by_evidence(study)
+
+
+def _first_test(decider: str | Decider | None, first_test: int | None) -> int:
+    if first_test is not None:
+        return first_test
+    return 3 if decider is None else 5

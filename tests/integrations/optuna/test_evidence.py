@@ -1,0 +1,151 @@
+"""best_trials_by_evidence: who is best, how probably, and who else may be."""
+
+from __future__ import annotations
+
+import numpy as np
+import optuna
+import pytest
+from optuna.trial import TrialState
+
+from racer import ScoresError, SettingError
+from racer.integrations.optuna import best_trials_by_evidence
+from racer.stats import probability_best
+
+NAN = float("nan")
+
+
+def values(n=20, m=6, seed=0, step=0.5):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, m)) + step * np.arange(m)
+
+
+@pytest.fixture
+def study_of(add):
+    def study_of(table, direction="minimize"):
+        study = optuna.create_study(direction=direction)
+        for column in np.asarray(table, dtype=float).T:
+            add(study, column)
+        return study
+
+    return study_of
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_probabilities_are_those_of_the_statistics(study_of, direction):
+    table = values()
+    evidence = best_trials_by_evidence(study_of(table, direction), seed=3)
+    expected = probability_best(table, seed=3, maximize=direction == "maximize")
+    assert [evidence.probability[i] for i in range(6)] == expected.tolist()
+    assert list(evidence.probability.values()) == sorted(expected.tolist(), reverse=True)
+    assert evidence.best == expected.argmax() == (0 if direction == "minimize" else 5)
+    assert evidence.compared_on == tuple(range(20))
+
+
+def test_the_worse_are_told_from_those_that_may_be_best(study_of):
+    table = values(n=40, step=0.0)
+    table[:, 4:] += 3.0
+    evidence = best_trials_by_evidence(study_of(table))
+    assert set(evidence.indistinguishable) == {0, 1, 2, 3}
+    assert evidence.indistinguishable[0] == evidence.best
+    few = best_trials_by_evidence(study_of(table[:1]))
+    assert set(few.indistinguishable) == set(range(6))
+
+
+def test_equal_trials_are_rarely_told_apart(study_of):
+    told_apart = sum(
+        len(best_trials_by_evidence(study_of(values(seed=s, step=0.0))).indistinguishable) < 6
+        for s in range(60)
+    )
+    assert told_apart <= 8  # 5 % of 60 are 3: more than 8 have probability 0.003
+
+
+def test_of_the_best_ones_one_is_rarely_left_out_whatever_the_others_are(study_of):
+    left_out = 0
+    for seed in range(60):
+        table = values(n=30, seed=seed, step=0.0)
+        table[:, 3:] += 4.0
+        left_out += not {0, 1, 2} <= set(best_trials_by_evidence(study_of(table)).indistinguishable)
+    assert left_out <= 8
+
+
+def test_two_trials_are_told_apart_by_a_sign_test(study_of):
+    for n, expected in ((5, {0, 1}), (6, {0})):  # 2 / 2**5 is more than 0.05, 2 / 2**6 less
+        table = np.column_stack([np.zeros(n), np.ones(n)])
+        assert set(best_trials_by_evidence(study_of(table)).indistinguishable) == expected
+
+
+def test_trials_that_tie_everywhere_are_all_best(study_of):
+    evidence = best_trials_by_evidence(study_of(np.ones((20, 4))))
+    assert evidence.indistinguishable == (0, 1, 2, 3)
+    assert set(evidence.probability.values()) == {0.25}
+
+
+def test_pruned_trials_are_compared_with_the_best_on_what_they_saw(study_of, add):
+    study = study_of(values(m=3))
+    best = best_trials_by_evidence(study).best
+    theirs = [study.trials[best].intermediate_values[i] for i in range(8)]
+    worse = add(study, np.add(theirs, 1.0), TrialState.PRUNED)
+    other = add(study, [*np.subtract(theirs[:4], 1.0), *np.add(theirs[4:], 1.0)], TrialState.PRUNED)
+    evidence = best_trials_by_evidence(study)
+    frame = evidence.trials
+    assert evidence.instances == {0: 20, 1: 20, 2: 20, worse: 8, other: 8}
+    assert set(evidence.probability) == {0, 1, 2}
+    assert frame.beats_best[[worse, other, best]].tolist() == [0.0, 0.5, 0.5]
+    assert np.isnan(frame.probability[worse])
+    assert not frame.indistinguishable[[worse, other]].any()
+    assert frame["mean"][worse] == pytest.approx(np.mean(theirs) + 1.0)
+    assert frame.index[0] == best
+
+
+def test_the_mean_of_finish_is_no_instance(study_of, add):
+    study = study_of(values(m=2))
+    number = add(study, {0: 1.0, 1: 1.0, 20: 1.0}, TrialState.PRUNED, {"racer:mean_step": 20})
+    assert best_trials_by_evidence(study).instances[number] == 2
+
+
+def test_values_that_are_not_finite_are_not_there(study_of, add):
+    study = study_of(values(m=20))
+    number = add(study, [NAN, *values()[1:, 0]])
+    evidence = best_trials_by_evidence(study)
+    assert evidence.instances[number] == 19
+    assert number not in evidence.probability
+    assert len(evidence.compared_on) == 20
+
+
+def test_the_instances_are_those_with_most_values_of_complete_trials(study_of, add):
+    study = study_of(values(m=5))
+    odd = add(study, values(n=60)[:, 0])
+    for seed in range(30):
+        add(study, values(n=5, seed=seed)[:, 5], TrialState.PRUNED)
+    evidence = best_trials_by_evidence(study)
+    assert evidence.compared_on == tuple(range(20))
+    assert set(evidence.probability) == {0, 1, 2, 3, 4, odd}
+
+
+def test_one_trial_is_the_best_one(study_of):
+    evidence = best_trials_by_evidence(study_of(values(m=1)))
+    assert evidence.best == 0
+    assert evidence.probability == {0: 1.0}
+    assert evidence.indistinguishable == (0,)
+    assert "best=0" in repr(evidence)
+
+
+def test_failed_running_and_waiting_trials_are_not_looked_at(study_of, add):
+    study = study_of(values(m=2))
+    for state in (TrialState.FAIL, TrialState.RUNNING, TrialState.WAITING):
+        add(study, values()[:, 0] - 9.0, state)
+    assert set(best_trials_by_evidence(study).instances) == {0, 1}
+
+
+def test_what_cannot_be_answered_is_said(study_of, add):
+    study = optuna.create_study(study_name="by-mean-only")
+    with pytest.raises(ScoresError, match=r"by-mean-only.*report"):
+        best_trials_by_evidence(study)
+    study.optimize(lambda trial: 1.0, n_trials=2)
+    with pytest.raises(ScoresError, match="finite value per instance"):
+        best_trials_by_evidence(study)
+    with pytest.raises(SettingError, match="single direction"):
+        best_trials_by_evidence(optuna.create_study(directions=["minimize", "maximize"]))
+    for wrong in ({"confidence": 0.5}, {"seed": -1}):
+        with pytest.raises(SettingError):
+            best_trials_by_evidence(study_of(values()), **wrong)

@@ -1,0 +1,327 @@
+"""RacingPruner: whom it compares, when it prunes, and what it does not take for data."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+from contextlib import nullcontext
+
+import numpy as np
+import optuna
+import pytest
+from optuna.trial import TrialState
+
+from racer import SettingError
+from racer.deciders import AnytimeRace, BayesianFriedman
+from racer.integrations.optuna import RacingPruner
+
+NAN, INF = float("nan"), float("inf")
+DECIDERS = ("anytime", "bayesian-friedman", "f-race", "f-race-sign", "f-race-mean-rank", "t-race")
+
+
+def study_of(pruner=None, **settings):
+    return optuna.create_study(pruner=pruner or RacingPruner(), **settings)
+
+
+def good(n=30, seed=0):
+    return np.random.default_rng(seed).normal(size=n)
+
+
+# -- what is pruned
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+@pytest.mark.parametrize("decider", DECIDERS)
+def test_a_much_worse_trial_goes_and_an_equal_or_better_one_stays(add, run, decider, direction):
+    sign = 1.0 if direction == "minimize" else -1.0
+    study = study_of(RacingPruner(decider), direction=direction)
+    for seed in range(3):
+        add(study, sign * good(seed=seed))
+    assert 5 <= run(study, sign * (good(seed=9) + 4.0)) < 15
+    assert run(study, sign * (good(seed=9) - 0.5)) is None
+    assert run(study, sign * good(20, seed=0)) is None  # ties with the first everywhere
+
+
+def test_without_other_trials_nobody_goes(run):
+    assert run(study_of(), good()) is None
+
+
+def test_no_trial_goes_before_the_first_test(add, run):
+    study = study_of(RacingPruner("t-race", first_test=12))
+    add(study, good())
+    assert run(study, good(seed=1) + 9.0) == 12
+
+
+def test_no_trial_goes_once_it_has_reported_all_instances(add, run):
+    for instances, goes in ((12, None), (13, 12), (None, 12)):
+        study = study_of(RacingPruner("t-race", first_test=12, instances=instances))
+        add(study, good(12))
+        assert run(study, good(12, seed=1) + 9.0) == goes
+
+
+def test_the_difficulty_of_the_instances_changes_nothing(add, run):
+    went = []
+    for difficulty in (np.zeros(40), 30.0 * good(40, seed=5)):
+        study = study_of()
+        add(study, good(40) + difficulty)
+        went.append(run(study, good(40, seed=1) + 1.5 + difficulty))
+    assert went[0] is not None
+    assert went[0] == went[1]
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_it_is_compared_with_all_and_not_with_the_luckiest(add, run):
+    """Of twenty equal trials one is the luckiest: that alone is no evidence."""
+    rng = np.random.default_rng(0)
+    wilcoxon, racing = [], []
+    for _ in range(30):
+        values = rng.normal(size=(21, 30))
+        for pruner, went in ((RacingPruner(), racing), (optuna.pruners.WilcoxonPruner(), wilcoxon)):
+            study = study_of(pruner)
+            for trial in values[:-1]:
+                add(study, trial)
+            went.append(run(study, values[-1]) is not None)
+    assert sum(racing) <= 4  # 5 % of 30 are 1.5: more than 4 have probability 0.016
+    assert sum(wilcoxon) > 10
+
+
+def test_who_leads_by_its_mean_is_not_pruned(add, run):
+    """It loses most instances by little and wins one by much: the study is about means."""
+    values = np.full(30, 1.0) + 0.01 * np.arange(30)
+    values[3] = -1000.0
+    study = study_of(RacingPruner(AnytimeRace(form="sign")))
+    add(study, np.zeros(30))
+    assert run(study, values) is None
+    values[3] = 1.0
+    assert run(study, values) is not None
+
+
+# -- whose values count
+
+
+def test_pruned_trials_count_as_far_as_they_came(add, run):
+    study = study_of()
+    add(study, good()[:4], TrialState.PRUNED)
+    assert run(study, good(seed=1) + 9.0) is None  # four instances are not enough
+    add(study, good()[:12], TrialState.PRUNED)
+    assert run(study, good(seed=1) + 9.0) is not None
+
+
+def test_values_of_pruned_trials_in_another_order_count(add, run):
+    study = study_of()
+    values = dict(enumerate(good()))
+    add(study, {step: values[step] for step in range(29, 9, -1)}, TrialState.PRUNED)
+    assert run(study, {step: values[step] + 9.0 for step in range(30)}) > 10
+
+
+@pytest.mark.parametrize("state", [TrialState.FAIL, TrialState.WAITING, TrialState.RUNNING])
+def test_failed_waiting_and_dead_trials_do_not_count(add, run, state):
+    study = study_of()
+    trial = study.ask()  # first, or it would be the waiting one
+    add(study, good(), state)
+    assert run(study, good(seed=1) + 9.0, trial=trial) is None
+
+
+def test_running_trials_count_once_they_report_something(add):
+    study = study_of()
+    add(study, good(), TrialState.RUNNING)  # its process is dead
+    one, other = study.ask(), study.ask()
+    pruned = {}
+    for step in range(30):
+        for trial, shift in ((one, 0.0), (other, 4.0)):
+            if trial.number not in pruned:
+                trial.report(good(seed=trial.number)[step] + shift, step)
+                if trial.should_prune():
+                    pruned[trial.number] = step
+    assert list(pruned) == [other.number]
+
+
+def test_a_dead_trial_does_not_count_for_the_next_one(add, run):
+    study = study_of()
+    dead, live = study.ask(), study.ask()
+    for step in range(30):
+        dead.report(good()[step], step)
+        live.report(good(seed=1)[step], step)
+        live.should_prune()
+    study.tell(live, state=TrialState.FAIL)
+    assert run(study, good(seed=2) + 9.0) is None
+
+
+def test_the_mean_of_a_pruned_trial_is_no_instance(add, run):
+    study = study_of()
+    add(
+        study,
+        {**dict(enumerate(good(10))), 10: -100.0},
+        TrialState.PRUNED,
+        {"racer:mean_step": 10},
+    )
+    shown = RacingPruner(AnytimeRace(alpha=0.4), first_test=1)
+    study.pruner = shown
+    assert run(study, {10: 5.0, **{100 + i: 5.0 for i in range(20)}}) is None
+    add(study, {**dict(enumerate(good(10))), **dict.fromkeys(range(10, 20), -100.0)})
+    assert run(study, dict.fromkeys(range(10, 20), 5.0)) is not None
+
+
+# -- what is no data
+
+
+@pytest.mark.parametrize("bad", [NAN, INF, -INF])
+@pytest.mark.parametrize("decider", ["anytime", "bayesian-friedman"])
+def test_values_that_are_not_finite_prune_nobody(add, run, bad, decider):
+    study = study_of(RacingPruner(decider))
+    add(study, good())
+    assert run(study, [bad] * 30) is None
+    study = study_of(RacingPruner(decider))
+    add(study, [*good()[:1], *[bad] * 29])
+    assert run(study, good(seed=1) + 9.0) is None
+
+
+@pytest.mark.parametrize("bad", [NAN, INF])
+def test_a_value_that_is_not_finite_is_as_if_it_were_not_there(add, run, bad):
+    study = study_of()
+    add(study, good())
+    plain = run(study, {s: good(seed=1)[s] + 2.0 for s in range(30) if s != 2})
+    gap = run(study, {s: bad if s == 2 else good(seed=1)[s] + 2.0 for s in range(30)})
+    assert plain is not None
+    assert gap == plain + 1
+
+
+def test_a_bad_value_at_the_moment_prunes_nobody(add):
+    study = study_of()
+    add(study, good())
+    trial = study.ask()
+    for step in range(30):
+        trial.report(9.0, step)
+    assert trial.should_prune()
+    trial.report(NAN, 30)
+    assert not trial.should_prune()
+
+
+def test_a_step_reported_twice_counts_once(add):
+    study = study_of()
+    add(study, good())
+    trial = study.ask()
+    for step in (*range(4), *[3] * 30):
+        again = step in study.trials[-1].intermediate_values
+        with pytest.warns(UserWarning, match="already reported") if again else nullcontext():
+            trial.report(99.0, step)
+        assert not trial.should_prune()
+
+
+def test_steps_without_a_common_instance_prune_nobody(add, run):
+    study = study_of()
+    add(study, good())
+    assert run(study, {100 + s: 9.0 for s in range(30)}) is None
+
+
+def test_the_order_is_that_of_the_reports(add):
+    """Seen one by one, or all at once by a pruner that remembers nothing: only the order differs."""
+    values = {step: good(seed=1)[step] + 1.0 for step in np.random.default_rng(1).permutation(30)}
+    pruner = RacingPruner(AnytimeRace(alpha=0.001))
+    study = study_of(pruner)
+    add(study, good())
+    trial = study.ask()
+    for step, value in values.items():
+        trial.report(value, int(step))
+        trial.should_prune()
+    assert pruner._memories[study][trial.number].steps == list(values)
+
+
+def test_memories_of_trials_that_ended_are_forgotten(add, run):
+    pruner = RacingPruner()
+    study = study_of(pruner)
+    for _ in range(5):
+        run(study, good())
+    assert len(pruner._memories[study]) <= 1
+
+
+# -- indistinguishable
+
+
+def test_what_is_indistinguishable_from_the_best_goes_if_asked(add, run):
+    values = np.tile([1.0, 0.0], 80) + 0.001 * np.arange(160)
+    other = np.tile([0.0, 1.0], 80) + 0.001 * np.arange(160) + 0.0001
+    for epsilon, goes in ((0.0, False), (0.1, True)):
+        study = study_of(RacingPruner(epsilon=epsilon))
+        add(study, values)
+        assert (run(study, other) is not None) == goes
+        assert run(study, other - 0.01) is None  # as close, but it leads
+
+
+def test_a_duplicate_goes_after_29_ties(add, run):
+    study = study_of(RacingPruner(epsilon=0.05))
+    add(study, good(40))
+    assert run(study, good(40)) == 29
+    study = study_of(RacingPruner(BayesianFriedman(epsilon=0.0), epsilon=0.05))
+    add(study, good(40))
+    assert run(study, good(40)) == 29
+
+
+# -- settings, copies, threads
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"decider": "halving"},
+        {"decider": "bayesian-best"},
+        {"decider": "anytimes"},
+        {"decider": AnytimeRace},
+        {"instances": 0},
+        {"instances": 2.5},
+        {"first_test": 0},
+        {"epsilon": 0.5},
+        {"confidence": 0.5},
+        {"seed": -1},
+    ],
+)
+def test_settings_that_cannot_work_are_refused(settings):
+    with pytest.raises(SettingError):
+        RacingPruner(**settings)
+
+
+def test_a_step_beyond_the_instances_is_refused(add):
+    study = study_of(RacingPruner(instances=3))
+    trial = study.ask()
+    trial.report(1.0, 3)
+    with pytest.raises(SettingError, match=r"step 3, but instances=3: .* 0 to 2"):
+        trial.should_prune()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))])
+def test_a_copy_decides_alike(add, run, copied):
+    pruner = RacingPruner("f-race", instances=30, first_test=7)
+    study = study_of(pruner)
+    add(study, good())
+    went = run(study, good(seed=1) + 2.0)
+    study.pruner = copied(pruner)
+    assert went is not None
+    assert run(study, good(seed=1) + 2.0) == went
+    assert "f-race" not in repr(pruner)
+    assert repr(study.pruner) == repr(pruner)
+
+
+def test_threads_share_a_pruner(add):
+    study = study_of()
+    add(study, good())
+    together = threading.Barrier(4)
+
+    def objective(trial):
+        together.wait(timeout=30)
+        for step in range(30):
+            trial.report(good(seed=trial.number)[step] + (9.0 if trial.number % 2 else 0.0), step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return 0.0
+
+    study.optimize(objective, n_trials=8, n_jobs=4)
+    ended = {t.number: t.state for t in study.trials[1:]}
+    assert {n for n, state in ended.items() if state == TrialState.PRUNED} >= {1, 3, 5, 7}
+    assert all(state in (TrialState.PRUNED, TrialState.COMPLETE) for state in ended.values())
+
+
+def test_many_objectives_are_refused_by_optuna_itself():
+    study = optuna.create_study(directions=["minimize", "minimize"], pruner=RacingPruner())
+    with pytest.raises(NotImplementedError):
+        study.ask().should_prune()

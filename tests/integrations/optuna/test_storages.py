@@ -1,0 +1,154 @@
+"""In memory, in a journal, in SQLite and in PostgreSQL: the same, with processes that are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import optuna
+import pytest
+from optuna.trial import TrialState
+
+from racer.integrations.optuna import RacingPruner, best_trials_by_evidence
+
+from .worker import Evaluate, InOrder, N, open_storage, race, take_part
+
+POSTGRESQL = "RACER_TEST_POSTGRESQL"
+SHARED = ["journal", "sqlite", "postgresql"]
+WORKER = Path(__file__).with_name("worker.py")
+
+pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+
+
+@pytest.fixture
+def url(request, tmp_path):
+    kind = request.param
+    if kind == "postgresql":
+        if POSTGRESQL not in os.environ:
+            pytest.skip(f"{POSTGRESQL} names no database: .ci/run starts one")
+        return os.environ[POSTGRESQL]
+    return {"journal": f"journal:{tmp_path / 'study.log'}", "sqlite": f"sqlite:///{tmp_path}/s.db"}[
+        kind
+    ]
+
+
+shared = pytest.mark.parametrize("url", SHARED, indirect=True)
+
+
+def study_in(storage):
+    return optuna.create_study(
+        study_name=f"racer-{uuid.uuid4()}",
+        storage=storage,
+        sampler=InOrder(),
+        pruner=RacingPruner(instances=N),
+    )
+
+
+def started(kind, url, study, *more):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([p for p in sys.path if p])}
+    return subprocess.Popen(
+        [sys.executable, str(WORKER), kind, url, study.study_name, *map(str, more)],
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(process):
+    _, errors = process.communicate(timeout=120)
+    return process.returncode, errors
+
+
+def reloaded(url, study):
+    """Return the study as a process that has just begun sees it."""
+    return optuna.load_study(
+        study_name=study.study_name,
+        storage=open_storage(url),
+        sampler=InOrder(),
+        pruner=RacingPruner(instances=N),
+    )
+
+
+def held(study):
+    return [
+        (t.state.name, t.params, t.values, sorted(t.intermediate_values.items()), t.user_attrs)
+        for t in study.trials
+    ]
+
+
+@pytest.fixture(scope="module")
+def in_memory():
+    """What one process leaves in memory: races, and a study with a pruner."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    raced, pruned = study_in(None), study_in(None)
+    race(raced, Evaluate(-1))
+    take_part(pruned, Evaluate(-1), 12)
+    return held(raced), held(pruned)
+
+
+@shared
+def test_one_process_leaves_the_same_in_every_storage(url, in_memory):
+    raced, pruned = study_in(open_storage(url)), study_in(open_storage(url))
+    race(raced, Evaluate(-1))
+    take_part(pruned, Evaluate(-1), 12)
+    assert held(reloaded(url, raced)) == in_memory[0]
+    assert held(reloaded(url, pruned)) == in_memory[1]
+    assert {"PRUNED", "COMPLETE"} == {row[0] for row in in_memory[1]}
+
+
+@shared
+def test_a_race_goes_on_after_its_process_was_killed(url, in_memory):
+    study = study_in(open_storage(url))
+    for die_at in (17, 20):  # counted from where each begins
+        code, errors = ended(started("race", url, study, die_at))
+        assert code == -signal.SIGKILL, errors
+    half_way = reloaded(url, study)
+    assert TrialState.RUNNING in {trial.state for trial in half_way.trials}
+    known = sum(len(t.intermediate_values) for t in half_way.trials)
+    assert known >= 17 + 20
+    code, errors = ended(started("race", url, study))
+    assert code == 0, errors
+    assert held(reloaded(url, study)) == in_memory[0]
+
+
+@shared
+def test_two_processes_share_a_study_and_one_is_killed(url):
+    study = study_in(open_storage(url))
+    dying, living = started("pruner", url, study, 20), started("pruner", url, study)
+    code, errors = ended(dying)
+    assert code == -signal.SIGKILL, errors
+    code, errors = ended(living)
+    assert code == 0, errors
+
+    seen = reloaded(url, study)
+    states = [trial.state for trial in seen.trials]
+    assert states.count(TrialState.RUNNING) == 1  # the zombie
+    assert TrialState.PRUNED in states
+    for trial in seen.trials:
+        if trial.state == TrialState.PRUNED:
+            mean_at = trial.user_attrs["racer:mean_step"]
+            values = [v for step, v in trial.intermediate_values.items() if step != mean_at]
+            assert trial.value == pytest.approx(sum(values) / len(values))
+            assert len(values) < N
+    evidence = best_trials_by_evidence(seen)
+    assert abs(seen.trials[evidence.best].params["x"]) < 2.0
+
+    zombie = next(trial for trial in seen.trials if trial.state == TrialState.RUNNING)
+    take_part(seen, Evaluate(-1), 2)
+    assert reloaded(url, study).trials[zombie.number].intermediate_values == (
+        zombie.intermediate_values
+    )
+
+
+@shared
+def test_a_zombie_that_is_better_than_all_prunes_nobody(url):
+    study = study_in(open_storage(url))
+    zombie = study.ask()
+    for instance in range(N):
+        zombie.report(-1000.0, instance)
+    take_part(reloaded(url, study), Evaluate(-1), 1)
+    assert reloaded(url, study).trials[1].state == TrialState.COMPLETE

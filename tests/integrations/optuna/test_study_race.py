@@ -1,0 +1,386 @@
+"""race_study: whom it asks, evaluates and tells, and how it goes on after whatever stopped it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import optuna
+import pytest
+from optuna.samplers import BaseSampler, CmaEsSampler, RandomSampler, TPESampler
+from optuna.trial import TrialState
+
+import racer
+from racer.deciders import AnytimeRace
+from racer.integrations.optuna import race_study
+from racer.seeding import block_seed
+
+N = 12
+INSTANCES = [float(i) for i in range(N)]
+
+
+def suggest(trial):
+    return {"x": trial.suggest_float("x", -5.0, 5.0)}
+
+
+def evaluate(config, instance, seed):
+    noise = np.random.default_rng([seed, int(1e6 * (config["x"] + 5.0))]).normal()
+    return config["x"] ** 2 + instance + noise
+
+
+class InOrder(BaseSampler):
+    """Proposes a value that depends on how many trials are in races: the same after a crash."""
+
+    def infer_relative_search_space(self, study, trial):
+        return {}
+
+    def sample_relative(self, study, trial, search_space):
+        return {}
+
+    def sample_independent(self, study, trial, name, distribution):
+        place = sum("racer:race" in t.user_attrs for t in study.get_trials(deepcopy=False))
+        return float(np.random.default_rng(place).uniform(distribution.low, distribution.high))
+
+
+def in_order(**settings):
+    return optuna.create_study(sampler=InOrder(), **settings)
+
+
+def raced(study, **changes):
+    settings = {"suggest": suggest, "budget": 260, "trials": 5, "seed": 3, **changes}
+    return race_study(study, settings.pop("evaluate", evaluate), INSTANCES, **settings)
+
+
+def held(study):
+    """All that races leave in a study, trial by trial."""
+    return [
+        (t.state.name, t.params, t.values, sorted(t.intermediate_values.items()), t.user_attrs)
+        for t in study.trials
+        if "racer:race" in t.user_attrs
+    ]
+
+
+def evaluations(study):
+    return sum(
+        step != trial.user_attrs.get("racer:mean_step")
+        for trial in study.trials
+        for step in trial.intermediate_values
+    )
+
+
+# -- what it leaves in the study
+
+
+def test_losers_are_pruned_with_their_mean_and_winners_complete_with_theirs():
+    study = in_order()
+    evidence = raced(study)
+    states = [trial.state for trial in study.trials]
+    assert set(states) == {TrialState.COMPLETE, TrialState.PRUNED}
+    for trial in study.trials:
+        mean_at = trial.user_attrs.get("racer:mean_step")
+        values = [v for step, v in trial.intermediate_values.items() if step != mean_at]
+        assert trial.value == pytest.approx(math.fsum(values) / len(values), rel=1e-12)
+        assert (len(values) == N) == (trial.state == TrialState.COMPLETE)
+        assert sorted(set(trial.intermediate_values) - {mean_at}) == list(range(len(values)))
+    assert abs(study.trials[evidence.best].params["x"]) < 1.0
+    assert evidence.instances[evidence.best] == N
+
+
+def test_values_are_what_evaluate_returned_with_the_seed_of_the_instance():
+    study = in_order()
+    raced(study)
+    for trial in study.trials:
+        for block in set(trial.intermediate_values) - {trial.user_attrs.get("racer:mean_step")}:
+            expected = evaluate(trial.params, INSTANCES[block], block_seed(3, block))
+            assert trial.intermediate_values[block] == expected
+
+
+@pytest.mark.parametrize("budget", [24, 60, 61, 100, 260])
+def test_the_budget_is_never_exceeded_and_nearly_spent(budget):
+    study = in_order()
+    raced(study, budget=budget)
+    assert budget - N < evaluations(study) <= budget or evaluations(study) == 24
+    assert not any(trial.state == TrialState.RUNNING for trial in study.trials)
+
+
+def test_elites_take_part_at_no_cost():
+    calls = []
+
+    def counted(config, instance, seed):
+        calls.append((config["x"], instance))
+        return evaluate(config, instance, seed)
+
+    study = in_order()
+    raced(study, evaluate=counted)
+    assert len(calls) == len(set(calls)) == evaluations(study)
+
+
+def test_maximizing_is_minimizing_the_opposite():
+    down, up = in_order(), in_order(direction="maximize")
+    one = raced(down)
+    other = raced(up, evaluate=lambda *args: -evaluate(*args))
+    assert one.best == other.best
+    assert [t.state for t in down.trials] == [t.state for t in up.trials]
+    assert [-t.value for t in down.trials] == [t.value for t in up.trials]
+
+
+@pytest.mark.parametrize("sampler", [TPESampler, RandomSampler, CmaEsSampler])
+def test_any_sampler(sampler):
+    if sampler is CmaEsSampler:
+        pytest.importorskip("cmaes")
+    study = optuna.create_study(sampler=sampler(seed=1))
+    evidence = raced(study, budget=400)
+    assert abs(study.trials[evidence.best].params["x"]) < 1.5
+
+
+def test_a_space_of_distributions_and_enqueued_trials():
+    study = optuna.create_study(sampler=RandomSampler(seed=0))
+    study.enqueue_trial({"x": 0.0})
+    space = {"x": optuna.distributions.FloatDistribution(-5.0, 5.0)}
+    raced(study, suggest=space)
+    assert study.trials[0].params == {"x": 0.0}
+    assert study.trials[0].state == TrialState.COMPLETE
+
+
+def test_conditional_parameters():
+    def conditional(trial):
+        if trial.suggest_categorical("kind", ["a", "b"]) == "a":
+            return {"x": trial.suggest_float("x", -5.0, 5.0)}
+        return {"x": float(trial.suggest_int("n", 1, 4))}
+
+    study = optuna.create_study(sampler=TPESampler(seed=2))
+    evidence = raced(study, suggest=conditional, budget=400)
+    assert evidence.probability
+    assert {"x", "n"} <= {name for trial in study.trials for name in trial.params}
+
+
+def test_jobs_give_the_same_study():
+    one, other = in_order(), in_order()
+    raced(one, decider=AnytimeRace(), budget=150)
+    raced(other, decider=AnytimeRace(), budget=150, n_jobs=2)
+    assert held(one) == held(other)
+
+
+def test_other_trials_of_the_study_are_left_alone():
+    study = in_order()
+    study.optimize(lambda trial: trial.suggest_float("x", -5.0, 5.0) ** 2, n_trials=3)
+    dead = study.ask()
+    raced(study)
+    assert study.trials[dead.number].state == TrialState.RUNNING
+    assert all(not trial.user_attrs for trial in study.trials[:4])
+
+
+# -- what fails
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+def test_failures_cost_their_cell_and_no_complete_trial_has_one():
+    def sometimes(config, instance, seed):
+        if config["x"] > 0.0 and instance in (2.0, 9.0):
+            raise ValueError("no convergence")
+        return evaluate(config, instance, seed)
+
+    study = in_order()
+    raced(study, evaluate=sometimes)
+    failed = [t for t in study.trials if "racer:failed:2" in t.user_attrs]
+    assert failed
+    for trial in failed:
+        assert trial.user_attrs["racer:failed:2"][0] == "failed"
+        assert "no convergence" in trial.user_attrs["racer:failed:2"][1]
+        assert math.isnan(trial.intermediate_values[2])
+        assert trial.state == TrialState.PRUNED
+        assert math.isfinite(trial.value)
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+def test_when_all_fail_the_study_says_so():
+    study = in_order()
+    with pytest.raises(racer.ScoresError):
+        raced(study, evaluate=lambda config, instance, seed: math.nan)
+    assert {t.state for t in study.trials} == {TrialState.FAIL}
+
+
+def test_an_error_in_suggest_fails_its_trial_and_comes_through():
+    study = in_order()
+    with pytest.raises(ZeroDivisionError):
+        raced(study, suggest=lambda trial: 1 / 0)
+    assert [t.state for t in study.trials] == [TrialState.FAIL]
+
+
+# -- going on
+
+
+def test_a_larger_budget_goes_on_where_it_ended():
+    study = in_order()
+    raced(study, budget=60)
+    before = held(study)
+    raced(study, budget=260)
+    assert held(study)[: len(before)] == before
+    assert len(held(study)) > 2 * len(before)
+    assert 248 < evaluations(study) <= 260
+
+
+def test_ctrl_c_comes_through_and_the_race_goes_on():
+    def interrupted(config, instance, seed):
+        if instance == 7.0:
+            raise KeyboardInterrupt
+        return evaluate(config, instance, seed)
+
+    whole, study = in_order(), in_order()
+    raced(whole)
+    with pytest.raises(KeyboardInterrupt):
+        raced(study, evaluate=interrupted)
+    raced(study)
+    assert held(study) == held(whole)
+
+
+def test_calling_again_changes_nothing():
+    study = in_order()
+    raced(study)
+    before = held(study)
+    raced(study, seed=None, evaluate=lambda *_: pytest.fail("evaluated again"))
+    assert held(study) == before
+
+
+class Crash(BaseException):
+    """The process is gone."""
+
+
+WRITES = (
+    "create_new_trial",
+    "set_trial_param",
+    "set_trial_intermediate_value",
+    "set_trial_user_attr",
+    "set_trial_state_values",
+    "set_study_user_attr",
+)
+
+
+def crash_at(study, monkeypatch, at, after):
+    """Let the write of that number, counted from 0, crash, before or after it is made."""
+    done = 0
+    for name in WRITES:
+        made = getattr(study._storage, name)
+
+        def write(*args, _write=made, **kwargs):
+            nonlocal done
+            done += 1
+            if done - 1 == at and not after:
+                raise Crash
+            result = _write(*args, **kwargs)
+            if done - 1 == at:
+                raise Crash
+            return result
+
+        monkeypatch.setattr(study._storage, name, write)
+    return lambda: done
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_crash_at_any_write_changes_nothing(monkeypatch, after):
+    def failing(config, instance, seed):
+        return math.nan if config["x"] > 4.0 else evaluate(config, instance, seed)
+
+    settings = {"budget": 90, "trials": 4, "evaluate": failing}
+    whole = in_order()
+    with monkeypatch.context() as patched:
+        count = crash_at(whole, patched, -1, after)
+        raced(whole, **settings)
+        writes = count()
+    assert writes > 100
+    assert {t.state for t in whole.trials} >= {TrialState.COMPLETE, TrialState.PRUNED}
+    for at in range(writes):
+        study = in_order()
+        with monkeypatch.context() as patched:
+            crash_at(study, patched, at, after)
+            with pytest.raises(Crash):
+                raced(study, **settings)
+        raced(study, **settings)
+        assert held(study) == held(whole), at
+
+
+def test_another_process_that_takes_over_stops_the_first():
+    study = in_order()
+    calls = []
+
+    def overtaken(config, instance, seed):
+        calls.append(instance)
+        if len(calls) == 20:
+            study.set_user_attr("racer:driver", "another")
+        return evaluate(config, instance, seed)
+
+    with pytest.raises(racer.RaceStateError, match="another process has gone on"):
+        raced(study, evaluate=overtaken)
+    assert len(calls) < 30
+    assert len(raced(study).instances) > 5
+
+
+def test_a_trial_that_was_told_from_elsewhere_is_an_error(monkeypatch):
+    study = in_order()
+    with monkeypatch.context() as patched:
+        crash_at(study, patched, 40, after=True)
+        with pytest.raises(Crash):
+            raced(study)
+    for trial in study.get_trials(states=[TrialState.RUNNING]):
+        study.tell(trial.number, state=TrialState.PRUNED)
+    with pytest.raises(racer.RaceStateError, match="has ended as PRUNED, but this race would go"):
+        raced(study)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"decider": "anytime"}, "decider"),
+        ({"trials": 6}, "trials"),
+        ({"elites": 0}, "elites"),
+        ({"first_test": 4}, "first_test"),
+        ({"seed": 4}, "seed"),
+    ],
+)
+def test_other_settings_are_refused(change, named):
+    study = in_order()
+    raced(study)
+    before = held(study)
+    with pytest.raises(racer.SettingError, match=f"raced with another {named}"):
+        raced(study, **change)
+    assert held(study) == before
+
+
+def test_other_instances_are_refused():
+    study = in_order()
+    raced(study)
+    with pytest.raises(racer.SettingError, match="another instances"):
+        race_study(study, evaluate, INSTANCES[::-1], suggest=suggest, budget=260, trials=5)
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"budget": 23}, racer.BudgetError),
+        ({"budget": racer.Budget(seconds=9.0)}, racer.BudgetError),
+        ({"trials": 1}, racer.SettingError),
+        ({"elites": -1}, racer.SettingError),
+        ({"decider": "races"}, racer.SettingError),
+        ({"n_jobs": 0}, racer.SettingError),
+        ({"suggest": 3}, racer.SettingError),
+        ({"suggest": {}}, racer.SettingError),
+        ({"suggest": {"x": (0, 1)}}, racer.SettingError),
+        ({"seed": -1}, racer.SettingError),
+        ({"evaluate": lambda config: 0.0}, racer.ObjectiveError),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_before_anything_is_written(change, error):
+    study = in_order()
+    with pytest.raises(error):
+        raced(study, **change)
+    assert not study.trials
+    assert not study.user_attrs
+
+
+def test_instances_that_are_no_sequence_and_many_objectives_are_refused():
+    with pytest.raises(racer.CandidateError):
+        race_study(in_order(), evaluate, None, suggest=suggest, budget=99)
+    study = optuna.create_study(directions=["minimize"] * 2)
+    with pytest.raises(racer.SettingError, match="single direction"):
+        race_study(study, evaluate, INSTANCES, suggest=suggest, budget=99)
