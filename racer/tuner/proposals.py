@@ -133,7 +133,7 @@ class Proposals:
         net = self._space.net(self._keys)
         vectors = np.array([self._vectors[elite] for elite in elites])
         parents: list[int] = []
-        around = list(vectors)
+        around = np.concatenate([vectors, np.empty((n, vectors.shape[1]))])  # and the children
         while len(parents) < n:
             batch = self._batch(vectors, n - len(parents), spreads, rng)
             widened = self._keep(batch, net, parents, around, len(elites))
@@ -190,15 +190,16 @@ class Proposals:
         batch: _Batch,
         net: Net,
         parents: list[int],
-        around: list[NDArray[np.float64]],
+        around: NDArray[np.float64],
         n_elites: int,
     ) -> NDArray[np.bool_]:
         """Take a draft for each child; say around which elites hardly any could be taken."""
         failed = np.zeros(n_elites)
         for i, parent in enumerate(batch.parents.tolist()):
             for draft, there in zip(batch.drafts[i, :_TRIES], batch.there[i], strict=False):
-                if not _is_alike(there, np.array(around)) and net.offer(draft):
-                    around.append(there)
+                known = n_elites + len(parents)
+                if not _is_alike(there, around[:known]) and net.offer(draft):
+                    around[known] = there
                     parents.append(parent)
                     break
             else:
