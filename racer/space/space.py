@@ -269,13 +269,10 @@ class Space:
 
         Choices and whole numbers have equal parts of [0, 1], and stand in the middle of theirs.
         """
-        return self.located(config)[1]
+        return self.located(self.check(config))[1]
 
-    def located(
-        self, config: Mapping[str, Any]
-    ) -> tuple[tuple[Hashable, ...], NDArray[np.float64]]:
-        """Return `key` and `encode` of a configuration, which is checked once."""
-        clean = self.check(config)
+    def located(self, clean: Config) -> tuple[tuple[Hashable, ...], NDArray[np.float64]]:
+        """Return `key` and `encode` of a configuration that `check` or `sample` has returned."""
         vector = np.full(len(self.parameters), np.nan)
         for i, name in enumerate(self.parameters):
             domain = self._structure.domain(name, clean) if name in clean else None
