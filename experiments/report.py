@@ -12,8 +12,10 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from racer.report.tables import markdown
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -134,17 +136,6 @@ def plus_minus(mean: float, error: float, digits: int = 2) -> str:
     if math.isnan(mean):
         return "-"
     return f"{mean:.{digits}f}" + ("" if math.isnan(error) else f" ± {error:.{digits}f}")
-
-
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table with columns padded to their widths."""
-    lines = [list(head), *(list(row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    padded = [
-        "| " + " | ".join(text.ljust(w) for text, w in zip(line, widths, strict=True)) + " |"
-        for line in lines
-    ]
-    return "\n".join([padded[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *padded[1:]])
 
 
 def write(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:

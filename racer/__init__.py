@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from racer import deciders as deciders
+    from racer import plots as plots
     from racer import simulate as simulate
     from racer import space as space
     from racer import stats as stats
     from racer import tuner as tuner
     from racer.errors import BudgetError as BudgetError
     from racer.errors import CandidateError as CandidateError
+    from racer.errors import MissingExtraError as MissingExtraError
     from racer.errors import ObjectiveError as ObjectiveError
     from racer.errors import RaceInterrupted as RaceInterrupted
     from racer.errors import RacerError as RacerError
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from racer.racing.events import RaceEnded as RaceEnded
     from racer.racing.race import Race as Race
     from racer.racing.result import RaceResult as RaceResult
+    from racer.report.compare import compare as compare
+    from racer.report.comparison import Comparison as Comparison
     from racer.run.race import race as race
     from racer.run.resume import resume as resume
     from racer.run.tune import tune as tune
@@ -60,9 +64,11 @@ _HOME = {
     "Categorical": "racer.space.discrete",
     "Cell": "racer.evaluate.cell",
     "Command": "racer.evaluate.command",
+    "Comparison": "racer.report.comparison",
     "Elimination": "racer.racing.events",
     "Ended": "racer.racing.events",
     "Integer": "racer.space.numeric",
+    "MissingExtraError": "racer.errors",
     "ObjectiveError": "racer.errors",
     "Ordinal": "racer.space.discrete",
     "Outcome": "racer.evaluate.cell",
@@ -82,11 +88,12 @@ _HOME = {
     "StoreError": "racer.errors",
     "TuneResult": "racer.tuner.result",
     "Tuner": "racer.tuner.tuner",
+    "compare": "racer.report.compare",
     "race": "racer.run.race",
     "resume": "racer.run.resume",
     "tune": "racer.run.tune",
 }
-_ROOMS = ("deciders", "simulate", "space", "stats", "tuner")
+_ROOMS = ("deciders", "plots", "simulate", "space", "stats", "tuner")
 
 __all__ = [
     "BlockCompleted",
@@ -96,9 +103,11 @@ __all__ = [
     "Categorical",
     "Cell",
     "Command",
+    "Comparison",
     "Elimination",
     "Ended",
     "Integer",
+    "MissingExtraError",
     "ObjectiveError",
     "Ordinal",
     "Outcome",
@@ -118,7 +127,9 @@ __all__ = [
     "StoreError",
     "TuneResult",
     "Tuner",
+    "compare",
     "deciders",
+    "plots",
     "race",
     "resume",
     "simulate",

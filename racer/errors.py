@@ -7,6 +7,7 @@ from typing import Any
 __all__ = [
     "BudgetError",
     "CandidateError",
+    "MissingExtraError",
     "ObjectiveError",
     "RaceInterrupted",
     "RaceStateError",
@@ -47,6 +48,10 @@ class SpaceFileError(SettingError):
 
 class CandidateError(RacerError, ValueError):
     """The candidates or the instances cannot be raced."""
+
+
+class MissingExtraError(RacerError, ImportError):
+    """Something asked for needs a package that is not installed; the message names the extra."""
 
 
 class BudgetError(RacerError, ValueError):

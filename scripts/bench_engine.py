@@ -1,10 +1,12 @@
 """Time the race engine: CPU per evaluation, incremental joint posterior, workers, import.
 
-Run:  python scripts/bench_engine.py [--evaluations 50000] [--repeats 5]
+Run:  python scripts/bench_engine.py [--evaluations 50000] [--repeats 5] [--decider NAME ..]
 
 "all stay": the decider's verdict is computed at every look and then withheld, so that every
 block has all candidates. "as raced": races of candidates that are all alike, one after another
 until the evaluations are spent, in which candidates do go. Figures are medians over the repeats.
+The deciders that sample a posterior at a look, once the gate is open, are timed without a gate as
+well. --decider chooses some, and leaves out what is not about deciders.
 """
 
 from __future__ import annotations
@@ -25,7 +27,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import racer
 from experiments.noise import evaluate
-from racer.deciders import DECIDERS, BayesianFriedman, Blocks, Decider, Verdict, as_decider
+from racer.deciders import (
+    DECIDERS,
+    BayesianFriedman,
+    Blocks,
+    BradleyTerryRace,
+    Decider,
+    PlackettLuceRace,
+    SignedRankRace,
+    Verdict,
+    as_decider,
+)
 from racer.deciders.decider import KnowsBudget
 from racer.seeding import rng_for
 from racer.stats import joint_comparisons
@@ -34,6 +46,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TARGETS = {"f-race": 20.0, "t-race": 20.0, "bayesian-friedman": 60.0}
+UNGATED: dict[str, Decider] = {
+    "bradley-terry": BradleyTerryRace(gate=False),
+    "plackett-luce": PlackettLuceRace(gate=False),
+    "signed-rank": SignedRankRace(gate=False),
+}
+LOOK_TARGET = 10.0  # milliseconds, with 10 candidates
 
 
 @dataclass(frozen=True)
@@ -131,6 +149,35 @@ def incremental(repeats: int, m: int = 100, n: int = 500) -> tuple[float, float,
     return tuple(statistics.median(times) * 1e3 for times in (step, scratch, anew))  # type: ignore[return-value]
 
 
+def look(decider: Decider, m: int, n: int, repeats: int) -> float:
+    """Return the CPU milliseconds of one more block after n, of m candidates who all stay."""
+    rng = rng_for(1, "look")
+    costs = rng.normal(size=(n + repeats, m)) + 0.3 * rng.random(m)
+    everyone = np.arange(m)
+    state = decider.start(m, rng_for(1, "decider"))
+    state, _ = decider.decide(state, Blocks(everyone, costs[:n]))
+    times = []
+    for row in costs[n:]:
+        start = time.process_time()
+        state, _ = decider.decide(state, Blocks(everyone, row[None, :]))
+        times.append(time.process_time() - start)
+    return statistics.median(times) * 1e3
+
+
+def looks(names: tuple[str, ...], repeats: int) -> None:
+    """Print the CPU milliseconds of a look that samples."""
+    print("\nCPU ms per look that samples, all stay (goal: 10 with 10 candidates)")
+    print(f"{'decider':<20}{'candidates':>11}{'20 blocks':>10}{'50':>8}{'200':>8}{'goal':>6}")
+    for name in names:
+        for m in (10, 30, 100):
+            times = [look(UNGATED[name], m, n, max(repeats, 7)) for n in (20, 50, 200)]
+            goal = f"{LOOK_TARGET:.0f}" if m == 10 else "-"
+            print(
+                f"{name:<20}{m:>11}{times[0]:>10.1f}{times[1]:>8.1f}{times[2]:>8.1f}{goal:>6}",
+                flush=True,
+            )
+
+
 def seeding(repeats: int) -> float:
     """CPU microseconds of seeding both legacy generators, a part of every evaluation."""
 
@@ -179,11 +226,13 @@ def import_seconds(repeats: int) -> float:
 @click.command()
 @click.option("--evaluations", default=50_000, show_default=True)
 @click.option("--repeats", default=5, show_default=True)
-def main(evaluations: int, repeats: int) -> None:
+@click.option("--decider", "chosen", type=click.Choice(list(DECIDERS)), multiple=True)
+def main(evaluations: int, repeats: int, chosen: tuple[str, ...]) -> None:
     """Print CPU per evaluation, the joint posterior's two times, and the import."""
     print(f"CPU us per evaluation beyond the objective, {evaluations} evaluations, n_jobs=1")
     print(f"{'decider':<20}{'candidates':>11}{'all stay':>10}{'as raced':>10}{'goal':>6}")
-    for name in DECIDERS:
+    names = chosen or tuple(DECIDERS)
+    for name in names:
         for m in (10, 100):
             floor = median_cpu(repeats, objective_alone, m, evaluations)
             stay = median_cpu(repeats, all_stay, name, m, evaluations) - floor
@@ -191,6 +240,9 @@ def main(evaluations: int, repeats: int) -> None:
             goal = f"{TARGETS[name]:.0f}" if name in TARGETS else "-"
             print(f"{name:<20}{m:>11}{stay:>10.1f}{raced:>10.1f}{goal:>6}", flush=True)
 
+    looks(tuple(name for name in names if name in UNGATED), repeats)
+    if chosen:
+        return
     step, scratch, anew = incremental(max(repeats, 11))
     print(
         f"\none more block at 100 candidates x 500 blocks, {BayesianFriedman().draws} draws: "

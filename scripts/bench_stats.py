@@ -2,7 +2,9 @@
 
 Run:  python scripts/bench_stats.py [--repeats 5]
 
-Prints the CPU time of the fastest repeat, the goal, and how the draws were made.
+Prints the CPU time of the fastest repeat, the goal, and how the draws were made; then the
+Bayesian signed-rank test side by side with baycomp's, in turns, if that is installed
+(pip install 'racer[bench]').
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
+
+DRAWS = 50_000
 
 
 def scores(n: int, k: int) -> NDArray[np.float64]:
@@ -58,19 +63,48 @@ def how(result: Any) -> str:
     return f"{posterior.method}, ESS {posterior.ess:.0f}, R-hat {posterior.r_hat:.3f}"
 
 
+def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the CPU time that a call takes, and what it returns."""
+    start = time.process_time()
+    result = call()
+    return time.process_time() - start, result
+
+
+def beside_baycomp(repeats: int) -> str:
+    """Return a table of the signed-rank test here and in baycomp, or how to get it."""
+    try:
+        import baycomp  # noqa: PLC0415  (an extra)
+    except ImportError:
+        return "Not compared with baycomp, which is not installed: pip install 'racer[bench]'"
+    lines = []
+    for n, goal in ((54, 10), (500, 20)):
+        z, zero = np.random.default_rng(n).normal(0.1, 1.0, n), np.zeros(n)
+        ours, theirs = [], []
+        for _ in range(repeats):  # in turns, so that a busy minute hits both
+            ours.append(seconds(partial(bayesian_signed_rank_test, zero, z, draws=DRAWS)))
+            theirs.append(
+                seconds(partial(baycomp.SignedRankTest.probs, zero, z, rope=0, nsamples=DRAWS))
+            )
+        fastest = min(taken for taken, _ in ours), min(taken for taken, _ in theirs)
+        found = ours[0][1].probability, float(theirs[0][1][1])
+        times = [f"{taken:.3f}" for taken in fastest]
+        probabilities = [f"{p:.3f}" for p in found]
+        lines.append([f"{n}", *times, f"{fastest[1] / fastest[0]:.1f}", f"{goal}", *probabilities])
+    head = ["n", "racer, CPU s", "baycomp, CPU s", "times", "goal", "P, racer", "P, baycomp"]
+    version = metadata.version("baycomp")
+    return f"Signed-rank test, {DRAWS} draws, and baycomp {version}\n\n{markdown(head, lines)}"
+
+
 @click.command()
 @click.option("--repeats", type=click.IntRange(1), default=5, show_default=True)
 def main(repeats: int) -> None:
     """Print a table of CPU times."""
     lines = []
     for name, goal, call in cases():
-        taken = []
-        for _ in range(repeats):
-            start = time.process_time()
-            result = call()
-            taken.append(time.process_time() - start)
-        lines.append([name, f"{min(taken):.3f}", f"{goal:g}", how(result)])
-    print(markdown(["", "CPU s", "goal", "draws"], lines))
+        runs = [seconds(call) for _ in range(repeats)]
+        lines.append([name, f"{min(taken for taken, _ in runs):.3f}", f"{goal:g}", how(runs[0][1])])
+    print(markdown(["", "CPU s", "goal", "draws"], lines), flush=True)
+    print(f"\n{beside_baycomp(repeats)}")
 
 
 if __name__ == "__main__":

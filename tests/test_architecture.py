@@ -11,10 +11,20 @@ ROOT = Path(__file__).resolve().parent.parent / "racer"
 
 # A room may import from rooms to its left. `simulate` stands beside `run`, `demo` beside all.
 ORDER = (
-    *("errors", "_checks", "seeding", "stats", "space", "candidates", "evaluate", "results"),
+    *(
+        "errors",
+        "_checks",
+        "seeding",
+        "plots",
+        "stats",
+        "space",
+        "candidates",
+        "evaluate",
+        "results",
+    ),
     *("deciders", "racing", "simulate", "tuner", "run", "report", "integrations", "demo", "cli"),
 )
-STATS_MAY_IMPORT = {"errors", "_checks", "seeding", "stats"}
+STATS_MAY_IMPORT = {"errors", "_checks", "seeding", "plots", "stats"}
 OUTSIDE = {
     *("os", "signal", "subprocess", "multiprocessing", "threading", "socket", "shutil"),
     *("tempfile", "pathlib", "sqlite3", "time", "datetime", "joblib", "rich", "click"),

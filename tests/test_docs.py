@@ -3,9 +3,13 @@
 import contextlib
 import io
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from racer.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -19,7 +23,8 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("code", EXAMPLES)
-def test_example_runs(code):
+def test_example_runs(code, monkeypatch):
+    monkeypatch.chdir(ROOT)
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(code, "example", "exec"), {})
 
@@ -46,6 +51,33 @@ def test_the_readme_example_is_short_and_prints_what_it_says():
     with contextlib.redirect_stdout(out):
         exec(compile(code, "example", "exec"), {})
     assert out.getvalue() == printed
+
+
+def test_what_the_page_on_comparing_prints(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    blocks = BLOCK.findall((ROOT / "docs" / "compare.md").read_text(encoding="utf-8"))
+    checked = 0
+    for (language, code), (following, printed) in pairwise(blocks):
+        if (language, following) == ("python", "text"):
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(compile(code, "example", "exec"), {})
+            assert out.getvalue() == printed
+            checked += 1
+    assert checked == 2
+
+
+def test_the_command_lines_shown_are_such(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    shown = re.findall(
+        r"^racer (compare .*)$", (ROOT / "docs" / "compare.md").read_text(), re.MULTILINE
+    )
+    assert shown
+    for line in shown:
+        words = line.split()
+        words[1] = str(ROOT / "experiments" / "wainer2023" / "data" / "table2_accuracy.csv")
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 0, done.output
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

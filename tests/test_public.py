@@ -88,6 +88,7 @@ def test_every_error_is_a_racer_error_and_of_a_familiar_kind():
     familiar = {
         "BudgetError": ValueError,
         "CandidateError": ValueError,
+        "MissingExtraError": ImportError,
         "ObjectiveError": TypeError,
         "RaceStateError": RuntimeError,
         "ScoresError": ValueError,
@@ -127,4 +128,16 @@ for name in racer.deciders.DECIDERS:
 """
     loaded = loaded_after(code)
     assert "numpy" in loaded
+    assert loaded.isdisjoint({"pandas", "optuna", "sklearn", "matplotlib"})
+
+
+def test_tuning_loads_neither_pandas_nor_optuna():
+    code = """
+import racer
+space = racer.Space({"x": racer.Real(0, 1)})
+result = racer.tune(space, lambda config, instance, seed: config["x"] + seed / 2**31, budget=100)
+assert result.elites and result.probability_best and repr(result)
+"""
+    loaded = loaded_after(code)
+    assert "scipy" in loaded
     assert loaded.isdisjoint({"pandas", "optuna", "sklearn", "matplotlib"})

@@ -15,8 +15,11 @@ from racer.deciders import (
     AnytimeRace,
     BayesianBest,
     BayesianFriedman,
+    BradleyTerryRace,
     FRace,
+    PlackettLuceRace,
     SequentialHalving,
+    SignedRankRace,
     TRace,
 )
 from racer.seeding import seed_for
@@ -62,12 +65,16 @@ VARIANTS: Mapping[str, Decider] = {
     "anytime-rank": AnytimeRace(form="rank"),
     "anytime-sign": AnytimeRace(form="sign"),
     "anytime-familywise": AnytimeRace(familywise=True),
+    "bradley-terry-independent": BradleyTerryRace(independent=True),
 }
 ROWS: Mapping[str, Decider] = {**NAMED, **VARIANTS}
 PLANNERS = (SequentialHalving, BayesianBest)  # they spend what they are told
 SLOWER: Mapping[type, float] = {
     BayesianFriedman: 2.5,
     AnytimeRace: 4.0,
+    BradleyTerryRace: 2.0,
+    PlackettLuceRace: 20.0,
+    SignedRankRace: 2.0,
 }  # per block, than an F-race
 
 COUNTS = ("best_dropped", "any_dropped", "blocks_used", "observations")
@@ -192,11 +199,11 @@ def _by(
 
 
 def level(name: str) -> float:
-    """Return the alpha that a decider is given (1 - confidence); NaN where it has none."""
+    """Return the alpha that a decider is given (1 - confidence, or threshold); NaN where it has none."""
     match ROWS[name]:
         case object(confidence=float(confidence)):
             return 1.0 - confidence
-        case object(alpha=float(alpha)):
+        case object(alpha=float(alpha)) | object(threshold=float(alpha)):
             return alpha
         case _:
             return math.nan

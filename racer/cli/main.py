@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from racer.cli.check import check
+from racer.cli.compare import compare_command
 from racer.cli.demo import demo
 
 __all__ = ["main"]
@@ -13,8 +14,9 @@ __all__ = ["main"]
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="racer")
 def main() -> None:
-    """Race algorithm configurations: find the best of many, instance by instance."""
+    """Race algorithm configurations, and compare algorithms by their scores."""
 
 
 main.add_command(check)
+main.add_command(compare_command)
 main.add_command(demo)

@@ -3,10 +3,13 @@
 from racer.deciders.anytime import AnytimeRace
 from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.bayesian_friedman import BayesianFriedman
+from racer.deciders.bradley_terry import BradleyTerryRace
 from racer.deciders.decider import Blocks, Decider, Drop, Verdict
 from racer.deciders.frace import FRace
 from racer.deciders.halving import SequentialHalving
 from racer.deciders.names import DECIDERS, as_decider
+from racer.deciders.plackett_luce import PlackettLuceRace
+from racer.deciders.signed_rank import SignedRankRace
 from racer.deciders.trace import TRace
 
 __all__ = [
@@ -15,10 +18,13 @@ __all__ = [
     "BayesianBest",
     "BayesianFriedman",
     "Blocks",
+    "BradleyTerryRace",
     "Decider",
     "Drop",
     "FRace",
+    "PlackettLuceRace",
     "SequentialHalving",
+    "SignedRankRace",
     "TRace",
     "Verdict",
     "as_decider",

@@ -9,10 +9,10 @@ import numpy as np
 
 from racer.deciders.critical import CriticalWins
 from racer.deciders.decider import Blocks, Drop, Verdict, best_of, drop_losers
+from racer.deciders.gate import friedman_gate, two_sided_sign
 from racer.deciders.ranking import RunningRanks
 from racer.errors import SettingError
 from racer.stats._validation import check_fraction
-from racer.stats.friedman import friedman
 from racer.stats.multiplicity import CORRECTIONS, Correction, adjust
 from racer.stats.posthoc import conover_p_values, mean_rank_scale
 
@@ -85,7 +85,7 @@ class FRace:
         best = best_of(blocks.candidates, standing)
         if ranks.n < 2 or len(blocks.candidates) < 2:
             return state, Verdict((), best, standing, {})
-        opened, evidence = self._ask_gate(ranks)
+        opened, evidence = friedman_gate(ranks, self.alpha, ask=self.gate)
         dropped: tuple[Drop, ...] = ()
         if opened and self.posthoc == "conover":
             dropped = self._against_best(ranks)
@@ -93,26 +93,13 @@ class FRace:
             dropped = self._all_pairs(state)
         return state, Verdict(dropped, best, standing, evidence)
 
-    def _ask_gate(self, ranks: RunningRanks) -> tuple[bool, dict[str, float | str]]:
-        if not self.gate:
-            return True, {"gate": "none"}
-        if len(ranks.candidates) == 2:
-            p_value = _two_sided_sign(ranks)
-            return p_value < self.alpha, {"gate": "sign", "p_value": p_value}
-        statistic, p_value = friedman(ranks.sums)
-        return p_value < self.alpha, {
-            "gate": "friedman",
-            "statistic": statistic,
-            "p_value": p_value,
-        }
-
     def _against_best(self, ranks: RunningRanks) -> tuple[Drop, ...]:
         deviation = ranks.sums.deviation
         best = int(deviation.argmin())
         others = np.delete(np.arange(len(deviation)), best)
         behind = deviation[others] - deviation[best]
         if len(others) == 1:
-            p_values = np.array([_two_sided_sign(ranks)])
+            p_values = np.array([two_sided_sign(ranks)])
         else:
             p_values = conover_p_values(ranks.sums, behind)
         adjusted = adjust(p_values, self.correction)
@@ -179,11 +166,3 @@ def drop_worse(
         )
         for i in np.argsort(p_values, kind="stable").tolist()
     )
-
-
-def _two_sided_sign(ranks: RunningRanks) -> float:
-    from scipy.special import bdtrc  # noqa: PLC0415
-
-    won, lost = int(ranks.wins[0, 1]), int(ranks.wins[1, 0])
-    more = max(won, lost)
-    return min(1.0, 2.0 * float(bdtrc(more - 1, won + lost, 0.5))) if more else 1.0

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from racer.deciders.anytime import AnytimeRace
 from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.bayesian_friedman import BayesianFriedman
+from racer.deciders.bradley_terry import BradleyTerryRace
 from racer.deciders.decider import Decider
 from racer.deciders.frace import FRace
 from racer.deciders.halving import SequentialHalving
+from racer.deciders.plackett_luce import PlackettLuceRace
+from racer.deciders.signed_rank import SignedRankRace
 from racer.deciders.trace import TRace
 from racer.errors import SettingError
 
@@ -30,6 +33,9 @@ DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
         "t-race": TRace,
         "halving": SequentialHalving,
         "anytime": AnytimeRace,
+        "bradley-terry": BradleyTerryRace,
+        "plackett-luce": PlackettLuceRace,
+        "signed-rank": SignedRankRace,
     }
 )
 

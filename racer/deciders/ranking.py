@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from racer.deciders.decider import Blocks
 
-__all__ = ["RunningRanks"]
+__all__ = ["Order", "RunningRanks"]
 
 _CELLS = 1 << 20  # comparisons held at once
 
@@ -51,6 +51,11 @@ class RunningRanks:
     def costs(self) -> NDArray[np.float64]:
         """Costs so far, shape (n, m)."""
         return self._costs.rows
+
+    @property
+    def ranks(self) -> NDArray[np.float64]:
+        """Ranks so far, measured from (m+1)/2, shape (n, m)."""
+        return self._ranks.rows
 
     @property
     def sums(self) -> RankSums:
@@ -102,3 +107,37 @@ class RunningRanks:
         self._within = float((ranks**2).sum())
         if self.gram is not None:
             self.gram = ranks.T @ ranks
+
+
+class Order(NamedTuple):
+    """The candidates in an order that does not depend on how they were given.
+
+    By mean rank, then by their ranks block after block; only candidates that have the same rank
+    on every block are left in the order given, and these are `alike`: draws that are dealt out
+    in this order, and shares that are averaged over those alike, know nothing of positions.
+
+    Attributes
+    ----------
+    places : ndarray of int, shape (m,)
+        Positions, the best mean rank first.
+    alike : ndarray of int, shape (m,)
+        In this order: the number of the group of those that are alike.
+    """
+
+    places: NDArray[np.intp]
+    alike: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, ranks: RunningRanks) -> Order:
+        """Return the order of the candidates still in."""
+        keys = np.vstack([ranks.sums.deviation, ranks.ranks])
+        places = np.lexsort(keys[::-1])
+        new = (np.diff(keys[:, places], axis=1) != 0.0).any(axis=0)
+        return cls(places, np.append(0, np.cumsum(new)))
+
+    def averaged(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values in this order, (m,), as means over those alike, back in positions."""
+        means = np.bincount(self.alike, values) / np.bincount(self.alike)
+        back = np.empty(len(values))
+        back[self.places] = means[self.alike]
+        return back

@@ -18,7 +18,7 @@ from racer.evaluate.limits_fork import ending
 from racer.evaluate.objective import Misbehaved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from racer.evaluate.cell import Status
     from racer.evaluate.command_process import Ran
@@ -122,26 +122,34 @@ class Command:
         """
         return self._template.fill(config, instance, seed)
 
-    def check(self, configs: Sequence[Any], instances: Sequence[Any] | None) -> None:
+    def check(
+        self,
+        configs: Sequence[Any],
+        instances: Sequence[Any] | None,
+        parameters: Collection[str] = (),
+    ) -> None:
         """Raise ObjectiveError unless each configuration and instance can be put on the line.
 
         Parameters
         ----------
         configs : sequence
-            Candidates. One that names all parameters will do where they are still to come.
+            Candidates.
         instances : sequence or None
+        parameters : collection of str
+            Names that other candidates, which are still to come, may have.
         """
-        if instances is None and "instance" in self._template.names:
+        takes_instance = "instance" in self._template.names
+        if takes_instance and (instances is None or not len(instances)):
             raise ObjectiveError("the command has {instance}, but there are no instances")
         for index, config in enumerate(configs):
             with _named(f"candidate {index}"):
                 check_names(config)
-        self._template.refuse_unknown({name for config in configs for name in config})
+        self._template.refuse_unknown({*parameters, *(n for config in configs for n in config)})
         for index, config in enumerate(configs):
             with _named(f"candidate {index}"):
                 self._program_of(self.argv(config, "", 0))
-        if "instance" in self._template.names:
-            for index, instance in enumerate(instances or ()):
+        if takes_instance:
+            for index, instance in enumerate(() if instances is None else instances):
                 as_text(instance, f"instance {index}")
 
     def _program_of(self, argv: Sequence[str]) -> str:
@@ -219,8 +227,11 @@ def _named(what: str) -> Iterator[None]:
 
 
 def check_command(
-    evaluate: object, configs: Sequence[Any], instances: Sequence[Any] | None
+    evaluate: object,
+    configs: Sequence[Any],
+    instances: Sequence[Any] | None,
+    parameters: Collection[str],
 ) -> None:
     """Make a `Command` check what it will be run with; other objectives pass."""
     if isinstance(evaluate, Command):
-        evaluate.check(configs, instances)
+        evaluate.check(configs, instances, parameters)

@@ -23,6 +23,7 @@ __all__ = [
     "adopt_orphans",
     "descendants",
     "die_with_parent",
+    "die_with_process",
     "dying_with",
     "first_to_go",
     "held",
@@ -49,7 +50,8 @@ def _prctl() -> Callable[[int, int], int]:
 def die_with_parent(parent: int) -> None:
     """Be killed as soon as the parent is gone; exit now if it is gone already.
 
-    The kernel means the thread of the parent that started this process.
+    The kernel means the thread of the parent that started this process; `die_with_process` does
+    not.
     """
     _prctl()(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
@@ -60,6 +62,48 @@ def dying_with(parent: int) -> Callable[[], None]:
     """Return `die_with_parent` for a process to come: nothing is loaded when it is called."""
     _prctl()
     return functools.partial(die_with_parent, parent)
+
+
+def die_with_process(parent: int) -> None:
+    """Be killed as soon as the parent is gone, whichever of its threads started this process.
+
+    A child of its main thread is one of the whole process. For another, which may end long before
+    the process does, a process is left behind that waits for either end.
+    """
+    if sys.platform != "linux" or os.getpid() in _children_of_thread(parent, parent):
+        die_with_parent(parent)
+        return
+    with suppress(AttributeError, OSError):  # an old kernel, a Python built on one, or it is gone
+        _leave_behind(os.pidfd_open(parent), os.pidfd_open(os.getpid()))
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _leave_behind(parent: int, child: int) -> None:
+    """Start a process that kills a child once its parent has ended; both are descriptors."""
+    middle = os.fork()
+    if middle == 0:
+        try:
+            if os.fork() == 0:  # nobody's child, so that nobody waits for it
+                _kill_after(parent, child)
+        finally:
+            os._exit(0)
+    os.waitpid(middle, 0)
+    os.close(parent)
+    os.close(child)
+
+
+def _kill_after(parent: int, child: int) -> None:
+    """Be the process that is left behind."""
+    os.setsid()
+    os.dup2(parent, 0)
+    os.dup2(child, 1)
+    os.closerange(2, 2**16)  # whoever waits for the child's files to close goes on
+    poll = select.poll()
+    for descriptor in (0, 1):
+        poll.register(descriptor, select.POLLIN)
+    poll.poll()
+    signal.pidfd_send_signal(1, signal.SIGKILL)  # an error if that is the one that has ended
 
 
 def adopt_orphans() -> None:

@@ -27,7 +27,7 @@ from racer.evaluate.cell import Cell, Outcome
 from racer.evaluate.command import check_command
 from racer.evaluate.limits import Limits, limited, limits_for
 from racer.evaluate.limits_fork import supervised, warden
-from racer.evaluate.limits_linux import die_with_parent
+from racer.evaluate.limits_linux import die_with_process
 from racer.evaluate.objective import (
     Objective,
     check_objective,
@@ -38,7 +38,7 @@ from racer.evaluate.objective import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 __all__ = ["InProcess", "OneByOne", "Processes", "Workers", "evaluate_cell", "workers_for"]
 
@@ -272,7 +272,7 @@ class Processes:
         backend, _ = get_active_backend()
         ours = isinstance(backend, LokyBackend)
         # even a worker that has not begun would go on when this process is killed
-        start: dict[str, Any] = {"initializer": die_with_parent, "initargs": (os.getpid(),)}
+        start: dict[str, Any] = {"initializer": die_with_process, "initargs": (os.getpid(),)}
         task = _Task(self._evaluate, self._retries, self._limits, os.getpid(), ours)
         parallel = joblib.Parallel(
             n_jobs=self._n_jobs,
@@ -283,8 +283,9 @@ class Processes:
         )
         call = joblib.delayed(task)
         tasks = (call(cell) for cell in list(missing.values()) if not stopping())
-        results: Any = parallel(tasks)
+        results: Any = None
         try:
+            results = parallel(tasks)
             for place, outcome in results:
                 yield missing.pop(place), outcome
         except GeneratorExit:
@@ -306,6 +307,7 @@ def workers_for(
     retries: int = 0,
     timeout: float | None = None,
     memory: int | None = None,
+    parameters: Collection[str] = (),
 ) -> Workers:
     """Return workers for these evaluations, after checking that they can work.
 
@@ -323,6 +325,8 @@ def workers_for(
         Seconds that an evaluation may take.
     memory : int, optional
         Bytes that an evaluation may hold.
+    parameters : collection of str
+        Names that other configurations, which are still to come, may have.
 
     Raises
     ------
@@ -333,7 +337,7 @@ def workers_for(
         `n_jobs`, `retries` or a limit out of range, or a limit that cannot be kept here.
     """
     check_objective(evaluate)
-    check_command(evaluate, configs, instances)
+    check_command(evaluate, configs, instances, parameters)
     check_jobs(n_jobs)
     whole(retries, "retries", least=0)
     limits = limits_for(timeout, memory)

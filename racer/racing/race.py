@@ -186,6 +186,11 @@ class Race:
         return self.instances or ()
 
     @property
+    def parameters(self) -> tuple[str, ...]:
+        """None beyond those of its candidates, who are all there."""
+        return ()
+
+    @property
     def ended(self) -> Ended | None:
         """Why the race ended; None while it goes on."""
         return self._ended

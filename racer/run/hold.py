@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from racer.evaluate.objective import Objective
-    from racer.run.progress import Progress
+    from racer.run.progress import Display
     from racer.run.store import Store
-    from racer.run.tuner_progress import TunerProgress
 
 __all__ = ["Contest", "hold"]
 
@@ -35,7 +34,7 @@ def hold(
     settings: dict[str, Any],
     how: dict[str, Any],
     store: Store | None,
-    show: Callable[[], Progress | TunerProgress],
+    show: Callable[[], Display],
     *,
     n_jobs: int,
     progress: bool,
@@ -72,7 +71,12 @@ def hold(
                 settings = recorder.expect(store.reader, settings)
             contest = make(settings, [recorder])
         workers = workers_for(
-            evaluate, contest.configs, contest.all_instances, n_jobs=n_jobs, **how
+            evaluate,
+            contest.configs,
+            contest.all_instances,
+            n_jobs=n_jobs,
+            parameters=contest.parameters,
+            **how,
         )
         if store is not None:
             begin_or_replay(store, contest, recorder, set_up(contest, evaluate, how))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from rich.live import Live
@@ -13,11 +13,11 @@ from racer.racing.events import BlockCompleted, Elimination, RaceEnded
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["Progress"]
+__all__ = ["Display", "Progress"]
 
 
-class Progress:
-    """A callback that shows block, alive, best, its mean, evaluations, and who was dropped.
+class Display:
+    """A callback that shows what happens on a console, live in a terminal while it is entered.
 
     Parameters
     ----------
@@ -27,11 +27,11 @@ class Progress:
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
-        self._live = Live(console=self.console, refresh_per_second=8, transient=True)
+        self.live = Live(console=self.console, refresh_per_second=8, transient=True)
 
     def __enter__(self) -> Self:
         if self.console.is_terminal:
-            self._live.start()
+            self.live.start()
         return self
 
     def __exit__(
@@ -40,18 +40,30 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._live.stop()
+        self.live.stop()
+
+    def __call__(self, event: Any) -> None:
+        """Show an event."""
+        raise NotImplementedError
+
+    def print(self, text: str) -> None:
+        """Print a line, as it is."""
+        self.console.print(text, highlight=False, soft_wrap=True)
+
+
+class Progress(Display):
+    """Shows block, alive, best, its mean, evaluations, and who was dropped."""
 
     def __call__(self, event: BlockCompleted | RaceEnded) -> None:
         """Show an event."""
         for elimination in event.eliminated:
-            self.console.print(_line(elimination), highlight=False, soft_wrap=True)
+            self.print(_line(elimination))
         if isinstance(event, RaceEnded):
-            self.console.print(event.ended.message, highlight=False, soft_wrap=True)
+            self.print(event.ended.message)
         elif self.console.is_terminal:
-            self._live.update(_standing(event))
+            self.live.update(_standing(event))
         elif event.eliminated or event.block % 10 == 9:
-            self.console.print(_plain(event), highlight=False, soft_wrap=True)
+            self.print(_plain(event))
 
 
 _RELATIONS = {

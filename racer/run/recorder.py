@@ -29,6 +29,9 @@ __all__ = ["Recorder"]
 class Recorder:
     """A callback that compares each verdict with the recorded one, or hands it on to be recorded.
 
+    After `expect`, what comes waits for `go_on`: a run samples its first candidates when it is
+    made, and only then can it be seen whether it is the recorded one.
+
     Parameters
     ----------
     record : callable
@@ -49,6 +52,7 @@ class Recorder:
         self._ending: Ending | None = None
         self._where = self._hint = ""
         self.replaying = False
+        self._waiting: list[Event] | None = None
 
     def expect(self, reader: Reader, settings: dict[str, Any]) -> dict[str, Any]:
         """Compare what comes with what `reader` says; return the settings of the race to make.
@@ -75,19 +79,28 @@ class Recorder:
         if same_budget:
             self._ending = reader.ending()
         self.replaying = True
+        self._waiting = []
         return settings
 
     def __call__(self, event: Event) -> None:
         """Take in an event."""
-        if isinstance(event, BlockCompleted):
+        if self._waiting is not None:
+            self._waiting.append(event)
+        elif isinstance(event, BlockCompleted):
             self._compare_verdict(event)
         elif isinstance(event, RaceEnded):
             self._compare_ending(event)
         elif isinstance(event, CandidatesAdded):
             self._compare_candidates(event)
-        if not self.replaying or isinstance(event, RaceEnded):
+        if self._waiting is None and (not self.replaying or isinstance(event, RaceEnded)):
             for watcher in self._watchers:
                 watcher(event)
+
+    def go_on(self) -> None:
+        """Take in what has waited, and from now on whatever comes."""
+        waiting, self._waiting = self._waiting, None
+        for event in waiting or ():
+            self(event)
 
     def _compare_verdict(self, event: BlockCompleted) -> None:
         best = None if event.best is None else int(event.best)

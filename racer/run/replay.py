@@ -53,6 +53,7 @@ def replay(race: Race | Tuner, reader: Reader, recorder: Recorder) -> None:
         A verdict comes out otherwise than recorded, or the record does not make sense.
     """
     recorder.replaying = True
+    recorder.go_on()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
         if isinstance(race, Tuner):

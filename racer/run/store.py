@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import warnings
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from filelock import FileLock, Timeout
 
-from racer.errors import SettingError, StoreError
+from racer.errors import RacerWarning, SettingError, StoreError
 from racer.run.jsonable import dumps
 from racer.run.reading import (
     CandidateRow,
@@ -28,6 +29,8 @@ from racer.run.schema import APPLICATION_ID, SCHEMA, TABLES, OutcomeRow, checksu
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
+
+    from filelock import BaseFileLock
 
     from racer.evaluate.cell import Cell, Outcome
     from racer.run.setup import Setup
@@ -108,7 +111,21 @@ class Store:
                     f"store {self.path!r} is in use: another process (or race) is writing to it, "
                     "and holds its .lock; wait until that one has ended, or give another store"
                 ) from None
-        self._exit.callback(lock.release)
+        self._exit.callback(self._let_go, lock)
+
+    def _let_go(self, lock: BaseFileLock) -> None:
+        """Release the lock: if that fails the race is no less recorded, and its result stands."""
+        with suppress(OSError):
+            lock.release()
+        try:
+            lock.release()  # nothing, if it has been
+        except OSError as error:
+            warnings.warn(
+                f"store {self.path!r}: its lock cannot be released ({error}), and goes with this "
+                "process",
+                RacerWarning,
+                stacklevel=2,
+            )
 
     def _open(self, mode: str) -> None:
         with explained(self.path):

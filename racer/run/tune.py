@@ -139,8 +139,8 @@ def tune(
     >>> result.best["y"], abs(result.best["x"] - 1) < 0.2, result.evaluations
     (3, True, 500)
     """
-    settings = {
-        "budget": budget,
+    settings: dict[str, Any] = {
+        "budget": Budget.of(budget),
         "decider": decider,
         "initial": initial,
         "maximize": maximize,

@@ -4,66 +4,41 @@ from __future__ import annotations
 
 import time
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.live import Live
 from rich.table import Table
 
 from racer.racing.events import BlockCompleted, RaceEnded
+from racer.run.progress import Display
 from racer.tuner.events import RaceCompleted
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from rich.console import Console
 
 __all__ = ["TunerProgress"]
 
 
-class TunerProgress:
-    """A callback that shows each race: alive, best, its mean, evaluations used, time left.
-
-    Parameters
-    ----------
-    console : rich.console.Console, optional
-        Standard error by default.
-    """
+class TunerProgress(Display):
+    """Shows each race: alive, best, its mean, evaluations used, time left."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True)
-        self._live = Live(console=self.console, refresh_per_second=4, transient=True)
+        super().__init__(console)
         self._race = 0
-        self._left: int | None = None
         self._begun: tuple[float, int] | None = None
 
-    def __enter__(self) -> Self:
-        if self.console.is_terminal:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._live.stop()
-
-    def __call__(self, event: object) -> None:
+    def __call__(self, event: Any) -> None:
         """Show an event, in a terminal only."""
         if not self.console.is_terminal:
             return
         if isinstance(event, RaceCompleted):
-            self._race, self._left = event.race + 1, event.left
-            self._print(self._line(event))
+            self._race = event.race + 1
+            self.print(self._line(event))
         elif isinstance(event, RaceEnded):
-            self._print(event.ended.message)
+            self.print(event.ended.message)
         elif isinstance(event, BlockCompleted):
             if self._begun is None:
                 self._begun = time.monotonic(), event.evaluations
-            self._live.update(self._standing(event))
-
-    def _print(self, text: str) -> None:
-        self.console.print(text, highlight=False, soft_wrap=True)
+            self.live.update(self._standing(event))
 
     def _line(self, event: RaceCompleted) -> str:
         name = f"race {event.race:>3}" if event.kind == "race" else event.kind

@@ -252,22 +252,27 @@ class Space:
         """Say which parameters exist at vectors, shape (k, d) both; none where nothing can be."""
         if not self._structure.may_be_absent or not len(vectors):
             return np.ones(vectors.shape, dtype=bool)
-        names = list(self.parameters)
-        found = (sampling.decoded(self._structure, vector) or {} for vector in vectors)
-        return np.array([[name in config for name in names] for config in found])
+        names, asked = list(self.parameters), self._structure.related()
+        present = np.zeros(vectors.shape, dtype=bool)
+        for i, vector in enumerate(vectors.tolist()):
+            place = dict(zip(names, vector, strict=True))
+
+            def choose(name: str, domain: Any, place: dict[str, float] = place) -> Any:
+                return domain.decode(place[name]) if name in asked else None
+
+            config = self._structure.build(choose) or {}
+            present[i] = [name in config for name in names]
+        return present
 
     def encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
         """Return a share of the range for each parameter, shape (d,); NaN for absent ones.
 
         Choices and whole numbers have equal parts of [0, 1], and stand in the middle of theirs.
         """
-        return self.located(config)[1]
+        return self.located(self.check(config))[1]
 
-    def located(
-        self, config: Mapping[str, Any]
-    ) -> tuple[tuple[Hashable, ...], NDArray[np.float64]]:
-        """Return `key` and `encode` of a configuration, which is checked once."""
-        clean = self.check(config)
+    def located(self, clean: Config) -> tuple[tuple[Hashable, ...], NDArray[np.float64]]:
+        """Return `key` and `encode` of a configuration that `check` or `sample` has returned."""
         vector = np.full(len(self.parameters), np.nan)
         for i, name in enumerate(self.parameters):
             domain = self._structure.domain(name, clean) if name in clean else None

@@ -197,12 +197,24 @@ def as_term(value: Any) -> Term:
 
 
 def least(*terms: Term | float) -> Term:
-    """Return the smallest of numbers and parameters, as a term for bounds."""
+    """Return the smallest of numbers and parameters, as a term for bounds.
+
+    Examples
+    --------
+    >>> print(least(Param("population"), 10))
+    min(population, 10)
+    """
     return Arithmetic("min", tuple(as_term(term) for term in terms))
 
 
 def greatest(*terms: Term | float) -> Term:
-    """Return the largest of numbers and parameters, as a term for bounds."""
+    """Return the largest of numbers and parameters, as a term for bounds.
+
+    Examples
+    --------
+    >>> print(greatest(Param("population"), 10))
+    max(population, 10)
+    """
     return Arithmetic("max", tuple(as_term(term) for term in terms))
 
 

@@ -135,3 +135,11 @@ class ChoiceModel:
         e = np.exp(self.log_weights(points))
         rate = (self._times / (e @ self._at_risk.T)) @ self._at_risk
         return np.asarray((self._chosen - e * rate) @ self._basis)
+
+    def precision(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return minus its Hessian at one point, shape (d, d)."""
+        share = self._at_risk * np.exp(self.log_weights(point[None])[0])
+        share /= share.sum(axis=1, keepdims=True)
+        expected = share * self._times[:, None]
+        spread = np.diag(expected.sum(axis=0)) - share.T @ expected
+        return np.asarray(self._basis.T @ spread @ self._basis)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SigmaPrior = Literal["lognormal", "cauchy", "normal"]
 SCALES: dict[SigmaPrior, float] = {"lognormal": 0.5, "cauchy": 1.0, "normal": 3.0}
 LOG_NU_SCALE = 2.0
+_NO_TIES = np.zeros((1, 1))
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,36 @@ class StrengthModel:
         if self._likelihood.tied:
             slope[:, self._d + 1] = by_nu - points[:, self._d + 1] / LOG_NU_SCALE**2
         return slope
+
+
+class GivenScale:
+    """Posterior of beta itself where sigma is known, as a model for the engine.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        Without ties.
+    sigma : float
+    start : ndarray, shape (K,)
+    """
+
+    def __init__(self, likelihood: Likelihood, sigma: float, start: NDArray[np.float64]) -> None:
+        self._likelihood, self._q = likelihood, sigma**-2
+        self.start = start
+
+    def log_density(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the log-density at points (k, K), shape (k,)."""
+        value = self._likelihood.log_likelihood(points, _NO_TIES)
+        value -= 0.5 * self._q * (points**2).sum(axis=1)
+        return value
+
+    def gradient(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return its gradient, shape (k, K)."""
+        return self._likelihood.slopes(points, _NO_TIES)[0] - self._q * points
+
+    def precision(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return minus its Hessian at one point, shape (K, K)."""
+        return self._likelihood.curvature(point) + self._q * np.eye(len(point))
 
 
 def sum_to_zero(k: int) -> NDArray[np.float64]:

@@ -80,6 +80,13 @@ def check_strength(strength: float, name: str = "strength") -> float:
     return float(strength)
 
 
+def check_positive(value: float, name: str) -> float:
+    """Return `value` if it is finite and > 0."""
+    if not is_real(value) or not 0.0 < value < np.inf:
+        raise SettingError(f"{name}={value!r}: give a finite number > 0")
+    return float(value)
+
+
 def check_draws(draws: int) -> int:
     """Return `draws` if it is enough to estimate a probability from."""
     return whole(draws, "draws", least=100)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from racer.seeding import rng_for
 from racer.stats._pair import Preference, one_row, preferred
 from racer.stats._validation import check_epsilon, check_fraction, check_strength
 from racer.stats.sign import count, probability_better, quantile, three_way
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
 __all__ = ["BayesianSignResult", "bayesian_sign_test"]
@@ -83,6 +85,39 @@ class BayesianSignResult:
             lower=self.lower,
             upper=self.upper,
             in_rope=self.indistinguishable,
+        )
+
+    def plot(self, names: tuple[str, str] = ("x", "y"), *, ax: Axes | None = None) -> Axes:
+        """Draw 4000 draws of the shares of blocks lost, tied and won by x.
+
+        Parameters
+        ----------
+        names : pair of str
+            What x and y are called.
+        ax : matplotlib Axes, optional
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib.
+        """
+        from racer.plots import simplex  # noqa: PLC0415
+
+        weights = (self.n_worse, self.n_ties + self.strength, self.n_better)
+        gammas = rng_for(0, "simplex").standard_gamma(weights, (4000, 3))
+        worse, better = (
+            f"{names[1]} better\n{self.worse:.3f}",
+            f"{names[0]} better\n{self.better:.3f}",
+        )
+        return simplex(
+            gammas / gammas.sum(axis=1, keepdims=True),
+            [
+                worse,
+                f"ties (between the lines: indistinguishable {self.indistinguishable:.3f})",
+                better,
+            ],
+            band=self.epsilon,
+            ax=ax,
         )
 
 

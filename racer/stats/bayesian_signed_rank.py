@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["BayesianSignedRankResult", "bayesian_signed_rank_test"]
 
 _CELLS = 1 << 18  # weights at a time: what fits in the cache
-_IGNORANCE = (math.sqrt(17.0) - 3.0) / 2.0
+IGNORANCE = (math.sqrt(17.0) - 3.0) / 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +48,13 @@ class BayesianSignedRankResult:
         y, within the rope, in favour of x; they sum to 1.
     estimate : float
         Posterior mean of theta, exactly (eq. 4): Wilcoxon's T+ over its maximum.
+    least : tuple of three float
+        The least that `worse`, `indistinguishable` and `better` are with any of these priors.
     theta : ndarray, shape (draws,)
         Draws of theta from its posterior.
+    shares : ndarray, shape (draws, 3), or None
+        Draws of the shares of pairs in favour of y, within the rope, in favour of x; None
+        without a rope.
     n_better, n_worse, n_ties : int
         Blocks in which x is better than, worse than, and equal to y.
     n_dropped : int
@@ -64,7 +70,9 @@ class BayesianSignedRankResult:
     indistinguishable: float
     better: float
     estimate: float
+    least: tuple[float, float, float]
     theta: NDArray[np.float64] = field(repr=False)
+    shares: NDArray[np.float64] | None = field(repr=False)
     n_better: int
     n_worse: int
     n_ties: int
@@ -101,6 +109,32 @@ class BayesianSignedRankResult:
             upper=self.upper,
             in_rope=self.indistinguishable,
         )
+
+    def plot(self, names: tuple[str, str] = ("x", "y"), *, ax: Axes | None = None) -> Axes:
+        """Draw the posterior: of the three shares with a rope, of theta without.
+
+        Parameters
+        ----------
+        names : pair of str
+            What x and y are called.
+        ax : matplotlib Axes, optional
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib.
+        """
+        from racer.plots import posterior, simplex  # noqa: PLC0415
+
+        worse, better = (
+            f"{names[1]} better\n{self.worse:.3f}",
+            f"{names[0]} better\n{self.better:.3f}",
+        )
+        if self.shares is None:
+            caption = "theta: a pair of differences is in favour of " + names[0]
+            return posterior(self.theta, caption=caption, below=worse, above=better, ax=ax)
+        middle = f"practically equivalent {self.indistinguishable:.3f}"
+        return simplex(self.shares, [worse, middle, better], ax=ax)
 
 
 class _Sums(NamedTuple):
@@ -152,12 +186,19 @@ def _share(positive: NDArray[np.float64]) -> float:
     )
 
 
+def _votes(shares: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return how often each share is the largest; what ties is within the rope, then worse."""
+    largest = np.argmax(shares[:, [1, 0, 2]], axis=1)
+    in_rope, worse, better = (np.bincount(largest, minlength=3) / len(shares)).tolist()
+    return worse, in_rope, better
+
+
 def bayesian_signed_rank_test(
     x: ArrayLike,
     y: ArrayLike,
     *,
     rope: float = 0.0,
-    ignorance: float = _IGNORANCE,
+    ignorance: float = IGNORANCE,
     draws: int = 50_000,
     seed: int = 0,
     maximize: bool = False,
@@ -232,34 +273,41 @@ def bayesian_signed_rank_test(
     rng = rng_for(check_seed(seed), "signed-rank")
     prior = rng.standard_gamma(ignorance, draws)
     lead, total = np.empty(draws), np.empty(draws)
-    votes, done = np.zeros(3), 0
+    shares = np.empty((draws, 3)) if region is not None else None
+    done = 0
     for weights, cumulative in _weights(np.argsort(np.abs(levels), kind="stable"), draws, rng):
         part = slice(done, done := done + weights.shape[1])
         above, below = plain.of(weights, cumulative)
         lead[part], total[part] = above - below, cumulative[-1]
-        if region is not None:
+        if region is not None and shares is not None:
             above, below = region.of(weights, cumulative)
             within = total[part] ** 2 - above - below
-            votes += np.bincount(np.argmax([within, below, above], axis=0), minlength=3)
+            shares[part] = np.stack([below, within, above], axis=1) / (total[part] ** 2)[:, None]
 
     # theta - 1/2 has the sign of `lead`, less or plus what the pairs with the prior atom weigh
     if not levels.any():
         lead[:] = 0.0
     atom = prior * (2.0 * total + prior)
-    probability = _share(lead)
-    in_rope, worse, better = (
-        votes / draws if region is not None else (0, 1 - probability, probability)
-    )
+    probability, lower, upper = _share(lead), _share(lead - atom), _share(lead + atom)
+    worse, in_rope, better = 1.0 - probability, 0.0, probability
+    least = (1.0 - upper, 0.0, lower)
+    if shares is not None:
+        worse, in_rope, better = _votes(shares)
+        weight = (atom / total**2)[:, None] * np.array([[1.0, 0.0, 0.0]])
+        against, in_favour = _votes(shares + weight), _votes(shares + weight[:, ::-1])
+        least = (in_favour[0], min(against[1], in_favour[1]), against[2])
     n_better, n_worse = int((levels > 0).sum()), int((levels < 0).sum())
     return BayesianSignedRankResult(
         probability=probability,
-        lower=_share(lead - atom),
-        upper=_share(lead + atom),
-        worse=float(worse),
-        indistinguishable=float(in_rope),
-        better=float(better),
+        lower=lower,
+        upper=upper,
+        worse=worse,
+        indistinguishable=in_rope,
+        better=better,
         estimate=_mean(levels),
+        least=least,
         theta=frozen(0.5 + lead / (2.0 * total**2)),
+        shares=None if shares is None else frozen(shares),
         n_better=n_better,
         n_worse=n_worse,
         n_ties=n - n_better - n_worse,

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer._checks import is_real
 from racer.errors import SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._sampling import Posterior, sample
-from racer.stats._sampling.summary import logistic, pair_frame, pairs, shortest
+from racer.stats._sampling.summary import logistic, pair_frame, pairs, plot_pairs, shortest
 from racer.stats._strength import SCALES, Likelihood, ScalePrior, SigmaPrior, StrengthModel
-from racer.stats._validation import check_connected, check_draws, frozen
+from racer.stats._validation import check_connected, check_draws, check_positive, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from racer.stats.wins import TiePolicy, WinTable
@@ -170,6 +170,37 @@ class BradleyTerryResult:
             level=levels
         )[["level", *columns]]
 
+    def plot(
+        self,
+        *,
+        rope: tuple[float, float] = (0.45, 0.55),
+        level: float = 0.89,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw the probability of winning of each pair, with its interval and the rope.
+
+        Parameters are those of `to_frame`.
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib.
+        """
+        return plot_pairs(self.to_frame(rope=rope, level=level), rope, ax)
+
+    def plot_predictive_check(self, *, ax: Axes | None = None) -> Axes:
+        """Draw `predictive_check` at the levels 0.1, 0.2, .. 1.
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib.
+        """
+        from racer.plots import predictive_check  # noqa: PLC0415
+
+        levels = tuple(k / 10 for k in range(1, 11))
+        return predictive_check(self.predictive_check(levels), ax=ax)
+
     def _met(self, draws: int) -> Iterator[_Met]:
         """Yield the pairs that have met, with the first so many draws."""
         for first, second in pairs(np.arange(len(self.names))):
@@ -260,8 +291,7 @@ def bradley_terry(
     if sigma_prior not in SCALES:
         raise SettingError(f"sigma_prior={sigma_prior!r}: choose 'lognormal', 'cauchy' or 'normal'")
     scale = SCALES[sigma_prior] if sigma_scale is None else sigma_scale
-    if not is_real(scale) or not 0.0 < scale < np.inf:
-        raise SettingError(f"sigma_scale={scale!r}: give a finite number > 0")
+    check_positive(scale, "sigma_scale")
     check_connected(table.wins + table.wins.T + table.ties, table.names)
     likelihood = Likelihood(wins, tied)
     prior = ScalePrior(sigma_prior, float(scale))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from racer._checks import whole
+from racer.errors import SettingError
 from racer.seeding import check_seed
 from racer.stats._validation import check_draws, check_fraction, complete_blocks
 from racer.stats.dirichlet import better_minus_worse, gamma_weights
@@ -161,6 +163,7 @@ def joint_comparisons(
     draws: int = 20_000,
     seed: int = 0,
     maximize: bool = False,
+    control: int | None = None,
 ) -> JointComparisons:
     """Accept as many directional statements as are jointly probable.
 
@@ -185,6 +188,8 @@ def joint_comparisons(
         Same seed, same answer.
     maximize : bool
         Larger is better.
+    control : int, optional
+        A column: only the m - 1 pairs with it are compared, instead of all.
 
     Returns
     -------
@@ -195,7 +200,7 @@ def joint_comparisons(
     ScoresError
         Fewer than two candidates, no complete block, or values that are not numbers.
     SettingError
-        confidence, draws or seed out of range.
+        confidence, draws, seed or control out of range.
 
     References
     ----------
@@ -218,6 +223,10 @@ def joint_comparisons(
     wins, rank_sums = pairwise_wins(costs), ranks_of(costs).sum(axis=0)
 
     first, second = np.triu_indices(m, 1)
+    if control is not None:
+        if whole(control, "control", least=0) >= m:
+            raise SettingError(f"control={control}: the columns are 0 to {m - 1}")
+        first, second = np.full(m - 1, control), np.delete(np.arange(m), control)
     lead = wins[first, second] - wins[second, first]
     swap = (lead < 0) | ((lead == 0) & (rank_sums[first] > rank_sums[second]))
     ordered = order_statements(

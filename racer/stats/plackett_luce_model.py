@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import pandas as pd
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["PlackettLuceResult", "plackett_luce", "plackett_luce_by_budget"]
@@ -152,6 +153,27 @@ class PlackettLuceResult:
         """Return one row per pair, as `BradleyTerryResult.to_frame`, of p = w_i / (w_i + w_j)."""
         strengths = np.log(np.maximum(self.weights, 1e-300))
         return pair_frame(self.names, self.ranking, strengths, rope, level)
+
+    def plot(self, *, level: float = 0.9, ax: Axes | None = None) -> Axes:
+        """Draw the probability of winning of each, with its central credible interval.
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib.
+        """
+        from racer.plots import intervals  # noqa: PLC0415
+
+        frame = self.to_frame(level=level)
+        return intervals(
+            self.ranking,
+            *(frame[name].to_numpy() for name in ("estimate", "low", "high")),
+            reference=1.0 / len(self.names),
+            caption="probability of winning (line: all alike)",
+            notes=[f"{p:.3f}" for p in frame["probability"]],
+            notes_title="P(best)",
+            ax=ax,
+        )
 
 
 def _alpha(prior: ArrayLike, k: int) -> NDArray[np.float64]:
@@ -299,6 +321,23 @@ def plackett_luce_by_budget(
     -------
     DataFrame
         For each budget and algorithm: budget, and the columns of `PlackettLuceResult.to_frame`.
+        `racer.plots.evolution` draws it.
+
+    Raises
+    ------
+    ScoresError
+        No budget, or what `plackett_luce` refuses.
+
+    References
+    ----------
+    Calvo et al. (GECCO 2019), Figure 5.
+
+    Examples
+    --------
+    >>> costs = {100: [[3, 2]] * 5, 1000: [[1, 2]] * 5}
+    >>> frame = plackett_luce_by_budget(costs, names=["patient", "hasty"])
+    >>> frame[["budget", "algorithm"]].values.tolist()
+    [[100, 'hasty'], [100, 'patient'], [1000, 'patient'], [1000, 'hasty']]
     """
     import pandas as pd  # noqa: PLC0415
 

@@ -13,7 +13,10 @@ from racer.stats.friedman import RankSums, rank_sums
 from racer.stats.multiplicity import Correction, adjust
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
@@ -68,6 +71,33 @@ class PosthocResult:
         import pandas as pd  # noqa: PLC0415
 
         return pd.DataFrame(self.p_values)
+
+    def plot(
+        self,
+        names: Sequence[str] | None = None,
+        *,
+        alpha: float = 0.05,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw the mean ranks, with bars over candidates whose p-values exceed alpha.
+
+        Parameters
+        ----------
+        names : sequence of str, length m, optional
+            "0", "1", .. by default.
+        alpha : float in (0, 1)
+        ax : matplotlib Axes, optional
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib.
+        """
+        from racer.plots import critical_difference  # noqa: PLC0415
+
+        shown = [str(i) for i in range(len(self.mean_ranks))] if names is None else names
+        alike = self.p_values > check_fraction(alpha, "alpha")
+        return critical_difference(shown, self.mean_ranks, alike, ax=ax)
 
 
 def _posthoc(

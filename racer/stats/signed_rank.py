@@ -20,7 +20,7 @@ __all__ = ["SignedRankResult", "signed_rank_test"]
 
 Zeros = Literal["drop", "rank"]
 _EXACT = 200  # differences up to which the distribution is counted out
-_ROUNDING = 4.0 * np.finfo(np.float64).eps
+ROUNDING = 4.0 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def signed_levels(pair: Pair) -> NDArray[np.int64]:
     z = differences(pair)
     finite = np.isfinite(pair.x) & np.isfinite(pair.y)
     slack = np.zeros(len(z))
-    slack[finite] = _ROUNDING * np.maximum(np.abs(pair.x), np.abs(pair.y))[finite]
+    slack[finite] = ROUNDING * np.maximum(np.abs(pair.x), np.abs(pair.y))[finite]
     order = np.argsort(np.abs(z), kind="stable")
     size, slack = np.abs(z)[order], slack[order]
     with np.errstate(invalid="ignore"):  # inf - inf: one level

@@ -130,29 +130,30 @@ def check_names(names: Iterable[object] | None, k: int) -> tuple[str, ...]:
     return given
 
 
-class _Runs(NamedTuple):
+class Runs(NamedTuple):
     """Mean and variance over the known ones among values, along the first axis."""
 
     mean: NDArray[np.float64]
     variance: NDArray[np.float64]
 
 
-def _over_runs(values: NDArray[np.float64]) -> _Runs:
+def over_runs(values: NDArray[np.float64]) -> Runs:
+    """Return mean and variance of the known ones, NaN where none is known."""
     known = ~np.isnan(values)
     count = known.sum(axis=0)
     with np.errstate(all="ignore"):
         mean = np.where(known, values, 0.0).sum(axis=0) / count
         squares = np.where(known, (values - mean) ** 2, 0.0).sum(axis=0)
-        return _Runs(mean, squares / (count - 1))
+        return Runs(mean, squares / (count - 1))
 
 
 def _alike(runs: NDArray[np.float64], local_rope: LocalRope, threshold: float) -> NDArray[np.bool_]:
     """Say which pairs differ by less than `threshold` Cohen's d on one data set, (K, K)."""
     with np.errstate(all="ignore"):
         if local_rope == "paired":  # Wainer 2023, eq. 5
-            each = _over_runs(runs[:, :, None] - runs[:, None, :])
+            each = over_runs(runs[:, :, None] - runs[:, None, :])
             return np.asarray(np.abs(each.mean) < threshold * np.sqrt(each.variance))
-        mean, variance = _over_runs(runs)  # eq. 3
+        mean, variance = over_runs(runs)  # eq. 3
         pooled = np.sqrt((variance[:, None] + variance[None, :]) / 2.0)
         return np.asarray(np.abs(mean[:, None] - mean[None, :]) < threshold * pooled)
 
@@ -232,7 +233,7 @@ def win_table(
     k = runs.shape[2]
     wins, ties, missing = np.zeros((k, k)), np.zeros((k, k)), 0
     for block in runs:
-        costs = _over_runs(block).mean
+        costs = over_runs(block).mean
         missing += int(np.isnan(costs).sum())
         tied = _equal(costs, tolerance)
         if local_rope is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from racer.deciders.decider import KnowsBudget
 from racer.deciders.guards import Protected
+from racer.errors import RacerWarning
 from racer.racing.budget import Budget
 from racer.racing.race import Race
 
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Contest", "Rules"]
 
-_PATIENCE = 2  # looks in a row in which nobody goes, before a race is given up
+_PATIENCE = 1  # looks in a row, after the first, in which nobody goes: then a race is given up
+
+_LONGEST_REASON = 500  # characters of a failure's message in a warning
 
 
 class Rules(NamedTuple):
@@ -31,6 +35,7 @@ class Rules(NamedTuple):
     min_survivors: int
     length: int | None  # blocks that there are in all; None: without end
     patient: bool = False
+    maximize: bool = False
 
 
 class Contest:
@@ -70,6 +75,7 @@ class Contest:
             None if rules.length is None else range(rules.length),
             decider=Protected(rules.decider, tuple(until)),
             budget=Budget(evaluations=budget),
+            maximize=rules.maximize,
             seed=rules.seed,
             deterministic=rules.length is not None,
             first_test=rules.first_test,
@@ -100,13 +106,34 @@ class Contest:
         return "no-elimination" if idle and not self._patient else None
 
     def tell(self, outcomes: Sequence[Outcome]) -> None:
-        """Take in the outcomes of the block, in the order of `alive`."""
+        """Take in the outcomes of the block, in the order of `alive`.
+
+        Warns
+        -----
+        RacerWarning
+            All have failed, so that the block is set aside.
+        """
         before, looked = len(self.race.alive), self.race.has_looked
-        self.race.tell_outcomes(outcomes)
+        if any(outcome.value is not None for outcome in outcomes):
+            self.race.tell_outcomes(outcomes)
+        else:
+            self._set_aside(outcomes)
         same = len(self.race.alive) == before
         self._idle = self._idle + 1 if looked and same else 0
         if self.ended is None:
             self.block = next(self._blocks)
+
+    def _set_aside(self, outcomes: Sequence[Outcome]) -> None:
+        block = self.block
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RacerWarning)  # the race knows only its own blocks
+            self.race.tell_outcomes(outcomes)
+        warnings.warn(
+            f"block {block} is set aside: all {len(outcomes)} candidates that are still in failed "
+            f"on it, the first with {outcomes[0].message[:_LONGEST_REASON]!r}",
+            RacerWarning,
+            stacklevel=3,
+        )
 
     @property
     def tells_apart(self) -> bool:

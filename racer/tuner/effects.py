@@ -73,15 +73,11 @@ def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     centred = finite - _median(finite)[:, None]
     spread = 1.4826 * _median(np.abs(centred))
     count = np.isfinite(costs).sum(axis=1)
-    logs = np.log(spread, out=np.full(len(spread), np.nan), where=spread > 0)
-    if np.isnan(logs).all():
-        common = 0.0
-    else:
-        common = (
-            float(np.nanmedian(logs[count >= np.median(count)]))
-            if (~np.isnan(logs[count >= np.median(count)])).any()
-            else float(np.nanmedian(logs))
-        )
+    logs, common = np.full(len(spread), np.nan), 0.0
+    if (spread > 0).any():
+        logs[spread > 0] = np.log(spread[spread > 0])
+        many = (spread > 0) & (count >= np.median(count[spread > 0]))
+        common = float(np.median(logs[many]))
     logs = np.where(np.isnan(logs), common, logs)
     scale = np.exp((count * logs + _PRIOR * common) / (count + _PRIOR))
     scale = np.maximum(scale, np.finfo(np.float64).smallest_subnormal)

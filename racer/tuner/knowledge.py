@@ -45,6 +45,20 @@ class Knowledge:
         """Return what is known of a candidate, by block."""
         return self._of.get(candidate, {})
 
+    @property
+    def has_any_success(self) -> bool:
+        """Whether anyone has succeeded on any block, held-out ones aside."""
+        return any(block >= 0 for block in self._usable)
+
+    @property
+    def is_all_equal(self) -> bool:
+        """Whether no block has told any two candidates apart, held-out ones aside."""
+        return all(
+            len({outcome.value for _, outcome in outcomes}) == 1
+            for block, outcomes in self.by_block().items()
+            if block >= 0
+        )
+
     def by_block(self) -> dict[int, list[tuple[int, Outcome]]]:
         """Return (candidate, outcome) by block, candidates ascending."""
         found: dict[int, list[tuple[int, Outcome]]] = {}

@@ -130,7 +130,7 @@ class Proposals:
         net = self._space.net(self._keys)
         vectors = np.array([self._vectors[elite] for elite in elites])
         parents: list[int] = []
-        around = list(vectors)
+        around = np.concatenate([vectors, np.empty((n, vectors.shape[1]))])  # and the children
         while len(parents) < n:
             drafts = drafts_around(
                 vectors,
@@ -156,15 +156,16 @@ class Proposals:
         drafts: Drafts,
         net: Net,
         parents: list[int],
-        around: list[NDArray[np.float64]],
+        around: NDArray[np.float64],
         n_elites: int,
     ) -> NDArray[np.bool_]:
         """Take a draft for each child; say around which elites hardly any could be taken."""
         failed = np.zeros(n_elites)
         for i, parent in enumerate(drafts.parents.tolist()):
             for draft, there in zip(drafts.vectors[i, :TRIES], drafts.there[i], strict=False):
-                if not is_alike(there, np.array(around)) and net.offer(draft):
-                    around.append(there)
+                known = n_elites + len(parents)
+                if not is_alike(there, around[:known]) and net.offer(draft):
+                    around[known] = there
                     parents.append(parent)
                     break
             else:

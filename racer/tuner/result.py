@@ -54,7 +54,8 @@ class TuneResult:
     best_index : int or None
         Its number among all candidates of the run.
     elites : tuple of int
-        Who was still in at the end, best first.
+        Who was still in after the last race with new candidates, best first. Those that the race
+        among them dropped, with what was left of the budget, come last.
     ended : Ended
         Why the run ended; `ended.message` says it in a sentence.
     probability_best : dict of int to float
@@ -96,7 +97,7 @@ class TuneResult:
 
     @property
     def survivors(self) -> tuple[int, ...]:
-        """Who was still in at the end, best first: the elites."""
+        """The elites, by the name that a race has for those still in at its end."""
         return self.elites
 
     @property

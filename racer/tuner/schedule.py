@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["Schedule"]
 
@@ -59,8 +59,11 @@ class Schedule:
             As above; `elites` is chosen if it is None.
         """
         usual = 2 + int(math.log2(max(free, 1)))
-        races = max(usual, math.isqrt((total or 0) // _PER_RACE))
-        return cls(races, usual if elites is None else elites, first_test, length)
+        plan = cls(usual, usual if elites is None else elites, first_test, length)
+        most = math.isqrt((total or 0) // _PER_RACE)
+        while plan.races < most and plan.minimum + plan.least(plan.races) <= (total or 0):
+            plan = replace(plan, races=plan.races + 1)
+        return plan
 
     def share(self, race: int, left: int) -> int:
         """Return how many evaluations the race of that number (from 0) may use of what is left."""

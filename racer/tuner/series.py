@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer.errors import RacerWarning
 from racer.evaluate.cell import Cell
 from racer.racing.events import BlockCompleted, Ended, RaceEnded
 from racer.seeding import seed_for
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "Series"]
 
 _RECENT = 500  # candidates that are learnt from, beside those still in
+
+_AT_ONCE = 16  # evaluations of the best between two looks at what is left
 
 Flow = Iterator[list[Cell]]  # yields cells, and goes on once they are known
 
@@ -97,6 +101,7 @@ class Series:
         self._steps = 0
         self._clarity = 1.0
         self._told_apart = False
+        self._drawn_to_its_end = False  # the space
         self.configs: list[dict[str, Any]] = []
         self.origins: list[Origin] = []
         self.known = Knowledge(maximize=plan.maximize)
@@ -122,6 +127,8 @@ class Series:
             yield from self._hold_races(number)
             yield from self._select()
             yield from self._spend_rest()
+            if len(self.configs) == 1:
+                self.best, self.elite = 0, (0,)
             for index in range(len(self._plan.test_instances)):
                 yield self._cells(self.elite, HELD_OUT - index)
         self.ended = self._why_over()
@@ -132,6 +139,14 @@ class Series:
         begun = len(self.races) if phase else 0
         while True:
             left = self._left()
+            if left is None and self.races:
+                warnings.warn(
+                    "all evaluations took 0 seconds, as they were told, and the budget is in "
+                    "seconds: the run ends here; give each Outcome its seconds",
+                    RacerWarning,
+                    stacklevel=2,
+                )
+                return
             if left is None:  # a small race finds out what an evaluation costs
                 begun += 1
                 schedule, race = self._plan.schedule(None), 0
@@ -144,8 +159,10 @@ class Series:
                     return
             if not self.races:
                 share = max(share, self._price_of_initial(schedule, left))
-            entrants = self._entrants(race, schedule, share)
-            if len(entrants) < 2 or len(entrants) == len(self.elite):
+            anew = not self.elite or (race == 0 and phase == 0)
+            entrants = self._entrants(race, schedule, share, anew=anew)
+            self._drawn_to_its_end = len(entrants) == len(self.elite)
+            if len(entrants) < 2 or self._drawn_to_its_end:
                 return
             yield from self._hold("race", entrants, share, schedule.elites)
 
@@ -155,7 +172,9 @@ class Series:
         usual = n * schedule.blocks(0)
         return usual if left is None else max(min(usual, left), n * first_test)
 
-    def _entrants(self, race: int, schedule: Schedule, share: int) -> tuple[int, ...]:
+    def _entrants(
+        self, race: int, schedule: Schedule, share: int, *, anew: bool
+    ) -> tuple[int, ...]:
         """Return the elites and the new candidates of a race."""
         number = len(self.races)
         first = len(self.configs)
@@ -163,10 +182,10 @@ class Series:
         if not self.configs:
             self._add(number, [Child(config, None) for config in self._plan.initial], initial=True)
             wanted = max(wanted - len(self._plan.initial), 0)
-        if race and self.elite:
-            children = self._proposals.around(self.elite, wanted, number, self._clarity)
-        else:
+        if anew:
             children = self._proposals.everywhere(wanted, number)
+        else:
+            children = self._proposals.around(self.elite, wanted, number, self._clarity)
         self._add(number, children)
         return (*self.elite, *range(first, len(self.configs)))
 
@@ -204,10 +223,13 @@ class Series:
         """
         length = self._plan.stream.length
         for candidate in self.elite:
-            left, known = self._left() or 0, self.known.of(candidate)
-            until = max(known, default=0) + 1 + left if length is None else length
-            blocks = [block for block in range(until) if block not in known][:left]
-            if blocks:
+            known = self.known.of(candidate)
+            while left := self._left() or 0:
+                some = min(left, _AT_ONCE)
+                until = len(known) + some if length is None else length
+                blocks = [block for block in range(until) if block not in known][:some]
+                if not blocks:
+                    break
                 yield [cell for block in blocks for cell in self._cells([candidate], block)]
                 self.blocks_used = max(self.blocks_used, blocks[-1] + 1)
 
@@ -219,7 +241,11 @@ class Series:
             entrants,
             order,
             until,
-            share + sum(len(self.known.of(c)) for c in entrants),
+            # more than can be paid for, perhaps: below, the race ends before it is spent
+            max(
+                share + sum(len(self.known.of(c)) for c in entrants),
+                len(entrants) * self._plan.first_test,
+            ),
             Rules(
                 self._plan.decider,
                 seed_for(self._plan.seed, "race", number),
@@ -228,6 +254,7 @@ class Series:
                 min(survivors, len(entrants) - 1),
                 self._plan.stream.length,
                 patient=kind != "race",
+                maximize=self._plan.maximize,
             ),
             self._watch if self._callbacks else None,
         )
@@ -260,7 +287,8 @@ class Series:
         if kind == "selection":
             common = [b for b in self.known.common(entrants) if self.known.is_usable(b)]
             rest = [b for b in range(used) if b not in {*common, *hopeless}]
-            return chain(common, rest, new, hopeless), [len(common)] * len(entrants)
+            at_least = len(common) + self._shared_evenly(len(entrants))
+            return chain(common, rest, new, hopeless), [at_least] * len(entrants)
         first = list(islice(new, 1))
         old = self._plan.stream.old_ones(race, used)
         early = first + [block for block in old if self.known.is_usable(block)]
@@ -272,12 +300,21 @@ class Series:
             )
         return chain(early, new, hopeless), until
 
+    def _shared_evenly(self, among: int) -> int:
+        """Return how many blocks the last race has in which nobody can go.
+
+        None usually, since little is left. Where there were no more candidates much is left, and
+        half of it is better spent on knowing all elites well than on the first to lead.
+        """
+        return (self._left() or 0) // (2 * among) if self._drawn_to_its_end else 0
+
     def _conclude(self, kind: str, contest: Contest, ended: str, survivors: int) -> None:
         """Take over who goes on, and say what came of a race."""
         alive = contest.alive
         others = [] if kind == "race" else [c for c in contest.entrants if c not in alive]
-        if ended == Ended.ALL_FAILED:
-            self.elite = tuple(c for c in self.elite if self.known.mean(c) is not None)
+        succeeded = {c for c in contest.entrants if self.known.mean(c) is not None}
+        if ended == Ended.ALL_FAILED or not succeeded:
+            self.elite = tuple(c for c in self.elite if c in succeeded)
         else:
             ranked = self._expected_best_first([*alive, *others])
             stay = tuple(c for c in ranked if c in alive)
@@ -332,11 +369,11 @@ class Series:
 
     def _why_over(self) -> Ended:
         if len(self.configs) == 1:
-            self.best, self.elite = 0, (0,)
             return Ended.ONE_CANDIDATE
-        last = self.races[-1].ended if self.races else ""
-        if self.best is None and last in (Ended.ALL_FAILED, Ended.ALL_EQUAL):
-            return Ended(last)
+        if self.races and not self.known.has_any_success:
+            return Ended.ALL_FAILED
+        if self.races and self.best is None and self.known.is_all_equal:
+            return Ended.ALL_EQUAL
         used_up = self._plan.stream.length is not None and self._left() != 0
         return Ended.INSTANCES if used_up else Ended.BUDGET
 

@@ -119,7 +119,6 @@ class Tuner:
             elites=None if elites is None else whole(elites, "elites", least=1),
             stream=stream,
         )
-        self._given = decider
         self._check_budget()
         self._told: dict[tuple[int, int], Outcome] = {}
         self._asked: dict[tuple[int, int], Cell] = {}
@@ -153,7 +152,7 @@ class Tuner:
 
     def _settings(self) -> tuple[Any, ...]:
         return (
-            self._given,
+            self._plan.decider,
             self._plan.budgets[0] if len(self._plan.budgets) == 1 else list(self._plan.budgets),
             list(self._plan.initial),
             self._plan.maximize,
@@ -184,6 +183,11 @@ class Tuner:
     def all_instances(self) -> tuple[Any, ...]:
         """The instances that evaluations may get, held-out ones included."""
         return (*(self.instances or ()), *self.test_instances)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names that candidates may have, now or later."""
+        return tuple(self.space.parameters)
 
     @property
     def ended(self) -> Ended | None:

@@ -64,7 +64,7 @@ def check_drop(drop, alive):
     assert drop.candidate in alive
     assert drop.against in alive
     assert drop.against != drop.candidate
-    assert drop.reason in ("inferior", "indistinguishable")
+    assert drop.reason in ("inferior", "indistinguishable", "unlikely")
     assert drop.measure in ("posterior", "p-value", "e-value")
     if drop.measure == "e-value":  # no probability; 1 / alpha, by default
         assert 20.0 <= drop.probability < np.inf

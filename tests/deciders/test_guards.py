@@ -61,7 +61,9 @@ def test_where_nobody_is_protected_the_verdict_is_that_of_the_decider(name):
 
 def test_the_worst_goes_when_its_time_has_come():
     decider = Protected(as_decider("f-race"), (0, 0, 0, 12))
-    went = {c: seen for seen, gone, _ in looks(decider, costs(0, 20, 4) * [1, 1, 1, 9], 4) for c in gone}
+    went = {
+        c: seen for seen, gone, _ in looks(decider, costs(0, 20, 4) * [1, 1, 1, 9], 4) for c in gone
+    }
     assert went[3] >= 12
 
 

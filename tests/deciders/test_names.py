@@ -12,9 +12,12 @@ from racer.deciders import (
     AnytimeRace,
     BayesianBest,
     BayesianFriedman,
+    BradleyTerryRace,
     Decider,
     FRace,
+    PlackettLuceRace,
     SequentialHalving,
+    SignedRankRace,
     TRace,
     as_decider,
 )
@@ -31,6 +34,9 @@ from racer.deciders import (
         ("t-race", TRace()),
         ("halving", SequentialHalving()),
         ("anytime", AnytimeRace()),
+        ("bradley-terry", BradleyTerryRace()),
+        ("plackett-luce", PlackettLuceRace()),
+        ("signed-rank", SignedRankRace()),
     ],
 )
 def test_a_name_stands_for_default_settings(name, decider):
@@ -39,7 +45,7 @@ def test_a_name_stands_for_default_settings(name, decider):
 
 
 def test_every_name_is_tested_here():
-    assert len(DECIDERS) == 8
+    assert len(DECIDERS) == 11
 
 
 def test_a_decider_stays_itself():

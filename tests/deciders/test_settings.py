@@ -7,7 +7,17 @@ import math
 import pytest
 
 from racer import SettingError
-from racer.deciders import AnytimeRace, BayesianFriedman, FRace, TRace
+from racer.deciders import (
+    AnytimeRace,
+    BayesianFriedman,
+    BradleyTerryRace,
+    FRace,
+    PlackettLuceRace,
+    SignedRankRace,
+    TRace,
+)
+
+MODELS = (BradleyTerryRace, PlackettLuceRace)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +39,14 @@ from racer.deciders import AnytimeRace, BayesianFriedman, FRace, TRace
         *[(kind, {"correction": c}) for kind in (FRace, TRace) for c in ("bh", "", "Holm", False)],
         (FRace, {"correction": "shaffer"}),
         (TRace, {"correction": "shaffer"}),
+        *[(kind, {"threshold": t}) for kind in MODELS for t in (0.0, 1.0, -1, math.nan, "5")],
+        *[(BradleyTerryRace, {"sigma": s}) for s in (0.0, -1.0, math.inf, math.nan, None)],
+        *[(PlackettLuceRace, {"prior": a}) for a in (0.0, -1.0, math.inf, math.nan, None)],
+        *[(SignedRankRace, {"confidence": c}) for c in (0.5, 1.0, math.nan)],
+        *[(SignedRankRace, {"ignorance": s}) for s in (-0.1, math.inf, math.nan)],
+        *[(kind, {"draws": 99}) for kind in (*MODELS, SignedRankRace)],
+        *[(kind, {"gate": g}) for kind in (*MODELS, SignedRankRace) for g in (1, None, "no")],
+        (BradleyTerryRace, {"independent": 0}),
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else str(value),
 )
@@ -49,6 +67,12 @@ def test_a_setting_that_cannot_work_is_named_with_its_value(decider, settings):
         (TRace, {"correction": "bonferroni"}),
         (AnytimeRace, {"alpha": 0.499, "form": "sign", "evaluations": 1}),
         (AnytimeRace, {"alpha": 1e-300, "form": "rank", "blocks": 1}),
+        (BradleyTerryRace, {"threshold": 0.999, "sigma": 1e-3, "draws": 100}),
+        (BradleyTerryRace, {"threshold": 1e-9, "sigma": 1e3, "gate": False, "independent": True}),
+        (PlackettLuceRace, {"threshold": 0.999, "prior": 1e-3, "draws": 100}),
+        (PlackettLuceRace, {"threshold": 1e-9, "prior": 1e6, "gate": False}),
+        (SignedRankRace, {"confidence": 0.501, "ignorance": 0.0, "draws": 100}),
+        (SignedRankRace, {"confidence": 0.999, "ignorance": 100, "gate": False}),
     ],
 )
 def test_settings_at_the_edge_work(table, decider, settings):

@@ -10,8 +10,10 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import racer
 from racer.stats import (
     friedman_test,
     mean_rank_posthoc,
@@ -143,3 +145,25 @@ def test_wilcoxon_of_c45_and_its_m_variant(printed):
     result = signed_rank_test(table[:, M], table[:, C45], zeros="rank", maximize=True)
     assert (result.rank_sum_better + 1.5, result.rank_sum_worse + 1.5) == (93.0, 12.0)
     assert result.p_value < 0.05
+
+
+def test_compare_finds_what_the_paper_finds(auc):
+    """Section 3.2.2: Friedman rejects at 0.05; Nemenyi finds nothing there, at 0.10 two pairs."""
+    frame = pd.DataFrame(auc, columns=["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"])
+    for alpha, expected in (
+        (0.05, set()),
+        (0.10, {("C4.5+m", "C4.5"), ("C4.5+m+cf", "C4.5")}),
+    ):
+        found = racer.compare(frame, "friedman", posthoc="nemenyi", alpha=alpha, maximize=True)
+        assert found.omnibus.rejected
+        better = found.pairs[found.pairs["decision"] == "better"]
+        assert set(zip(better["better"], better["worse"], strict=True)) == expected
+        ranks = dict(found.ranking.to_numpy().tolist())
+        assert {k: round(v, 3) for k, v in ranks.items()} == {
+            "C4.5": 3.143,
+            "C4.5+m": 2.0,
+            "C4.5+cf": 2.893,
+            "C4.5+m+cf": 1.964,
+        }
+        texts = [text.get_text() for text in found.plot().texts]
+        assert f"CD = {1.25 if alpha == 0.05 else 1.12}" in texts

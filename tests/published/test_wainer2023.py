@@ -6,9 +6,13 @@ than their noise: the share in the rope of xgb and lgbm is printed as 0.49, and 
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 from experiments.wainer2023 import published
 from racer.stats import bradley_terry, win_table
+from racer.stats._sampling.hmc import Sampler
+from racer.stats._sampling.mode import find_mode
+from racer.stats._strength import Likelihood, sum_to_zero
 
 COLUMNS = {
     "mean": "estimate",
@@ -99,3 +103,68 @@ def test_table_5():
     """Shares of pairs in the 50, 90, 95 and 100 % intervals: 0.8, 1, 1, 1."""
     check = bradley_terry(published.counts("table3b_wins")).predictive_check()
     assert check.wins.tolist() == [0.8, 1.0, 1.0, 1.0]
+
+
+class FreeMean:
+    """Eq. 2 as it is written: five beta, none of them bound, and log sigma. By the definition."""
+
+    start = np.zeros(6)
+
+    def __init__(self, wins):
+        self.wins = wins
+
+    def log_density(self, points):
+        beta, tau = points[:, :5], points[:, 5]
+        gap = beta[:, :, None] - beta[:, None, :]
+        value = -(self.wins * np.logaddexp(0.0, -gap)).sum(axis=(1, 2))
+        value -= (beta**2).sum(axis=1) * np.exp(-2.0 * tau) / 2.0 + 5.0 * tau
+        return value - (tau / 0.5) ** 2 / 2.0
+
+    def gradient(self, points):
+        step = 1e-5 * np.eye(6)
+        sides = [self.log_density(points + h) - self.log_density(points - h) for h in step]
+        return np.transpose(sides) / 2e-5
+
+
+def test_to_bind_the_sum_of_strengths_changes_no_probability(spread):
+    """P(i beats j) of Table 4 with and without a free mean."""
+    wins = published.counts("table3b_wins").wins
+    model = FreeMean(wins)
+    draws = Sampler(model, find_mode(model), np.random.default_rng(1)).run(1500).draws
+    beta = draws.reshape(-1, 6)[:, :5]
+    for i, first in enumerate(published.NAMES):
+        for j, second in enumerate(published.NAMES[:i]):
+            p = 1.0 / (1.0 + np.exp(beta[:, j] - beta[:, i]))
+            assert p.mean() == pytest.approx(spread[first, second]["estimate"], abs=0.005)
+            above = spread[first, second]["probability"]
+            assert (p > 0.5).mean() == pytest.approx(above, abs=0.015)
+
+
+def test_davidson_under_a_flat_prior_is_maximum_likelihood():
+    """Wins and ties of Table 3a; Davidson (JASA 1970) from its definition, by scipy's optimiser."""
+    table = published.counts("table3a_wins_ties")
+    i, j = np.triu_indices(5, 1)
+
+    def loss(x):
+        beta, nu = np.append(x[:4], -x[:4].sum()), np.exp(x[4])
+        a, b = np.exp(beta[i]), np.exp(beta[j])
+        total = a + b + nu * np.sqrt(a * b)
+        terms = table.wins[i, j] * np.log(a / total) + table.wins[j, i] * np.log(b / total)
+        return -(terms + table.ties[i, j] * np.log(nu * np.sqrt(a * b) / total)).sum()
+
+    expected = optimize.minimize(loss, np.zeros(5), method="BFGS", options={"gtol": 1e-6}).x
+    likelihood, basis = Likelihood(table.wins, table.ties), sum_to_zero(5)
+
+    class Flat:
+        start = np.zeros(5)
+
+        def log_density(self, points):
+            return likelihood.log_likelihood(points[:, :4] @ basis.T, np.exp(points[:, 4:]))
+
+        def gradient(self, points):
+            by_beta, by_nu = likelihood.slopes(points[:, :4] @ basis.T, np.exp(points[:, 4:]))
+            return np.column_stack([by_beta @ basis, by_nu])
+
+    mode = find_mode(Flat()).mode
+    np.testing.assert_allclose((basis @ mode[:4])[:4], expected[:4], atol=1e-4)
+    assert mode[4] == pytest.approx(expected[4], abs=1e-4)

@@ -313,3 +313,18 @@ def test_another_command_line_is_refused_with_both(script, tmp_path):
     (tmp_path / "moved").mkdir()
     (tmp_path / "run").rename(tmp_path / "moved" / "run")
     racer.resume(path, racer.Command([str(tmp_path / "moved" / "run"), "{x}"]), budget=40)
+
+
+def test_a_tuner_may_have_conditional_parameters_that_no_first_candidate_has(script):
+    space = racer.Space(
+        {"x": racer.Real(0, 1), "alg": racer.Categorical(["a", "b"]), "y": racer.Integer(1, 9)},
+        conditions={"y": {"alg": "b"}},
+    )
+    initial = [{"x": 0.25, "alg": "a"}]
+    argv = [script("run", "echo $1"), "{x}", "--y={y}", "{parameters}", "{instance}"]
+    result = racer.tune(space, racer.Command(argv), [1, 2], budget=300, seed=1, initial=initial)
+    assert result.best["x"] < 0.25
+    with pytest.raises(racer.ObjectiveError, match=r"has \{z\}, which no candidate has"):
+        racer.tune(space, racer.Command([*argv, "--z={z}"]), [1, 2], budget=300)
+    with pytest.raises(racer.ObjectiveError, match="there are no instances"):
+        racer.tune(space, racer.Command(argv), budget=300)

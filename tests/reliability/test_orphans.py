@@ -17,10 +17,11 @@ pytestmark = pytest.mark.skipif(
 )
 
 SCRIPT = """
-import json, os, pathlib, subprocess, sys, time
+import json, os, pathlib, subprocess, sys, threading, time
 import racer
 
-marks, n_jobs, settings, when = pathlib.Path(sys.argv[1]), *map(json.loads, sys.argv[2:])
+marks = pathlib.Path(sys.argv[1])
+n_jobs, settings, when, in_thread = map(json.loads, sys.argv[2:])
 
 def note(pid):
     (marks / str(pid)).touch()
@@ -41,11 +42,19 @@ def watch(event):
         (marks / "now").touch()
         time.sleep(60)
 
-try:
+def race():
     racer.race(
         range(6), evaluate, ["quick", "quick", "slow"], budget=100, first_test=2, seed=1,
         n_jobs=n_jobs, decider="f-race", callbacks=[watch], **settings,
     )
+
+try:
+    if in_thread:
+        thread = threading.Thread(target=race)
+        thread.start()
+        thread.join()
+    else:
+        race()
 except racer.RaceInterrupted as stop:
     print(json.dumps([stop.result.ended, stop.result.evaluations]))
 """
@@ -63,8 +72,8 @@ def drive(tmp_path):
     def started():
         return (set(noted(marks)) | tree) - {process.pid for process in running} - {os.getpid()}
 
-    def start(n_jobs, settings, when):
-        arguments = [json.dumps(value) for value in (n_jobs, settings, when)]
+    def start(n_jobs, settings, when, *, in_thread=False):
+        arguments = [json.dumps(value) for value in (n_jobs, settings, when, in_thread)]
         process = subprocess.Popen(
             [sys.executable, script, marks, *arguments],
             stdout=subprocess.PIPE,
@@ -108,6 +117,54 @@ def test_after_sigkill_nothing_is_left(drive, settings, n_jobs, when, whom):
     (os.kill if whom == "the driver" else os.killpg)(process.pid, signal.SIGKILL)
     process.wait(10)
     assert wait_for(lambda: not any(map(alive, started())), 1)
+
+
+@pytest.mark.parametrize("when", ["during an evaluation", "between blocks"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@LIMITS
+def test_after_sigkill_nothing_is_left_of_a_race_in_a_thread(drive, settings, n_jobs, when):
+    process, started = drive(n_jobs, settings, when, in_thread=True)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(10)
+    assert wait_for(lambda: not any(map(alive, started())), 1)
+
+
+IN_THREADS = """
+import os, threading, time
+import joblib, racer
+from racer.evaluate import workers
+
+def evaluate(config, instance, seed):
+    time.sleep(0.01)
+    return config
+
+def note(error, **settings):
+    broken.append(str(error))
+    return describe(error, **settings)
+
+def race(budget):
+    result = racer.race(range(4), evaluate, budget=budget, first_test=budget // 4, n_jobs=2)
+    failures.extend(result.table.failures)
+
+broken, failures, describe = [], [], workers.describe
+workers.describe = note
+threads = [threading.Thread(target=race, args=[40 + 40 * k]) for k in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+time.sleep(0.2)
+joblib.Parallel(n_jobs=2)(joblib.delayed(time.sleep)(0) for _ in range(4))
+print(len(broken), len(failures))
+"""
+
+
+def test_a_thread_that_ends_takes_no_worker_with_it():
+    """They are shared: by races in other threads, and by whoever else uses joblib."""
+    done = subprocess.run(
+        [sys.executable, "-c", IN_THREADS], capture_output=True, text=True, check=True, timeout=100
+    )
+    assert (done.stdout, done.stderr) == ("0 0\n", "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

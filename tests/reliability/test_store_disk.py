@@ -220,24 +220,3 @@ def test_a_fault_at_every_statement_and_again_while_resuming(tmp_path, stores, m
         assert stores.content(resumed) == stores.content(plain), moment
         assert before <= known(path, stores)
     assert moment > 36
-
-
-def test_a_fault_at_every_file_operation_of_opening(recorded, stores, monkeypatch):
-    """What Python does for us there: stat, the lock. The rest is SQLite's."""
-    from pathlib import Path
-
-    import filelock
-
-    before = Path(recorded.path).read_bytes()
-
-    def fail(*args, **kwargs):
-        raise OSError(5, "Input/output error")
-
-    places = [(Path, "stat"), (filelock.FileLock, "acquire"), (sqlite3, "connect")]
-    for where, name in places:
-        with monkeypatch.context() as patch:
-            patch.setattr(where, name, fail)
-            with pytest.raises(racer.StoreError, match="Input/output error"):
-                racer.resume(recorded.path, stores.evaluate)
-        assert Path(recorded.path).read_bytes() == before
-        assert stores.content(racer.resume(recorded.path, stores.evaluate)) == recorded.content

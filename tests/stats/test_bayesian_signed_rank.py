@@ -173,3 +173,58 @@ def test_calibration(mean):
     found = [run(rng.normal(mean, 1, 40), draws=400).probability for _ in range(300)]
     below = np.mean(np.array(found) < 0.25)
     assert {-0.4: below > 0.9, 0.0: abs(below - 0.25) < 0.08, 0.4: below < 0.02}[mean]
+
+
+class TestSharesAndLeast:
+    @staticmethod
+    def pair(n=12, seed=1):
+        return np.random.default_rng(seed).normal(size=(2, n)) + np.array([[0.0], [0.4]])
+
+    def test_shares_are_those_of_pairs_and_decide(self):
+        x, y = self.pair()
+        result = bayesian_signed_rank_test(x, y, rope=0.3, draws=2000)
+        assert result.shares.shape == (2000, 3)
+        np.testing.assert_allclose(result.shares.sum(axis=1), 1.0, atol=1e-5)
+        votes = np.bincount(result.shares.argmax(axis=1), minlength=3) / 2000
+        assert votes.tolist() == [result.worse, result.indistinguishable, result.better]
+        z = y - x
+        half = (
+            z[:, None] + z
+        ) / 2.0  # the mean of Dirichlet weights w_i w_j is (1 + [i=j]) / n(n+1)
+        weight = (1.0 + np.eye(12)) / (12 * 13)
+        expected = [weight[half < -0.3].sum(), weight[abs(half) <= 0.3].sum()]
+        np.testing.assert_allclose(result.shares.mean(axis=0)[:2], expected, atol=0.01)
+
+    def test_without_a_rope(self):
+        result = bayesian_signed_rank_test(*self.pair(), draws=500)
+        assert result.shares is None
+        assert result.least == (1.0 - result.upper, 0.0, result.lower)
+
+    def test_least_is_what_a_prior_atom_far_out_leaves(self):
+        """The prior's atom as one more block of weight s, drawn here by the n^2 definition."""
+        x, y = self.pair(6)
+        z, s = y - x, 0.6
+        result = bayesian_signed_rank_test(x, y, rope=0.3, ignorance=s, draws=40_000)
+        rng = np.random.default_rng(3)
+        for atom, places in ((-1e6, (1, 2)), (1e6, (0, 1))):
+            g = rng.standard_gamma([s, *[1.0] * 6], (20_000, 7))
+            w = g / g.sum(axis=1, keepdims=True)
+            half = np.add.outer([atom, *z], [atom, *z]) / 2.0
+            regions = [half < -0.3, abs(half) <= 0.3, half > 0.3]
+            shares = np.stack([np.einsum("ki,ij,kj->k", w, r, w) for r in regions], axis=1)
+            votes = np.bincount(shares.argmax(axis=1), minlength=3) / 20_000
+            for place in places:
+                assert result.least[place] <= votes[place] + 0.02
+            outer = 2 if atom < 0 else 0
+            assert result.least[outer] == pytest.approx(votes[outer], abs=0.015)
+
+    def test_a_single_tie_proves_nothing(self):
+        result = bayesian_signed_rank_test([1.0], [1.0], rope=0.1, draws=2000)
+        assert result.indistinguishable == 1.0
+        assert result.least[1] < 0.7
+
+    def test_least_is_at_most_the_probability(self):
+        for seed in range(5):
+            result = bayesian_signed_rank_test(*self.pair(9, seed), rope=0.4, draws=1000)
+            three = (result.worse, result.indistinguishable, result.better)
+            assert all(low <= p for low, p in zip(result.least, three, strict=True))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+from racer.errors import SettingError
 from racer.stats import bayesian_sign_test, joint_comparisons
 from racer.stats.joint import running_joint
 
@@ -231,3 +232,19 @@ def test_increasing_transforms_per_block_change_nothing(scores, data):
     steps = data.draw(arrays(np.float64, (len(scores), 4), elements=st.floats(0.01, 1e6)))
     moved = np.take_along_axis(np.cumsum(steps, axis=1), scores.astype(int), axis=1)
     assert joint_comparisons(moved, draws=200) == joint_comparisons(scores, draws=200)
+
+
+class TestControl:
+    def test_only_pairs_with_it_are_stated(self):
+        scores = np.random.default_rng(0).normal(size=(25, 5)) + 0.4 * np.arange(5)
+        every, few = (joint_comparisons(scores, control=c) for c in (None, 2))
+        pairs = {frozenset((s.better, s.worse)) for s in few.statements}
+        assert pairs == {frozenset((2, j)) for j in (0, 1, 3, 4)}
+        marginal = {(s.better, s.worse): s.probability for s in every.statements}
+        assert all(marginal[s.better, s.worse] == s.probability for s in few.statements)
+        assert few.statements[-1].joint > every.statements[-1].joint
+
+    @pytest.mark.parametrize("control", [-1, 3, 1.5, True])
+    def test_one_that_is_not_there(self, control):
+        with pytest.raises(SettingError, match="control="):
+            joint_comparisons(np.ones((4, 3)), control=control)

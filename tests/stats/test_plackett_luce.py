@@ -14,59 +14,12 @@ def rankings(weights, n, rng):
     return rng.standard_exponential((n, len(weights))) / weights
 
 
-def gibbs(costs, alpha, draws, seed):
-    """Draws of w by the latent clocks of Caron and Doucet (2012), section 4, with Efron's rule.
-
-    Independent of the package: every choice gets a clock Z ~ Exp(sum of the rates at risk), and
-    given the clocks the rates are Gamma(alpha + choices, 1 + sum of the clocks each ran for).
-    """
-    rng = np.random.default_rng(seed)
-    k = costs.shape[1]
-    chosen, at_risk = np.zeros(k), []
-    for row in costs:
-        risk = {i: 1.0 for i in range(k) if not np.isnan(row[i])}
-        for value in sorted(set(row[np.isfinite(row)])):
-            tied = [i for i in risk if row[i] == value]
-            for done in range(len(tied)):
-                share = {i: 1 - done / len(tied) if i in tied else 1.0 for i in risk}
-                at_risk.append([share.get(i, 0.0) for i in range(k)])
-            chosen[tied] += 1
-            for i in tied:
-                del risk[i]
-    at_risk = np.array(at_risk)
-    rates, kept = np.ones(k), np.empty((draws, k))
-    for t in range(-200, draws):
-        clocks = rng.exponential(1 / (at_risk @ rates))
-        rates = rng.gamma(alpha + chosen, 1 / (1 + clocks @ at_risk))
-        if t >= 0:
-            kept[t] = rates / rates.sum()
-    return kept
-
-
 RNG = np.random.default_rng(20)
 PLAIN = rankings(np.array([4.0, 2.0, 1.0, 1.0, 0.5]), 12, RNG)
 TIED = PLAIN.round(0)
 GAPS = np.where(RNG.random(PLAIN.shape) < 0.25, NAN, PLAIN)
 FAILED = np.where(PLAIN > 1.0, INF, PLAIN)
 ALL = np.where(RNG.random(PLAIN.shape) < 0.2, NAN, np.where(PLAIN > 2.0, INF, PLAIN.round(1)))
-
-
-@pytest.mark.parametrize(
-    "costs", [PLAIN, TIED, GAPS, FAILED, ALL], ids=["plain", "tied", "gaps", "failed", "all"]
-)
-@pytest.mark.parametrize(
-    "alpha", [1.0, np.array([0.5, 1.0, 2.0, 3.0, 0.7])], ids=["flat", "vector"]
-)
-def test_is_the_gibbs_sampler(costs, alpha):
-    result = plackett_luce(costs, prior=alpha, draws=20_000)
-    expected = gibbs(costs, alpha, 12_000, 3)
-    np.testing.assert_allclose(result.weights.mean(axis=0), expected.mean(axis=0), atol=0.012)
-    for level in (0.05, 0.5, 0.95):
-        np.testing.assert_allclose(
-            np.quantile(result.weights, level, axis=0),
-            np.quantile(expected, level, axis=0),
-            atol=0.02,
-        )
 
 
 @pytest.mark.parametrize(
@@ -294,22 +247,6 @@ class TestHardInput:
     def test_bad_settings(self, settings, message):
         with pytest.raises(SettingError, match=message):
             plackett_luce([[1.0, 2.0]], **settings)
-
-
-@pytest.mark.parametrize("kind", ["plain", "gaps and failures"])
-def test_simulation_based_calibration(kind):
-    rng = np.random.default_rng(6)
-    ranks = []
-    for seed in range(150):
-        w = rng.dirichlet([1.0, 1.0, 2.0, 0.5])
-        costs = rankings(w, 6, rng)
-        if kind != "plain":  # a limit that does not depend on the order of those who fail
-            costs = np.where(costs > np.sort(costs, axis=1)[:, 2:3], INF, costs)
-            costs[rng.random(costs.shape) < 0.2] = NAN
-        result = plackett_luce(costs, prior=[1.0, 1.0, 2.0, 0.5], draws=400, seed=seed)
-        ranks.append((result.weights < w).mean(axis=0))
-    for column in np.transpose(ranks):
-        assert stats.kstest(column, "uniform").pvalue > 0.002
 
 
 @pytest.mark.parametrize(("k", "n"), [(8, 300), (100, 30)])

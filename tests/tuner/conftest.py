@@ -45,9 +45,7 @@ SPACES = {
 def height(config):
     """Return a number that depends on all parameters of a configuration; at least 0."""
     numbers = {"a": 0.0, "b": 1.0, "c": 2.0}
-    return sum(
-        0.1 * (numbers[v] if isinstance(v, str) else float(v)) ** 2 for v in config.values()
-    )
+    return sum(0.1 * (numbers[v] if isinstance(v, str) else float(v)) ** 2 for v in config.values())
 
 
 def noise(cell):
@@ -70,7 +68,9 @@ def huge(cell):
 
 def wild(cell):
     """Return values of all magnitudes."""
-    return float(np.clip(np.exp(300 * noise(cell)), 1e-320, 1e308) * np.sign(noisy(cell)))
+    return float(
+        np.clip(np.exp(np.clip(300 * noise(cell), -700, 700)), 1e-320, 1e308) * np.sign(noisy(cell))
+    )
 
 
 OBJECTIVES = {

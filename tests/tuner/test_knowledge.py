@@ -55,13 +55,22 @@ def test_costs_on_common_blocks():
 
 def test_costs_on_all_blocks():
     nan, inf = np.nan, np.inf
-    np.testing.assert_array_equal(
-        knowledge(CELLS).all_costs([0, 2]), [[1, nan], [3, 5], [inf, 6]]
-    )
+    np.testing.assert_array_equal(knowledge(CELLS).all_costs([0, 2]), [[1, nan], [3, 5], [inf, 6]])
 
 
 def test_blocks_without_any_success_are_left_out():
     known = knowledge({(0, 0): None, (1, 0): None, (0, 1): 1.0, (1, 1): None})
     np.testing.assert_array_equal(known.costs([0, 1]), [[1, np.inf]])
     np.testing.assert_array_equal(known.all_costs([0, 1]), [[1, np.inf]])
+    assert known.has_any_success
+    assert not known.is_all_equal
     assert (known.is_usable(0), known.is_usable(1), known.is_usable(9)) == (False, True, False)
+
+
+def test_whether_anything_speaks_for_anyone():
+    failed = knowledge({(0, 0): None, (1, 0): None, (0, -1): 3.0})
+    assert not failed.has_any_success
+    equal = knowledge({(0, 0): 1.0, (1, 0): 1.0, (0, 1): 2.0, (0, -1): 3.0, (1, -1): 4.0})
+    assert equal.is_all_equal
+    assert not knowledge({(0, 0): 1.0, (1, 0): 2.0}).is_all_equal
+    assert not knowledge({(0, 0): 1.0, (1, 0): None}).is_all_equal

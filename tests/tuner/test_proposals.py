@@ -147,16 +147,17 @@ def test_of_many_candidates_the_best_the_present_and_the_latest_are_learnt_from(
         return surrogate(features, effects, start)
 
     monkeypatch.setattr(module, "Surrogate", spy)
+    monkeypatch.setattr(drawing, "_LEARNT", 40)
     space = Space({"x": Real(0, 1)})
-    proposals = begun(space, space.sample(300, seed=1))
-    costs = np.arange(300.0)[::-1].copy()  # the latest are the best
-    costs[:30] = -1.0
-    known = Effects(costs, np.ones(300))
-    expected = proposals.learn(np.arange(300), known, [100, 250])
+    proposals = begun(space, space.sample(90, seed=1))
+    costs = np.arange(90.0)[::-1].copy()  # the latest are the best
+    costs[:10] = -1.0
+    known = Effects(costs, np.ones(90))
+    expected = proposals.learn(np.arange(90), known, [30, 75])
     assert len(expected) == 2
     (values,) = seen
     assert len(values) == drawing._LEARNT
-    assert {*costs[:30], costs[100], costs[250], costs[299]} <= set(values)
+    assert {*costs[:10], costs[30], costs[75], costs[89]} <= set(values)
 
 
 def test_a_space_that_is_drawn_to_its_end_gives_what_there_is(tuning):

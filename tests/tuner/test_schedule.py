@@ -31,6 +31,13 @@ def test_a_larger_budget_has_more_races_and_as_many_elites():
     assert of(4, 50_000).elites == 4
 
 
+@LAWS
+@given(st.integers(0, 20), st.integers(1, 9), st.integers(1, 9), st.integers(0, 5000))
+def test_what_is_enough_for_few_races_is_enough(free, elites, first_test, more):
+    least = of(free, 0, elites=elites, first_test=first_test).minimum
+    assert of(free, least + more, elites=elites, first_test=first_test).minimum <= least + more
+
+
 def test_elites_can_be_chosen():
     assert of(elites=7).elites == 7
     assert of(elites=7).races == of().races

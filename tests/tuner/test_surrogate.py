@@ -129,7 +129,9 @@ def test_choices_and_absent_parameters_are_learnt():
         return {"a": 0.0, "b": 2.0, "c": 4.0}[config["kind"]] + config.get("x", 0.0)
 
     configs, new = (space.sample(60, seed=seed) for seed in (1, 2))
-    x, other = (features(np.array([space.encode(c) for c in some]), choices) for some in (configs, new))
+    x, other = (
+        features(np.array([space.encode(c) for c in some]), choices) for some in (configs, new)
+    )
     assert x.shape == (60, 3, 3)
     assert np.isfinite(x).all()
     costs = np.array([cost(config) for config in configs])
@@ -148,5 +150,7 @@ def test_two_choices_are_as_far_apart_as_the_ends_of_a_range():
     assert np.linalg.norm(a - c) == pytest.approx(1.0)
     (absent,) = features(np.array([[np.nan, np.nan]]), choices)
     assert absent[1, 0] == 0.5
-    distances = np.linalg.norm(absent[0] - features(np.array([[1 / 6, 0], [0.5, 0]]), choices)[:, 0])
+    distances = np.linalg.norm(
+        absent[0] - features(np.array([[1 / 6, 0], [0.5, 0]]), choices)[:, 0]
+    )
     assert np.isfinite(distances)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, assert_type
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 import racer
-from racer import Budget, Cell, Ended, Outcome, Race, RaceResult
+from racer import Budget, Cell, Ended, Outcome, Race, RaceResult, Tuner, TuneResult
 from racer.deciders import BayesianFriedman, Blocks, Decider, FRace, TRace, Verdict
 
 if TYPE_CHECKING:
@@ -77,7 +78,9 @@ def resumes(store: Path) -> RaceResult:
         result = racer.resume(str(store), evaluate, instances=INSTANCES, budget=60)
     except racer.StoreError as error:
         raise SystemExit(str(error)) from None
-    assert_type(result, RaceResult)
+    assert_type(result, RaceResult | TuneResult)
+    if isinstance(result, TuneResult):
+        raise SystemExit("a race should stay one")
     return result
 
 
@@ -156,6 +159,14 @@ def compares(scores: Any) -> float:
     """Use the statistics alone."""
     test = racer.stats.bayesian_friedman_test(scores, maximize=True)
     assert_type(test.rejected, bool)
+    frame = pd.DataFrame(scores, columns=list("abc"))
+    found = racer.compare(frame, "friedman", posthoc="conover", control="a", maximize=True)
+    assert_type(found, racer.Comparison)
+    assert_type(found.pairs, pd.DataFrame)
+    assert_type(found.prose(), str)
+    racer.compare(scores, method="auto", alpha=0.1)
+    assert_type(found.plot(), Axes)
+    racer.plots.simplex([[0.2, 0.3, 0.5]], ["a", "b", "c"])
     return test.tail_probability
 
 
@@ -190,6 +201,76 @@ def spaces() -> dict[str, Any]:
     return again.decode(space.encode(config))
 
 
+SPACE = racer.Space({"x": racer.Real(0, 2), "kind": racer.Categorical(["a", "b"])})
+
+
+def tunes(store: Path) -> TuneResult:
+    """Tune in one call, and go on with what was recorded."""
+    result = racer.tune(SPACE, evaluate, INSTANCES, budget=120, seed=1, store=store)
+    assert_type(result, TuneResult)
+    again = racer.resume(store, evaluate, instances=INSTANCES, budget=150)
+    if not isinstance(again, TuneResult):
+        raise SystemExit("a run of races should stay one")
+    racer.tune(
+        SPACE,
+        evaluate,
+        INSTANCES,
+        budget=Budget(evaluations=120, seconds=60.0),
+        decider=FRace(),
+        initial=[{"x": 1.0, "kind": "a"}],
+        maximize=True,
+        n_jobs=1,
+        seed=None,
+        deterministic=True,
+        first_test=2,
+        each_test=1,
+        elites=2,
+        instance_order="given",
+        test_instances=[Instance(1.0)],
+        retries=1,
+        progress=False,
+        callbacks=[watches],
+    )
+    racer.tune(SPACE, lambda config, instance, seed: float(config["x"]), budget=84)
+    return again
+
+
+def watches(event: object) -> None:
+    """Look at what a run of races says."""
+    if isinstance(event, racer.tuner.RaceCompleted):
+        assert_type(event.elites, tuple[int, ...])
+        assert_type(event.left, int | None)
+    elif isinstance(event, racer.tuner.CandidatesAdded):
+        assert_type(event.configs, tuple[dict[str, Any], ...])
+        assert_type(event.parents, tuple[int | None, ...])
+
+
+def reads_tuned(result: TuneResult) -> None:
+    """Read the result of a run of races."""
+    assert_type(result.best, dict[str, Any] | None)
+    assert_type(result.best_index, int | None)
+    assert_type(result.elites, tuple[int, ...])
+    assert_type(result.ended, Ended)
+    assert_type(result.probability_best, dict[int, float])
+    assert_type(result.indistinguishable, tuple[int, ...])
+    assert_type(result.blocks, int)
+    assert_type(result.lineage(0), tuple[int, ...])
+    assert_type(result.mean(0), float | None)
+    for frame in (result.scores, result.configurations, result.races, result.tests):
+        assert_type(frame, pd.DataFrame)
+
+
+def asks_and_tells_tuned() -> TuneResult:
+    """Drive a run of races by hand."""
+    tuner = Tuner(SPACE, INSTANCES, budget=[84, 120], decider="t-race", seed=0)
+    assert_type(tuner.ended, Ended | None)
+    while cells := tuner.ask():
+        assert_type(cells, tuple[Cell, ...])
+        for cell in cells:
+            tuner.tell(cell, Outcome("ok", evaluate(cell.config, cell.instance, cell.seed)))
+    return tuner.result()
+
+
 def handles() -> str:
     """Catch errors."""
     try:
@@ -206,6 +287,8 @@ def main() -> None:
     reads(races())
     with TemporaryDirectory() as folder:
         resumes(Path(folder) / "run.db")
+        reads_tuned(tunes(Path(folder) / "tune.db"))
+    reads_tuned(asks_and_tells_tuned())
     asks_and_tells()
     decides()
     spaces()

@@ -66,7 +66,8 @@ class RacingPruner(BasePruner):
         up to the first instance that it lacks, in the order of the running trial; and those that
         need a budget cannot be used.
     instances : int, optional
-        How many there are: then a step that is none of 0 to instances - 1 is an error.
+        How many there are: then a step that is none of 0 to instances - 1 is an error, and a trial
+        that has reported them all is not pruned any more.
     first_test : int
         Prune no trial that has fewer usable values. "anytime" needs five or more in any case.
     epsilon : float in [0, 0.5)
@@ -148,7 +149,7 @@ class RacingPruner(BasePruner):
         maximize = is_maximized(study)
         own = costs_on(memory.steps, [trial], maximize=maximize)[:, 0]
         known = np.flatnonzero(~np.isnan(own))
-        if len(known) < self.first_test or np.isnan(own[-1]):
+        if len(known) < self.first_test or np.isnan(own[-1]) or len(own) == self.instances:
             return False
         opponents = [other for other in trials if _counts(other, trial, memory)]
         if not opponents:

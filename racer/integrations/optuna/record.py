@@ -19,7 +19,7 @@ from racer.evaluate.cell import Outcome
 from racer.integrations.optuna.finish import report_mean
 from racer.integrations.optuna.values import MEAN_STEP, mean, usable
 from racer.run.jsonable import dumps, encode, same
-from racer.seeding import check_seed, seed_for
+from racer.seeding import check_seed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,8 +67,8 @@ class StudyRecord:
             seed = recorded["seed"]
         self.seed = check_seed(seed)
         encoded = {name: encode(value) for name, value in settings.items()}
-        encoded["instances"] = self.n_blocks, zlib.crc32(dumps(encode(list(instances))).encode())
-        encoded["instances"] = list(encoded["instances"])
+        told = dumps([encode(instance) for instance in instances])
+        encoded["instances"] = [self.n_blocks, zlib.crc32(told.encode())]
         encoded["seed"] = self.seed
         for name, value in encoded.items():
             if recorded and not same(value, recorded.get(name)):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from racer.errors import RacerWarning
 from racer.seeding import rng_for
@@ -116,4 +117,6 @@ def sample(models: Sequence[M], draws: int, seed: int) -> tuple[Posterior, M]:
         if share < GOOD and (posterior := accepted(share, laplace, model)):
             return posterior, model
     _, laplace, model = tried[0]
-    return _chains(draws, Sampler(model, laplace, rng_for(seed, "chains"))), model
+    # thousands of small products: threads would spend their time waiting for each other
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _chains(draws, Sampler(model, laplace, rng_for(seed, "chains"))), model

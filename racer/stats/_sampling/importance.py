@@ -26,7 +26,7 @@ class Weighted(NamedTuple):
     ess: float
 
 
-def _weigh(
+def weigh(
     model: Model, laplace: Laplace, count: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return points from Student's t around the mode, and their weights, which sum to 1.
@@ -56,7 +56,7 @@ def _heavy(weights: NDArray[np.float64]) -> bool:
 
 def _refit(model: Model, laplace: Laplace, rng: np.random.Generator) -> Laplace:
     """Return the normal law with the moments of weighted points."""
-    points, weights = _weigh(model, laplace, 2 * _PILOT, rng)
+    points, weights = weigh(model, laplace, 2 * _PILOT, rng)
     mean = weights @ points
     away = points - mean
     covariance = (away * weights[:, None]).T @ away
@@ -70,10 +70,10 @@ def choose(model: Model, rng: np.random.Generator) -> tuple[float, Laplace]:
     Around the mode, or where that does badly around the mean of what it finds.
     """
     laplace = find_mode(model)
-    share = _share(_weigh(model, laplace, _PILOT, rng)[1])
+    share = _share(weigh(model, laplace, _PILOT, rng)[1])
     if share < GOOD:
         other = _refit(model, laplace, rng)
-        other_share = _share(_weigh(model, other, _PILOT, rng)[1])
+        other_share = _share(weigh(model, other, _PILOT, rng)[1])
         if other_share > share:
             return other_share, other
     return share, laplace
@@ -92,7 +92,7 @@ def importance(
     than a half is expected.
     """
     count = draws * (2 if expected >= GOOD else 4)
-    points, weights = _weigh(model, laplace, count, rng)
+    points, weights = weigh(model, laplace, count, rng)
     share = _share(weights)
     if share < ENOUGH or _heavy(weights):
         return None

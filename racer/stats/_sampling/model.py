@@ -31,6 +31,14 @@ class Model(Protocol):
         ...
 
 
+class Curved(Model, Protocol):
+    """A log-concave one that knows its own curvature."""
+
+    def precision(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return minus the Hessian at one point, shape (d, d)."""
+        ...
+
+
 def in_parts(
     of: Callable[[NDArray[np.float64]], NDArray[np.float64]], points: NDArray[np.float64]
 ) -> NDArray[np.float64]:

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-__all__ = ["highest_density", "logistic", "pair_frame", "pairs", "shortest"]
+__all__ = ["highest_density", "logistic", "pair_frame", "pairs", "plot_pairs", "shortest"]
 
 _PAIRS = 64  # pairs at a time
 
@@ -100,3 +101,19 @@ def pair_frame(
         }
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
+
+
+def plot_pairs(frame: pd.DataFrame, rope: tuple[float, float], ax: Axes | None) -> Axes:
+    """Draw a `pair_frame`: probability of winning, interval and rope."""
+    from racer.plots import intervals  # noqa: PLC0415
+
+    return intervals(
+        [f"{row.better} > {row.worse}" for row in frame.itertuples()],
+        *(frame[name].to_numpy() for name in ("estimate", "low", "high")),
+        reference=0.5,
+        rope=rope,
+        caption="probability of winning on a data set",
+        notes=[f"{p:.3f}" for p in frame["probability"]],
+        notes_title="P(better)",
+        ax=ax,
+    )

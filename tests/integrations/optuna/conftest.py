@@ -21,7 +21,7 @@ def add():
 
     def add(study, values, state=TrialState.COMPLETE, attrs=None):
         by_step = dict(values) if isinstance(values, dict) else dict(enumerate(map(float, values)))
-        finite = [value for value in by_step.values() if value == value]  # noqa: PLR0124
+        finite = [value for value in by_step.values() if value == value]
         ended = state == TrialState.COMPLETE
         study.add_trial(
             create_trial(

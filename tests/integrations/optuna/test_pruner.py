@@ -53,6 +53,13 @@ def test_no_trial_goes_before_the_first_test(add, run):
     assert run(study, good(seed=1) + 9.0) == 12
 
 
+def test_no_trial_goes_once_it_has_reported_all_instances(add, run):
+    for instances, goes in ((12, None), (13, 12), (None, 12)):
+        study = study_of(RacingPruner("t-race", first_test=12, instances=instances))
+        add(study, good(12))
+        assert run(study, good(12, seed=1) + 9.0) == goes
+
+
 def test_the_difficulty_of_the_instances_changes_nothing(add, run):
     went = []
     for difficulty in (np.zeros(40), 30.0 * good(40, seed=5)):
@@ -153,7 +160,7 @@ def test_the_mean_of_a_pruned_trial_is_no_instance(add, run):
     study.pruner = shown
     assert run(study, {10: 5.0, **{100 + i: 5.0 for i in range(20)}}) is None
     add(study, {**dict(enumerate(good(10))), **dict.fromkeys(range(10, 20), -100.0)})
-    assert run(study, {i: 5.0 for i in range(10, 20)}) is not None
+    assert run(study, dict.fromkeys(range(10, 20), 5.0)) is not None
 
 
 # -- what is no data

@@ -90,7 +90,7 @@ def test_values_are_what_evaluate_returned_with_the_seed_of_the_instance():
     study = in_order()
     raced(study)
     for trial in study.trials:
-        for block in range(min(5, len(trial.intermediate_values))):
+        for block in set(trial.intermediate_values) - {trial.user_attrs.get("racer:mean_step")}:
             expected = evaluate(trial.params, INSTANCES[block], block_seed(3, block))
             assert trial.intermediate_values[block] == expected
 
@@ -260,8 +260,9 @@ def crash_at(study, monkeypatch, at, after):
     """Let the write of that number, counted from 0, crash, before or after it is made."""
     done = 0
     for name in WRITES:
+        made = getattr(study._storage, name)
 
-        def write(*args, _write=getattr(study._storage, name), **kwargs):
+        def write(*args, _write=made, **kwargs):
             nonlocal done
             done += 1
             if done - 1 == at and not after:
@@ -321,7 +322,7 @@ def test_a_trial_that_was_told_from_elsewhere_is_an_error(monkeypatch):
         crash_at(study, patched, 40, after=True)
         with pytest.raises(Crash):
             raced(study)
-    for trial in study.trials:
+    for trial in study.get_trials(states=[TrialState.RUNNING]):
         study.tell(trial.number, state=TrialState.PRUNED)
     with pytest.raises(racer.RaceStateError, match="has ended as PRUNED, but this race would go"):
         raced(study)

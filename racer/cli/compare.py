@@ -1,0 +1,122 @@
+"""`racer compare`: which algorithm is better, from a CSV file of scores."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from racer.errors import RacerError
+from racer.plots import require
+from racer.report.choices import LocalRope, Method, Posthoc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from racer.report.comparison import Comparison
+
+__all__ = ["compare_command"]
+
+
+class Refused(click.ClickException):
+    """What was given cannot be compared."""
+
+    exit_code = 2
+
+
+def _picture(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a picture that could not be written, before anything is computed."""
+    if path is None:
+        return None
+    try:
+        require()
+    except RacerError as error:
+        raise Refused(str(error)) from None
+    from matplotlib.backend_bases import FigureCanvasBase  # noqa: PLC0415  (an extra)
+
+    known = FigureCanvasBase.get_supported_filetypes()
+    if path.suffix.lstrip(".").lower() not in known:
+        raise click.BadParameter(f"{path.name!r} must end in one of .{', .'.join(sorted(known))}")
+    if not path.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no directory {str(path.parent)!r}")
+    return path
+
+
+def _json(comparison: Comparison) -> str:
+    return json.dumps(comparison.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+FORMATS: dict[str, Callable[[Comparison], str]] = {
+    "text": str,
+    "markdown": lambda comparison: comparison.to_markdown(),
+    "latex": lambda comparison: comparison.to_latex(),
+    "json": _json,
+    "prose": lambda comparison: comparison.prose(),
+    "bibtex": lambda comparison: comparison.cite(),
+}
+
+
+@click.command("compare")
+@click.argument("scores", type=click.Path(path_type=Path))
+@click.option(
+    "--method",
+    type=click.Choice(get_args(Method)),
+    default="auto",
+    show_default=True,
+    help="How they are compared; auto chooses, and says why.",
+)
+@click.option("--maximize", is_flag=True, help="Larger scores are better.")
+@click.option("--control", metavar="NAME", help="Compare this algorithm with each other one.")
+@click.option(
+    "--rope",
+    type=float,
+    help="Half-width of practical equivalence: in units of the scores for signed-rank, otherwise "
+    "around a probability of 1/2.",
+)
+@click.option("--alpha", type=float, default=0.05, show_default=True)
+@click.option("--posthoc", type=click.Choice(get_args(Posthoc)), help="For --method friedman.")
+@click.option(
+    "--local-rope",
+    type=click.Choice(get_args(LocalRope)),
+    help="For --method bradley-terry with folds: small differences are ties.",
+)
+@click.option("--data-set", metavar="COLUMN", help="Column of data sets, if not found by its name.")
+@click.option("--algorithm", metavar="COLUMN", help="Column of algorithms, in a long table.")
+@click.option("--fold", metavar="COLUMN", help="Column of folds or runs.")
+@click.option("--score", metavar="COLUMN", help="Column of scores, in a long table.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    callback=_picture,
+    help="Write a picture to this file (.png, .pdf, .svg ..).",
+)
+@click.option("--markdown", "form", flag_value="markdown", help="Print Markdown tables.")
+@click.option("--latex", "form", flag_value="latex", help="Print LaTeX tables.")
+@click.option("--json", "form", flag_value="json", help="Print JSON.")
+@click.option("--prose", "form", flag_value="prose", help="Print a paragraph for a paper.")
+@click.option("--bibtex", "form", flag_value="bibtex", help="Print the BibTeX of the methods.")
+def compare_command(scores: Path, form: str | None, plot: Path | None, **settings: Any) -> None:
+    """Say which algorithm is better, from a CSV file of SCORES.
+
+    SCORES is a table with a header: a row per data set and a column per algorithm, the first
+    column naming the data sets; or a row per score, with columns of data sets, algorithms and
+    scores. Either may have a column of folds. Empty fields are missing scores. The exit code is
+    2 if the table cannot be compared.
+    """
+    from racer.cli.csv_table import read_csv  # noqa: PLC0415  (pandas, which takes a second)
+    from racer.report.compare import compare  # noqa: PLC0415
+
+    try:
+        comparison = compare(read_csv(scores), **settings)
+        click.echo(FORMATS[form or "text"](comparison))
+        if plot is not None:
+            figure: Any = comparison.plot().figure
+            figure.savefig(plot)
+            click.echo(f"Picture written to {plot}.", err=True)
+    except RacerError as error:
+        raise Refused(str(error)) from None
+    except OSError as error:
+        raise Refused(f"{plot} cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,181 @@
+"""The Plackett-Luce race: weights from whole rankings, and who is too unlikely to be best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racer._checks import flag
+from racer.deciders.decider import Blocks, Verdict, best_of
+from racer.deciders.gate import friedman_gate
+from racer.deciders.ranking import Order, RunningRanks
+from racer.deciders.unlikely import chances, drop_unlikely
+from racer.stats._choice import ChoiceModel, Choices
+from racer.stats._sampling.mode import climb
+from racer.stats._strength import sum_to_zero
+from racer.stats._validation import check_draws, check_fraction, check_positive
+from racer.stats.dirichlet import RowBuffer, one_blas_thread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["PlackettLuceRace"]
+
+_CELLS = 1 << 20  # comparisons held at once
+_DIGITS = 9  # of log weights that candidates are ordered by: beyond, they differ by rounding
+
+
+class _RunningChoices:
+    """The choices so far, each set at risk once: with few candidates there are few sets.
+
+    Parameters
+    ----------
+    m : int
+        Candidates.
+    """
+
+    def __init__(self, m: int) -> None:
+        self._chosen = np.zeros(m)
+        self._sets = RowBuffer(m, np.float64)
+        self._times = RowBuffer(1, np.float64)
+        self._places: dict[bytes, int] = {}
+
+    def add(self, costs: NDArray[np.float64]) -> None:
+        """Take in the choices of new blocks."""
+        step = max(1, _CELLS // costs.shape[1] ** 2)
+        for start in range(0, len(costs), step):
+            chosen, rows = choices(costs[start : start + step])
+            self._chosen += chosen
+            for row in rows:
+                place = self._places.setdefault(row.tobytes(), len(self._places))
+                if place == len(self._sets):
+                    self._sets.append(row)
+                    self._times.append(np.zeros(1))
+                self._times.rows[place] += 1.0
+
+    def of(self, places: NDArray[np.intp]) -> Choices:
+        """Return them with the candidates in another order."""
+        return Choices(
+            self._chosen[places], self._sets.rows[:, places], self._times.rows[:, 0].copy()
+        )
+
+
+@dataclass
+class _State:
+    ranks: RunningRanks
+    choices: _RunningChoices
+    log_weights: NDArray[np.float64]  # (m,), at the mode of the last look
+    seed: int
+
+
+def choices(costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how often each was chosen, (m,), and each time the set at risk, rows of m.
+
+    As `racer.stats.plackett_luce`: Efron's rule for ties; those that failed come last, in no
+    order among themselves; who is left over was not chosen.
+    """
+    later = costs[:, None, :] > costs[:, :, None]
+    tied = costs[:, None, :] == costs[:, :, None]
+    size = np.count_nonzero(tied, axis=2)
+    before = np.count_nonzero(np.tril(tied, -1), axis=2)
+    made = np.isfinite(costs) & (np.count_nonzero(later, axis=2) + size > 1)
+    rows = later + tied * (1.0 - before / size)[:, :, None]
+    return made.sum(axis=0).astype(np.float64), rows[made]
+
+
+@dataclass(frozen=True)
+class PlackettLuceRace:
+    """Drop who is too unlikely to be the best by the Bayesian Plackett-Luce model.
+
+    After each look: the Friedman test (the gate); if it rejects "all equal", the posterior of
+    the weights w, P(ranking) = prod_i w_i / (sum of the w at risk at place i), w ~
+    Dirichlet(prior), from the rankings of those still in. A candidate goes when the probability
+    that its weight is the largest of all m is below threshold / m: so the best one goes, by that
+    posterior, with probability `threshold` at most. Candidates stand in the order of their log
+    weights at the mode; whoever stands first, or ties for it, stays.
+
+    It is the model of `racer.stats.plackett_luce`: Efron's rule for ties, and failed cells come
+    after all others, in no order among themselves. The posterior is sampled anew at each look by
+    importance around its mode, which Newton's method finds from the mode of the look before. A
+    block adds its choices to those known; all different ones are summed at each look.
+
+    Parameters
+    ----------
+    threshold : float in (0, 1)
+        Divided by the number of candidates still in; also the level of the gate. Per look: a
+        race looks many times.
+    prior : float > 0
+        alpha, the same for each; larger is more doubtful of differences.
+    gate : bool
+        Ask the Friedman test first (with two candidates, the sign test).
+    draws : int >= 100
+        Points of importance sampling.
+
+    Raises
+    ------
+    SettingError
+        A parameter out of range.
+
+    References
+    ----------
+    Calvo, Shir, Ceberio, Doerr, Wang, Back, Lozano: Bayesian performance analysis for black-box
+    optimization benchmarking (GECCO 2019), eq. 2 and 3; Efron (JASA 1977) for ties.
+
+    Examples
+    --------
+    >>> import racer
+    >>> race = racer.race([3, 0, 7], lambda x, i, s: abs(x - i % 2), range(60), budget=180,
+    ...                   decider="plackett-luce", seed=1)
+    >>> race.best, race.ended.name
+    (0, 'DECIDED')
+    """
+
+    threshold: float = 0.05
+    prior: float = 1.0
+    gate: bool = True
+    draws: int = 1000
+
+    def __post_init__(self) -> None:
+        check_fraction(self.threshold, "threshold")
+        check_positive(self.prior, "prior")
+        flag(self.gate, "gate")
+        check_draws(self.draws)
+
+    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
+        """Return the state of a race in which nothing is known yet."""
+        m = n_candidates
+        return _State(RunningRanks(m), _RunningChoices(m), np.zeros(m), int(rng.integers(2**63)))
+
+    def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
+        """Take in new blocks and say who may go."""
+        ranks = state.ranks
+        kept = ranks.update(blocks)
+        m = len(ranks.candidates)
+        if kept is not None:
+            state.log_weights, state.choices = state.log_weights[kept], _RunningChoices(m)
+        state.choices.add(blocks.costs if kept is None else ranks.costs)
+        if m < 2:
+            return state, Verdict((), int(blocks.candidates[0]), np.zeros(1), {})
+
+        order = Order.of(ranks)
+        places = order.places
+        model = ChoiceModel(state.choices.of(places), np.full(m, float(self.prior)))
+        basis = sum_to_zero(m)
+        model.start = basis.T @ state.log_weights[places]
+        with one_blas_thread():
+            laplace = climb(model)
+        state.log_weights[places] = basis @ laplace.mode
+        standing = 0.0 - np.round(order.averaged(basis @ laplace.mode), _DIGITS)
+        best = best_of(blocks.candidates, standing)
+        if ranks.n < 2 or best is None:
+            return state, Verdict((), best, standing, {})
+        opened, evidence = friedman_gate(ranks, self.threshold, ask=self.gate)
+        if not opened:
+            return state, Verdict((), best, standing, evidence)
+        found = chances(model, laplace, model.log_weights, self.draws, state.seed)
+        probability = order.averaged(found.best)
+        dropped = drop_unlikely(ranks.candidates, standing, probability, self.threshold)
+        evidence["effective_draws"] = found.effective_draws
+        return state, Verdict(dropped, best, standing, evidence)

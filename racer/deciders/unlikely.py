@@ -1,0 +1,76 @@
+"""How probably each candidate is the best of a model, and who is too unlikely to be it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from racer.deciders.decider import Drop
+from racer.seeding import rng_for
+from racer.stats._sampling.importance import weigh
+from racer.stats.dirichlet import one_blas_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from racer.stats._sampling.mode import Laplace
+    from racer.stats._sampling.model import Model
+
+__all__ = ["Chances", "chances", "drop_unlikely"]
+
+
+class Chances(NamedTuple):
+    """The probability of each of being the best, (m,), and how many draws that is worth."""
+
+    best: NDArray[np.float64]
+    effective_draws: float
+
+
+def chances(
+    model: Model,
+    laplace: Laplace,
+    strengths: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    draws: int,
+    seed: int,
+) -> Chances:
+    """Return how probably each has the largest strength, by importance sampling at the mode.
+
+    Parameters
+    ----------
+    model : Model
+    laplace : Laplace
+        The mode, and the normal law there.
+    strengths : callable
+        From points (k, d) to strengths (k, m).
+    draws : int
+    seed : int
+        Same seed and m, same points before they are scaled: noise does not come anew each look.
+    """
+    rng = rng_for(seed, "points", len(laplace.mode))
+    with one_blas_thread():
+        points, weights = weigh(model, laplace, draws, rng)
+        first = np.argmax(strengths(points), axis=1)
+    best = np.bincount(first, weights, minlength=strengths(points[:1]).shape[1])
+    return Chances(best.astype(np.float64), float(1.0 / (weights**2).sum()))
+
+
+def drop_unlikely(
+    candidates: NDArray[np.intp],
+    standing: NDArray[np.float64],
+    best: NDArray[np.float64],
+    threshold: float,
+) -> tuple[Drop, ...]:
+    """Drop whose probability of being best is below threshold / m, the least probable first.
+
+    Whoever stands first, or ties with who does, stays.
+    """
+    goes = (best < threshold / len(best)) & (standing > standing.min())
+    leader = int(candidates[standing.argmin()])
+    return tuple(
+        Drop(int(candidates[i]), "unlikely", leader, float(best[i]), "posterior")
+        for i in np.lexsort((-standing, best)).tolist()
+        if goes[i]
+    )

@@ -1,0 +1,128 @@
+"""Posterior draws for signed-rank statements, kept up block by block.
+
+With Gamma weights g of the blocks, theta > 1/2 where sum_jk g_j g_k sign(Z_j + Z_k) > 0
+(Benavoli et al. 2014, Theorem 2). A new block t adds 2 g_t sum_{j<t} g_j sign(Z_t + Z_j) and
+g_t^2 sign(Z_t), so what is known of the blocks before is never computed again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from racer.seeding import rng_for
+from racer.stats.dirichlet import RowBuffer, gamma_weights, one_blas_thread
+from racer.stats.signed_rank import ROUNDING
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Bounds", "WalshSums"]
+
+
+class Bounds(NamedTuple):
+    """How probably a candidate is better than each other one, shape (m,) each; itself: 1/2.
+
+    Attributes
+    ----------
+    lower, upper : ndarray
+        The least and the greatest probability that any prior of weight `ignorance` gives.
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+
+class _Differences(NamedTuple):
+    """Z of a candidate and all others, (n, m), in its favour, and what rounding makes of it."""
+
+    z: NDArray[np.float64]
+    slack: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, costs: NDArray[np.float64], place: int) -> _Differences:
+        own = costs[:, place, None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            z = np.where(costs == own, 0.0, costs - own)
+        size = np.maximum(np.abs(costs), np.abs(own))
+        return cls(z, np.where(np.isfinite(size), ROUNDING * size, 0.0))
+
+    def signs(self, block: int) -> NDArray[np.float64]:
+        """Return the signs of Z + Z' for a block and all up to it, (block + 1, m)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            pairs = self.z[: block + 1] + self.z[block]
+            near = np.abs(pairs) <= self.slack[: block + 1] + self.slack[block]
+        pairs[near | np.isnan(pairs)] = 0.0  # inf - inf: equal sizes
+        return np.asarray(np.sign(pairs))
+
+
+@dataclass
+class _Sums:
+    lead: NDArray[np.float64]  # (m, draws)
+    seen: int  # blocks
+
+
+class WalshSums:
+    """For a candidate and each other one, the weight of pairs of blocks for it minus against.
+
+    From the first time it is asked for, the sums of a candidate are kept, and each block is
+    added to them once.
+
+    Parameters
+    ----------
+    m : int
+        Candidates.
+    draws : int
+    ignorance : float
+        Weight of the prior atom.
+    seed : int
+        Same seed, same draws: the Gammas of a block depend on seed and block number alone.
+    """
+
+    def __init__(self, m: int, draws: int, ignorance: float, seed: int) -> None:
+        self._seed, self._m = seed, m
+        self._gammas = RowBuffer(draws, np.float64)
+        self._total = np.zeros(draws)
+        self._prior = rng_for(seed, "prior").standard_gamma(ignorance, draws)
+        self._sums: dict[int, _Sums] = {}
+
+    def keep(self, kept: NDArray[np.intp]) -> None:
+        """Forget all candidates but those at the given positions."""
+        self._m = len(kept)
+        self._sums = {
+            new: _Sums(self._sums[old].lead[kept], self._sums[old].seen)
+            for new, old in enumerate(kept.tolist())
+            if old in self._sums
+        }
+
+    def of(self, place: int, costs: NDArray[np.float64]) -> Bounds:
+        """Return how probably the candidate at `place` is better than each other one.
+
+        Parameters
+        ----------
+        place : int
+        costs : ndarray, shape (n, m)
+            All blocks so far.
+        """
+        draws = len(self._total)
+        for block in range(len(self._gammas), len(costs)):
+            self._gammas.append(gamma_weights(self._seed, block, draws))
+            self._total += self._gammas.rows[block]
+        sums = self._sums.setdefault(place, _Sums(np.zeros((self._m, draws)), 0))
+        differences, gammas = _Differences.of(costs, place), self._gammas.rows
+        with one_blas_thread():
+            for block in range(sums.seen, len(costs)):
+                signs = 2.0 * differences.signs(block)
+                signs[block] /= 2.0
+                sums.lead += (signs.T @ gammas[: block + 1]) * gammas[block]
+        sums.seen = len(costs)
+        atom = self._prior * (2.0 * self._total + self._prior)
+        return Bounds(_share(sums.lead - atom), _share(sums.lead + atom))
+
+
+def _share(lead: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the share of draws above zero; zeros count one half."""
+    above = np.count_nonzero(lead > 0.0, axis=1) + np.count_nonzero(lead >= 0.0, axis=1)
+    return np.asarray(above / (2.0 * lead.shape[1]), dtype=np.float64)

@@ -1,0 +1,180 @@
+"""Races of a study's trials in series, each from what is recorded of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from optuna.distributions import BaseDistribution
+from optuna.trial import BaseTrial, TrialState
+
+from racer.deciders.bayesian_best import BayesianBest
+from racer.errors import RaceStateError, SettingError
+from racer.evaluate.cell import Cell, Outcome
+from racer.integrations.optuna.values import is_maximized
+from racer.racing.race import Race
+from racer.seeding import block_seed
+
+if TYPE_CHECKING:
+    import optuna
+    from optuna.study import Study
+
+    from racer.deciders.decider import Decider
+    from racer.evaluate.workers import Workers
+    from racer.integrations.optuna.record import StudyRecord
+
+__all__ = ["Races", "Suggest", "Suggestion"]
+
+Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
+
+_SHARE = 0.5  # of all its cells that a race is planned to spend, by default
+
+
+class Suggestion:
+    """What asks for a trial, and makes a config of one, be it open or recorded."""
+
+    def __init__(self, suggest: Suggest) -> None:
+        self._space = dict(suggest) if isinstance(suggest, Mapping) else None
+        self._suggest = suggest
+        if self._space is not None:
+            sound = all(isinstance(d, BaseDistribution) for d in self._space.values())
+            if not self._space or not sound:
+                raise SettingError("suggest is a dict: give {name: optuna distribution, ..}")
+        elif not callable(suggest):
+            raise SettingError(
+                f"suggest is a {type(suggest).__name__}: give suggest(trial) -> config, or "
+                "{name: optuna distribution, ..}"
+            )
+
+    def ask(self, study: Study) -> optuna.Trial:
+        """Return a new trial."""
+        return study.ask(self._space)
+
+    def config(self, trial: BaseTrial) -> Any:
+        """Return the configuration that a trial suggests."""
+        if self._space is not None:
+            return {name: trial.params[name] for name in self._space}
+        assert callable(self._suggest)  # noqa: S101  (for the type checker)
+        return self._suggest(trial)
+
+
+class Races:
+    """Races in series, each from what is recorded of it."""
+
+    def __init__(
+        self,
+        record: StudyRecord,
+        workers: Workers,
+        instances: tuple[Any, ...],
+        suggestion: Suggestion,
+        budget: int,
+        settings: dict[str, Any],
+    ) -> None:
+        self._record = record
+        self._workers = workers
+        self._instances = instances
+        self._suggestion = suggestion
+        self._budget = budget
+        self._settings = settings
+        self._configs: dict[int, Any] = {}
+        self._spent = 0  # evaluations of the races so far, this one included
+
+    def run(self) -> None:
+        """Race until the budget cannot pay for another race."""
+        elites: list[int] = []
+        number = 0
+        while fresh := self._asked(number, elites):
+            elites = self._race(elites, fresh)
+            number += 1
+
+    def _asked(self, race: int, elites: list[int]) -> list[int]:
+        """Return the trials of a race: recorded ones, and new ones unless it has begun."""
+        record = self._record
+        fresh = record.in_race(race)
+        if any(record.outcomes[n] for n in fresh):
+            return fresh
+        room = (self._budget - self._spent) // len(self._instances)
+        wanted = min(self._settings["trials"], room)
+        if wanted + len(elites) < 2:
+            return fresh if len(fresh) + len(elites) >= 2 else []
+        while len(fresh) < wanted:
+            record.check_driver()
+            fresh.append(self._ask(race))
+        return fresh
+
+    def _ask(self, race: int) -> int:
+        trial = self._suggestion.ask(self._record.study)
+        try:
+            config = self._suggestion.config(trial)
+        except BaseException:
+            self._record.study.tell(trial, state=TrialState.FAIL)
+            raise
+        self._configs[trial.number] = config
+        self._record.add(trial, race)
+        return trial.number
+
+    def _race(self, elites: list[int], fresh: list[int]) -> list[int]:
+        """Hold a race; return its elites."""
+        record, n = self._record, len(self._instances)
+        numbers = [*elites, *fresh]
+        before = sum(len(record.outcomes[e]) for e in elites)
+        race = Race(
+            numbers,
+            self._instances,
+            decider=self._settings["decider"] or _planned(len(numbers) * n),
+            budget=len(numbers) * n,
+            maximize=is_maximized(record.study),
+            seed=record.seed,
+            deterministic=True,
+            first_test=self._settings["first_test"],
+        )
+        while cells := race.ask():
+            self._evaluate([(cell.config, cell.block) for cell in cells])
+            for cell in cells:
+                race.tell(cell, record.outcomes[cell.config][cell.block])
+            gone = {numbers[i] for i in range(len(numbers))} - {numbers[i] for i in race.alive}
+            for number in sorted(gone & set(fresh)):
+                record.end(number)
+        stayed = [numbers[i] for i in race.result().survivors]
+        self._evaluate([(number, block) for number in stayed for block in range(n)])
+        for number in fresh:
+            record.end(number)
+        self._spent += sum(len(record.outcomes[i]) for i in numbers) - before
+        complete = [i for i in stayed if record.state(i) == TrialState.COMPLETE]
+        return complete[: self._settings["elites"]]
+
+    def _evaluate(self, wanted: list[tuple[int, int]]) -> None:
+        """Evaluate what is not known of these trials on these blocks, and record it."""
+        record = self._record
+        missing = [(n, block) for n, block in wanted if block not in record.outcomes[n]]
+        if not missing:
+            return
+        record.check_driver()
+        for number in {n for n, _ in missing if record.state(n) != TrialState.RUNNING}:
+            raise RaceStateError(
+                f"trial {number} has ended as {record.state(number).name}, but this race would go "
+                "on with it: was it told from elsewhere, or raced by another version of racer?"
+            )
+        cells = [
+            Cell(block, i, self._config(n), self._instances[block], block_seed(record.seed, block))
+            for i, (n, block) in enumerate(missing)
+        ]
+        for cell, outcome in self._workers.outcomes(cells):
+            number, block = missing[cell.candidate]
+            record.report(number, block, _storable(outcome))
+
+    def _config(self, number: int) -> Any:
+        if number not in self._configs:
+            self._configs[number] = self._suggestion.config(self._record.frozen(number))
+        return self._configs[number]
+
+
+def _planned(all_cells: int) -> Decider:
+    """Return the default decider of a race that would have so many cells if nobody went."""
+    return BayesianBest(by="mean", evaluations=math.ceil(_SHARE * all_cells))
+
+
+def _storable(outcome: Outcome) -> Outcome:
+    """Return the part of an outcome that a study holds, so that a race resumed sees the same."""
+    return Outcome(outcome.status, outcome.value, message=outcome.message)

@@ -1,0 +1,25 @@
+"""Pictures of comparisons: arrays or frames in, matplotlib axes out.
+
+They need matplotlib, the extra ``racer[plot]``. Colours are Okabe and Ito's, which colour-blind
+readers can tell apart; what they say is also said by a marker, a line or a word. Each function
+draws on the axes given, or on a figure of its own, and returns the axes:
+``ax.figure.savefig("picture.png")`` keeps it.
+"""
+
+from racer.plots._canvas import require
+from racer.plots.critical_difference import critical_difference
+from racer.plots.evolution import evolution
+from racer.plots.intervals import intervals
+from racer.plots.posterior import posterior
+from racer.plots.predictive import predictive_check
+from racer.plots.simplex import simplex
+
+__all__ = [
+    "critical_difference",
+    "evolution",
+    "intervals",
+    "posterior",
+    "predictive_check",
+    "require",
+    "simplex",
+]

@@ -1,0 +1,99 @@
+"""Which columns of a table are labels, and which are scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from racer.errors import ScoresError, SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+__all__ = ["DATA_SET", "Columns", "called", "recognised"]
+
+# names by which columns are known, in lower case without blanks, dashes and underscores
+DATA_SET = ("dataset", "data", "instance", "problem", "task", "benchmark", "block", "db")
+_ALGORITHM = ("algorithm", "classifier", "method", "model", "optimizer", "optimiser", "solver")
+_FOLD = ("fold", "run", "repetition", "repeat", "replicate", "seed", "cvfold")
+
+
+class Columns(NamedTuple):
+    """Names of columns, where the user gives them; None: to be found out."""
+
+    data_set: str | None = None
+    algorithm: str | None = None
+    fold: str | None = None
+    score: str | None = None
+
+
+def recognised(frame: pd.DataFrame, given: Columns) -> Columns:
+    """Return which columns are labels; in a wide table without algorithm and score."""
+    for role, name in given._asdict().items():
+        if name is not None and name not in frame:
+            raise SettingError(
+                f"{role}={name!r}: there is no such column, only {', '.join(frame.columns)}"
+            )
+    found = given
+    if found.algorithm is None:
+        name = called(frame, _ALGORITHM, found)
+        # a column of numbers is an algorithm of that name, unless the table is known to be long
+        if name is not None and (found.score is not None or not _is_numeric(frame[name])):
+            found = found._replace(algorithm=name)
+    found = found._replace(fold=found.fold or called(frame, _FOLD, found))
+    found = found._replace(data_set=found.data_set or called(frame, DATA_SET, found))
+    if found.algorithm is not None:
+        return _long(frame, found)
+    if found.score is not None:
+        raise ScoresError(f"no column of algorithms beside score={found.score!r}: algorithm=..")
+    first = str(frame.columns[0])
+    labels = first != found.fold and not _is_numeric(frame[first]) and _names(frame[first])
+    return found._replace(data_set=found.data_set or (first if labels else None))
+
+
+def _long(frame: pd.DataFrame, found: Columns) -> Columns:
+    """Return the columns of a long table, which must be all there."""
+    if found.data_set is None:
+        texts = [n for n in map(str, frame) if n not in found and not _is_numeric(frame[n])]
+        found = found._replace(data_set=texts[0] if len(texts) == 1 else None)
+    if found.score is None:
+        rest = [str(name) for name in frame if name not in found]
+        if len(rest) != 1:
+            raise ScoresError(
+                f"the table is long (column {found.algorithm!r}), with {rest or 'nothing'} beside "
+                "the labels: name the column of scores, score=.., or remove others"
+            )
+        found = found._replace(score=rest[0])
+    if found.data_set is None:
+        raise ScoresError(
+            f"no column of data sets among {', '.join(frame.columns)}: name it, data_set=.."
+        )
+    chosen = [name for name in found if name is not None]
+    if len(set(chosen)) < len(chosen):
+        raise SettingError(f"data_set, algorithm, fold, score name a column twice: {chosen}")
+    return found
+
+
+def called(
+    frame: pd.DataFrame, known: Sequence[str], taken: Sequence[str | None] = ()
+) -> str | None:
+    """Return the first column with one of the known names, but for those taken."""
+    for name in map(str, frame.columns):
+        short = "".join(c for c in name.lower() if c not in " -_.")
+        if short in known and name not in taken:
+            return name
+    return None
+
+
+def _is_numeric(column: pd.Series[Any]) -> bool:
+    import pandas as pd  # noqa: PLC0415
+
+    return bool(pd.api.types.is_numeric_dtype(column))
+
+
+def _names(column: pd.Series[Any]) -> bool:
+    """Say whether a column of text holds names: with numbers in it, it is scores gone wrong."""
+    import pandas as pd  # noqa: PLC0415
+
+    return bool(column.notna().any() and pd.to_numeric(column, errors="coerce").isna().all())

@@ -1,0 +1,1 @@
+"""The methods of `racer.compare`: each makes of scores a ranking, pairs and what was done."""

@@ -1,0 +1,175 @@
+"""`racer compare`, as typed."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import racer
+from racer.cli import main
+
+DEMSAR = Path(__file__).parents[1] / "data" / "demsar2006_table6_auc.csv"
+
+
+def run(*args):
+    return CliRunner().invoke(main, ["compare", *map(str, args)])
+
+
+@pytest.fixture(name="scores")
+def _scores():
+    return pd.read_csv(DEMSAR)
+
+
+def test_it_prints_what_the_function_says(scores):
+    done = run(DEMSAR, "--maximize", "--method", "friedman", "--posthoc", "nemenyi")
+    assert done.exit_code == 0, done.output
+    expected = racer.compare(scores, "friedman", posthoc="nemenyi", maximize=True)
+    assert done.stdout == f"{expected}\n"
+
+
+def test_by_default_it_chooses_and_says_why():
+    done = run(DEMSAR, "--maximize")
+    assert done.exit_code == 0
+    assert "The Bayesian Friedman test was chosen because all 4 algorithms" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "form"),
+    [
+        ("--markdown", racer.Comparison.to_markdown),
+        ("--latex", racer.Comparison.to_latex),
+        ("--prose", racer.Comparison.prose),
+        ("--bibtex", racer.Comparison.cite),
+    ],
+)
+def test_other_forms(option, form, scores):
+    done = run(DEMSAR, "--maximize", "--method", "bradley-terry", "--seed", "3", option)
+    assert done.exit_code == 0
+    expected = racer.compare(scores, "bradley-terry", maximize=True, seed=3)
+    assert done.stdout == f"{form(expected)}\n"
+
+
+def test_json_is_json(tmp_path, scores):
+    picture = tmp_path / "out.png"
+    args = ("--method", "plackett-luce", "--control", "C4.5", "--rope", "0.1", "--plot", picture)
+    done = run(DEMSAR, "--maximize", "--json", *args)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    expected = racer.compare(scores, "plackett-luce", maximize=True, control="C4.5", rope=0.1)
+    assert found == json.loads(json.dumps(expected.to_dict()))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert f"Picture written to {picture}." in done.stderr
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_long_tables_with_folds_and_gaps(tmp_path, delimiter):
+    rows = [
+        {"problem": f"p{p}", "run": r, "solver": s, "seconds": p + r + i}
+        for p in range(6)
+        for r in range(3)
+        for i, s in enumerate(["a", "b"])
+    ]
+    rows[4]["seconds"] = None
+    path = tmp_path / "long.csv"
+    pd.DataFrame(rows).to_csv(path, sep=delimiter)  # with an index that has no name
+    done = run(path, "--method", "bradley-terry", "--local-rope", "paired", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert (found["algorithms"], found["n_folds"]) == (["a", "b"], 3)
+    assert len(found["data_sets"]) == 6
+
+
+def test_columns_named_by_hand(tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text("u,v,w\nx,1,3\nx,2,4\ny,1,5\ny,2,9\n", encoding="utf-8")
+    args = ("--data-set", "u", "--algorithm", "v", "--score", "w", "--json")
+    done = run(path, *args)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["algorithms"] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"a,b\n", "has a header and no rows"),
+        (b"a,b\n1,2\n3\n", "row 3: 1 fields, but the header has 2"),
+        (b"a,a\n1,2\n", "column 'a' occurs twice"),
+        (b"a,,b\n1,2,3\n", "column 2 has no name"),
+        (b"a,b\n1,x\n2,3\n", "column 'b' holds '1'|column 'b' holds 'x'"),
+        (b"a,b\n1_0,1\n2,3\n", "column 'a' holds '1_0'"),
+        (b'a,b\n"1,2\n', "unexpected end of data"),
+        (b"\x89PNG\r\n\x1a\n\xff\xfe", "is no text in UTF-8"),
+        (b"a,b\n1,\x002\n", "is no text"),
+        (b"a,b\n,\n,\n", "every cell is missing"),
+        (b"name,a\nx,1\ny,2\n", "give at least 2 to compare"),
+        (b"name,a,b\nx,1,2\nx,2,3\n", "more than one row for data set 'x'"),
+        (b"name,method,value\nx,a,1\nx,a,2\n", "more than one score for"),
+        (None, "No such file"),
+    ],
+)
+def test_a_bad_file_is_an_error_with_exit_code_2(tmp_path, content, message):
+    path = tmp_path / "scores.csv"
+    if content is not None:
+        path.write_bytes(content)
+    done = run(path)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")
+    assert re.search(message, done.stderr)
+    assert isinstance(done.exception, SystemExit)
+
+
+def test_a_directory_is_an_error(tmp_path):
+    done = run(tmp_path)
+    assert done.exit_code == 2
+    assert "Is a directory" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--method", "t-test"), "'t-test' is not one of"),
+        (("--control", "Z"), "control='Z': no such algorithm; there are C4.5, C4.5+m"),
+        (("--alpha", "2"), "alpha=2.0"),
+        (("--rope", "-1", "--method", "signed-rank"), "rope=-1.0"),
+        (("--rope", "0.1"), "name the method"),
+        (("--method", "friedman", "--rope", "0.1"), "method='friedman' has none"),
+        (("--posthoc", "nemenyi", "--method", "signed-rank"), "has none"),
+        (("--score", "auc"), "score='auc': there is no such column"),
+        (("--plot", "out.xyz"), "must end in one of"),
+        (("--plot", "no/such/directory/out.png"), "there is no directory 'no/such/directory'"),
+    ],
+)
+def test_what_cannot_work_is_said(args, message):
+    done = run(DEMSAR, *args)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert message in done.stderr
+
+
+def test_without_matplotlib_the_extra_is_named_before_anything_is_computed(tmp_path, monkeypatch):
+    for name in list(sys.modules):
+        if name.partition(".")[0] == "matplotlib":
+            monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = run(DEMSAR, "--plot", tmp_path / "out.png")
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert "pip install 'racer[plot]'" in done.stderr
+
+
+def test_missing_values_as_others_write_them(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("\ufeffname,a,b\nx,1,\ny,NaN,2\nz,1,n/a\nNA,2,3\n", encoding="utf-8")
+    done = run(path, "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["n_missing"] == 3
+    assert found["data_sets"] == ["x", "y", "z", "NA"]
+    assert found["method"] == "bradley-terry"

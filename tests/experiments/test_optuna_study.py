@@ -1,0 +1,77 @@
+"""The measurements of the Optuna plugin, and its example."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from experiments.optuna_study.pruning import LADDERS, Setting, milliseconds, prunings, running
+from experiments.optuna_study.search import STRATEGIES, Problem, find
+from scripts import bench_optuna
+
+
+def test_a_clearly_worse_challenger_goes_whatever_the_difficulty():
+    for pruner in ("anytime", "f-race"):
+        went = [
+            prunings(pruner, 0.05, Setting(30, 4.0, difficulty), 4, 1, 0)
+            for difficulty in (0.0, 30.0)
+        ]
+        assert np.isfinite(went[0]).all()
+        assert went[0].tolist() == went[1].tolist()
+        assert (went[0] >= 5).all()
+
+
+def test_trials_that_run_at_once_are_rarely_pruned_if_equal():
+    assert running("anytime", 3, 12, 4, 1, 0).max() <= 1.0 / 3.0
+
+
+def test_the_time_of_each_report_is_measured():
+    times = milliseconds("anytime", 5, 6, 0)
+    assert times.shape == (12,)
+    assert (times >= 0.0).all()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_each_strategy_spends_its_budget_and_no_more(strategy):
+    (found,) = find(strategy, 120, 10, 1, 1, 3)
+    assert 90 < found.evaluations <= 120
+    assert found.regret >= 0.0
+    assert np.isfinite(found.by_evidence) == strategy.startswith("race_study")
+
+
+def test_the_regret_is_that_of_the_mean_over_the_instances():
+    problem = Problem(5, 20)
+    best = (problem.centre + problem.shifts.mean(axis=0)).tolist()
+    assert problem.regret(best) == pytest.approx(0.0, abs=1e-12)
+    config = [0.1, 0.2, 0.3, 0.4]
+
+    def noise_free(config):
+        return np.mean([10.0 * ((config - problem.centre - s) ** 2).sum() for s in problem.shifts])
+
+    assert problem.regret(config) == pytest.approx(noise_free(config) - noise_free(best))
+
+
+@pytest.mark.slow
+def test_the_tables_are_printed(monkeypatch):
+    few = {name: LADDERS[name] for name in ("WilcoxonPruner", "anytime")}
+    monkeypatch.setattr(bench_optuna, "LADDERS", few)
+    monkeypatch.setattr(bench_optuna, "STRATEGIES", dict(list(STRATEGIES.items())[:4]))
+    monkeypatch.setattr(bench_optuna, "LEVELS", (0.05,))
+    settings = ["--repetitions", "8", "--seeds", "2", "--budgets", "100", "--jobs", "1"]
+    run = CliRunner().invoke(bench_optuna.main, settings)
+    assert run.exit_code == 0, run.output
+    for part in bench_optuna.PARTS:
+        assert f"{part}\n\n| " in run.output
+
+
+def test_the_example_runs_and_draws(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("sklearn")
+    from experiments.optuna_study import cross_validation
+
+    monkeypatch.setattr(cross_validation, "FOLDS", cross_validation.FOLDS[:8])
+    cross_validation.main(f"sqlite:///{tmp_path / 's.db'}", str(tmp_path / "race.png"), trials=4)
+    out = capsys.readouterr().out
+    assert "all-folds: 32 fits, 4 trials" in out
+    assert "race-study" in out
+    assert (tmp_path / "race.png").stat().st_size > 0

@@ -1,0 +1,42 @@
+"""What importing the plugin needs, and says where that is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import racer.integrations.optuna as plugin
+
+
+def run(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_without_optuna_the_error_names_the_extra():
+    done = run("import sys; sys.modules['optuna'] = None; import racer.integrations.optuna")
+    assert done.returncode == 1
+    assert "ModuleNotFoundError: racer.integrations.optuna needs Optuna" in done.stderr
+    assert "pip install 'racer[optuna]'" in done.stderr
+
+
+def test_something_else_that_is_missing_keeps_its_own_error():
+    done = run("import sys; sys.modules['colorlog'] = None; import racer.integrations.optuna")
+    assert done.returncode == 1
+    assert "colorlog" in done.stderr
+    assert "racer[optuna]" not in done.stderr
+
+
+def test_the_public_names_are_there_and_documented():
+    assert plugin.__all__ == sorted(plugin.__all__)
+    for name in plugin.__all__:
+        assert getattr(plugin, name).__doc__
+
+
+def test_the_plugin_loads_neither_pandas_nor_scikit_learn():
+    done = run(
+        "import sys, racer.integrations.optuna; "
+        "print({'pandas', 'sklearn', 'matplotlib'} & set(sys.modules))"
+    )
+    assert done.stdout.strip() == "set()", done.stderr

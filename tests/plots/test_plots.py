@@ -1,0 +1,227 @@
+"""Pictures: what they show, that nothing in them overlaps, and what they refuse."""
+
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from racer import plots
+from racer.errors import MissingExtraError, ScoresError
+from racer.plots.critical_difference import groups, levels
+from racer.stats import (
+    bayesian_sign_test,
+    bayesian_signed_rank_test,
+    bradley_terry,
+    conover_posthoc,
+    plackett_luce,
+    plackett_luce_by_budget,
+    win_table,
+)
+
+NAMES = [f"algorithm-{letter}{'x' * (i % 5)}" for i, letter in enumerate("abcdefghijklmno")]
+
+
+def scores(n=30, k=15, seed=3):
+    return np.random.default_rng(seed).normal(size=(n, k)) + np.linspace(0, 2, k)
+
+
+def boxes(ax):
+    """Return where all texts are, on the drawn figure: what is seen, and its corners."""
+    figure = ax.figure
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    legends = [text for legend in figure.legends for text in legend.get_texts()]
+    texts = [*ax.texts, *legends]
+    if ax.axison:
+        for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+            ticks = axis.get_major_ticks()
+            shown = [t for t in ticks if min(low, high) <= t.get_loc() <= max(low, high)]
+            texts += [axis.label, *(t.label1 for t in shown)]
+    return {
+        (i, text.get_text()): text.get_window_extent(renderer)
+        for i, text in enumerate(texts)
+        if text.get_text() and text.get_visible()
+    }
+
+
+def assert_readable(ax):
+    found = boxes(ax)
+    assert found
+    width, height = ax.figure.canvas.get_width_height()
+    for (_, text), box in found.items():
+        inside = box.x0 > -1 and box.y0 > -1 and box.x1 < width + 1 and box.y1 < height + 1
+        assert inside, f"{text!r} is cut off"
+        assert box.height >= 8, f"{text!r} is too small to read"
+    items = list(found.items())
+    for place, ((_, text), box) in enumerate(items):
+        for (_, other), another in items[place + 1 :]:
+            apart = (
+                box.x1 <= another.x0 + 1
+                or another.x1 <= box.x0 + 1
+                or box.y1 <= another.y0 + 1
+                or another.y1 <= box.y0 + 1
+            )
+            assert apart, f"{text!r} and {other!r} overlap"
+
+
+def diagram(spread, seed):
+    ranks = np.random.default_rng(seed).uniform(8 - spread, 8 + spread, 15)
+    alike = np.abs(ranks[:, None] - ranks) < 2.2
+    return plots.critical_difference(NAMES, ranks, alike, distance=2.2)
+
+
+PICTURES = {
+    "critical difference": lambda: diagram(7, 1),
+    "critical difference, all close": lambda: diagram(0.4, 2),
+    "critical difference, wide": lambda: plots.critical_difference(
+        NAMES, np.linspace(1, 15, 15), np.eye(15)
+    ),
+    "post-hoc": lambda: conover_posthoc(scores(), correction="holm").plot(NAMES, alpha=0.1),
+    "pairs": lambda: plots.intervals(
+        [f"{NAMES[0]} > {name}" for name in NAMES[1:]],
+        np.linspace(0.9, 0.48, 14),
+        np.linspace(0.8, 0.38, 14),
+        np.linspace(0.99, 0.58, 14),
+        decisions=["better"] * 6 + ["equivalent"] * 3 + ["undecided"] * 3 + ["indeterminate"] * 2,
+        notes=["0.999"] * 14,
+        notes_title="P(better)",
+        reference=0.5,
+        rope=(0.45, 0.55),
+        caption="probability of winning",
+    ),
+    "winning": lambda: plackett_luce(scores(), names=NAMES, draws=500).plot(),
+    "Bradley-Terry": lambda: bradley_terry(
+        win_table(scores(k=6), names=NAMES[:6]), draws=500
+    ).plot(),
+    "predictive check": lambda: bradley_terry(
+        win_table(scores(k=6)), draws=1000
+    ).plot_predictive_check(),
+    "predictive check with ties": lambda: bradley_terry(
+        win_table(scores(k=6).round(0)), ties="davidson", draws=1000
+    ).plot_predictive_check(),
+    "simplex": lambda: bayesian_signed_rank_test(*scores(k=2).T, rope=0.5, draws=5000).plot(
+        ("a rather long name", "another one")
+    ),
+    "simplex of signs": lambda: bayesian_sign_test(*scores(k=2).T.round(0)).plot(),
+    "posterior": lambda: bayesian_signed_rank_test(*scores(k=2).T, draws=5000).plot(),
+    "evolution": lambda: plots.evolution(
+        plackett_luce_by_budget(
+            {100: scores(8), 1000: scores(8, seed=1), 30_000: scores(8, seed=2)},
+            names=NAMES,
+            draws=200,
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_nothing_overlaps_or_is_cut_off_with_fifteen_algorithms(picture):
+    assert_readable(PICTURES[picture]())
+
+
+def test_axes_given_are_drawn_on():
+    from matplotlib.figure import Figure
+
+    ax = Figure().add_subplot()
+    assert plots.posterior([0.2, 0.6], ax=ax) is ax
+    assert plots.simplex([[0.2, 0.3, 0.5]], "abc", ax=ax) is ax
+    assert plots.critical_difference("ab", [1, 2], np.eye(2), ax=ax) is ax
+    assert plots.intervals("a", [1], [0], [2], ax=ax) is ax
+    assert bayesian_sign_test([1, 2], [2, 2]).plot(ax=ax) is ax
+
+
+def ranked(m):
+    return st.tuples(
+        st.lists(st.sampled_from([1.0, 1.5, 2.0, 3.0, 4.5]), min_size=m, max_size=m),
+        st.lists(st.booleans(), min_size=m * m, max_size=m * m),
+    )
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.integers(2, 8).flatmap(ranked))
+def test_each_pair_alike_is_under_one_bar_and_no_other(given_ranks):
+    ranks, flat = np.array(given_ranks[0]), np.array(given_ranks[1])
+    m = len(ranks)
+    alike = flat.reshape(m, m)
+    alike = alike & alike.T
+    found = groups(ranks, alike)
+    under = np.zeros((m, m), dtype=bool)
+    for group in found:
+        assert len(set(group)) == len(group) > 1
+        under[np.ix_(group, group)] = True
+    off = ~np.eye(m, dtype=bool)
+    np.testing.assert_array_equal(under[off], alike[off])
+    assert not any(set(a) < set(b) for a in found for b in found)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(sorted).map(tuple)))
+def test_bars_of_one_level_do_not_touch(spans):
+    chosen = levels(spans, 0.5)
+    assert sorted(set(chosen)) == list(range(len(set(chosen))))
+    for level in set(chosen):
+        mine = sorted(span for span, one in zip(spans, chosen, strict=True) if one == level)
+        for (_, end), (start, _) in pairwise(mine):
+            assert start >= end + 0.5
+
+
+def test_the_simplex_has_its_corners_where_the_labels_are():
+    ax = plots.simplex(np.eye(3), ["left", "top", "right"])
+    at = {text.get_text(): text.get_position() for text in ax.texts}
+    drawn = np.concatenate([line.get_xydata() for line in ax.lines[:3]])
+    assert drawn[0][0] < drawn[1][0] < drawn[2][0]
+    assert drawn[1][1] > 0.8
+    assert at["left"][0] < at["top"][0] < at["right"][0]
+
+
+def test_regions_of_the_simplex_agree_with_the_probabilities():
+    result = bayesian_signed_rank_test(
+        *np.random.default_rng(2).normal(size=(2, 8)), rope=0.6, draws=4000
+    )
+    ax = result.plot()
+    drawn = [len(line.get_xydata()) / 4000 for line in ax.lines[:3]]
+    expected = [result.worse, result.indistinguishable, result.better]
+    assert min(expected) > 0.001
+    np.testing.assert_allclose(drawn, expected, atol=1e-12)
+
+
+def test_colours_are_those_for_colour_blind_readers():
+    from racer.plots import _canvas
+
+    okabe_ito = {"#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7"}
+    assert set(_canvas.COLOURS) - {_canvas.GREY} == okabe_ito
+    assert len(set(_canvas.COLOURS)) == 8
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: plots.critical_difference("ab", [1, 2, 3], np.eye(2)), "sizes differ"),
+        (lambda: plots.intervals("ab", [1], [0], [2]), "2 labels"),
+        (lambda: plots.intervals("a", [1], [0], [2], decisions=["good"]), "'good'"),
+        (lambda: plots.simplex([[1, 2]], "abc"), "three labels"),
+        (lambda: plots.posterior([]), "draws of shape"),
+        (lambda: plots.evolution(pd.DataFrame({"budget": [1]})), "'algorithm'"),
+        (lambda: plots.predictive_check(pd.DataFrame({"level": [1]})), "'wins'"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(draw, message):
+    with pytest.raises(ScoresError, match=message):
+        draw()
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    for name in list(sys.modules):
+        if name.partition(".")[0] == "matplotlib":
+            monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = bayesian_signed_rank_test([1, 2, 3], [2, 2, 4], draws=100)
+    with pytest.raises(MissingExtraError, match=r"pip install 'racer\[plot\]'") as caught:
+        result.plot()
+    assert isinstance(caught.value, ImportError)

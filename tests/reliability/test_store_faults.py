@@ -1,0 +1,208 @@
+"""A fault at every file operation, once and again during recovery: an identical race, or refused."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+import racer
+from racer.run.check import check_store
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="replaces Linux's system calls")
+
+POOL = [0, 1]
+SETTINGS = {"budget": 12, "seed": 1, "decider": "f-race"}
+KINDS = ["EIO", "EIO, and from then on", "ENOSPC, and from then on"]
+
+
+def evaluate(config, instance, seed):
+    return config + seed % 7
+
+
+@pytest.fixture
+def folder():
+    """Return a folder in memory, where that is possible: nothing here depends on the disk."""
+    memory = "/dev/shm"
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name:
+        yield Path(name)
+
+
+@pytest.fixture
+def faults(folder):
+    from faults import Faults
+
+    try:
+        found = Faults(folder)
+    except AttributeError:
+        pytest.skip("this SQLite does not show what it calls")
+    with found.installed():
+        yield found
+
+
+@pytest.fixture
+def plain(stores):
+    return stores.content(racer.race(POOL, evaluate, **SETTINGS))
+
+
+def attempt(faults, path, number, how, content, plain):
+    """Race with a fault: the same result, or a clear refusal; say whether it came to the fault."""
+    with faults.at(number, how), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            result = racer.race(POOL, evaluate, **SETTINGS, store=path)
+        except racer.StoreError as error:
+            assert faults.failed
+            assert str(path) in str(error)  # noqa: PT017
+        else:
+            assert content(result) == plain
+    for warning in said:
+        assert "its lock cannot be released" in str(warning.message)
+        assert how == "EIO, and from then on"
+        let_go(path)
+    return len(faults.done) >= number
+
+
+def let_go(path):
+    """Close the lock, as the end of this process would."""
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            if link.readlink() == Path(f"{path}.lock"):
+                os.close(int(link.name))
+
+
+def known(path, stores):
+    """Return the outcomes that are recorded; none if no race has begun."""
+    log = Path(f"{path}-wal")
+    if not path.exists() or (not path.stat().st_size and not log.exists()):
+        return set()
+    copy = path.parent / "copy.db"
+    for end in ("", "-wal"):  # reading would recover it
+        if Path(f"{path}{end}").exists():
+            shutil.copyfile(f"{path}{end}", f"{copy}{end}")
+    with_table = [row[0] for row in stores.rows(copy, "sqlite_master") if row[1] == "outcomes"]
+    found = set(stores.rows(copy)) if with_table else set()
+    for file in path.parent.glob("copy.db*"):
+        file.unlink()
+    return found
+
+
+def resume_and_compare(path, before, stores, plain):
+    """Go on without faults: nothing recorded is lost, and the result is the same."""
+    result = racer.race(POOL, evaluate, **SETTINGS, store=path)
+    assert stores.content(result) == plain
+    assert before <= known(path, stores)
+    assert len(known(path, stores)) == 12
+    assert check_store(path).problems == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", KINDS)
+def test_a_fault_at_every_file_operation_and_again_during_recovery(
+    folder, faults, stores, plain, how
+):
+    number, came, second = 0, True, 0
+    while came:
+        number += 1
+        path = folder / f"{number}.db"
+        came = attempt(faults, path, number, how, stores.content, plain)
+        first = known(path, stores)
+        for _ in range(2):
+            second = second % 89 + 7  # through all that recovery does, in another order
+            attempt(faults, path, second, how, stores.content, plain)
+        before = known(path, stores)
+        assert first <= before
+        resume_and_compare(path, before, stores, plain)
+        for file in folder.glob(f"{number}.db*"):
+            file.unlink()
+    assert number > 250
+
+
+@contextmanager
+def killed(path):
+    """Yield a maker of copies of a race that was killed after eight outcomes, log and all."""
+    script = (
+        "import os, racer\n"
+        "def evaluate(config, instance, seed):\n"
+        "    seen.append(seed)\n"
+        "    return config + seed % 7 if len(seen) < 9 else os._exit(9)\n"
+        f"seen = []\nracer.race({POOL}, evaluate, **{SETTINGS}, store={str(path)!r})\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
+
+    def copy(name):
+        for end in ("", "-wal", "-shm", ".lock"):
+            shutil.copyfile(f"{path}{end}", path.parent / f"{name}{end}")
+        return path.parent / name
+
+    yield copy
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", KINDS)
+def test_a_fault_at_every_file_operation_of_recovery_and_again(folder, faults, stores, plain, how):
+    number, came = 0, True
+    with killed(folder / "killed.db") as copy:
+        recorded = known(folder / "killed.db", stores)
+        assert len(recorded) == 8
+        while came:
+            number += 1
+            path = copy(f"{number}.db")
+            came = attempt(faults, path, number, how, stores.content, plain)
+            attempt(faults, path, number + 1, how, stores.content, plain)
+            before = known(path, stores)
+            assert recorded <= before
+            resume_and_compare(path, before, stores, plain)
+            for file in folder.glob(f"{number}.db*"):
+                file.unlink()
+    assert number > 100
+
+
+CRASHES = """
+import os, pathlib, sys
+import racer
+from faults import Faults
+
+folder, pool, settings = pathlib.Path(sys.argv[1]), *map(eval, sys.argv[2:])
+
+def evaluate(config, instance, seed):
+    return config + seed % 7
+
+racer.race(pool, evaluate, **settings)  # all is loaded once
+number, over = 0, False
+with Faults(folder).installed() as faults:
+    while not over:
+        number += 1
+        for at in (number, number % 97 + 3):  # and again during recovery
+            child = os.fork()
+            if child == 0:
+                with faults.at(at, "crash"):
+                    racer.race(pool, evaluate, **settings, store=folder / f"{number}.db")
+                os._exit(0)
+            _, status = os.waitpid(child, 0)
+            code = os.waitstatus_to_exitcode(status)
+            assert code in (0, 9), code
+            over |= at == number and code == 0
+print(number)
+"""
+
+
+@pytest.mark.slow
+def test_the_driver_dies_at_every_file_operation_and_again(folder, faults, stores, plain):
+    from faults import __file__ as tool
+
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(tool).parent), *sys.path])}
+    arguments = [sys.executable, "-c", CRASHES, str(folder), repr(POOL), repr(SETTINGS)]
+    done = subprocess.run(arguments, capture_output=True, check=True, env=environment, timeout=300)
+    count = int(done.stdout)
+    assert count > 250
+    for number in range(1, count + 1):
+        path = folder / f"{number}.db"
+        resume_and_compare(path, known(path, stores), stores, plain)

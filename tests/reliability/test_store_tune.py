@@ -1,0 +1,374 @@
+"""Runs of races in a store: stopped at any moment and resumed, extended, refused, checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import warnings
+from contextlib import closing
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import racer
+from racer import Budget, Categorical, Integer, Param, Real, Space, StoreError
+from racer.cli import main
+from racer.run.check import check_store
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX signals"),
+    pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning"),
+    pytest.mark.filterwarnings("ignore:the race in .* was begun with evaluate:racer.RacerWarning"),
+]
+
+SPACE = {"k": Categorical(["a", "b"]), "x": Real(0, 1), "n": Integer(0, 9)}
+CONDITIONS = {"x": {"k": "a"}}
+SETTINGS = {
+    "instances": ["i", ("j", 1)],
+    "budget": 150,
+    "seed": 5,
+    "decider": "f-race",
+    "initial": [{"k": "b", "n": 3}],
+    "test_instances": ["t"],
+}
+RUN = """
+import json, sys, time
+import numpy as np
+import racer
+
+def evaluate(config, instance, seed):
+    key = [seed, config["n"], len(instance), int(1e6 * config.get("x", 3))]
+    rng = np.random.default_rng(key)
+    time.sleep(float(sys.argv[3]))
+    if rng.random() < 0.1:
+        raise ValueError("no luck")
+    return config["n"] + config.get("x", 3.0) + rng.normal()
+
+def tune(store, jobs, **settings):
+    space = racer.Space(
+        {"k": racer.Categorical(["a", "b"]), "x": racer.Real(0, 1), "n": racer.Integer(0, 9)},
+        conditions={"x": {"k": "a"}},
+    )
+    return racer.tune(
+        space, evaluate, ["i", ("j", 1)], budget=150, seed=5, decider="f-race",
+        initial=[{"k": "b", "n": 3}], test_instances=["t"], store=store, n_jobs=jobs,
+    )
+
+if __name__ == "__main__":
+    result = tune(None if sys.argv[1] == "none" else sys.argv[1], int(sys.argv[2]))
+    print(json.dumps([
+        result.configs, result.best_index, result.elites, result.ended, result.evaluations,
+        result.scores.drop(columns="seconds").to_json(), result.tests.to_json(),
+        [vars(origin) for origin in result.origins],
+    ]))
+"""
+
+
+def space(**settings):
+    return Space(SPACE, conditions=CONDITIONS, **settings)
+
+
+def evaluate(config, instance, seed):
+    """Return noise around a number, or raise: a function of its arguments alone."""
+    key = [seed, config["n"], len(instance), int(1e6 * config.get("x", 3))]
+    rng = np.random.default_rng(key)
+    if rng.random() < 0.1:
+        raise ValueError("no luck")
+    return config["n"] + config.get("x", 3.0) + rng.normal()
+
+
+def tune(store=None, given=None, function=evaluate, **settings):
+    return racer.tune(given or space(), function, **{**SETTINGS, **settings}, store=store)
+
+
+def content(result):
+    """Return all that makes two results identical, but for the seconds that were measured."""
+    races = [{**vars(race), "seconds": None} for race in result.races_held]
+    return (
+        *(result.configs, result.best_index, result.elites, result.ended, result.evaluations),
+        *(result.seed, result.origins, result.scores.drop(columns="seconds").to_json()),
+        *(result.tests.to_json(), repr(races), result.probability_best, result.indistinguishable),
+    )
+
+
+@pytest.fixture(name="plain", scope="module")
+def _plain():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", racer.RacerWarning)
+        return content(tune())
+
+
+@pytest.fixture(name="recorded")
+def _recorded(tmp_path):
+    path = tmp_path / "run.db"
+    return SimpleNamespace(path=path, content=content(tune(path)))
+
+
+def stopping(at, calls):
+    """Return an objective that sends its own process Ctrl-C in one of its calls."""
+
+    def function(config, instance, seed):
+        calls.append(config)
+        if len(calls) == at:
+            os.kill(os.getpid(), signal.SIGINT)
+        return evaluate(config, instance, seed)
+
+    return function
+
+
+def rows(path, table="outcomes"):
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(f"SELECT * FROM {table}").fetchall()
+
+
+def test_a_store_changes_nothing(recorded, plain):
+    assert recorded.content == plain
+
+
+@pytest.mark.parametrize("at", [1, 20, 77, 120, 149, 150, 151])
+def test_ctrl_c_says_how_to_resume_and_the_resumed_run_is_the_same(tmp_path, plain, at, capfd):
+    path, calls = tmp_path / "run.db", []
+    with pytest.raises(racer.RaceInterrupted, match=r"go on with racer.resume\(") as caught:
+        tune(path, function=stopping(at, calls))
+    # a cell that failed as the signal came is evaluated again
+    assert len(calls) - 1 <= len(rows(path)) <= len(calls) == at
+    assert caught.value.result.evaluations == min(len(rows(path)), 150)
+    assert f"racer.resume({str(path)!r}, evaluate)" in capfd.readouterr().err
+    before = set(rows(path))
+    again = []
+    resumed = racer.resume(path, stopping(0, again))
+    assert content(resumed) == plain
+    assert before <= set(rows(path))
+    assert len(rows(path)) == len(before) + len(again)
+
+
+def test_stopped_again_and_again(tmp_path, plain):
+    path, n = tmp_path / "run.db", 0
+    while True:
+        try:
+            result = tune(path, function=stopping(17, []))
+            break
+        except racer.RaceInterrupted:
+            n += 1
+    assert n > 5
+    assert content(result) == plain
+
+
+def test_a_run_that_has_ended_is_read_and_nothing_evaluated(recorded):
+    def never(config, instance, seed):
+        raise AssertionError
+
+    with pytest.warns(racer.RacerWarning, match="was begun with evaluate"):
+        result = racer.resume(recorded.path, never)
+    assert content(result) == recorded.content
+
+
+def test_n_jobs_change_nothing_on_a_store(tmp_path, plain):
+    assert content(tune(tmp_path / "run.db", n_jobs=2)) == plain
+
+
+def test_with_a_larger_budget_it_goes_on_from_its_end(recorded):
+    larger = racer.resume(recorded.path, evaluate, budget=300)
+    assert larger.evaluations == 300
+    both = tune(budget=[150, 300])
+    assert content(larger)[:5] == content(both)[:5]
+    pd.testing.assert_series_equal(larger.scores["value"], both.scores["value"])
+    # and once more, this time by the call that began it
+    largest = tune(recorded.path, budget=400)
+    assert content(largest)[:5] == content(tune(budget=[150, 300, 400]))[:5]
+    # the budget is now that; what has been recorded is there without any new evaluation
+    assert content(racer.resume(recorded.path, evaluate)) == content(largest)
+    assert content(tune(recorded.path, budget=400)) == content(largest)
+    assert check_store(recorded.path).problems == []
+
+
+def test_a_budget_of_seconds_goes_on_by_the_recorded_time(tmp_path):
+    def slow(config, instance, seed):
+        time.sleep(0.001)
+        return evaluate(config, instance, seed)
+
+    path, calls = tmp_path / "run.db", []
+    with pytest.raises(racer.RaceInterrupted):
+        tune(path, function=stopping(60, calls), budget=Budget(seconds=0.3))
+    result = racer.resume(path, slow)
+    assert result.evaluations > 60
+    assert 0.1 < result.seconds < 0.4
+    assert result.seconds == pytest.approx(result.scores["seconds"].sum())
+    assert content(racer.resume(path, slow)) == content(result)
+    assert check_store(path).problems == []
+
+
+CHANGES = [
+    ("seed", 8, "seed is 8, but the race in .* has 5"),
+    ("decider", "t-race", r"decider is TRace\(.*has FRace\("),
+    ("budget", 149, r"budget is Budget\(evaluations=149.*has Budget\(evaluations=150.*a larger"),
+    ("budget", Budget(seconds=5.0), "seconds=5.0.*seconds=None"),
+    ("initial", [], r"initial is \[\].*has \[\{'k': 'b', 'n': 3\}\]"),
+    ("maximize", True, "maximize is True.*has False"),
+    ("deterministic", True, "deterministic is True.*has False"),
+    ("first_test", 4, "first_test is 4.*has 5"),
+    ("each_test", 2, "each_test is 2.*has 1"),
+    ("elites", 2, "elites is 2.*has None"),
+    ("instance_order", "given", "instance_order is 'given'.*has 'shuffled'"),
+    ("test_instances", ["u"], r"test_instances is \['u'\].*has \['t'\]"),
+    ("test_instances", None, r"test_instances is \[\].*has \['t'\]"),
+    ("instances", ["i"], "number of instances is 1.*has 2"),
+    ("instances", ["i", ("j", 2)], r"instance 1 is \('j', 2\).*has \('j', 1\)"),
+    ("retries", 1, "retries is 1.*has 0"),
+    ("timeout", 5.0, "timeout is 5.0.*has None"),
+    ("given", Space({**SPACE, "n": Integer(0, 8)}, conditions=CONDITIONS), "space is .*has "),
+    ("given", Space(SPACE, conditions={"x": Param("k") != "b"}), "space is .*has "),
+    ("given", space(forbidden=[{"n": 9}]), "space is .*has "),
+    ("given", space(repair=lambda config: config), "space is .*has "),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), CHANGES, ids=lambda v: str(v)[:20])
+def test_each_setting_is_named_with_both_values(recorded, name, value, message):
+    before = recorded.path.read_bytes()
+    with pytest.raises(StoreError, match=message):
+        tune(recorded.path, **{name: value})
+    assert recorded.path.read_bytes() == before
+
+
+def test_all_settings_of_a_run_are_recorded(recorded):
+    import inspect
+
+    free = {"n_jobs", "progress", "callbacks", "store", "instances"}
+    names = set(check_store(recorded.path).settings)
+    assert set(inspect.signature(racer.tune).parameters) - free == names - {"racer"}
+
+
+def test_a_race_and_a_run_are_not_confused(recorded, tmp_path):
+    with pytest.raises(racer.RacerError, match=r"run|space"):
+        racer.race([1, 2], lambda c, i, s: c, budget=20, store=recorded.path)
+    with pytest.raises(racer.RacerError, match="run of races, which has no candidates"):
+        racer.resume(recorded.path, evaluate, candidates=[1, 2])
+    path = tmp_path / "race.db"
+    racer.race([1, 2], lambda c, i, s: c, budget=20, seed=1, store=path)
+    with pytest.raises(racer.RacerError, match=r"space|race"):
+        tune(path)
+    with pytest.raises(racer.RacerError, match="holds a race, which has no space"):
+        racer.resume(path, evaluate, space=space())
+
+
+def test_a_repair_hook_has_to_be_given_again(tmp_path):
+    def repair(config):
+        return {**config, "n": config["n"] // 2 * 2}
+
+    path = tmp_path / "run.db"
+    first = tune(path, space(repair=repair), initial=[])
+    assert all(config["n"] % 2 == 0 for config in first.configs)
+    with pytest.raises(StoreError, match=r"repair hook.*racer.resume\(.., space=..\)"):
+        racer.resume(path, evaluate)
+    again = racer.resume(path, evaluate, space=space(repair=repair))
+    assert content(again) == content(first)
+    done = CliRunner().invoke(main, ["check", str(path)])
+    assert done.exit_code == 0
+    assert "its repair is not in the file: verdicts were not replayed" in done.output
+    assert "evaluate, space=..)" in done.output
+
+
+def test_a_sound_store(recorded):
+    before = recorded.path.read_bytes()
+    done = CliRunner().invoke(main, ["check", str(recorded.path)])
+    assert done.exit_code == 0, done.output
+    report = check_store(recorded.path)
+    best = recorded.content[1]
+    for line in (
+        f"candidates     {len(recorded.content[0])}",
+        "instances      2",
+        f"evaluations    {150 + len(recorded.content[2])} (",
+        f"best           #{best}",
+        "ended          budget",
+        f"go on with     racer.resume({str(recorded.path)!r}, evaluate)",
+        f"{recorded.path} is sound.",
+    ):
+        assert line in done.output
+    assert report.result.elites == recorded.content[2]
+    assert recorded.path.read_bytes() == before
+
+
+def test_a_run_that_was_stopped_is_sound(tmp_path):
+    path = tmp_path / "run.db"
+    with pytest.raises(racer.RaceInterrupted):
+        tune(path, function=stopping(60, []))
+    done = CliRunner().invoke(main, ["check", str(path)])
+    assert done.exit_code == 0, done.output
+    assert "ended          no" in done.output
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("UPDATE outcomes SET value = 70 WHERE block = 4 AND candidate = 1", "checksum"),
+        ("DELETE FROM outcomes WHERE block = 0 AND candidate = 3", "missing|damaged|not asked for"),
+        ("UPDATE settings SET value = '9' WHERE name = 'seed'", "checksum|do not match|settings"),
+        ("DELETE FROM verdicts WHERE rowid = 2", "verdict"),
+    ],
+)
+def test_damage_is_found(recorded, statement, message):
+    with closing(sqlite3.connect(recorded.path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+    done = CliRunner().invoke(main, ["check", str(recorded.path)])
+    assert done.exit_code == 1
+    assert re.search(message, done.output)
+    with pytest.raises(StoreError):
+        tune(recorded.path)
+
+
+def test_another_sample_than_recorded_stops(recorded, monkeypatch):
+    from racer.tuner import proposals
+
+    monkeypatch.setattr(proposals, "_CROSSED", 0.0)
+    with pytest.raises(StoreError, match=r"replayed, .* otherwise: .*now racer"):
+        tune(recorded.path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_killed_at_random_moments_and_resumed_the_result_is_the_same(tmp_path, jobs):
+    script, store = tmp_path / "script.py", tmp_path / "run.db"
+    script.write_text(RUN, encoding="utf-8")
+    rng, kills, known = random.Random(jobs), 0, set()
+
+    def start(where, seconds):
+        return subprocess.Popen(
+            [sys.executable, script, str(where), str(jobs), str(seconds)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    wanted, err = start("none", 0.0).communicate(timeout=60)
+    assert wanted, err
+    while True:
+        process = start(store, 0.01)
+        try:
+            wait = rng.uniform(0.8, 3.0) if kills < 4 else None
+            said, err = process.communicate(timeout=wait)
+            break
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            kills += 1
+            tables = [row[1] for row in rows(store, "sqlite_master")] if store.exists() else []
+            now = set(rows(store)) if "outcomes" in tables else set()
+            assert known <= now
+            known = now
+    assert process.returncode == 0, err
+    assert json.loads(said) == json.loads(wanted)
+    assert kills > 0
+    assert known <= set(rows(store))

@@ -1,0 +1,140 @@
+"""Each hard table with each method: a finite answer, or an error that says what to do."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import racer
+from racer.errors import RacerError, ScoresError
+
+METHODS = [
+    ("bayesian-friedman", {}),
+    ("signed-rank", {}),
+    ("signed-rank", {"rope": 0.1}),
+    ("bradley-terry", {}),
+    ("plackett-luce", {}),
+    ("auto", {}),
+    *(
+        ("friedman", {"posthoc": posthoc})
+        for posthoc in (
+            "wilcoxon-holm",
+            "wilcoxon-hochberg",
+            "wilcoxon-shaffer",
+            "nemenyi",
+            "conover",
+        )
+    ),
+]
+IDS = ["-".join([method, *map(str, more.values())]) for method, more in METHODS]
+NAN, INF = np.nan, np.inf
+RANDOM = np.random.default_rng(0).normal(size=(8, 2))
+
+
+def wide(rows, names="ABCD"):
+    return pd.DataFrame(rows, columns=list(names)[: np.shape(rows)[1]])
+
+
+ANSWERED = {
+    "constant columns": wide([[1, 2, 3]] * 6),
+    "one constant column": wide([[1, x, y] for x, y in RANDOM]),
+    "an undefeated algorithm": wide([[-9, x, y] for x, y in RANDOM]),
+    "all tied": wide(np.ones((6, 3))),
+    "two identical columns": wide([[x, x, y] for x, y in RANDOM]),
+    "failures": wide([[1, INF, 3], [INF, INF, 2], [1, 2, 3], [1, 2, INF]]),
+    "all failed somewhere": wide([[INF, INF, INF], [1, 2, 3]]),
+    "minus infinity": wide([[1, -INF, 3], [-INF, INF, 2], [1, 2, 3]]),
+    "a data set without scores": wide([[NAN] * 3, [1, 2, 3], [2, 1, 3]]),
+    "gaps": wide([[1, 2, NAN], [1, 2, 3], [1, 3, 2], [NAN, 2, 1]]),
+    "the largest and smallest numbers": wide([[1e308, -1e308, 0], [1e-308, 1e308, 5], [1, 2, 3]]),
+    "two algorithms": wide(RANDOM),
+    "true and false": wide(RANDOM > 0),
+    "many algorithms, few data sets": wide(
+        np.random.default_rng(1).normal(size=(3, 12)), "ABCDEFGHIJKL"
+    ),
+    "markup for names": pd.DataFrame(
+        RANDOM, columns=["[bold]a|b_c$\\frac$&%#{}~^\\[/bold]", "<script>*`\n`*"]
+    ),
+}
+REFUSED = {
+    "one algorithm": (wide([[1], [2]]), "give at least 2 to compare"),
+    "strings": (wide([[1, "x"], [2, 3]]), "column 'B' holds 'x' in row 0, which is no number"),
+    "numbers as strings": (wide([["1", "2"], ["2", "3"]]), "column 'A' holds '1' in row 0"),
+    "NaN everywhere": (wide(np.full((4, 3), NAN)), "every cell is missing"),
+    "an algorithm of NaN": (wide([[1, 2, NAN]] * 4), "'C' has no score at all: leave it out"),
+    "duplicated names": (wide([[1, 2], [2, 3]], "AA"), "'A' occurs twice: give each algorithm"),
+    "nothing": (pd.DataFrame(), "table is empty"),
+    "disconnected": (
+        wide([[1, 2, NAN, NAN]] * 5 + [[NAN, NAN, 1, 2]] * 5),
+        "use method=|leave them out, or evaluate some",
+    ),
+}
+
+
+def assert_said(comparison):
+    for frame in (comparison.pairs, comparison.ranking):
+        numbers = frame.select_dtypes("number").to_numpy(dtype=float)
+        assert np.isfinite(numbers).all()
+    for column in {"probability", "p_value", "in_rope", "lower", "upper"} & {*comparison.pairs}:
+        assert comparison.pairs[column].between(0, 1).all()
+    decisions = {"better", "equivalent", "undecided", "indeterminate"}
+    assert set(comparison.pairs["decision"]) <= decisions
+    texts = [str(comparison), comparison.to_markdown(), comparison.to_latex(), comparison.prose()]
+    for text in texts:
+        assert "nan" not in text.lower().replace("nanc", "")
+    comparison.plot().figure.savefig(io.BytesIO(), format="png", dpi=40)
+
+
+@pytest.mark.parametrize(("method", "more"), METHODS, ids=IDS)
+@pytest.mark.parametrize("name", ANSWERED)
+def test_an_answer(name, method, more):
+    assert_said(racer.compare(ANSWERED[name], method, **more))
+
+
+@pytest.mark.parametrize(("method", "more"), METHODS, ids=IDS)
+@pytest.mark.parametrize("name", ANSWERED)
+def test_an_answer_with_a_control(name, method, more):
+    frame = ANSWERED[name]
+    if more.get("posthoc") in ("nemenyi", "wilcoxon-shaffer"):
+        with pytest.raises(RacerError, match="is for all pairs"):
+            racer.compare(frame, method, control=frame.columns[1], **more)
+    else:
+        assert_said(racer.compare(frame, method, control=frame.columns[1], maximize=True, **more))
+
+
+@pytest.mark.parametrize(("method", "more"), METHODS, ids=IDS)
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_error_that_says_what_to_do(name, method, more):
+    frame, message = REFUSED[name]
+    with pytest.raises(ScoresError, match=message):
+        racer.compare(frame, method, **more)
+
+
+@pytest.mark.parametrize(("method", "more"), METHODS, ids=IDS)
+def test_one_data_set(method, more):
+    frame = wide([[1, 2, 3]])
+    if more.get("posthoc") == "conover":
+        with pytest.raises(ScoresError, match="needs two data sets"):
+            racer.compare(frame, method, **more)
+        return
+    comparison = racer.compare(frame, method, **more)
+    assert_said(comparison)
+    assert "better" not in set(comparison.pairs["decision"])
+
+
+def test_no_data_set_that_is_complete():
+    frame = wide([[1, 2, NAN], [NAN, 1, 2], [3, NAN, 1]])
+    for method in ("friedman", "bayesian-friedman"):
+        with pytest.raises(ScoresError, match=r"no data set .* use method='bradley-terry'"):
+            racer.compare(frame, method)
+    for method in ("signed-rank", "bradley-terry", "plackett-luce", "auto"):
+        assert_said(racer.compare(frame, method))
+
+
+def test_the_largest_gain_is_not_hidden_by_a_name():
+    comparison = racer.compare(ANSWERED["markup for names"], "signed-rank")
+    assert "[bold]a|b_c" in str(comparison)
+    markdown = comparison.to_markdown().splitlines()
+    rows = [line for line in markdown if line.startswith("|")]
+    assert len({line.replace("\\|", "").count("|") for line in rows[:4]}) == 1

@@ -1,0 +1,327 @@
+"""What each method of `racer.compare` says: the same as racer.stats, and what a law demands."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import racer
+from racer import stats
+from racer.errors import ScoresError, SettingError
+
+METHODS = ("bayesian-friedman", "friedman", "signed-rank", "bradley-terry", "plackett-luce")
+POSTHOCS = ("wilcoxon-holm", "wilcoxon-hochberg", "wilcoxon-shaffer", "nemenyi", "conover")
+NAMES = list("ABCD")
+
+
+def table(n=24, gap=0.6, seed=0, k=4):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(n, k)) + gap * np.arange(k)
+    return pd.DataFrame(values, columns=NAMES[:k], index=[f"set {i}" for i in range(n)])
+
+
+def by_pair(comparison, column):
+    pairs = comparison.pairs
+    return {frozenset(p): v for *p, v in pairs[["better", "worse", column]].to_numpy().tolist()}
+
+
+class TestAgainstTheStatistics:
+    def test_bayesian_friedman(self):
+        frame = table()
+        found = racer.compare(frame, alpha=0.1, seed=5)
+        gate = stats.bayesian_friedman_test(frame, confidence=0.9)
+        joint = stats.joint_comparisons(frame, confidence=0.9, seed=5)
+        assert gate.rejected
+        assert found.omnibus.probability == gate.tail_probability
+        order = np.argsort(gate.mean_ranks)
+        assert found.ranking["algorithm"].tolist() == [NAMES[i] for i in order]
+        said = found.pairs[found.pairs["decision"] == "better"]
+        expected = [(NAMES[s.better], NAMES[s.worse]) for s in joint.accepted]
+        assert list(zip(said["better"], said["worse"], strict=True)) == expected
+        assert 0 < len(expected) < 6
+        assert found.pairs["joint"].tolist() == [s.joint for s in joint.statements]
+
+    @pytest.mark.parametrize("posthoc", POSTHOCS)
+    def test_friedman(self, posthoc):
+        frame = table(gap=0.4)
+        found = racer.compare(frame, "friedman", posthoc=posthoc)
+        test = stats.friedman_test(frame)
+        assert found.omnibus.probability == test.f_p_value < 0.05
+        first, second = np.triu_indices(4, 1)
+        if posthoc == "conover":
+            expected = stats.conover_posthoc(frame, correction="holm").p_values[first, second]
+        elif posthoc == "nemenyi":
+            distance = np.abs(test.mean_ranks[first] - test.mean_ranks[second])
+            p = by_pair(found, "p_value")
+            for alpha in (0.01, 0.05, 0.2):
+                cd = stats.nemenyi_critical_difference(4, 24, alpha=alpha)
+                for i, j, d in zip(first, second, distance, strict=True):
+                    assert (p[frozenset((NAMES[i], NAMES[j]))] <= alpha) == (d >= cd)
+            return
+        else:
+            plain = [
+                stats.signed_rank_test(frame.iloc[:, i], frame.iloc[:, j]).p_value
+                for i, j in zip(first, second, strict=True)
+            ]
+            correct = {
+                "wilcoxon-holm": stats.holm,
+                "wilcoxon-hochberg": stats.hochberg,
+                "wilcoxon-shaffer": lambda p: stats.shaffer(p, 4),
+            }
+            expected = correct[posthoc](plain)
+        p = by_pair(found, "p_value")
+        for i, j, value in zip(first, second, expected, strict=True):
+            assert p[frozenset((NAMES[i], NAMES[j]))] == pytest.approx(value, rel=1e-12)
+        better = found.pairs["decision"] == "better"
+        assert (better == (found.pairs["p_value"] <= 0.05)).all()
+        assert better.any()
+
+    def test_signed_rank(self):
+        frame = table(k=2)
+        found = racer.compare(frame, "signed-rank", rope=0.3, seed=2).pairs.iloc[0]
+        result = stats.bayesian_signed_rank_test(frame["A"], frame["B"], rope=0.3, seed=2)
+        assert found["better"] == "A"
+        assert found["probability"] == result.better
+        assert found["in_rope"] == result.indistinguishable
+        assert (found["lower"], found["upper"]) == (result.lower, result.upper)
+        turned = racer.compare(frame[["B", "A"]], "signed-rank", rope=0.3, seed=2).pairs.iloc[0]
+        columns = ["estimate", "low", "high", "probability", "probability_worse", "lower", "upper"]
+        np.testing.assert_allclose(
+            turned[columns].astype(float), found[columns].astype(float), atol=1e-6
+        )
+
+    def test_bradley_terry(self):
+        frame = table()
+        found = racer.compare(frame, "bradley-terry", seed=3)
+        result = stats.bradley_terry(stats.win_table(frame.to_numpy(), names=NAMES), seed=3)
+        assert found.ranking["algorithm"].tolist() == list(result.ranking)
+        columns = ["better", "worse", "estimate", "low", "high", "probability", "in_rope"]
+        pd.testing.assert_frame_equal(found.pairs[columns], result.to_frame()[columns])
+
+    def test_plackett_luce(self):
+        frame = table()
+        found = racer.compare(frame, "plackett-luce", rope=0.1, seed=3)
+        result = stats.plackett_luce(frame.to_numpy(), names=NAMES, seed=3)
+        columns = ["better", "worse", "estimate", "low", "high", "probability", "in_rope"]
+        pd.testing.assert_frame_equal(found.pairs[columns], result.pairs(rope=(0.4, 0.6))[columns])
+
+
+class TestLaws:
+    @pytest.mark.parametrize("method", METHODS)
+    def test_turning_scores_round_changes_nothing(self, method):
+        frame = table(12)
+        first = racer.compare(frame, method)
+        second = racer.compare(-frame, method, maximize=True)
+        pd.testing.assert_frame_equal(first.pairs, second.pairs)
+        pd.testing.assert_frame_equal(first.ranking, second.ranking)
+        assert first.maximize != second.maximize
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_the_order_of_the_data_sets_changes_no_decision(self, method):
+        frame = table(30, gap=1.0)
+        first = by_pair(racer.compare(frame, method), "decision")
+        second = by_pair(racer.compare(frame.sample(frac=1, random_state=1), method), "decision")
+        assert first == second
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_one_that_is_far_better_is_found(self, method):
+        frame = table(30, gap=0.0)
+        frame["C"] -= 5.0
+        found = racer.compare(frame, method)
+        assert found.ranking["algorithm"].iloc[0] == "C"
+        won = found.pairs[found.pairs["decision"] == "better"]
+        assert set(won["worse"][won["better"] == "C"]) == set("ABD")
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_wins_losses_and_ties_are_counted(self, method):
+        frame = table().round(0)
+        for row in racer.compare(frame, method).pairs.itertuples():
+            a, b = frame[row.better], frame[row.worse]
+            assert (row.wins, row.losses, row.ties) == (
+                (a < b).sum(),
+                (a > b).sum(),
+                (a == b).sum(),
+            )
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_the_same_seed_gives_the_same_answer(self, method):
+        first, second = (racer.compare(table(9), method, seed=4) for _ in range(2))
+        pd.testing.assert_frame_equal(first.pairs, second.pairs)
+
+
+class TestControl:
+    @pytest.mark.parametrize("method", METHODS)
+    def test_only_pairs_with_the_control(self, method):
+        found = racer.compare(table(), method, control="B")
+        assert len(found.pairs) == 3
+        assert all(
+            "B" in pair for pair in zip(found.pairs["better"], found.pairs["worse"], strict=True)
+        )
+        assert sorted(found.ranking["algorithm"]) == NAMES
+
+    def test_fewer_tests_need_less_correction(self):
+        frame = table(gap=0.3)
+        few = by_pair(racer.compare(frame, "friedman", control="A"), "p_value")
+        all_pairs = by_pair(racer.compare(frame, "friedman"), "p_value")
+        assert all(few[pair] <= all_pairs[pair] for pair in few)
+        assert any(few[pair] < all_pairs[pair] for pair in few)
+
+    def test_fewer_statements_hold_together_more_easily(self):
+        frame = table(gap=0.3)
+        few, every = (racer.compare(frame, control=c).pairs for c in ("A", None))
+        assert few["joint"].iloc[-1] > every["joint"].iloc[-1]
+
+    @pytest.mark.parametrize("posthoc", ["nemenyi", "wilcoxon-shaffer"])
+    def test_procedures_for_all_pairs_refuse_one(self, posthoc):
+        with pytest.raises(SettingError, match="with a control choose 'wilcoxon-holm'"):
+            racer.compare(table(), "friedman", posthoc=posthoc, control="A")
+
+
+class TestGates:
+    @pytest.mark.parametrize("method", ["friedman", "bayesian-friedman"])
+    def test_nothing_is_claimed_when_all_may_be_alike(self, method):
+        found = [racer.compare(table(10, 0.0, seed), method) for seed in range(20)]
+        closed = [c for c in found if not c.omnibus.rejected]
+        assert len(closed) > 10
+        for comparison in closed:
+            assert (comparison.pairs["decision"] != "better").all()
+            assert any("all may be alike" in note for note in comparison.notes)
+
+    def test_two_algorithms_need_no_gate(self):
+        frame = table(30, gap=0.7, k=2, seed=3)
+        found = racer.compare(frame, "friedman")
+        p = stats.signed_rank_test(frame["A"], frame["B"]).p_value
+        assert found.pairs["p_value"].tolist() == [p]
+        assert (found.pairs["decision"].iloc[0] == "better") == (p <= 0.05)
+
+
+class TestRope:
+    @pytest.mark.parametrize("method", ["bayesian-friedman", "bradley-terry", "plackett-luce"])
+    def test_equals_are_equivalent_given_enough_data_sets(self, method):
+        frame = table(400, gap=0.0, k=2)
+        assert racer.compare(frame, method, rope=0.15).pairs["decision"].iloc[0] == "equivalent"
+        assert racer.compare(frame, method, rope=0.0).pairs["decision"].iloc[0] != "equivalent"
+
+    def test_a_rope_in_units_of_the_scores(self):
+        frame = pd.DataFrame({"A": np.linspace(0, 1, 30)})
+        frame["B"] = frame["A"] + 0.01 * np.where(np.arange(30) % 3, 1, -1)
+        found = racer.compare(frame, "signed-rank", rope=0.05).pairs.iloc[0]
+        assert found["decision"] == "equivalent"
+
+    @pytest.mark.parametrize("n", [1, 2, 4])
+    def test_few_ties_do_not_prove_equality(self, n):
+        frame = pd.DataFrame(np.ones((n, 3)), columns=list("ABC"))
+        for method in METHODS:
+            rope = {} if method == "friedman" else {"rope": 0.05}
+            assert "equivalent" not in set(racer.compare(frame, method, **rope).pairs["decision"])
+
+    def test_what_the_prior_would_decide_is_indeterminate(self):
+        frame = pd.DataFrame({"A": [1.0, 2.0, 3.0], "B": [2.0, 3.0, 4.5]})
+        found = racer.compare(frame, "signed-rank")
+        assert found.pairs["probability"].iloc[0] > 0.95 > found.pairs["lower"].iloc[0]
+        assert found.pairs["decision"].tolist() == ["indeterminate"]
+        assert any("Indeterminate" in note for note in found.notes)
+
+
+class TestGapsAndFolds:
+    def test_gaps_are_counted_and_told(self):
+        frame = table(12)
+        frame.iloc[0, 0] = frame.iloc[3, 2] = np.nan
+        for method in METHODS:
+            found = racer.compare(frame, method)
+            assert found.n_missing == 2
+            assert "2 of 48 scores are missing." in found.notes
+        dropped = (
+            "2 data sets with missing scores were left out; the ranking rests on the other 10."
+        )
+        assert dropped in racer.compare(frame).notes
+        assert dropped in racer.compare(frame, "friedman").notes
+        row = racer.compare(frame, "signed-rank").pairs.iloc[0]
+        assert row["wins"] + row["losses"] + row["ties"] <= 12
+
+    def test_bayesian_friedman_is_that_of_the_complete_data_sets(self):
+        frame = table(12)
+        gaps = pd.concat([frame, table(3, seed=9).assign(A=np.nan)])
+        gaps.index = range(15)
+        first, second = racer.compare(frame.reset_index(drop=True)), racer.compare(gaps)
+        pd.testing.assert_frame_equal(first.pairs, second.pairs)
+
+    def test_folds_are_averaged(self):
+        rng = np.random.default_rng(1)
+        runs = rng.normal(size=(10, 5, 3)) + np.arange(3)
+        rows = [(f"d{d}", f, "ABC"[a], runs[d, f, a]) for d, f, a in np.ndindex(10, 5, 3)]
+        long = pd.DataFrame(rows, columns=["data_set", "fold", "algorithm", "score"])
+        averages = pd.DataFrame(runs.mean(axis=1), columns=list("ABC"))
+        for method in ("bayesian-friedman", "friedman", "signed-rank", "bradley-terry"):
+            pd.testing.assert_frame_equal(
+                racer.compare(long, method).pairs, racer.compare(averages, method).pairs
+            )
+        medians = racer.compare(
+            pd.DataFrame(np.median(runs, axis=1), columns=list("ABC")), "plackett-luce"
+        )
+        found = racer.compare(long, "plackett-luce")
+        columns = ["better", "worse", "estimate", "probability"]
+        pd.testing.assert_frame_equal(found.pairs[columns], medians.pairs[columns])
+        assert found.n_folds == 5
+        assert any("medians" in note for note in found.notes)
+
+        local = racer.compare(long, "bradley-terry", local_rope="paired")
+        wins = stats.win_table(runs, names="ABC", local_rope="paired")
+        ties = {
+            frozenset((a, b)): int(wins.ties["ABC".index(a), "ABC".index(b)])
+            for a, b in ("AB", "AC", "BC")
+        }
+        assert by_pair(local, "ties") == ties
+        assert sum(ties.values()) > 0
+
+
+class TestAuto:
+    def choose(self, frame):
+        comparison = racer.compare(frame, "auto")
+        assert comparison.reason
+        assert comparison.explained[0] == comparison.reason
+        return comparison.method
+
+    def test_it_looks_at_the_data_and_says_why(self):
+        gaps, failed = table(9), table(9)
+        gaps.iloc[2, 1], failed.iloc[2, 1] = np.nan, np.inf
+        assert self.choose(table(9)) == "bayesian-friedman"
+        assert self.choose(table(9, k=2)) == "signed-rank"
+        assert self.choose(gaps) == "bradley-terry"
+        assert self.choose(failed) == "plackett-luce"
+
+    def test_a_method_named_has_no_reason(self):
+        assert racer.compare(table(9)).reason == ""
+
+    def test_a_rope_needs_a_method(self):
+        with pytest.raises(SettingError, match="name the method"):
+            racer.compare(table(), "auto", rope=0.1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"method": "t-test"}, "method='t-test': choose from auto, bayesian-friedman"),
+        ({"control": "Z"}, "control='Z': no such algorithm; there are A, B, C, D"),
+        ({"alpha": 0}, "alpha=0"),
+        ({"alpha": 1.5}, "alpha=1.5"),
+        ({"rope": -1}, "rope=-1"),
+        ({"rope": "big"}, "rope='big'"),
+        ({"rope": 0.7}, "epsilon=0.7|rope=0.7"),
+        ({"method": "bradley-terry", "rope": 0.5}, "rope=0.5"),
+        ({"method": "friedman", "rope": 0.1}, "rope=0.1: method='friedman' has none"),
+        ({"method": "friedman", "posthoc": "tukey"}, "posthoc='tukey': choose from wilcoxon-holm"),
+        ({"posthoc": "nemenyi"}, "posthoc='nemenyi': method='bayesian-friedman' has none"),
+        ({"method": "signed-rank", "local_rope": "paired"}, "local_rope='paired': method="),
+        ({"method": "bradley-terry", "local_rope": "both"}, "local_rope='both'"),
+        ({"seed": -1}, "seed=-1"),
+        ({"maximize": "yes"}, "maximize='yes'"),
+    ],
+)
+def test_settings_that_cannot_work(settings, message):
+    with pytest.raises(SettingError, match=message):
+        racer.compare(table(6), **settings)
+
+
+def test_a_local_rope_needs_folds():
+    with pytest.raises(ScoresError, match="needs runs"):
+        racer.compare(table(6), "bradley-terry", local_rope="paired")

@@ -1,0 +1,242 @@
+"""`racer.tune`, as users call it."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import racer
+from racer import BudgetError, CandidateError, Ended, ObjectiveError, Real, SettingError, Space
+from racer.run.tuner_progress import TunerProgress
+
+SPACE = Space({"x": Real(-5, 5), "y": Real(-5, 5)})
+SETTINGS = {"budget": 150, "seed": 1}
+
+
+def evaluate(config, instance, seed):
+    noise = np.random.default_rng([seed, int(1e6 * (config["x"] + 5))]).normal()
+    return config["x"] ** 2 + config["y"] ** 2 + instance + 0.1 * noise
+
+
+def tune(**settings):
+    return racer.tune(SPACE, evaluate, [0.0, 10.0, 20.0], **{**SETTINGS, **settings})
+
+
+def content(result):
+    return (
+        *(result.configs, result.best_index, result.elites, result.ended, result.evaluations),
+        *(result.seed, result.origins, result.scores.drop(columns="seconds").to_json()),
+        result.tests.to_json(),
+    )
+
+
+def test_it_finds_a_good_configuration():
+    result = tune(budget=600)
+    assert result.evaluations == 600
+    assert result.best["x"] ** 2 + result.best["y"] ** 2 < 0.3
+    assert result.seconds > 0
+
+
+def test_evaluate_gets_a_config_an_instance_and_a_seed():
+    calls = []
+
+    def noted(config, instance, seed):
+        calls.append((config, instance, seed))
+        return evaluate(config, instance, seed)
+
+    result = racer.tune(SPACE, noted, [0.0, 10.0], **SETTINGS, test_instances=[5.0])
+    assert len(calls) == 150 + len(result.elites)
+    assert {instance for _, instance, _ in calls} == {0.0, 10.0, 5.0}
+    assert all(type(seed) is int for _, _, seed in calls)
+    assert {tuple(config) for config, _, _ in calls} == {("x", "y")}
+
+
+def test_it_takes_the_settings_of_a_tuner_and_of_a_race():
+    given = set(inspect.signature(racer.tune).parameters)
+    tuner = set(inspect.signature(racer.Tuner).parameters)
+    assert tuner - given == set()
+    assert given - tuner == {
+        *("evaluate", "n_jobs", "timeout", "memory", "retries", "store", "progress"),
+    }
+    defaults = inspect.signature(racer.race).parameters
+    for name, parameter in inspect.signature(racer.tune).parameters.items():
+        if name in defaults and name != "instances":
+            assert parameter.default == defaults[name].default
+
+
+@pytest.mark.parametrize("jobs", [2, 4])
+def test_n_jobs_change_nothing(jobs):
+    settings = {"test_instances": [3.0], "budget": 120}
+    assert content(tune(n_jobs=jobs, **settings)) == content(tune(**settings))
+
+
+def test_limits_and_retries_reach_the_evaluations():
+    attempts = []
+
+    def fail(config, instance, seed):
+        attempts.append(config)
+        raise ValueError("no luck")
+
+    with pytest.warns(racer.RacerWarning, match=r"is set aside: .*no luck"):
+        result = racer.tune(SPACE, fail, budget=84, seed=1, retries=1)
+    assert (result.best, result.ended) == (None, Ended.ALL_FAILED)
+    assert len(attempts) == 2 * result.evaluations
+
+
+def test_a_slow_evaluation_is_cut_off():
+    def slow(config, instance, seed):
+        import time
+
+        if config["x"] > 3:
+            time.sleep(60)
+        return config["x"] ** 2
+
+    result = racer.tune(SPACE, slow, budget=30, seed=1, first_test=1, timeout=0.3, elites=1)
+    assert "timeout" in set(result.scores["status"])
+    assert result.best is not None
+
+
+@pytest.mark.parametrize(
+    ("error", "wrong", "message"),
+    [
+        (ObjectiveError, {"evaluate": lambda config: 0.0}, "evaluate"),
+        (ObjectiveError, {"evaluate": None}, "evaluate"),
+        (SettingError, {"space": {"x": Real(0, 1)}}, "give a racer.Space"),
+        (BudgetError, {"budget": 20}, "at least 84 are needed"),
+        (CandidateError, {"initial": [{"x": 7, "y": 0}]}, r"initial\[0\]: x=7"),
+        (CandidateError, {"instances": []}, "instances"),
+        (SettingError, {"n_jobs": 0}, "n_jobs"),
+        (SettingError, {"retries": -1}, "retries"),
+        (SettingError, {"progress": 1}, "progress"),
+        (SettingError, {"decider": "f-rase"}, "did you mean"),
+        (SettingError, {"callbacks": [3]}, "callbacks"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_what_cannot_work_is_refused_before_anything_is_evaluated_or_written(
+    tmp_path, error, wrong, message
+):
+    calls = []
+    given = {"space": SPACE, "evaluate": lambda c, i, s: calls.append(c), **SETTINGS, **wrong}
+    with pytest.raises(error, match=message):
+        racer.tune(**given, store=tmp_path / "run.db")
+    assert calls == []
+    if (tmp_path / "run.db").exists():  # without a race in it, so that it can be used
+        racer.tune(SPACE, evaluate, [1.0], **SETTINGS, store=tmp_path / "run.db")
+
+
+def test_callbacks_are_told():
+    seen = []
+    result = tune(callbacks=[seen.append])
+    kinds = [type(event).__name__ for event in seen]
+    assert set(kinds) == {"BlockCompleted", "CandidatesAdded", "RaceCompleted", "RaceEnded"}
+    assert seen[-1] == racer.RaceEnded(result.ended, ())
+
+
+def test_an_error_in_a_callback_is_the_users(tmp_path):
+    def fail(event):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        tune(callbacks=[fail])
+
+
+def test_ctrl_c_gives_what_is_known():
+    calls = []
+
+    def stopping(config, instance, seed):
+        calls.append(config)
+        if len(calls) == 70:
+            os.kill(os.getpid(), signal.SIGINT)
+        return evaluate(config, instance, seed)
+
+    with pytest.raises(racer.RaceInterrupted) as caught:
+        racer.tune(SPACE, stopping, [0.0], **SETTINGS)
+    result = caught.value.result
+    assert (result.ended, result.evaluations) == (Ended.INTERRUPTED, 69)
+    assert len(result.scores) == 69
+
+
+def shown(console):
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue())
+
+
+def test_progress_is_one_line_per_race_in_a_terminal():
+    console = Console(file=io.StringIO(), force_terminal=True, width=200)
+    with TunerProgress(console) as progress:
+        result = tune(budget=300, callbacks=[progress])
+    lines = [line for line in shown(console).splitlines() if " alive, best " in line]
+    assert len(lines) == len(result.races_held)
+    for line, race in zip(lines, result.races_held, strict=True):
+        name = f"race {race.race:>3}" if race.kind == "race" else "selection"
+        best = "-" if race.best is None else f"#{race.best}"
+        mean = "-" if race.best_mean is None else f"{race.best_mean:.4g}"
+        assert line.startswith(
+            f"{name}: {race.candidates} candidates, {race.blocks} blocks, {race.alive} alive, "
+            f"best {best}, mean {mean}, {race.evaluations} of 300 evaluations, "
+        )
+        assert re.search(r"(about \d+:\d\d:\d\d left|done|unknown) \([a-z-]+\)$", line)
+    assert result.ended.message in shown(console)
+    assert "its mean" in shown(console)
+    written = console.file.getvalue()
+    assert written.count("\x1b[?25l") == written.count("\x1b[?25h") == 1  # the cursor
+
+
+def test_progress_is_quiet_where_there_is_no_terminal(capsys):
+    console = Console(file=io.StringIO(), force_terminal=False)
+    with TunerProgress(console) as progress:
+        tune(callbacks=[progress])
+    assert console.file.getvalue() == ""
+    tune(progress=True)
+    tune()
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
+def test_progress_shows_runs_in_which_nothing_is_known():
+    def fail(config, instance, seed):
+        raise ValueError
+
+    console = Console(file=io.StringIO(), force_terminal=True, width=200)
+    with TunerProgress(console) as progress:
+        racer.tune(SPACE, fail, budget=racer.Budget(200, seconds=9), seed=1, callbacks=[progress])
+    assert "best -, mean -" in shown(console)
+    assert Ended.ALL_FAILED.message in shown(console)
+
+
+def test_a_run_does_not_depend_on_the_hash_seed():
+    code = """
+import json, racer
+space = racer.Space(
+    {"k": racer.Categorical(["a", "b", "c"]), "x": racer.Real(0, 1), "n": racer.Integer(0, 9)},
+    conditions={"x": {"k": ["a", "b"]}}, forbidden=[{"k": "c", "n": 3}],
+)
+result = racer.tune(
+    space, lambda config, instance, seed: config["n"] + config.get("x", 2) + seed % 1000 / 500,
+    budget=200, seed=1,
+)
+print(json.dumps([result.configs, result.best_index, result.elites]))
+"""
+    said = [
+        json.loads(
+            subprocess.run(
+                [sys.executable, "-c", code],
+                env={**os.environ, "PYTHONHASHSEED": seed},
+                capture_output=True,
+                check=True,
+                timeout=60,
+            ).stdout
+        )
+        for seed in ("1", "2")
+    ]
+    assert said[0] == said[1]

@@ -1,0 +1,487 @@
+"""Whole runs: what is spent, who is kept, what comes out, whatever the objective does."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from racer import (
+    BlockCompleted,
+    Budget,
+    BudgetError,
+    CandidateError,
+    Ended,
+    Outcome,
+    RaceEnded,
+    Real,
+    Space,
+    Tuner,
+)
+from racer.deciders.names import DECIDERS
+from racer.tuner import CandidatesAdded, RaceCompleted
+from racer.tuner.schedule import Schedule
+
+LAWS = settings(max_examples=40, deadline=None, derandomize=True)
+SET_ASIDE = pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
+
+
+def run(tuning, space=None, instances=None, evaluate=None, **settings_):
+    tuner = Tuner(space or tuning.reals(), instances, **{"budget": 300, "seed": 1, **settings_})
+    steps = tuning.play(tuner, evaluate or tuning.noisy)
+    return tuner.result(), steps
+
+
+def assert_sound(result, space, instances, *, deterministic, budget):
+    """Check what holds of every run that has ended."""
+    assert result.ended is not Ended.INTERRUPTED
+    assert len({space.key(config) for config in result.configs}) == len(result.configs)
+    for config in result.configs:
+        assert space.check(config) == config
+    assert result.best_index is None or result.best_index == result.elites[0]
+    assert len(set(result.elites)) == len(result.elites)
+    scores = result.scores
+    assert len(scores) == result.evaluations <= budget
+    assert not scores.duplicated(["block", "candidate"]).any()
+    assert (scores.groupby("block")["seed"].nunique() <= 1).all()
+    if deterministic:
+        assert not scores.duplicated(["instance", "candidate"]).any()
+    if len(result.configs) > 1 and result.elites and not deterministic:
+        assert result.evaluations == budget
+    if deterministic and result.elites and len(result.configs) > 1:
+        known = [scores["candidate"].eq(candidate).sum() for candidate in result.elites]
+        assert result.evaluations == budget or known == [len(instances)] * len(known)
+    assert sum(result.probability_best.values()) == pytest.approx(1 if result.elites else 0)
+    assert set(result.indistinguishable) <= set(result.elites)
+    assert len(result.configurations) == len(result.configs)
+    assert len(result.races) == len(result.races_held)
+    for candidate in result.elites:
+        assert result.lineage(candidate)[0] == candidate
+
+
+@SET_ASIDE
+@LAWS
+@given(
+    space=st.sampled_from(["reals", "mixed", "three", "four", "one"]),
+    objective=st.sampled_from(
+        [
+            *("noisy", "constant", "all fail", "half fail", "every other candidate fails"),
+            *("all fail at first", "huge", "wild", "tiny"),
+        ]
+    ),
+    instances=st.sampled_from([None, 1, 3, 8, 40]),
+    deterministic=st.booleans(),
+    decider=st.sampled_from(sorted(DECIDERS)),
+    elites=st.sampled_from([None, None, 1, 4, 7]),
+    first_test=st.sampled_from([1, 2, 5, 7]),
+    each_test=st.sampled_from([1, 3]),
+    n_initial=st.sampled_from([0, 0, 1, 15]),
+    more=st.sampled_from([0, 1, 50, 200]),
+    seed=st.integers(0, 10**6),
+    maximize=st.booleans(),
+)
+def test_every_run_spends_its_budget_and_not_more(
+    tuning, space, objective, instances, deterministic, more, n_initial, seed, **settings_
+):
+    space = tuning.SPACES[space]()
+    given_ = {
+        "instances": None if instances is None else [f"i{k}" for k in range(instances)],
+        "deterministic": deterministic and instances is not None,
+        "initial": space.sample(n_initial, seed=seed),
+        "seed": seed,
+        **settings_,
+    }
+    least = 1
+    try:
+        Tuner(space, budget=1, **given_)
+    except BudgetError as error:  # the least that it names works
+        least = int(re.search(r"at least (\d+) are needed", str(error)).group(1))
+    tuner = Tuner(space, budget=least + more, **given_)
+    tuning.play(tuner, tuning.OBJECTIVES[objective])
+    result = tuner.result()
+    assert_sound(
+        result,
+        space,
+        given_["instances"],
+        deterministic=given_["deterministic"],
+        budget=least + more,
+    )
+    if least > 1:
+        assert result.evaluations > 0 or space.size == 1
+        with pytest.raises(BudgetError, match="raise the budget, or lower elites or first_test"):
+            Tuner(space, budget=least - 1, **given_)
+    reasons = {"constant": Ended.ALL_EQUAL, "all fail": Ended.ALL_FAILED}
+    if objective in reasons and space.size > 1:
+        assert (result.best, result.ended) == (None, reasons[objective])
+
+
+@pytest.mark.parametrize("decider", DECIDERS)
+def test_every_decider_finds_a_good_configuration(tuning, decider):
+    result, _ = run(tuning, budget=800, decider=decider, seed=3)
+    best = tuning.height(result.best)  # at most 5; of random ones, 1.7 on average
+    assert best < 0.35
+    assert result.evaluations == 800
+    assert result.ended is Ended.BUDGET
+
+
+def test_a_race_begins_with_a_new_block_and_elites_keep_what_is_known(tuning):
+    seen = []
+    _, steps = run(tuning, instances=list(range(7)), budget=600, callbacks=[seen.append])
+    held = [event for event in seen if isinstance(event, RaceCompleted)]
+    assert len([race for race in held if race.kind == "race"]) >= 4
+    begun = [event for event in seen if isinstance(event, CandidatesAdded)]
+    elites, highest = (), -1
+    for race, added in zip(held, begun, strict=False):
+        if race.kind != "race":
+            break
+        first = next(cells for cells in steps if cells[-1].candidate >= added.first)
+        assert {cell.block for cell in first} == {highest + 1}
+        assert {cell.candidate for cell in first} == {
+            *elites,
+            *range(added.first, added.first + len(added.configs)),
+        }
+        done = steps.index(first)
+        blocks = [cells[0].block for cells in steps[: done + race.blocks]]
+        highest, elites = max([highest, *blocks]), race.elites
+    # elites are asked only for what is not known: no cell comes twice (as play() checks)
+    asked = [(cell.block, cell.candidate) for cells in steps for cell in cells]
+    assert len(asked) == len(set(asked)) == 600
+
+
+def test_challengers_see_what_the_elites_have_seen_before_an_elite_goes(tuning):
+    def look(event):
+        if isinstance(event, RaceCompleted):
+            elites[:] = event.elites
+        if isinstance(event, BlockCompleted):
+            known = tuner.result().known
+            for gone in {e.candidate for e in event.eliminated} & {*elites}:
+                dropped.append(gone)
+                for other in event.alive:
+                    assert known.of(gone).keys() <= known.of(other).keys()
+
+    elites, dropped = [], []
+    tuner = Tuner(tuning.reals(), budget=800, seed=5, callbacks=[look])
+    tuning.play(tuner, lambda cell: 10 * tuning.height(cell.config) + 0.1 * tuning.noise(cell))
+    assert len(dropped) > 2
+
+
+@SET_ASIDE
+def test_elites_survive_blocks_in_which_everything_fails(tuning):
+    bad = set(range(0, 400, 3))
+    result, _ = run(
+        tuning, evaluate=lambda c: None if c.block in bad else tuning.noisy(c), budget=800
+    )
+    assert result.best is not None
+    assert tuning.height(result.best) < 0.5
+    assert result.evaluations == 800
+
+
+@SET_ASIDE
+def test_what_failed_at_first_for_everyone_does_not_end_a_later_race(tuning):
+    result, _ = run(
+        tuning,
+        evaluate=lambda cell: None if cell.block < 7 else tuning.noisy(cell),
+        first_test=7,
+        budget=800,
+    )
+    assert result.best is not None
+    assert result.ended is Ended.BUDGET
+    assert result.evaluations == 800
+
+
+def test_a_race_in_which_nobody_goes_ends_early(tuning):
+    result, _ = run(tuning, evaluate=tuning.noise, budget=900, decider="f-race-sign")
+    assert "no-elimination" in [race.ended for race in result.races_held]
+
+
+def test_what_is_left_goes_to_a_race_among_the_elites(tuning):
+    result, _ = run(tuning, budget=500)
+    *_, before, last = result.races_held
+    assert [race.kind for race in result.races_held] == ["race"] * len(result.races_held[:-1]) + [
+        "selection"
+    ]
+    assert last.candidates == len(before.elites)
+    assert set(result.elites) == set(before.elites)
+    assert result.blocks >= 5
+
+
+@pytest.mark.parametrize("decider", ["bayesian-best", "f-race"])
+def test_no_race_uses_more_than_its_share(tuning, decider):
+    result, _ = run(tuning, evaluate=tuning.noise, budget=900, decider=decider)
+    schedule = Schedule.of(2, 900, elites=None, first_test=5, length=None)
+    used = 0
+    for number, race in enumerate(race for race in result.races_held if race.kind == "race"):
+        left = 900 - used
+        assert race.evaluations - used <= max(schedule.share(number, left), schedule.least(number))
+        used = race.evaluations
+    assert number >= 3
+
+
+def test_few_deterministic_instances(tuning):
+    def evaluate(cell):
+        return tuning.height(cell.config) + cell.instance
+
+    result, _ = run(tuning, instances=[1, 5], evaluate=evaluate, deterministic=True)
+    assert result.ended is Ended.INSTANCES or result.evaluations == 300
+    assert result.evaluations > 290
+    assert set(result.scores["instance"]) == {0, 1}
+    assert tuning.height(result.best) < 0.2
+
+
+def test_given_instances_come_in_order_and_shuffled_ones_do_not(tuning):
+    instances = [f"i{k}" for k in range(40)]
+    orders = []
+    for order in ("given", "shuffled"):
+        result, _ = run(tuning, instances=instances, instance_order=order)
+        by_block = result.scores.drop_duplicates("block").set_index("block")["instance"]
+        orders.append(by_block.sort_index().tolist())
+    assert orders[0] == [block % 40 for block in range(len(orders[0]))]
+    assert orders[1][:9] != orders[0][:9]
+
+
+def test_the_seed_repeats_the_run(tuning):
+    def content(seed):
+        return tuning.content(run(tuning, tuning.mixed(), seed=seed)[0])
+
+    assert content(4) == content(4)
+    assert content(4)["configs"] != content(5)["configs"]
+
+
+def test_maximising_mirrors_minimising(tuning):
+    low, _ = run(tuning, budget=500)
+    high, _ = run(tuning, budget=500, maximize=True, evaluate=lambda cell: -tuning.noisy(cell))
+    assert (low.best, low.elites, low.configs) == (high.best, high.elites, high.configs)
+    assert low.probability_best == high.probability_best
+    assert low.mean(low.elites[0]) == -high.mean(high.elites[0])
+
+
+def test_initial_candidates_are_in_the_first_race(tuning):
+    space = tuning.mixed()
+    initial = [{"kind": "b", "n": 5, "level": 2}, {"level": 1, "kind": "c"}]
+    result, _ = run(tuning, space, initial=initial)
+    assert result.configs[:2] == ({"kind": "b", "n": 5, "level": 2}, {"kind": "c", "level": 1})
+    assert [origin.initial for origin in result.origins[:3]] == [True, True, False]
+    assert result.origins[0].race == 0
+    assert result.mean(0) is not None
+
+
+def test_only_initial_candidates_when_they_use_the_first_race_up(tuning):
+    initial = tuning.reals().sample(30, seed=9)
+    result, steps = run(tuning, initial=initial, budget=200)
+    assert len(steps[0]) == 30
+    assert sum(origin.race == 0 for origin in result.origins) == 30
+    assert result.evaluations == 200
+
+
+def test_a_good_initial_candidate_is_found_again(tuning):
+    result, _ = run(tuning, tuning.reals(5), initial=[{f"x{i}": 0.0 for i in range(5)}], budget=400)
+    assert result.lineage(result.best_index)[-1] == 0
+
+
+def test_a_small_space_is_drawn_once_and_raced_to_the_end(tuning):
+    result, _ = run(
+        tuning,
+        tuning.countable(3),
+        evaluate=lambda cell: cell.config["k0"] + tuning.noise(cell),
+        budget=1000,
+    )
+    assert len(result.configs) == 3
+    assert result.best == {"k0": 0}
+    assert result.evaluations == 1000
+    assert result.blocks > 200  # much is left when all three have been raced: all elites get of it
+
+
+def test_one_configuration_needs_no_evaluation(tuning):
+    result, steps = run(tuning, tuning.countable(1))
+    assert (result.best, result.ended) == ({"k0": 0}, Ended.ONE_CANDIDATE)
+    assert (steps, result.evaluations, result.elites) == ([], 0, (0,))
+
+
+def test_one_configuration_is_tested_on_held_out_instances(tuning):
+    result, _ = run(tuning, tuning.countable(1), test_instances=["u", "v"])
+    assert result.tests.shape == (2, 1)
+    assert result.evaluations == 0
+
+
+def test_elites_are_tested_on_held_out_instances_beyond_the_budget(tuning):
+    result, steps = run(tuning, instances=[0, 1, 2], test_instances=["u", "v"])
+    assert result.evaluations == 300
+    assert [cells[0].instance for cells in steps[-2:]] == ["u", "v"]
+    assert len({cells[0].seed for cells in steps[-2:]}) == 2
+    assert [[cell.candidate for cell in cells] for cells in steps[-2:]] == [list(result.elites)] * 2
+    assert result.tests.shape == (2, len(result.elites))
+    assert result.tests.columns.tolist() == list(result.elites)
+    assert result.tests.loc[1, result.elites[0]] == tuning.noisy(steps[-1][0])
+    assert "u" not in result.scores["instance"].tolist()
+    plain, _ = run(tuning, instances=[0, 1, 2])
+    assert (plain.best, plain.elites) == (result.best, result.elites)
+
+
+def test_held_out_results_can_be_looked_at_while_they_come(tuning):
+    tuner = Tuner(tuning.reals(), budget=100, seed=1, test_instances=["u"])
+    while (cells := tuner.ask())[0].block >= 0:
+        for cell in cells:
+            tuner.tell(cell, tuning.outcome_of(tuning.noisy(cell)))
+    assert tuner.result().tests.shape[0] == 0
+    tuner.tell(cells[0], Outcome("ok", 7.0))
+    tests = tuner.result().tests
+    assert tests.shape == (1, len(tuner.result().elites))
+    assert tests.notna().sum().sum() == 1
+    assert tuner.result().evaluations == 100
+
+
+def test_failed_tests_are_missing_values(tuning):
+    result, _ = run(
+        tuning,
+        evaluate=lambda cell: None if cell.block < 0 else tuning.noisy(cell),
+        test_instances=["u", "v"],
+        budget=100,
+    )
+    assert result.tests.shape == (2, len(result.elites))
+    assert result.tests.isna().all().all()
+
+
+@pytest.mark.parametrize("seconds", [0.7, 8.0, 30.0])
+def test_a_budget_of_seconds_is_nearly_used_up(tuning, seconds):
+    tuner = Tuner(tuning.reals(), budget=Budget(seconds=seconds), seed=1)
+    tuning.play(tuner, seconds=lambda cell: 0.02 + 0.01 * (cell.candidate % 3))
+    result = tuner.result()
+    assert result.ended is Ended.BUDGET
+    assert seconds - 0.1 <= result.seconds <= seconds + 0.05
+    assert result.best is not None or seconds < 1
+
+
+def test_seconds_and_evaluations_whichever_comes_first(tuning):
+    for budget in (Budget(seconds=1e6, evaluations=200), Budget(seconds=3.0, evaluations=10**6)):
+        tuner = Tuner(tuning.reals(), budget=budget, seed=1)
+        tuning.play(tuner)
+        result = tuner.result()
+        assert result.evaluations in (200, 299, 300, 301)
+
+
+def test_evaluations_that_take_no_time_leave_the_seconds_alone(tuning):
+    tuner = Tuner(tuning.reals(), budget=Budget(seconds=5, evaluations=200), seed=1)
+    tuning.play(tuner, seconds=lambda cell: 0.0, most=200)
+    assert tuner.result().evaluations == 200
+
+
+@SET_ASIDE
+@pytest.mark.parametrize("seconds", [0.05, 0.5, 2.0])
+def test_a_budget_of_seconds_that_ends_while_everything_fails(tuning, seconds):
+    tuner = Tuner(tuning.mixed(), [1, 2, 3], budget=Budget(seconds=seconds), seed=1)
+    tuning.play(tuner, lambda cell: None, seconds=lambda cell: 0.01 * (1 + cell.block))
+    result = tuner.result()
+    assert (result.best, result.elites, result.ended) == (None, (), Ended.ALL_FAILED)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_budget_of_seconds_that_does_not_reach_the_first_test(tuning, seed):
+    tuner = Tuner(
+        tuning.countable(2, 2), budget=Budget(seconds=0.1), first_test=7, elites=3, seed=seed
+    )
+    tuning.play(tuner, seconds=lambda cell: 0.01 * min(abs(tuning.noise(cell)), 1))
+    assert tuner.result().seconds <= 0.15
+    assert tuner.ended is Ended.BUDGET
+
+
+def test_many_initial_candidates_with_a_budget_of_seconds(tuning):
+    initial = tuning.reals().sample(40, seed=3)
+    tuner = Tuner(tuning.reals(), budget=Budget(seconds=10), initial=initial, seed=1)
+    tuning.play(tuner)
+    assert all(tuner.result().mean(candidate) is not None for candidate in range(40))
+
+
+def test_the_least_budget_is_told_with_what_it_is_made_of(tuning):
+    with pytest.raises(BudgetError) as caught:
+        Tuner(tuning.reals(), budget=40)
+    assert str(caught.value) == (
+        "budget of 40 evaluations: at least 84 are needed for 3 races, with 3 elites and 0 initial "
+        "candidates, the first test after 5 blocks; raise the budget, or lower elites or first_test"
+    )
+    with pytest.raises(BudgetError, match="at least 150 are needed"):
+        Tuner(tuning.reals(), budget=149, initial=tuning.reals().sample(30, seed=1))
+
+
+def test_a_run_goes_on_from_its_end_with_a_larger_budget(tuning):
+    first, _ = run(tuning, budget=200)
+    both, _ = run(tuning, budget=[200, 500])
+    assert both.evaluations == 500
+    assert both.configs[: len(first.configs)] == first.configs
+    assert both.races_held[: len(first.races_held)] == first.races_held
+    assert first.scores.merge(both.scores).shape[0] == 200
+    assert len(both.races_held) > len(first.races_held) + 1
+
+
+def test_a_repair_hook_that_leaves_the_space_is_told(tuning):
+    space = Space({"x": Real(0, 1)}, repair=lambda config: {"x": config["x"] + 1})
+    with pytest.raises(CandidateError, match=r"repair, given .* left the space"):
+        Tuner(space, budget=200)
+
+
+def test_events_come_in_order_with_the_numbers_of_the_run(tuning):
+    seen = []
+    tuner = Tuner(tuning.reals(), budget=400, seed=2, callbacks=[seen.append])
+    tuning.play(tuner)
+    result = tuner.result()
+    kinds = [type(event) for event in seen]
+    assert kinds[0] is CandidatesAdded
+    assert kinds[-1] is RaceEnded
+    assert kinds.count(RaceEnded) == 1
+    assert seen[-1].ended is result.ended
+    assert tuple(e for e in seen if isinstance(e, RaceCompleted)) == result.races_held
+    blocks = [event for event in seen if isinstance(event, BlockCompleted)]
+    assert [event.block for event in blocks] == list(range(len(blocks)))
+    assert all(set(event.alive) <= set(range(len(result.configs))) for event in blocks)
+    added = [event for event in seen if isinstance(event, CandidatesAdded)]
+    assert [config for event in added for config in event.configs] == list(result.configs)
+    assert [p for event in added for p in event.parents] == [o.parent for o in result.origins]
+    assert [event.first for event in added] == [
+        sum(len(e.configs) for e in added[:i]) for i in range(len(added))
+    ]
+    used = [event.evaluations for event in seen if hasattr(event, "evaluations")]
+    assert used == sorted(used)
+    for event in blocks:
+        for gone in event.eliminated:
+            assert gone.block == event.block
+            assert gone.candidate not in event.alive
+    for race in result.races_held:
+        assert race.left == 400 - race.evaluations
+
+
+def test_callbacks_change_nothing(tuning):
+    plain, _ = run(tuning)
+    watched, _ = run(tuning, callbacks=[lambda event: None])
+    assert tuning.content(plain) == tuning.content(watched)
+
+
+def test_a_callback_may_look_at_the_run(tuning):
+    def look(event):
+        if tuner:
+            results.append(tuner[0].result())
+
+    tuner, results = [], []
+    tuner.append(Tuner(tuning.reals(), budget=120, seed=1, callbacks=[look]))
+    tuning.play(tuner[0])
+    plain, _ = run(tuning, budget=120)
+    assert tuning.content(results[-1]) == tuning.content(plain)
+
+
+def test_parents_are_older_elites(tuning):
+    result, _ = run(tuning, budget=800)
+    children = [(c, o) for c, o in enumerate(result.origins) if o.parent is not None]
+    assert children
+    for candidate, origin in children:
+        assert origin.parent < candidate
+        assert origin.parent in result.races_held[origin.race - 1].elites
+        line = result.lineage(candidate)
+        assert line[:2] == (candidate, origin.parent)
+        assert result.origins[line[-1]].parent is None
+
+
+def test_later_candidates_are_better(tuning):
+    result, _ = run(tuning, tuning.mixed(), budget=1500)
+    heights = [tuning.height(config) for config in result.configs]
+    third = len(heights) // 3
+    assert sum(heights[-third:]) < 0.6 * sum(heights[:third])

@@ -1,0 +1,242 @@
+"""A run of races as a state machine: ask, tell, and what may not be told."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from racer import (
+    Budget,
+    BudgetError,
+    CandidateError,
+    Ended,
+    Outcome,
+    Race,
+    RacerError,
+    RaceStateError,
+    SettingError,
+    Space,
+    Tuner,
+)
+from racer.tuner.tuner import SETTINGS
+
+LAWS = settings(max_examples=6, deadline=None, derandomize=True)
+OK = Outcome("ok", 1.0, 1.0)
+
+
+def snapshot(tuner, tuning):
+    return tuner.ask(), tuner.ended, tuner.configs, tuning.content(tuner.result())
+
+
+def test_the_first_block_is_asked_for_at_once(tuning):
+    tuner = Tuner(tuning.mixed(), ["i", "j"], budget=200, seed=1)
+    cells = tuner.ask()
+    assert [cell.candidate for cell in cells] == list(range(len(tuner.configs)))
+    assert [cell.config for cell in cells] == list(tuner.configs)
+    assert {(cell.block, cell.instance) for cell in cells} <= {(0, "i"), (0, "j")}
+    assert len({(cell.instance, cell.seed) for cell in cells}) == 1
+    assert all(type(cell.seed) is int for cell in cells)
+
+
+def test_asking_and_looking_change_nothing(tuning):
+    tuner = Tuner(tuning.reals(), budget=120, seed=1)
+    plain = Tuner(tuning.reals(), budget=120, seed=1)
+    tuning.play(plain)
+    while cells := tuner.ask():
+        for cell in cells:
+            assert tuner.ask() == tuner.ask()
+            assert tuner.result().evaluations == tuner.result().evaluations
+            assert cell in tuner.ask()
+            tuner.tell(cell, tuning.outcome_of(tuning.noisy(cell)))
+            assert cell not in tuner.ask()
+    assert tuner.ask() == ()
+    assert tuning.content(tuner.result()) == tuning.content(plain.result())
+
+
+@pytest.mark.filterwarnings("ignore:.* is set aside:racer.RacerWarning")
+@LAWS
+@given(st.integers(0, 10**6), st.sampled_from(["bayesian-friedman", "f-race", "halving"]))
+def test_the_order_of_telling_changes_nothing(tuning, seed, decider):
+    rng = np.random.default_rng(seed)
+
+    def tuner():
+        return Tuner(
+            tuning.mixed(), range(9), budget=220, seed=seed, decider=decider, test_instances=[1, 2]
+        )
+
+    def evaluate(cell):
+        return None if tuning.noise(cell) > 1.5 else tuning.noisy(cell)
+
+    straight, shuffled = tuner(), tuner()
+    tuning.play(straight, evaluate)
+    tuning.play(
+        shuffled, evaluate, order=lambda cells: [cells[i] for i in rng.permutation(len(cells))]
+    )
+    assert tuning.content(straight.result()) == tuning.content(shuffled.result())
+
+
+def test_the_order_of_telling_changes_nothing_under_a_budget_of_seconds(tuning):
+    def seconds(cell):
+        return 0.1 * (1 + cell.candidate % 3)  # sums depend on their order
+
+    one, other = (Tuner(tuning.reals(), budget=Budget(seconds=30), seed=1) for _ in range(2))
+    tuning.play(one, seconds=seconds)
+    tuning.play(other, seconds=seconds, order=reversed)
+    assert tuning.content(one.result()) == tuning.content(other.result())
+    assert one.result().seconds == other.result().seconds
+
+
+def test_telling_twice_is_refused_and_the_first_word_counts(tuning):
+    tuner = Tuner(tuning.reals(), budget=120, seed=1)
+    cell = tuner.ask()[0]
+    tuner.tell(cell, OK)
+    before = snapshot(tuner, tuning)
+    with pytest.raises(RaceStateError, match="candidate 0 on block 0 has been told before"):
+        tuner.tell(cell, Outcome("ok", -5.0))
+    assert snapshot(tuner, tuning) == before
+
+
+def test_cells_that_were_not_asked_for_are_refused(tuning):
+    tuner = Tuner(tuning.reals(), budget=120, seed=1)
+    early = tuner.ask()
+    for cell in early:
+        tuner.tell(cell, OK)
+    before = snapshot(tuner, tuning)
+    cell = tuner.ask()[0]
+    for wrong in (early[0], cell._replace(block=7), cell._replace(candidate=99)):
+        with pytest.raises(RaceStateError, match=f"on block {wrong.block} was not asked for"):
+            tuner.tell(wrong, OK)
+    assert snapshot(tuner, tuning) == before
+
+
+@pytest.mark.parametrize("cell", [None, (0, 0), "cell"], ids=repr)
+def test_what_is_no_cell_is_refused(tuning, cell):
+    tuner = Tuner(tuning.reals(), budget=120, seed=1)
+    with pytest.raises(RaceStateError, match="is not a cell"):
+        tuner.tell(cell, OK)
+
+
+@pytest.mark.parametrize(
+    "told", [0.5, None, ("ok", 0.5), Outcome("ok", math.nan), Outcome("ok", None)], ids=repr
+)
+def test_what_is_no_outcome_is_refused_and_leaves_the_run_intact(tuning, told):
+    tuner = Tuner(tuning.reals(), budget=120, seed=1)
+    before = snapshot(tuner, tuning)
+    with pytest.raises((RacerError, TypeError)):
+        tuner.tell(tuner.ask()[0], told)
+    assert snapshot(tuner, tuning) == before
+
+
+def test_nothing_can_be_told_after_the_end(tuning):
+    tuner = Tuner(tuning.reals(), budget=120, seed=1)
+    steps = tuning.play(tuner)
+    before = snapshot(tuner, tuning)
+    for cell in (steps[0][0], steps[-1][-1]):
+        with pytest.raises(RaceStateError, match="was not asked for"):
+            tuner.tell(cell, OK)
+    assert snapshot(tuner, tuning) == before
+
+
+def test_the_settings_of_a_run_make_it_again(tuning):
+    given_ = {
+        "decider": "f-race",
+        "budget": 150,
+        "initial": [{"x1": 1, "x0": 2.0}],
+        "maximize": True,
+        "seed": 4,
+        "deterministic": True,
+        "first_test": 9,
+        "each_test": 2,
+        "elites": 2,
+        "instance_order": "given",
+    }
+    tuner = Tuner(tuning.reals(), list("abcd"), test_instances=["x", "y"], **given_)
+    assert set(given_) == set(SETTINGS)
+    said = tuner.settings
+    assert said["first_test"] == 9  # as given, though there are four instances
+    space, tests = Space.from_json(said.pop("space")), said.pop("test_instances")
+    again = Tuner(space, tuner.instances, test_instances=tests, **said)
+    assert again.settings == tuner.settings
+    tuning.play(tuner)
+    tuning.play(again)
+    assert tuning.content(tuner.result()) == tuning.content(again.result())
+
+
+def test_what_others_need_of_a_race(tuning):
+    tuner = Tuner(tuning.reals(), ["a", "b"], test_instances=["x", "y"], budget=120, seed=1)
+    assert tuner.all_instances == ("a", "b", "x", "y")
+    assert tuner.given_candidates == ()
+    assert tuner.blocks_held == 0
+    assert Tuner(tuning.reals(), budget=120).all_instances == ()
+    shared = {"ask", "tell", "result", "ended", "configs", "blocks_held", "settings", "seed"}
+    assert shared | {"given_candidates", "all_instances", "instances"} <= {*dir(tuner)}
+    assert shared <= {*dir(Race), "configs", "seed"}
+
+
+def test_no_seed_draws_one_that_repeats_the_run(tuning):
+    one, other = (Tuner(tuning.reals(), budget=120) for _ in range(2))
+    tuning.play(one)
+    tuning.play(other)
+    assert one.seed != other.seed
+    again = Tuner(tuning.reals(), budget=120, seed=one.result().seed)
+    tuning.play(again)
+    assert tuning.content(again.result()) == tuning.content(one.result())
+
+
+WRONG = [
+    (SettingError, {"space": {"x": 1}}, "give a racer.Space"),
+    (SettingError, {"space": None}, "give a racer.Space"),
+    (CandidateError, {"instances": []}, "instances"),
+    (CandidateError, {"test_instances": []}, "test_instances"),
+    (CandidateError, {"initial": {"x0": 1, "x1": 1}}, "give a list of dicts"),
+    (CandidateError, {"initial": [{"x0": 1}]}, r"initial\[0\]: .*'x1'"),
+    (CandidateError, {"initial": [{"x0": 1, "x1": 9}]}, r"initial\[0\]: x1=9: give a number"),
+    (CandidateError, {"initial": [{"x0": 1, "x1": 1}, 3]}, r"initial\[1\]: "),
+    (
+        CandidateError,
+        {"initial": [{"x0": 1, "x1": 1}, {"x1": 1.0, "x0": 1.0}]},
+        r"initial\[1\]=.* give it once",
+    ),
+    (SettingError, {"seed": -1}, "seed"),
+    (SettingError, {"decider": "f-rase"}, "did you mean 'f-race'"),
+    (SettingError, {"first_test": 0}, "first_test"),
+    (SettingError, {"each_test": 0}, "each_test"),
+    (SettingError, {"elites": 0}, "elites"),
+    (SettingError, {"maximize": 1}, "maximize"),
+    (SettingError, {"deterministic": "no"}, "deterministic"),
+    (SettingError, {"deterministic": True, "instances": None}, "without instances"),
+    (SettingError, {"instance_order": "sorted"}, "instance_order"),
+    (SettingError, {"callbacks": print}, "callbacks"),
+    (BudgetError, {"budget": 0}, "budget"),
+    (BudgetError, {"budget": 100.0}, "budget"),
+    (BudgetError, {"budget": []}, "give at least one"),
+    (BudgetError, {"budget": [300, 200]}, "give a larger one"),
+    (BudgetError, {"budget": [300, 300]}, "give a larger one"),
+    (BudgetError, {"budget": 40}, "at least"),
+]
+
+
+@pytest.mark.parametrize(("error", "wrong", "message"), WRONG, ids=lambda v: str(v)[:40])
+def test_settings_that_cannot_work_are_refused(tuning, error, wrong, message):
+    settings_ = {"space": tuning.reals(), "instances": [1, 2], "budget": 200, **wrong}
+    with pytest.raises(error, match=message):
+        Tuner(**settings_)
+
+
+def test_a_run_that_goes_on_can_be_looked_at(tuning):
+    tuner = Tuner(tuning.reals(), budget=120, seed=3)
+    empty = tuner.result()
+    assert (empty.best, empty.elites, empty.evaluations) == (None, (), 0)
+    assert empty.scores.shape == (0, 8)
+    assert empty.races.empty
+    assert empty.tests.empty
+    assert (empty.probability_best, empty.indistinguishable, empty.blocks) == ({}, (), 0)
+    tuner.tell(tuner.ask()[0], OK)
+    result = tuner.result()
+    assert result.ended is Ended.INTERRUPTED
+    assert tuner.ended is None
+    assert (result.evaluations, result.seconds, len(result.scores)) == (1, 1.0, 1)
