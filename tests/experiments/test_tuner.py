@@ -11,8 +11,10 @@ import pytest
 
 from experiments.tuner.contenders import CONTENDERS, overhead
 from experiments.tuner.problems import FOR_TUNING, KINDS, problem, space
+from experiments.tuner.samplers import SAMPLERS, ran
 
 QUALITY = Path("experiments/tuner/quality.csv")
+QUALITY_OF_SAMPLERS = QUALITY.with_name("samplers.csv")
 GOALS = {"sphere": 0.16, "rastrigin": 25.0}
 ORIGIN = {f"x{i}": 0.0 for i in range(5)}
 
@@ -67,3 +69,35 @@ def test_measured_qualities_meet_the_goals_and_beat_the_others():
         }
         assert means["racer.tune"] <= goal
         assert min(means, key=means.__getitem__) == "racer.tune"
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+@pytest.mark.parametrize("per_trial", [1, 5])
+def test_studies_have_as_many_evaluations_as_asked_for(name, per_trial):
+    drawn, calls = problem("sphere", 1), []
+
+    class Counted(type(drawn)):
+        def __call__(self, config, instance, seed):
+            calls.append(instance)
+            return super().__call__(config, instance, seed)
+
+    counted = Counted(drawn.kind, drawn.bias, drawn.scale, drawn.shift)
+    found = ran(name, counted, 12, per_trial, 1)
+    assert len(calls) == 12 * per_trial
+    assert len(set(calls)) == (12 if per_trial == 1 else 5)
+    assert min(found) > 0.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("per_trial", ["1", "5"])
+@pytest.mark.parametrize("which", ["best", "late"])
+def test_measured_qualities_of_the_sampler_are_better_than_those_of_tpe(kind, per_trial, which):
+    with QUALITY_OF_SAMPLERS.open(encoding="utf-8") as file:
+        rows = [
+            r for r in csv.DictReader(file) if (r["problem"], r["per_trial"]) == (kind, per_trial)
+        ]
+    means = {
+        name: statistics.mean(float(r[which]) for r in rows if r["sampler"] == name)
+        for name in SAMPLERS
+    }
+    assert max(means, key=means.__getitem__) == "TPESampler"

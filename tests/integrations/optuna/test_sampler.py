@@ -15,7 +15,7 @@ from optuna.trial import TrialState, create_trial
 from threadpoolctl import ThreadpoolController
 
 from racer.errors import SettingError
-from racer.integrations.optuna import RacingSampler, finish
+from racer.integrations.optuna import RacingSampler, finish, race_study
 
 X = FloatDistribution(-5.0, 5.0)
 
@@ -503,3 +503,24 @@ def test_threads_leave_blas_its_threads():
         thread.join()
     assert [library.get_num_threads() for library in libraries.lib_controllers] == before
     assert len(study.trials) == 65
+
+
+# --- with the races
+
+
+def test_races_of_a_study_ask_it_for_several_trials_at_once():
+    found = []
+    for _ in range(2):
+        study = optuna.create_study(sampler=RacingSampler(seed=1, n_startup_trials=5))
+        race_study(
+            study,
+            lambda config, instance, _: (config["x"] - 3.0) ** 2 + 100.0 * instance,
+            range(6),
+            suggest={"x": X},
+            budget=200,
+            seed=1,
+        )
+        found.append(params(study))
+    assert found[0] == found[1]
+    assert abs(study.best_params["x"] - 3.0) < 0.3
+    assert len({p["x"] for p in found[0]}) == len(found[0])
