@@ -26,7 +26,7 @@ with warnings.catch_warnings():
         IntDistribution(1, 100, log=True),
         IntDistribution(7, 7),
         IntDistribution(0, 2**62),
-        IntDistribution(3, 2**62, step=5),
+        IntDistribution(0, 2**53, step=4),
         IntDistribution(1, 2**62, log=True),
         CategoricalDistribution([None, True, "True", 2.5]),
         CategoricalDistribution([1]),
