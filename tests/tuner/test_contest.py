@@ -66,7 +66,7 @@ def test_a_race_in_which_nobody_goes_is_given_up_at_the_next_look():
 def test_looks_are_counted_not_blocks():
     race = contest(each_test=3)
     play(race, in_turns(race))
-    assert (race.ended, race.blocks) == ("no-elimination", 11)
+    assert (race.ended, race.blocks) == ("no-elimination", 8)
 
 
 def test_it_is_not_given_up_while_anyone_is_protected():
