@@ -10,11 +10,12 @@ from optuna.distributions import BaseDistribution
 from optuna.trial import BaseTrial, TrialState
 
 from racer.deciders.bayesian_best import BayesianBest
+from racer.deciders.guards import Protected
 from racer.errors import RaceStateError, SettingError
 from racer.evaluate.cell import Cell, Outcome
 from racer.integrations.optuna.values import is_maximized
 from racer.racing.race import Race
-from racer.seeding import block_seed
+from racer.seeding import block_seed, rng_for
 
 if TYPE_CHECKING:
     import optuna
@@ -85,7 +86,7 @@ class Races:
         elites: list[int] = []
         number = 0
         while fresh := self._asked(number, elites):
-            elites = self._race(elites, fresh)
+            elites = self._race(number, elites, fresh)
             number += 1
 
     def _asked(self, race: int, elites: list[int]) -> list[int]:
@@ -95,7 +96,7 @@ class Races:
         if any(record.outcomes[n] for n in fresh):
             return fresh
         room = (self._budget - self._spent) // len(self._instances)
-        wanted = min(self._settings["trials"], room)
+        wanted = min(max(self._settings["trials"], 2 - len(elites)), room)
         if wanted + len(elites) < 2:
             return fresh if len(fresh) + len(elites) >= 2 else []
         while len(fresh) < wanted:
@@ -114,35 +115,36 @@ class Races:
         self._record.add(trial, race)
         return trial.number
 
-    def _race(self, elites: list[int], fresh: list[int]) -> list[int]:
-        """Hold a race; return its elites."""
+    def _race(self, number: int, elites: list[int], fresh: list[int]) -> list[int]:
+        """Hold a race; return the elites after it."""
         record, n = self._record, len(self._instances)
         numbers = [*elites, *fresh]
         before = sum(len(record.outcomes[e]) for e in elites)
+        decider = self._settings["decider"] or _planned(len(numbers) * n)
         race = Race(
             numbers,
-            self._instances,
-            decider=self._settings["decider"] or _planned(len(numbers) * n),
+            rng_for(record.seed, "order", number).permutation(n).tolist(),
+            decider=Protected(decider, (n + 1,) * len(elites) + (0,) * len(fresh)),
             budget=len(numbers) * n,
             maximize=is_maximized(record.study),
             seed=record.seed,
             deterministic=True,
             first_test=self._settings["first_test"],
         )
-        while cells := race.ask():
-            self._evaluate([(cell.config, cell.block) for cell in cells])
+        alive = set(fresh)
+        while alive and (cells := race.ask()):
+            self._evaluate([(cell.config, cell.instance) for cell in cells])
             for cell in cells:
-                race.tell(cell, record.outcomes[cell.config][cell.block])
-            gone = {numbers[i] for i in range(len(numbers))} - {numbers[i] for i in race.alive}
-            for number in sorted(gone & set(fresh)):
-                record.end(number)
-        stayed = [numbers[i] for i in race.result().survivors]
-        self._evaluate([(number, block) for number in stayed for block in range(n)])
-        for number in fresh:
-            record.end(number)
+                race.tell(cell, record.outcomes[cell.config][cell.instance])
+            for gone in sorted(alive - {numbers[i] for i in race.alive}):
+                record.end(gone)
+                alive.remove(gone)
+        self._evaluate([(trial, block) for trial in sorted(alive) for block in range(n)])
+        for trial in fresh:
+            record.end(trial)
         self._spent += sum(len(record.outcomes[i]) for i in numbers) - before
-        complete = [i for i in stayed if record.state(i) == TrialState.COMPLETE]
-        return complete[: self._settings["elites"]]
+        complete = [i for i in numbers if record.state(i) == TrialState.COMPLETE]
+        return sorted(complete, key=record.cost)[: self._settings["elites"]]
 
     def _evaluate(self, wanted: list[tuple[int, int]]) -> None:
         """Evaluate what is not known of these trials on these blocks, and record it."""

@@ -127,7 +127,7 @@ def race_study(
         raise SettingError("the study has several objectives: give one with a single direction")
     items = as_sequence(instances, "instances")
     settings = {
-        "trials": whole(trials, "trials", least=2),
+        "trials": whole(trials, "trials", least=1),
         "elites": whole(elites, "elites", least=0),
         "decider": None if decider is None else as_decider(decider),
         "first_test": whole(_first_test(decider, first_test), "first_test", least=1),
