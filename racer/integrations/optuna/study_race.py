@@ -47,10 +47,12 @@ def race_study(
     """Race the trials of a study, some at a time, until the budget is spent.
 
     In each race the study's sampler proposes `trials` configurations, and all of them are
-    evaluated on one instance after another; after each the decider drops who is out of the
-    running. Who is dropped ends as PRUNED with its mean, who stays to the last instance as
-    COMPLETE with its mean over all: these values are comparable. The best of those that have
-    stayed, the elites, take part in the next race with the values that they have, at no cost.
+    evaluated on one instance after another, in an order drawn anew for each race; after each
+    instance the decider drops who is out of the running. Who is dropped ends as PRUNED with its
+    mean, who stays to the last instance as COMPLETE with its mean over all: these values are
+    comparable. The complete trials with the best means, the elites, take part in each race with
+    the values that they have, at no cost, and cannot be dropped; a race ends when only they are
+    left.
 
     Any sampler, any storage. Everything is recorded in the study, each outcome when it comes. So
     after a crash, a kill or Ctrl-C the same call, on the study loaded again, goes on where it
@@ -67,8 +69,8 @@ def race_study(
         anything but a finite number, costs its cell: the trial ranks last on this instance, and
         does not end as COMPLETE. The seed of an instance is the same for all trials.
     instances : sequence
-        Each is used once per trial, in this order: shuffle a sorted list first. For a noisy
-        objective without instances give ``range(20)``, say, and use the seed.
+        Each is used once per trial; their order does not matter, as each race draws its own. For
+        a noisy objective without instances give ``range(20)``, say, and use the seed.
     suggest : callable or mapping of str to optuna distribution
         ``suggest(trial) -> config``, with `trial.suggest_float` and so on; or the search space
         as of `study.ask`, and the config is the dict of parameters. A race that goes on calls it
@@ -77,9 +79,9 @@ def race_study(
         Evaluations in all, those recorded before included; never exceeded. A race is made smaller
         if the budget could not pay for all its trials on all instances.
     trials : int
-        New trials per race.
+        New trials per race; more if it would be fewer than two with the elites.
     elites : int
-        At most so many take part in the next race.
+        At most so many take part in a race.
     decider : str or Decider, optional
         As of `racer.race`. None: `BayesianBest(by="mean")`, planned to spend half of what all
         trials on all instances would take, and to come to two trials by then. It drops early,
