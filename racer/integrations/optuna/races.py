@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from optuna.distributions import BaseDistribution
 from optuna.trial import BaseTrial, TrialState
 
-from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.guards import Protected
 from racer.errors import RaceStateError, SettingError
 from racer.evaluate.cell import Cell, Outcome
@@ -21,15 +19,12 @@ if TYPE_CHECKING:
     import optuna
     from optuna.study import Study
 
-    from racer.deciders.decider import Decider
     from racer.evaluate.workers import Workers
     from racer.integrations.optuna.record import StudyRecord
 
 __all__ = ["Races", "Suggest", "Suggestion"]
 
 Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
-
-_SHARE = 0.5  # of all its cells that a race is planned to spend, by default
 
 
 class Suggestion:
@@ -120,11 +115,12 @@ class Races:
         record, n = self._record, len(self._instances)
         numbers = [*elites, *fresh]
         before = sum(len(record.outcomes[e]) for e in elites)
-        decider = self._settings["decider"] or _planned(len(numbers) * n)
         race = Race(
             numbers,
             rng_for(record.seed, "order", number).permutation(n).tolist(),
-            decider=Protected(decider, (n + 1,) * len(elites) + (0,) * len(fresh)),
+            decider=Protected(
+                self._settings["decider"], (n + 1,) * len(elites) + (0,) * len(fresh)
+            ),
             budget=len(numbers) * n,
             maximize=is_maximized(record.study),
             seed=record.seed,
@@ -170,11 +166,6 @@ class Races:
         if number not in self._configs:
             self._configs[number] = self._suggestion.config(self._record.frozen(number))
         return self._configs[number]
-
-
-def _planned(all_cells: int) -> Decider:
-    """Return the default decider of a race that would have so many cells if nobody went."""
-    return BayesianBest(by="mean", evaluations=math.ceil(_SHARE * all_cells))
 
 
 def _storable(outcome: Outcome) -> Outcome:

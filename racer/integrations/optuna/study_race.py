@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from racer._checks import whole
 from racer.candidates.pool import as_sequence
 from racer.deciders.names import as_decider
+from racer.deciders.trace import TRace
 from racer.errors import BudgetError, SettingError
 from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import generators_put_back, workers_for
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["race_study"]
 
+_ALPHA = 0.3  # of the default decider: to lose a good trial is cheap, others like it will come
+
 
 def race_study(
     study: Study,
@@ -34,7 +37,7 @@ def race_study(
     *,
     suggest: Suggest,
     budget: int,
-    trials: int = 5,
+    trials: int = 1,
     elites: int = 3,
     decider: str | Decider | None = None,
     first_test: int | None = None,
@@ -79,12 +82,13 @@ def race_study(
         Evaluations in all, those recorded before included; never exceeded. A race is made smaller
         if the budget could not pay for all its trials on all instances.
     trials : int
-        New trials per race; more if it would be fewer than two with the elites.
+        New trials per race; two if there are no elites yet. With one, the sampler knows of all
+        trials before; but what can be evaluated at once is one instance of each new trial, so
+        give as many as there are workers.
     elites : int
         At most so many take part in a race.
     decider : str or Decider, optional
-        As of `racer.race`. None: `BayesianBest(by="mean")`, planned to spend half of what all
-        trials on all instances would take, and to come to two trials by then. It drops early,
+        As of `racer.race`. None: `TRace(alpha=0.3)`, for values without outliers. It drops early,
         for many trials; "anytime" is for when losing a good one is expensive.
     first_test : int, optional
         Drop nobody before so many instances. None: 3 with the decider None, else 5.
@@ -131,7 +135,7 @@ def race_study(
     settings = {
         "trials": whole(trials, "trials", least=1),
         "elites": whole(elites, "elites", least=0),
-        "decider": None if decider is None else as_decider(decider),
+        "decider": TRace(alpha=_ALPHA) if decider is None else as_decider(decider),
         "first_test": whole(_first_test(decider, first_test), "first_test", least=1),
     }
     evaluations = Budget.of(budget).evaluations
