@@ -105,13 +105,13 @@ def main(storage: str | None = None, picture: str | None = None, trials: int = 4
     study.optimize(objective, n_trials=trials)
     show(study)
 
-    # %% Racing: many trials open at once, as many fits in all as the first study.
+    # %% Racing: new trials against the best so far, as many fits in all as the first study.
     study = new_study("race-study", storage, optuna.pruners.NopPruner())
     folds = range(len(FOLDS))
     race_study(study, evaluate, folds, suggest=suggest, budget=trials * len(FOLDS), seed=1)
     show(study)
 
-    # %% The race, as Optuna draws it: a line per trial, which ends where the trial went.
+    # %% The race, as Optuna draws it: a line per trial, on the instances that it has seen.
     if picture is not None:
         from optuna.visualization.matplotlib import plot_intermediate_values  # noqa: PLC0415
 

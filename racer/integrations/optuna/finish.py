@@ -61,7 +61,7 @@ def frozen(trial: optuna.Trial) -> FrozenTrial:
     return trial.study.get_trials(deepcopy=False)[trial.number]
 
 
-def report_mean(trial: optuna.Trial, known: FrozenTrial) -> None:
+def report_mean(trial: optuna.Trial, known: FrozenTrial, step: int | None = None) -> None:
     """Report the mean of a trial's values at a step above all others, and name that step.
 
     Parameters
@@ -69,12 +69,15 @@ def report_mean(trial: optuna.Trial, known: FrozenTrial) -> None:
     trial : optuna.Trial
     known : FrozenTrial
         The same trial, with all that it reported.
+    step : int, optional
+        The step, above all others. None: the next one.
     """
     values = list(usable(known).values())
     if not values:
         return  # there is no mean: Optuna gives the trial no value
     if known.user_attrs.get(MEAN_STEP) in known.intermediate_values:
         return  # it stands there already
-    step = max(known.intermediate_values) + 1
+    if step is None:
+        step = max(known.intermediate_values) + 1
     trial.set_user_attr(MEAN_STEP, step)  # first: a mean that is not named would be an instance
     trial.report(mean(values), step)

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from optuna.distributions import BaseDistribution
 from optuna.trial import BaseTrial, TrialState
 
-from racer.deciders.bayesian_best import BayesianBest
+from racer.deciders.guards import Protected
 from racer.errors import RaceStateError, SettingError
 from racer.evaluate.cell import Cell, Outcome
 from racer.integrations.optuna.values import is_maximized
 from racer.racing.race import Race
-from racer.seeding import block_seed
+from racer.seeding import block_seed, rng_for
 
 if TYPE_CHECKING:
     import optuna
     from optuna.study import Study
 
-    from racer.deciders.decider import Decider
     from racer.evaluate.workers import Workers
     from racer.integrations.optuna.record import StudyRecord
 
 __all__ = ["Races", "Suggest", "Suggestion"]
 
 Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
-
-_SHARE = 0.5  # of all its cells that a race is planned to spend, by default
 
 
 class Suggestion:
@@ -85,7 +81,7 @@ class Races:
         elites: list[int] = []
         number = 0
         while fresh := self._asked(number, elites):
-            elites = self._race(elites, fresh)
+            elites = self._race(number, elites, fresh)
             number += 1
 
     def _asked(self, race: int, elites: list[int]) -> list[int]:
@@ -95,7 +91,7 @@ class Races:
         if any(record.outcomes[n] for n in fresh):
             return fresh
         room = (self._budget - self._spent) // len(self._instances)
-        wanted = min(self._settings["trials"], room)
+        wanted = min(max(self._settings["trials"], 2 - len(elites)), room)
         if wanted + len(elites) < 2:
             return fresh if len(fresh) + len(elites) >= 2 else []
         while len(fresh) < wanted:
@@ -114,35 +110,37 @@ class Races:
         self._record.add(trial, race)
         return trial.number
 
-    def _race(self, elites: list[int], fresh: list[int]) -> list[int]:
-        """Hold a race; return its elites."""
+    def _race(self, number: int, elites: list[int], fresh: list[int]) -> list[int]:
+        """Hold a race; return the elites after it."""
         record, n = self._record, len(self._instances)
         numbers = [*elites, *fresh]
         before = sum(len(record.outcomes[e]) for e in elites)
         race = Race(
             numbers,
-            self._instances,
-            decider=self._settings["decider"] or _planned(len(numbers) * n),
+            rng_for(record.seed, "order", number).permutation(n).tolist(),
+            decider=Protected(
+                self._settings["decider"], (n + 1,) * len(elites) + (0,) * len(fresh)
+            ),
             budget=len(numbers) * n,
             maximize=is_maximized(record.study),
             seed=record.seed,
             deterministic=True,
             first_test=self._settings["first_test"],
         )
-        while cells := race.ask():
-            self._evaluate([(cell.config, cell.block) for cell in cells])
+        alive = set(fresh)
+        while alive and (cells := race.ask()):
+            self._evaluate([(cell.config, cell.instance) for cell in cells])
             for cell in cells:
-                race.tell(cell, record.outcomes[cell.config][cell.block])
-            gone = {numbers[i] for i in range(len(numbers))} - {numbers[i] for i in race.alive}
-            for number in sorted(gone & set(fresh)):
-                record.end(number)
-        stayed = [numbers[i] for i in race.result().survivors]
-        self._evaluate([(number, block) for number in stayed for block in range(n)])
-        for number in fresh:
-            record.end(number)
+                race.tell(cell, record.outcomes[cell.config][cell.instance])
+            for gone in sorted(alive - {numbers[i] for i in race.alive}):
+                record.end(gone)
+                alive.remove(gone)
+        self._evaluate([(trial, block) for trial in sorted(alive) for block in range(n)])
+        for trial in fresh:
+            record.end(trial)
         self._spent += sum(len(record.outcomes[i]) for i in numbers) - before
-        complete = [i for i in stayed if record.state(i) == TrialState.COMPLETE]
-        return complete[: self._settings["elites"]]
+        complete = [i for i in numbers if record.state(i) == TrialState.COMPLETE]
+        return sorted(complete, key=record.cost)[: self._settings["elites"]]
 
     def _evaluate(self, wanted: list[tuple[int, int]]) -> None:
         """Evaluate what is not known of these trials on these blocks, and record it."""
@@ -168,11 +166,6 @@ class Races:
         if number not in self._configs:
             self._configs[number] = self._suggestion.config(self._record.frozen(number))
         return self._configs[number]
-
-
-def _planned(all_cells: int) -> Decider:
-    """Return the default decider of a race that would have so many cells if nobody went."""
-    return BayesianBest(by="mean", evaluations=math.ceil(_SHARE * all_cells))
 
 
 def _storable(outcome: Outcome) -> Outcome:

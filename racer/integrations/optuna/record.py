@@ -17,7 +17,7 @@ from optuna.trial import TrialState
 from racer.errors import RaceStateError, SettingError
 from racer.evaluate.cell import Outcome
 from racer.integrations.optuna.finish import report_mean
-from racer.integrations.optuna.values import MEAN_STEP, mean, usable
+from racer.integrations.optuna.values import MEAN_STEP, is_maximized, mean, usable
 from racer.run.jsonable import dumps, encode, same
 from racer.seeding import check_seed
 
@@ -112,6 +112,12 @@ class StudyRecord:
         """Return the state of a trial."""
         return self._trials[number].state
 
+    def cost(self, number: int) -> float:
+        """Return the value of a complete trial, to be minimised."""
+        value = self._trials[number].value
+        assert value is not None  # noqa: S101  (for the type checker)
+        return -value if is_maximized(self.study) else value
+
     def frozen(self, number: int) -> FrozenTrial:
         """Return a trial as the study knows it: its suggestions return what was suggested."""
         return self._trials[number]
@@ -145,7 +151,7 @@ class StudyRecord:
         if len(values) == self.n_blocks:
             self.study.tell(number, mean(values), state=TrialState.COMPLETE)
         elif values:
-            report_mean(self._handle(number), known)
+            report_mean(self._handle(number), known, self.n_blocks + len(known.intermediate_values))
             self.study.tell(number, state=TrialState.PRUNED)
         else:
             self.study.tell(number, state=TrialState.FAIL)

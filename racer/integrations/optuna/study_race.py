@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from racer._checks import whole
 from racer.candidates.pool import as_sequence
 from racer.deciders.names import as_decider
+from racer.deciders.trace import TRace
 from racer.errors import BudgetError, SettingError
 from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import generators_put_back, workers_for
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["race_study"]
 
+_ALPHA = 0.3  # of the default decider: to lose a good trial is cheap, others like it will come
+
 
 def race_study(
     study: Study,
@@ -34,7 +37,7 @@ def race_study(
     *,
     suggest: Suggest,
     budget: int,
-    trials: int = 5,
+    trials: int = 1,
     elites: int = 3,
     decider: str | Decider | None = None,
     first_test: int | None = None,
@@ -47,10 +50,12 @@ def race_study(
     """Race the trials of a study, some at a time, until the budget is spent.
 
     In each race the study's sampler proposes `trials` configurations, and all of them are
-    evaluated on one instance after another; after each the decider drops who is out of the
-    running. Who is dropped ends as PRUNED with its mean, who stays to the last instance as
-    COMPLETE with its mean over all: these values are comparable. The best of those that have
-    stayed, the elites, take part in the next race with the values that they have, at no cost.
+    evaluated on one instance after another, in an order drawn anew for each race; after each
+    instance the decider drops who is out of the running. Who is dropped ends as PRUNED with its
+    mean, who stays to the last instance as COMPLETE with its mean over all: these values are
+    comparable. The complete trials with the best means, the elites, take part in each race with
+    the values that they have, at no cost, and cannot be dropped; a race ends when only they are
+    left.
 
     Any sampler, any storage. Everything is recorded in the study, each outcome when it comes. So
     after a crash, a kill or Ctrl-C the same call, on the study loaded again, goes on where it
@@ -67,8 +72,8 @@ def race_study(
         anything but a finite number, costs its cell: the trial ranks last on this instance, and
         does not end as COMPLETE. The seed of an instance is the same for all trials.
     instances : sequence
-        Each is used once per trial, in this order: shuffle a sorted list first. For a noisy
-        objective without instances give ``range(20)``, say, and use the seed.
+        Each is used once per trial; their order does not matter, as each race draws its own. For
+        a noisy objective without instances give ``range(20)``, say, and use the seed.
     suggest : callable or mapping of str to optuna distribution
         ``suggest(trial) -> config``, with `trial.suggest_float` and so on; or the search space
         as of `study.ask`, and the config is the dict of parameters. A race that goes on calls it
@@ -77,12 +82,13 @@ def race_study(
         Evaluations in all, those recorded before included; never exceeded. A race is made smaller
         if the budget could not pay for all its trials on all instances.
     trials : int
-        New trials per race.
+        New trials per race; two if there are no elites yet. With one, the sampler knows of all
+        trials before; but what can be evaluated at once is one instance of each new trial, so
+        give as many as there are workers.
     elites : int
-        At most so many take part in the next race.
+        At most so many take part in a race.
     decider : str or Decider, optional
-        As of `racer.race`. None: `BayesianBest(by="mean")`, planned to spend half of what all
-        trials on all instances would take, and to come to two trials by then. It drops early,
+        As of `racer.race`. None: `TRace(alpha=0.3)`, for values without outliers. It drops early,
         for many trials; "anytime" is for when losing a good one is expensive.
     first_test : int, optional
         Drop nobody before so many instances. None: 3 with the decider None, else 5.
@@ -127,9 +133,9 @@ def race_study(
         raise SettingError("the study has several objectives: give one with a single direction")
     items = as_sequence(instances, "instances")
     settings = {
-        "trials": whole(trials, "trials", least=2),
+        "trials": whole(trials, "trials", least=1),
         "elites": whole(elites, "elites", least=0),
-        "decider": None if decider is None else as_decider(decider),
+        "decider": TRace(alpha=_ALPHA) if decider is None else as_decider(decider),
         "first_test": whole(_first_test(decider, first_test), "first_test", least=1),
     }
     evaluations = Budget.of(budget).evaluations

@@ -11,8 +11,8 @@ from optuna.samplers import BaseSampler, CmaEsSampler, RandomSampler, TPESampler
 from optuna.trial import TrialState
 
 import racer
-from racer.deciders import AnytimeRace
-from racer.integrations.optuna import race_study
+from racer.deciders import AnytimeRace, FRace
+from racer.integrations.optuna import race_study, races
 from racer.seeding import block_seed
 
 N = 12
@@ -81,9 +81,68 @@ def test_losers_are_pruned_with_their_mean_and_winners_complete_with_theirs():
         values = [v for step, v in trial.intermediate_values.items() if step != mean_at]
         assert trial.value == pytest.approx(math.fsum(values) / len(values), rel=1e-12)
         assert (len(values) == N) == (trial.state == TrialState.COMPLETE)
-        assert sorted(set(trial.intermediate_values) - {mean_at}) == list(range(len(values)))
+        assert mean_at is None or mean_at == N + len(values)  # who came further stands further
     assert abs(study.trials[evidence.best].params["x"]) < 1.0
     assert evidence.instances[evidence.best] == N
+
+
+def test_each_race_takes_the_instances_in_an_order_of_its_own():
+    study = in_order()
+    raced(study)
+    begun = {}
+    for trial in study.trials:
+        seen = [step for step in trial.intermediate_values if step < N]  # as they came
+        begun.setdefault(trial.user_attrs["racer:race"], []).append(seen)
+    orders = {max(seen, key=len)[0] for seen in begun.values()}
+    assert len(orders) > 2
+    for race in begun.values():
+        longest = max(race, key=len)
+        assert all(seen == longest[: len(seen)] for seen in race)
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_the_best_complete_trials_are_the_elites_and_cannot_go(monkeypatch, direction):
+    held_races = []
+
+    class Watched(races.Race):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            held_races.append(self)
+
+    monkeypatch.setattr(races, "Race", Watched)
+    study = in_order(direction=direction)
+    sign = 1 if direction == "minimize" else -1
+    raced(study, evaluate=lambda *args: sign * evaluate(*args), decider=FRace(alpha=0.3))
+    assert len(held_races) > 3
+    trials = study.trials
+    for number, race in enumerate(held_races):
+        before = [
+            t
+            for t in trials
+            if t.user_attrs["racer:race"] < number and t.state == TrialState.COMPLETE
+        ]
+        best = [t.number for t in sorted(before, key=lambda t: sign * t.value)[:3]]
+        assert list(race.configs[: len(best)]) == best
+        assert all(trials[n].user_attrs["racer:race"] == number for n in race.configs[len(best) :])
+        assert set(range(len(best))) <= set(race.alive)
+
+
+def test_a_race_in_which_no_new_trial_is_left_is_over():
+    study = in_order()
+    study.enqueue_trial({"x": 0.0})
+    raced(study, decider=FRace(alpha=0.3), budget=400)
+    states = {}
+    for trial in study.trials:
+        states.setdefault(trial.user_attrs["racer:race"], set()).add(trial.state)
+    assert {TrialState.PRUNED} in list(states.values())
+
+
+def test_one_new_trial_per_race_against_the_elites():
+    study = in_order()
+    raced(study, trials=1)
+    races = [trial.user_attrs["racer:race"] for trial in study.trials]
+    assert races[:2] == [0, 0]
+    assert races[2:] == list(range(1, len(races) - 1))
 
 
 def test_values_are_what_evaluate_returned_with_the_seed_of_the_instance():
@@ -138,8 +197,13 @@ def test_a_space_of_distributions_and_enqueued_trials():
     study.enqueue_trial({"x": 0.0})
     space = {"x": optuna.distributions.FloatDistribution(-5.0, 5.0)}
     raced(study, suggest=space)
-    assert study.trials[0].params == {"x": 0.0}
-    assert study.trials[0].state == TrialState.COMPLETE
+    first = study.trials[0]
+    assert first.params == {"x": 0.0}
+    assert first.user_attrs["racer:race"] == 0
+    block = min(first.intermediate_values)
+    assert first.intermediate_values[block] == evaluate(
+        {"x": 0.0}, INSTANCES[block], block_seed(3, block)
+    )
 
 
 def test_conditional_parameters():
@@ -359,7 +423,7 @@ def test_other_instances_are_refused():
     [
         ({"budget": 23}, racer.BudgetError),
         ({"budget": racer.Budget(seconds=9.0)}, racer.BudgetError),
-        ({"trials": 1}, racer.SettingError),
+        ({"trials": 0}, racer.SettingError),
         ({"elites": -1}, racer.SettingError),
         ({"decider": "races"}, racer.SettingError),
         ({"n_jobs": 0}, racer.SettingError),
