@@ -50,7 +50,9 @@ class TuneResult:
     Attributes
     ----------
     best : dict or None
-        The best configuration; None where nothing speaks for one rather than another.
+        The elite that is expected to be best: by the Gaussian process over all that is known,
+        which trusts a mean less the less its neighbours bear it out. None where nothing speaks
+        for one rather than another.
     best_index : int or None
         Its number among all candidates of the run.
     elites : tuple of int
@@ -60,7 +62,8 @@ class TuneResult:
         Why the run ended; `ended.message` says it in a sentence.
     probability_best : dict of int to float
         For each elite, the posterior probability that its expected rank among them is the
-        smallest (Benavoli et al. 2015, eq. 15), on the blocks that all of them have seen.
+        smallest (Benavoli et al. 2015, eq. 15), on the blocks that all of them have seen. It
+        knows nothing of neighbours, so that it may be larger for another than `best`.
     indistinguishable : tuple of int
         The elites that the joint multiple comparisons on those blocks do not show to be worse
         than `best`, itself included.
@@ -69,6 +72,8 @@ class TuneResult:
     scores : DataFrame
         One row per evaluation, in the order of blocks: block, instance, seed, candidate, value,
         status, seconds, message.
+    failures : DataFrame
+        The rows of `scores` whose evaluation failed, with the reason in `message`.
     configurations : DataFrame
         One row per candidate: race, parent, initial, blocks, mean, and its parameters.
     races : DataFrame
@@ -150,6 +155,11 @@ class TuneResult:
     def scores(self) -> pd.DataFrame:
         """One row per evaluation."""
         return self._frame([b for b in self.known.blocks() if b >= 0])
+
+    @cached_property
+    def failures(self) -> pd.DataFrame:
+        """The rows of `scores` whose evaluation failed."""
+        return self.scores[self.scores["status"] != "ok"]
 
     @cached_property
     def tests(self) -> pd.DataFrame:

@@ -36,6 +36,7 @@ __all__ = ["Plan", "Series"]
 
 _RECENT = 500  # candidates that are learnt from, beside those still in
 
+_HOPELESS = 2  # races in which every evaluation fails, before the run is given up
 _AT_ONCE = 16  # evaluations of the best between two looks at what is left
 
 Flow = Iterator[list[Cell]]  # yields cells, and goes on once they are known
@@ -165,6 +166,8 @@ class Series:
             if len(entrants) < 2 or self._drawn_to_its_end:
                 return
             yield from self._hold("race", entrants, share, schedule.elites)
+            if len(self.races) >= _HOPELESS and not self.known.has_any_success:
+                return
 
     def _price_of_initial(self, schedule: Schedule, left: int | None) -> int:
         """Return what the initial candidates need: the first test, and more if it can be paid."""

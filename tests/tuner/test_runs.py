@@ -191,6 +191,15 @@ def test_what_failed_at_first_for_everyone_does_not_end_a_later_race(tuning):
     assert result.evaluations == 800
 
 
+@SET_ASIDE
+def test_a_run_in_which_nothing_succeeds_is_given_up_after_two_races(tuning):
+    result, _ = run(tuning, evaluate=lambda _: None, budget=2000)
+    assert (result.best, result.ended) == (None, Ended.ALL_FAILED)
+    assert len(result.races_held) == 2
+    assert result.evaluations < 600
+    assert len(result.failures) == result.evaluations
+
+
 def test_a_race_in_which_nobody_goes_ends_early(tuning):
     result, _ = run(tuning, evaluate=tuning.noise, budget=900, decider="f-race-sign")
     assert "no-elimination" in [race.ended for race in result.races_held]
