@@ -34,7 +34,7 @@ def tune(
     evaluate: Objective,
     instances: Sequence[Any] | None = None,
     *,
-    budget: int | Budget,
+    budget: int | Budget | Sequence[int | Budget],
     decider: str | Decider = "bayesian-friedman",
     initial: Sequence[Mapping[str, Any]] = (),
     maximize: bool = False,
@@ -71,9 +71,11 @@ def tune(
     instances : sequence or None
         Objects of any type that the configurations are to be good at. None: a noisy objective
         without instances.
-    budget : int or Budget
-        An int means evaluations. It is used up, and never exceeded. With `racer.Budget` in
-        seconds, the cost of an evaluation is estimated from those made.
+    budget : int, Budget, or list of these
+        An int means evaluations. It is never exceeded, and used up (with `deterministic`, but for
+        less than a configuration takes on all instances). With `racer.Budget` in seconds, the
+        cost of an evaluation is estimated from those made. A list, each larger than the one
+        before: a run with the first, which goes on from its end with what the next adds.
     decider : str or Decider
         Who decides in each race; as of `racer.race`.
     initial : sequence of configurations
@@ -140,7 +142,7 @@ def tune(
     (3, True, 500)
     """
     settings: dict[str, Any] = {
-        "budget": Budget.of(budget),
+        "budget": budget,
         "decider": decider,
         "initial": initial,
         "maximize": maximize,
@@ -210,11 +212,13 @@ def _progress() -> TunerProgress:
     return TunerProgress()
 
 
-def budgets_so_far(reader: Reader, budget: int | Budget | None) -> Any:
+def budgets_so_far(reader: Reader, budget: Any) -> Any:
     """Return the budgets of a recorded run, and after them `budget` if that is larger."""
     recorded = rebuilt(reader.path, "budget", reader.setup().settings.get("budget"))
     if budget is None:
         return recorded
+    if isinstance(budget, list | tuple):
+        return budget
     budgets = recorded if isinstance(recorded, list) else [recorded]
     new = Budget.of(budget)
     if not isinstance(budgets[-1], Budget) or not new.is_larger(budgets[-1]):

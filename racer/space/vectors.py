@@ -66,19 +66,15 @@ def vectors_around(
 
 
 def features(vectors: NDArray[np.float64], choices: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return vectors as points whose distances mean something, shape (k, d, w).
+    """Return vectors as points whose distances mean something, shape (k, d, 2).
 
-    Numbers have one coordinate, in the middle where they are absent; choices are the corners of
-    a simplex with edges of length 1, its centre where they are absent.
+    The first coordinate is that of a number, in the middle where it is absent, and 0 for choices;
+    the second says which choice, 0 where it is absent and for numbers.
     """
-    width = max(int(choices.max(initial=0)), 1)
-    points = np.zeros((*vectors.shape, width))
-    points[:, :, 0] = np.where(np.isnan(vectors), 0.5, vectors)
-    for j in np.flatnonzero(choices):
-        n = int(choices[j])
-        absent = np.isnan(vectors[:, j])
-        index = np.where(absent, 0, np.minimum(np.nan_to_num(vectors[:, j]) * n, n - 1)).astype(int)
-        points[:, j, :n] = np.sqrt(0.5) * np.eye(n)[index]
-        points[absent, j, :n] = np.sqrt(0.5) / n
-        points[:, j, n:] = 0.0
+    absent = np.isnan(vectors)
+    is_choice = choices > 0
+    points = np.zeros((*vectors.shape, 2))
+    points[:, :, 0] = np.where(is_choice, 0.0, np.where(absent, 0.5, vectors))
+    which = np.minimum(np.floor(np.where(absent, 0.0, vectors) * choices), choices - 1) + 1
+    points[:, :, 1] = np.where(is_choice & ~absent, which, 0.0)
     return points

@@ -31,6 +31,12 @@ class Knowledge:
         self._of: dict[int, dict[int, Outcome]] = {}
         self._usable: set[int] = set()
 
+    def copy(self) -> Knowledge:
+        """Return what is known now; outcomes are shared, as they never change."""
+        twin = Knowledge(maximize=self.maximize)
+        twin._of = {candidate: dict(known) for candidate, known in self._of.items()}
+        return twin
+
     def add(self, candidate: int, block: int, outcome: Outcome) -> None:
         """Take in an outcome."""
         self._of.setdefault(candidate, {})[block] = outcome

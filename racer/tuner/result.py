@@ -12,16 +12,18 @@ from racer.stats.bayesian_friedman import probability_best
 from racer.stats.joint import joint_comparisons
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
     from racer.racing.events import Ended
     from racer.tuner.events import RaceCompleted
     from racer.tuner.knowledge import Knowledge
-    from racer.tuner.stream import Place
+    from racer.tuner.stream import Stream
 
 __all__ = ["Origin", "TuneResult"]
+
+_COLUMNS = ("race", "parent", "initial", "blocks", "mean")  # of `configurations`
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,8 @@ class TuneResult:
     failures : DataFrame
         The rows of `scores` whose evaluation failed, with the reason in `message`.
     configurations : DataFrame
-        One row per candidate: race, parent, initial, blocks, mean, and its parameters.
+        One row per candidate: race, parent, initial, blocks, mean, and its parameters (one of
+        these names is followed by " (parameter)").
     races : DataFrame
         One row per race; the columns are the attributes of `RaceCompleted`.
     tests : DataFrame, held-out instances x elites
@@ -98,7 +101,7 @@ class TuneResult:
     races_held: tuple[RaceCompleted, ...]
     origins: tuple[Origin, ...]
     known: Knowledge
-    place: Callable[[int], Place]
+    stream: Stream
 
     @property
     def survivors(self) -> tuple[int, ...]:
@@ -136,8 +139,10 @@ class TuneResult:
         m = len(self.elites)
         if m < 2 or self.best_index is None:
             return dict.fromkeys(self.elites, 1.0 / max(m, 1))
-        seed = seed_for(self.seed, "probability-best")
-        shares = probability_best(self.known.costs(self.elites), seed=seed)
+        costs = self.known.costs(self.elites)
+        if not len(costs):  # on what they share, all of them failed
+            return dict.fromkeys(self.elites, 1.0 / m)
+        shares = probability_best(costs, seed=seed_for(self.seed, "probability-best"))
         return dict(zip(self.elites, shares.tolist(), strict=True))
 
     @cached_property
@@ -145,8 +150,10 @@ class TuneResult:
         """The elites not shown to be worse than the best."""
         if self.best_index not in self.elites or len(self.elites) < 2:
             return self.elites
-        seed = seed_for(self.seed, "indistinguishable")
-        found = joint_comparisons(self.known.costs(self.elites), seed=seed)
+        costs = self.known.costs(self.elites)
+        if not len(costs):
+            return self.elites
+        found = joint_comparisons(costs, seed=seed_for(self.seed, "indistinguishable"))
         best = self.elites.index(self.best_index)
         worse = {said.worse for said in found.accepted if said.better == best}
         return tuple(c for i, c in enumerate(self.elites) if i not in worse)
@@ -186,7 +193,7 @@ class TuneResult:
                 "initial": origin.initial,
                 "blocks": sum(block >= 0 for block in self.known.of(candidate)),
                 "mean": self.known.mean(candidate),
-                **config,
+                **{_column(name): value for name, value in config.items()},
             }
             for candidate, (origin, config) in enumerate(
                 zip(self.origins, self.configs, strict=True)
@@ -218,7 +225,7 @@ class TuneResult:
                 "message": outcome.message,
             }
             for block in blocks
-            for place in [self.place(block)]
+            for place in [self.stream.place(block)]
             for candidate, outcome in by_block[block]
         ]
         names = ["block", "instance", "seed", "candidate", "value", "status", "seconds", "message"]
@@ -231,3 +238,8 @@ class TuneResult:
             f"elites={self.elites}, ended={self.ended.value!r}, races={len(self.races_held)}, "
             f"candidates={len(self.configs)}, evaluations={self.evaluations}, seed={self.seed})"
         )
+
+
+def _column(name: str) -> str:
+    """Return the column of a parameter: its name, unless another column has that."""
+    return f"{name} (parameter)" if name in _COLUMNS else name

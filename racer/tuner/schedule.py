@@ -10,6 +10,8 @@ __all__ = ["Schedule"]
 _GROWTH = 5  # races in which the blocks that a candidate is expected to see grow by one each
 _PER_RACE = 14  # evaluations per squared number of races: with more, more races
 
+_MOST_RACES = 100  # planned; more follow if the budget still pays for them
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -60,7 +62,7 @@ class Schedule:
         """
         usual = 2 + int(math.log2(max(free, 1)))
         plan = cls(usual, usual if elites is None else elites, first_test, length)
-        most = math.isqrt((total or 0) // _PER_RACE)
+        most = min(math.isqrt((total or 0) // _PER_RACE), _MOST_RACES)
         while plan.races < most and plan.minimum + plan.least(plan.races) <= (total or 0):
             plan = replace(plan, races=plan.races + 1)
         return plan

@@ -21,7 +21,7 @@ from racer.tuner.knowledge import Knowledge
 from racer.tuner.proposals import Child, Proposals
 from racer.tuner.result import Origin
 from racer.tuner.schedule import Schedule
-from racer.tuner.stream import HELD_OUT, Place, Stream, held_out
+from racer.tuner.stream import HELD_OUT, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider
     from racer.evaluate.cell import Outcome
     from racer.racing.budget import Budget
-    from racer.racing.events import Callback
     from racer.space.space import Space
 
 __all__ = ["Plan", "Series"]
@@ -76,7 +75,8 @@ class Series:
     Parameters
     ----------
     plan : Plan
-    callbacks : sequence of callable
+    watched : bool
+        Whether anyone wants to know of the events.
 
     Attributes
     ----------
@@ -91,11 +91,14 @@ class Series:
     evaluations, seconds : int, float
         Used so far, without held-out instances.
     blocks_used : int
+    events : list
+        What has happened and has not been told yet.
     """
 
-    def __init__(self, plan: Plan, callbacks: Sequence[Callback]) -> None:
+    def __init__(self, plan: Plan, *, watched: bool) -> None:
         self._plan = plan
-        self._callbacks = callbacks
+        self._is_watched = watched
+        self.events: list[Any] = []
         self._proposals = Proposals(plan.space, plan.seed)
         self._budget = plan.budgets[0]
         self._contest: Contest | None = None
@@ -259,12 +262,16 @@ class Series:
                 patient=kind != "race",
                 maximize=self._plan.maximize,
             ),
-            self._watch if self._callbacks else None,
+            self._watch if self._is_watched else None,
         )
         ended = None
         while (ended := contest.ended) is None:
             block, alive = contest.block, contest.alive
             missing = [c for c in alive if block not in self.known.of(c)]
+            if len(missing) > 1 and self._left() is None:  # one tells what an evaluation costs
+                yield self._cells(missing[:1], block)
+                share -= 1
+                continue
             if len(missing) > share or not self._pays(len(missing)):
                 ended = "budget"
                 break
@@ -320,8 +327,10 @@ class Series:
             self.elite = tuple(c for c in self.elite if c in succeeded)
         else:
             ranked = self._expected_best_first([*alive, *others])
-            stay = tuple(c for c in ranked if c in alive)
-            gone = tuple(c for c in ranked if c in others)
+            stay = tuple(c for c in ranked if c in alive and c in succeeded)
+            gone = tuple(c for c in ranked if c in others and c in succeeded)
+            if not stay:  # who never succeeded is no elite, whoever was dropped before it
+                stay = self._expected_best_first(sorted(succeeded))
             self.elite = stay[:survivors] if kind == "race" else (*stay, *gone)
         self._told_apart = self._told_apart or contest.tells_apart
         self.best = self.elite[0] if self.elite and self._told_apart else None
@@ -367,8 +376,8 @@ class Series:
         self._publish(completed)
 
     def _publish(self, event: Any) -> None:
-        for callback in self._callbacks:
-            callback(event)
+        if self._is_watched:
+            self.events.append(event)
 
     def _why_over(self) -> Ended:
         if len(self.configs) == 1:
@@ -377,8 +386,8 @@ class Series:
             return Ended.ALL_FAILED
         if self.races and self.best is None and self.known.is_all_equal:
             return Ended.ALL_EQUAL
-        used_up = self._plan.stream.length is not None and self._left() != 0
-        return Ended.INSTANCES if used_up else Ended.BUDGET
+        nothing_new = self._plan.stream.length is not None and self._drawn_to_its_end
+        return Ended.INSTANCES if nothing_new and self._left() != 0 else Ended.BUDGET
 
     def _left(self) -> int | None:
         """Return how many evaluations are left; None if that cannot be told yet."""
@@ -387,21 +396,13 @@ class Series:
     def _pays(self, cells: int) -> bool:
         return self._budget.pays(cells, evaluations=self.evaluations, seconds=self.seconds)
 
-    def place(self, block: int) -> Place:
-        """Return where a block takes place, a held-out one included."""
-        return (
-            self._plan.stream.place(block)
-            if block >= 0
-            else held_out(self._plan.seed, HELD_OUT - block)
-        )
-
     def _cells(self, candidates: Sequence[int], block: int) -> list[Cell]:
         """Return the cells of a block that are not known."""
-        index, seed = self.place(block)
+        index, seed = self._plan.stream.place(block)
         held = self._plan.test_instances if block < 0 else self._plan.instances
         instance = None if index is None or held is None else held[index]
         return [
-            Cell(block, c, self.configs[c], instance, seed)
+            Cell(block, c, dict(self.configs[c]), instance, seed)
             for c in candidates
             if block not in self.known.of(c)
         ]

@@ -13,7 +13,7 @@ from racer.seeding import block_seed, rng_for, seed_for
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["HELD_OUT", "InstanceOrder", "Place", "Stream", "held_out"]
+__all__ = ["HELD_OUT", "InstanceOrder", "Place", "Stream"]
 
 InstanceOrder = Literal["shuffled", "given"]
 HELD_OUT = -1  # the block of the first held-out instance; the others go down from there
@@ -63,7 +63,10 @@ class Stream:
         return self.n_instances if self.deterministic else None
 
     def place(self, block: int) -> Place:
-        """Return where a block takes place."""
+        """Return where a block takes place; from HELD_OUT down they are the held-out instances."""
+        if block <= HELD_OUT:
+            index = HELD_OUT - block
+            return Place(index, seed_for(self.seed, "held out", index))
         if self.n_instances is None:
             return Place(None, block_seed(self.seed, block))
         turn, at = divmod(block, self.n_instances)
@@ -84,8 +87,3 @@ class Stream:
 @lru_cache(maxsize=16)
 def _shuffled(n: int, seed: int, turn: int) -> tuple[int, ...]:
     return tuple(rng_for(seed, "instances", turn).permutation(n).tolist())
-
-
-def held_out(seed: int, index: int) -> Place:
-    """Return where the block of a held-out instance takes place."""
-    return Place(index, seed_for(seed, "held out", index))

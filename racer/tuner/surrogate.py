@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -48,8 +47,8 @@ class Surrogate:
 
     Parameters
     ----------
-    features : ndarray, shape (m, d, w)
-        d parameters with w numbers each.
+    features : ndarray, shape (m, d, 2)
+        As `racer.space.vectors.features` returns them.
     effects : Effects
         Of the m candidates.
     start : Kernel, optional
@@ -89,7 +88,7 @@ class Surrogate:
         return np.asarray(self._mean + self._costs - self._noise * self._weights)
 
     def __call__(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the posterior mean, shape (k,), at features of shape (k, d, w)."""
+        """Return the posterior mean, shape (k,), at features of shape (k, d, 2)."""
         means = [
             _Covariance(some, self._features, self._spread)(self.kernel) @ self._weights
             for some in np.split(features, range(_AT_ONCE, len(features), _AT_ONCE))
@@ -133,20 +132,25 @@ class _Covariance:
 
     def __init__(self, one: NDArray[np.float64], other: NDArray[np.float64], spread: float) -> None:
         left, right = (f.transpose(1, 2, 0).astype(np.float32) for f in (one, other))
-        self._distances = np.zeros((len(left), left.shape[2], right.shape[2]), dtype=np.float32)
-        for k in range(left.shape[1]):
-            self._distances += (left[:, k, :, None] - right[:, k, None, :]) ** 2
+        self._distances = (left[:, 0, :, None] - right[:, 0, None, :]) ** 2
+        for j in np.flatnonzero(left[:, 1].any(axis=1) | right[:, 1].any(axis=1)):
+            self._distances[j] += left[j, 1, :, None] != right[j, 1, None, :]
         self._spread = spread
-        self._joint = lru_cache(maxsize=None)(self._joint_part)
-        self._own = lru_cache(maxsize=None)(self._own_part)
+        self._parts: dict[tuple[str, int], NDArray[np.float64]] = {}
 
     def __call__(self, kernel: Kernel) -> NDArray[np.float64]:
         """Return them, shape (len(one), len(other)); a new array."""
         share, size = _SHARES[kernel.share], _SIZES[kernel.size] * self._spread
-        covariance = (1.0 - share) * size * self._joint(kernel.range)
+        covariance = (1.0 - share) * size * self._part("joint", kernel.range)
         if share:
-            covariance += share * size * self._own(kernel.own_range)
+            covariance += share * size * self._part("own", kernel.own_range)
         return covariance
+
+    def _part(self, name: str, at: int) -> NDArray[np.float64]:
+        if (name, at) not in self._parts:
+            part = self._joint_part(at) if name == "joint" else self._own_part(at)
+            self._parts[name, at] = part
+        return self._parts[name, at]
 
     def _joint_part(self, at: int) -> NDArray[np.float64]:
         total = self._distances.sum(axis=0)

@@ -122,7 +122,8 @@ class Tuner:
         self._check_budget()
         self._told: dict[tuple[int, int], Outcome] = {}
         self._asked: dict[tuple[int, int], Cell] = {}
-        self._series = Series(self._plan, check_callbacks(callbacks))
+        self._callbacks = check_callbacks(callbacks)
+        self._series = Series(self._plan, watched=bool(self._callbacks))
         self._flow = self._series.run()
         self._advance()
 
@@ -240,8 +241,8 @@ class Tuner:
             seed=self.seed,
             races_held=tuple(series.races),
             origins=tuple(series.origins),
-            known=series.known,
-            place=series.place,
+            known=series.known.copy(),
+            stream=self._plan.stream,
         )
 
     def _take_in(self) -> None:
@@ -251,11 +252,15 @@ class Tuner:
         self._told, self._asked = {}, {}
 
     def _advance(self) -> None:
-        """Go on until there is something to ask for."""
+        """Go on until there is something to ask for, and then tell what has happened."""
         for cells in self._flow:
             if cells:
                 self._asked = {(cell.block, cell.candidate): cell for cell in cells}
-                return
+                break
+        events, self._series.events = self._series.events, []
+        for event in events:
+            for callback in self._callbacks:
+                callback(event)
 
 
 def _budgets(given: Any) -> tuple[Budget, ...]:

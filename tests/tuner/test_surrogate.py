@@ -13,7 +13,9 @@ from racer.tuner.surrogate import Kernel, Surrogate
 
 
 def points(m, d=2, seed=0):
-    return np.random.default_rng(seed).random((m, d, 1))
+    """Return numbers, and no choices, as `features` does."""
+    numbers = np.random.default_rng(seed).random((m, d))
+    return np.stack([numbers, np.zeros((m, d))], axis=2)
 
 
 def smooth(x):
@@ -132,7 +134,7 @@ def test_choices_and_absent_parameters_are_learnt():
     x, other = (
         features(np.array([space.encode(c) for c in some]), choices) for some in (configs, new)
     )
-    assert x.shape == (60, 3, 3)
+    assert x.shape == (60, 3, 2)
     assert np.isfinite(x).all()
     costs = np.array([cost(config) for config in configs])
     fitted = Surrogate(x, Effects(costs, np.full(60, 1e-3)))
@@ -144,13 +146,9 @@ def test_two_choices_are_as_far_apart_as_the_ends_of_a_range():
     space = Space({"kind": Categorical(["a", "b", "c"]), "x": Real(0, 1)})
     choices = choice_counts(space.parameters)
     assert choices.tolist() == [3, 0]
-    corners = [{"kind": "a", "x": 0}, {"kind": "b", "x": 0}, {"kind": "a", "x": 1}]
-    a, b, c = features(np.array([space.encode(config) for config in corners]), choices)
-    assert np.linalg.norm(a - b) == pytest.approx(1.0)
-    assert np.linalg.norm(a - c) == pytest.approx(1.0)
-    (absent,) = features(np.array([[np.nan, np.nan]]), choices)
-    assert absent[1, 0] == 0.5
-    distances = np.linalg.norm(
-        absent[0] - features(np.array([[1 / 6, 0], [0.5, 0]]), choices)[:, 0]
-    )
-    assert np.isfinite(distances)
+    corners = [{"kind": k, "x": x} for k, x in (("a", 0), ("b", 0), ("c", 0), ("a", 1))]
+    vectors = np.array([*(space.encode(config) for config in corners), [np.nan, np.nan]])
+    covariance = module._Covariance(features(vectors, choices), features(vectors, choices), 1.0)
+    distances = covariance._distances.sum(axis=0)
+    assert distances[0].tolist() == [0.0, 1.0, 1.0, 1.0, 1.25]  # absent: another choice, the middle
+    assert distances[4, 4] == 0.0
