@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -106,11 +107,22 @@ def compare_command(scores: Path, form: str | None, plot: Path | None, **setting
     scores. Either may have a column of folds. Empty fields are missing scores. The exit code is
     2 if the table cannot be compared.
     """
-    from racer.cli.csv_table import read_csv  # noqa: PLC0415  (pandas, which takes a second)
+    from racer.cli.csv_table import numbered, read_csv  # noqa: PLC0415  (pandas, which takes a second)
+    from racer.report.columns import Columns  # noqa: PLC0415
     from racer.report.compare import compare  # noqa: PLC0415
 
     try:
-        comparison = compare(read_csv(scores), **settings)
+        table = read_csv(scores)
+        ids = numbered(table, Columns(*(settings[role] for role in Columns._fields)))
+        if ids is not None:
+            settings["data_set"] = ids
+        comparison = compare(table, **settings)
+        if ids is not None:
+            note = (
+                f"Column {ids!r}, of numbers, names the data sets and is no algorithm; were it "
+                "one, put a column of names before it."
+            )
+            comparison = replace(comparison, notes=(note, *comparison.notes))
         click.echo(FORMATS[form or "text"](comparison))
         if plot is not None:
             figure: Any = comparison.plot().figure

@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 
 from racer.errors import ScoresError
+from racer.report.columns import Columns, is_numeric, recognised
+from racer.report.scores import MISSING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["read_csv"]
+__all__ = ["numbered", "read_csv"]
 
-_MISSING = {"", "nan", "na", "n/a", "null", "none", "?"}
 _DELIMITERS = (",", ";", "\t")
 
 
@@ -33,6 +34,11 @@ def read_csv(path: Path) -> pd.DataFrame:
     """
     header, *rows = _lines(path)
     names = [name.strip() for name in header]
+    if all(map(_is_number, names)):
+        raise ScoresError(
+            f"{path}: the first row is all numbers, so there is no header: add one, with a name "
+            "for each column"
+        )
     for number, row in enumerate(rows, start=2):
         if len(row) != len(names):
             raise ScoresError(
@@ -41,9 +47,10 @@ def read_csv(path: Path) -> pd.DataFrame:
     if not rows:
         raise ScoresError(f"{path} has a header and no rows")
     columns = [_column([row[place] for row in rows]) for place in range(len(names))]
+    indexed = False
     if names[0] == "":  # as a table is written with an index that has no name
         if list(columns[0]) == list(range(len(rows))):
-            names, columns = names[1:], columns[1:]
+            names, columns, indexed = names[1:], columns[1:], True
         else:
             names[0] = "data set"
     if "" in names:
@@ -51,7 +58,37 @@ def read_csv(path: Path) -> pd.DataFrame:
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise ScoresError(f"{path}: column {repeated[0]!r} occurs twice; give each its own name")
-    return pd.DataFrame(dict(zip(names, columns, strict=True)))
+    frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
+    frame.attrs["indexed"] = indexed
+    return frame
+
+
+def numbered(frame: pd.DataFrame, given: Columns) -> str | None:
+    """Return the column of numbers that names the data sets, if there is one and none is given.
+
+    It is found by its name, or is the first of a wide table, with whole numbers of which no two
+    are alike, when that is not so in all other columns and there are two of them at least.
+    """
+    if frame.empty or given.data_set is not None:
+        return None
+    found = recognised(frame, given)
+    if found.data_set is not None:
+        return found.data_set if is_numeric(frame[found.data_set]) else None
+    if found.algorithm is not None or frame.attrs["indexed"]:
+        return None
+    first, *others = (str(name) for name in frame if name != found.fold)
+    if frame.columns[0] != first or len(others) < 2 or not _counts(frame[first]):
+        return None
+    return None if all(_counts(frame[name]) for name in others) else first
+
+
+def _counts(column: pd.Series[float]) -> bool:
+    """Say whether a column holds whole numbers >= 0, more than one and all different."""
+    if not is_numeric(column) or len(column) < 2:
+        return False
+    values = column.to_numpy()
+    whole = np.isfinite(values) & (values >= 0) & (values == np.floor(values))
+    return bool(whole.all()) and column.is_unique
 
 
 def _lines(path: Path) -> list[list[str]]:
@@ -85,8 +122,15 @@ def _column(texts: list[str]) -> np.ndarray[tuple[int], np.dtype[np.float64 | np
         return np.array([text or None for text in stripped], dtype=object)
 
 
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(_number(text)))
+    except ValueError:
+        return False
+
+
 def _number(text: str) -> float:
-    if text.casefold() in _MISSING:
+    if text.casefold() in MISSING:
         return float("nan")
     if "_" in text:
         raise ValueError(text)

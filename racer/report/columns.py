@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.errors import ScoresError, SettingError
@@ -11,10 +12,11 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["DATA_SET", "Columns", "called", "recognised"]
+__all__ = ["DATA_SET", "Columns", "called", "is_numeric", "recognised"]
 
 # names by which columns are known, in lower case without blanks, dashes and underscores
 DATA_SET = ("dataset", "data", "instance", "problem", "task", "benchmark", "block", "db")
+_ID = re.compile(r"(^|[ _.-])[iI][dD]$|[a-z]I[dD]$")
 _ALGORITHM = ("algorithm", "classifier", "method", "model", "optimizer", "optimiser", "solver")
 _FOLD = ("fold", "run", "repetition", "repeat", "replicate", "seed", "cvfold")
 
@@ -39,7 +41,7 @@ def recognised(frame: pd.DataFrame, given: Columns) -> Columns:
     if found.algorithm is None:
         name = called(frame, _ALGORITHM, found)
         # a column of numbers is an algorithm of that name, unless the table is known to be long
-        if name is not None and (found.score is not None or not _is_numeric(frame[name])):
+        if name is not None and (found.score is not None or not is_numeric(frame[name])):
             found = found._replace(algorithm=name)
     found = found._replace(fold=found.fold or called(frame, _FOLD, found))
     found = found._replace(data_set=found.data_set or called(frame, DATA_SET, found))
@@ -48,14 +50,15 @@ def recognised(frame: pd.DataFrame, given: Columns) -> Columns:
     if found.score is not None:
         raise ScoresError(f"no column of algorithms beside score={found.score!r}: algorithm=..")
     first = str(frame.columns[0])
-    labels = first != found.fold and not _is_numeric(frame[first]) and _names(frame[first])
+    ids = is_numeric(frame[first]) and _ID.search(first) is not None
+    labels = first != found.fold and (ids or _names(frame[first]))
     return found._replace(data_set=found.data_set or (first if labels else None))
 
 
 def _long(frame: pd.DataFrame, found: Columns) -> Columns:
     """Return the columns of a long table, which must be all there."""
     if found.data_set is None:
-        texts = [n for n in map(str, frame) if n not in found and not _is_numeric(frame[n])]
+        texts = [n for n in map(str, frame) if n not in found and not is_numeric(frame[n])]
         found = found._replace(data_set=texts[0] if len(texts) == 1 else None)
     if found.score is None:
         rest = [str(name) for name in frame if name not in found]
@@ -86,7 +89,8 @@ def called(
     return None
 
 
-def _is_numeric(column: pd.Series[Any]) -> bool:
+def is_numeric(column: pd.Series[Any]) -> bool:
+    """Say whether a column holds numbers, not text."""
     import pandas as pd  # noqa: PLC0415
 
     return bool(pd.api.types.is_numeric_dtype(column))
@@ -96,4 +100,6 @@ def _names(column: pd.Series[Any]) -> bool:
     """Say whether a column of text holds names: with numbers in it, it is scores gone wrong."""
     import pandas as pd  # noqa: PLC0415
 
+    if is_numeric(column):
+        return False
     return bool(column.notna().any() and pd.to_numeric(column, errors="coerce").isna().all())

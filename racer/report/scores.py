@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-__all__ = ["Scores", "read_scores"]
+__all__ = ["MISSING", "Scores", "read_scores"]
+
+# texts that say that there is no score
+MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
 
 _TOLERANCE = 1e-9  # relative: what differs by less is a tie, whatever the method
 
@@ -137,7 +140,9 @@ def _labels(frame: pd.DataFrame, names: Sequence[str]) -> None:
             raise ScoresError(f"column {name!r} has no value in row {row}: every score needs one")
 
 
-def _numbers(column: pd.Series[Any], name: str) -> NDArray[np.float64]:
+def _numbers(
+    column: pd.Series[Any], name: str, data_sets: Sequence[object] | None
+) -> NDArray[np.float64]:
     """Return a column of scores; text, times and complex numbers are none."""
     import pandas as pd  # noqa: PLC0415
 
@@ -146,16 +151,48 @@ def _numbers(column: pd.Series[Any], name: str) -> NDArray[np.float64]:
         if pd.api.types.is_scalar(value) and pd.isna(value):
             continue
         if not isinstance(value, Real | np.bool_):
-            raise ScoresError(
-                f"column {name!r} holds {value!r} in row {row}, which is no number: correct it, "
-                f"leave it empty if it is missing, remove the column, or say what it is "
-                f"(data_set={name!r}, or for a long table algorithm=.., score=..)"
-            )
+            raise _no_number(column, name, data_sets)
         try:
             values[row] = float(value)
         except OverflowError:
             raise ScoresError(f"column {name!r} holds a number too large in row {row}") from None
     return values
+
+
+def _no_number(
+    column: pd.Series[Any], name: str, data_sets: Sequence[object] | None
+) -> ScoresError:
+    """Say which value of a column is to blame: the first that does not even look like a number."""
+    import pandas as pd  # noqa: PLC0415
+
+    others = [
+        (row, value)
+        for row, value in enumerate(column)
+        if not isinstance(value, Real | np.bool_)
+        and not (pd.api.types.is_scalar(value) and pd.isna(value))
+    ]
+    row, value = next((pair for pair in others if not _like_a_number(pair[1])), others[0])
+    if data_sets is None:
+        where, known = "", f"data_set={name!r}, or for a long table algorithm=.., score=.."
+        advice = f"leave it empty if it is missing, remove the column, or say what it is ({known})"
+    else:
+        where = f" (data set {_label(data_sets[row])!r})"
+        advice = "leave it empty if it is missing, or remove the column"
+    return ScoresError(
+        f"column {name!r} holds {value!r} in row {row}{where}, which is no number: "
+        f"correct it, {advice}"
+    )
+
+
+def _like_a_number(value: object) -> bool:
+    """Say whether a text reads as a number, or as a missing one."""
+    if not isinstance(value, str):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return value.strip().casefold() in MISSING
+    return "_" not in value
 
 
 def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
@@ -172,7 +209,7 @@ def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
         where = ", ".join(f"{name} {again.iloc[0][name]!r}" for name in keys)
         hint = "" if found.fold else "; if they are folds or runs, name their column, fold=.."
         raise ScoresError(f"more than one score for {where}{hint}")
-    frame = labels.assign(**{score: _numbers(frame[score], score)})
+    frame = labels.assign(**{score: _numbers(frame[score], score, list(frame[data_set]))})
     if found.fold is None:
         frame = frame.assign(**{fold: "0"})
     wide = frame.set_index([data_set, fold, algorithm])[score].unstack()  # noqa: PD010
@@ -200,7 +237,8 @@ def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
         hint = "" if found.fold else "; if its rows are folds or runs, name their column, fold=.."
         raise ScoresError(f"more than one row for data set {again[0][0]!r}{fold}{hint}")
     wide = frame.drop(columns=keys)
-    columns = {name: _numbers(wide[name], name) for name in map(str, wide)}
+    named = None if found.data_set is None else list(data_sets)
+    columns = {name: _numbers(wide[name], name, named) for name in map(str, wide)}
     return pd.DataFrame(columns, index=labels)
 
 

@@ -101,7 +101,9 @@ def test_columns_named_by_hand(tmp_path):
         (b"a,b\n1,2\n3\n", "row 3: 1 fields, but the header has 2"),
         (b"a,a\n1,2\n", "column 'a' occurs twice"),
         (b"a,,b\n1,2,3\n", "column 2 has no name"),
-        (b"a,b\n1,x\n2,3\n", "column 'b' holds '1'|column 'b' holds 'x'"),
+        (b"a,b\n1,x\n2,3\n", "column 'b' holds 'x' in row 0, which"),
+        (b"dataset,a,b\nd1,1,2\nd2,1,3\nd3,1,oops\n", r"'oops' in row 2 \(data set 'd3'\)"),
+        (b"3,.5,.4\n6,.7,.6\n", "the first row is all numbers.*no header"),
         (b"a,b\n1_0,1\n2,3\n", "column 'a' holds '1_0'"),
         (b'a,b\n"1,2\n', "unexpected end of data"),
         (b"\x89PNG\r\n\x1a\n\xff\xfe", "is no text in UTF-8"),
@@ -125,6 +127,53 @@ def test_a_bad_file_is_an_error_with_exit_code_2(tmp_path, content, message):
     assert isinstance(done.exception, SystemExit)
 
 
+@pytest.mark.parametrize("name", ["task_id", "id", "dataset", "nr"])
+def test_a_first_column_of_numbers_names_the_data_sets(tmp_path, name):
+    path = tmp_path / "scores.csv"
+    rows = "3,.5,.4,.1\n11,.6,.3,.2\n6,.7,.5,.1\n"
+    path.write_text(f"{name},alg_a,alg_b,alg_c\n{rows}", encoding="utf-8")
+    done = run(path, "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["algorithms"] == ["alg_a", "alg_b", "alg_c"]
+    assert found["data_sets"] == ["3", "11", "6"]
+    assert found["notes"][0].startswith(f"Column '{name}', of numbers, names the data sets")
+    assert f"Column '{name}', of numbers" in run(path).stdout
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a,b,c\n1.5,2,3\n2,1,2\n3,3,1\n",  # not whole
+        "a,b,c\n1,2.5,3\n1,1,2\n3,3,1\n",  # not unique
+        "a,b,c\n1,5,3\n2,6,2\n3,7,1\n",  # the others are no different
+        "a,b,c\n,2.5,3\n1,1,2\n3,3,1\n",  # not all there
+        ",a,b,c\n0,1,2.5,3\n1,2,1,2\n2,3,3,1\n",  # an index comes first
+    ],
+)
+def test_a_first_column_of_scores_is_an_algorithm(tmp_path, content):
+    path = tmp_path / "scores.csv"
+    path.write_text(content, encoding="utf-8")
+    done = run(path, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["algorithms"] == ["a", "b", "c"]
+    assert "of numbers" not in done.output
+
+
+def test_two_columns_of_numbers_are_two_algorithms(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("a,b\n1,2.5\n2,1\n3,3\n", encoding="utf-8")
+    assert json.loads(run(path, "--json").stdout)["algorithms"] == ["a", "b"]
+
+
+def test_a_column_of_data_sets_elsewhere_comes_first(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("a,b,c,name\n1,2.5,3,x\n2,1,2,y\n3,3,1,z\n", encoding="utf-8")
+    done = run(path, "--json", "--data-set", "name")
+    assert json.loads(done.stdout)["algorithms"] == ["a", "b", "c"]
+    assert "of numbers" not in done.output
+
+
 def test_a_directory_is_an_error(tmp_path):
     done = run(tmp_path)
     assert done.exit_code == 2
@@ -140,7 +189,8 @@ def test_a_directory_is_an_error(tmp_path):
         (("--rope", "-1", "--method", "signed-rank"), "rope=-1.0"),
         (("--rope", "0.1"), "name the method"),
         (("--method", "friedman", "--rope", "0.1"), "method='friedman' has none"),
-        (("--posthoc", "nemenyi", "--method", "signed-rank"), "has none"),
+        (("--posthoc", "nemenyi", "--method", "signed-rank"), "(--method friedman)"),
+        (("--posthoc", "nemenyi"), "posthoc='nemenyi' needs method=\"friedman\""),
         (("--score", "auc"), "score='auc': there is no such column"),
         (("--plot", "out.xyz"), "must end in one of"),
         (("--plot", "no/such/directory/out.png"), "there is no directory 'no/such/directory'"),

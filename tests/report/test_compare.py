@@ -310,7 +310,7 @@ class TestAuto:
         ({"method": "bradley-terry", "rope": 0.5}, "rope=0.5"),
         ({"method": "friedman", "rope": 0.1}, "rope=0.1: method='friedman' has none"),
         ({"method": "friedman", "posthoc": "tukey"}, "posthoc='tukey': choose from wilcoxon-holm"),
-        ({"posthoc": "nemenyi"}, "posthoc='nemenyi': method='bayesian-friedman' has none"),
+        ({"posthoc": "nemenyi"}, "posthoc='nemenyi' needs method=\"friedman\""),
         ({"method": "signed-rank", "local_rope": "paired"}, "local_rope='paired': method="),
         ({"method": "bradley-terry", "local_rope": "both"}, "local_rope='both'"),
         ({"seed": -1}, "seed=-1"),

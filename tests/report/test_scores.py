@@ -87,6 +87,28 @@ def test_columns_named_by_hand():
     assert read(numbers, data_set="id").data_sets == ("7", "8", "9")
 
 
+@pytest.mark.parametrize("name", ["id", "ID", "task_id", "openml-id", "TaskID", "dataset id"])
+def test_a_first_column_of_ids_names_the_data_sets(name):
+    frame = WIDE.assign(db=[3, 11, 7]).rename(columns={"db": name})
+    assert read(frame).data_sets == ("3", "11", "7")
+    assert read(frame).algorithms == ("A", "B")
+
+
+def test_other_whole_numbers_in_a_data_frame_are_scores():
+    frame = WIDE.assign(db=[3, 11, 7]).rename(columns={"db": "grid"})
+    assert read(frame).algorithms == ("grid", "A", "B")
+
+
+def test_what_names_the_data_sets_is_not_proposed_twice():
+    frame = WIDE.assign(notes=["fine", "odd", "fine"])
+    for columns in ({"data_set": "db"}, {}):
+        with pytest.raises(ScoresError, match="column 'notes' holds 'fine'") as caught:
+            read(frame, **columns)
+        assert "data_set=" not in str(caught.value)
+    with pytest.raises(ScoresError, match="data_set='notes'"):
+        read(frame[["A", "B", "notes"]])
+
+
 def test_a_column_of_numbers_called_like_a_label_is_an_algorithm():
     scores = read(WIDE.rename(columns={"A": "model"}))
     assert scores.algorithms == ("model", "B")
@@ -111,12 +133,15 @@ def test_failures_are_infinite():
         (np.ones((2, 2, 2)), "give a DataFrame"),
         ([[1], [2]], r"1 algorithm\(s\) \(0\): give at least 2"),
         (WIDE[["db", "A"]], "at least 2"),
-        (WIDE.assign(A=["1", "2", "n/a"]), "column 'A' holds '1' in row 0, which is no number"),
+        (WIDE.assign(A=["1", "2", "n/a"]), r"'1' in row 0 \(data set 'x'\), which is no number"),
         (WIDE.assign(A=[1, 2, "n/a"]), "column 'A' holds 'n/a' in row 2"),
         (WIDE.assign(A=[1, 2, 3j]), "column 'A' holds"),
         (WIDE.assign(A=pd.date_range("2020", periods=3)), "column 'A' holds Timestamp"),
         (WIDE.assign(A=pd.Series([1, 2, 10**400], dtype=object)), "too large in row 2"),
-        (pd.DataFrame({"A": ["0.1", "x"], "B": [1, 2]}), "column 'A' holds '0.1'"),
+        (pd.DataFrame({"A": ["0.1", "x"], "B": [1, 2]}), "column 'A' holds 'x' in row 1, which"),
+        (WIDE.assign(A=["1", "?", "oops"]), r"column 'A' holds 'oops' in row 2 \(data set 'z'\)"),
+        (WIDE.assign(A=[pd.NA, "1", "oops"]), "column 'A' holds 'oops' in row 2"),
+        (FOLDS.assign(accuracy=["1"] * 7 + ["x"]), r"holds 'x' in row 7 \(data set 'y'\)"),
         (WIDE.assign(A=np.nan, B=np.nan), "every cell is missing"),
         (WIDE.assign(B=np.nan), "algorithm 'B' has no score at all: leave it out"),
         (WIDE.set_axis(["db", "A", "A"], axis=1), "column 'A' occurs twice"),

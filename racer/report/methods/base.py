@@ -160,8 +160,13 @@ def rank_frame(names: tuple[str, ...], **columns: NDArray[np.float64]) -> pd.Dat
 def refuse(settings: Settings, method: str, *names: str) -> None:
     """Raise if a setting was given that a method does not have."""
     for name in names:
-        if getattr(settings, name) is not None:
-            raise SettingError(f"{name}={getattr(settings, name)!r}: method={method!r} has none")
+        value = getattr(settings, name)
+        if value is not None and name == "posthoc":
+            raise SettingError(
+                f'posthoc={value!r} needs method="friedman" (--method friedman), not {method!r}'
+            )
+        if value is not None:
+            raise SettingError(f"{name}={value!r}: method={method!r} has none")
 
 
 def as_index(frame: pd.DataFrame, names: tuple[str, ...]) -> Iterator[tuple[int, int]]:
