@@ -8,10 +8,11 @@ import re
 import select
 import shlex
 import shutil
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from racer.errors import ObjectiveError, SettingError
+from racer.errors import ObjectiveError, RacerWarning, SettingError
 from racer.evaluate.command_process import printable, run
 from racer.evaluate.command_template import Template, as_text, check_names
 from racer.evaluate.limits_fork import ending
@@ -63,6 +64,11 @@ class Command:
         race checks more before it begins: that each name in braces is one that candidates have,
         and that all candidates and instances are what arguments can hold, which is text,
         numbers, and paths.
+
+    Warns
+    -----
+    RacerWarning
+        Before a race, of parameters that have no place on the command line.
 
     See Also
     --------
@@ -130,6 +136,8 @@ class Command:
     ) -> None:
         """Raise ObjectiveError unless each configuration and instance can be put on the line.
 
+        Warns RacerWarning, once, of parameters that have no place on it.
+
         Parameters
         ----------
         configs : sequence
@@ -144,13 +152,21 @@ class Command:
         for index, config in enumerate(configs):
             with _named(f"candidate {index}"):
                 check_names(config)
-        self._template.refuse_unknown({*parameters, *(n for config in configs for n in config)})
+        known = {*parameters, *(n for config in configs for n in config)}
+        self._template.refuse_unknown(known)
         for index, config in enumerate(configs):
             with _named(f"candidate {index}"):
                 self._program_of(self.argv(config, "", 0))
         if takes_instance:
             for index, instance in enumerate(() if instances is None else instances):
                 as_text(instance, f"instance {index}")
+        if without := self._template.without_place(known):
+            warnings.warn(
+                f"the command has no place for {', '.join(map(repr, without))}: the program is not "
+                f"told; add {{parameters}} or {{{without[0]}}}",
+                RacerWarning,
+                stacklevel=2,
+            )
 
     def _program_of(self, argv: Sequence[str]) -> str:
         return self._program or _found(argv[0])

@@ -124,6 +124,10 @@ class Template:
                     argv.append(switch + text)
         return argv
 
+    def without_place(self, known: Collection[str]) -> list[str]:
+        """Return the parameters that the program would never be told of."""
+        return [] if PARAMETERS in self.names else sorted(set(known) - self.names)
+
     def refuse_unknown(self, known: Collection[str]) -> None:
         """Raise ObjectiveError for a place, or a switch, of no parameter that any candidate has."""
         for what, names in (

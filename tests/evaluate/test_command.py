@@ -195,6 +195,27 @@ def test_what_cannot_be_put_on_the_line_is_refused_before_the_race(
         racer.race(candidates, never(*argv), instances, budget=100)
 
 
+def test_parameters_without_a_place_are_told_once_before_the_race(tmp_path):
+    mark = tmp_path / "ran"
+    argv = [PROGRAM, "-c", f"open({str(mark)!r}, 'w'); print(1)", "{x}"]
+    pool = [{"x": 1, "beta": 2, "alpha": 3}, {"x": 2}]
+    message = r"no place for 'alpha', 'beta': .* add \{parameters\} or \{alpha\}"
+    with pytest.raises(racer.RacerWarning, match=message):  # an error here
+        racer.race(pool, Command(argv), [1], budget=2, deterministic=True)
+    assert not mark.exists()
+    with pytest.warns(racer.RacerWarning, match=message) as told:
+        racer.race(pool, Command(argv), [1], budget=2, deterministic=True)
+    assert sum("no place" in str(warning.message) for warning in told) == 1
+
+
+def test_a_parameter_of_the_space_without_a_place_is_told():
+    space = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
+    with pytest.raises(racer.RacerWarning, match=r"no place for 'y': .* or \{y\}"):
+        racer.tune(space, never("{x}"), [1, 2], budget=300)
+    never("{parameters}").check([{"x": 1}], None, space.parameters)
+    never("{x}", "--y={y}").check([{"x": 1}], None, space.parameters)
+
+
 def test_a_switch_of_no_parameter_is_refused():
     command = Command([PROGRAM, "{parameters}"], switches={"speed": "-s "})
     with pytest.raises(ObjectiveError, match="switches name 'speed', which no candidate has"):

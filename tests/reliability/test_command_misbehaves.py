@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import pytest
 from processes import alive, noted, wait_for
@@ -60,7 +61,9 @@ def script(tmp_path):
 def outcomes(evaluate, count=1, **settings):
     pool = [{"x": x} for x in range(count)]
     cells = [racer.Cell(0, c, config, None, 1) for c, config in enumerate(pool)]
-    workers = workers_for(evaluate, pool, None, **settings)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the command has no place", racer.RacerWarning)
+        workers = workers_for(evaluate, pool, None, **settings)
     return [outcome for _, outcome in sorted(workers.outcomes(cells))]
 
 

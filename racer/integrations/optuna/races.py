@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from optuna.distributions import BaseDistribution
 from optuna.trial import BaseTrial, TrialState
 
 from racer.deciders.guards import Protected
-from racer.errors import RaceStateError, SettingError
+from racer.errors import RaceStateError, ScoresError, SettingError
 from racer.evaluate.cell import Cell, Outcome
 from racer.integrations.optuna.values import is_maximized
 from racer.racing.race import Race
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Races", "Suggest", "Suggestion"]
 
+_LONGEST_REASON = 500
 Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
 
 
@@ -52,7 +54,13 @@ class Suggestion:
         if self._space is not None:
             return {name: trial.params[name] for name in self._space}
         assert callable(self._suggest)  # noqa: S101  (for the type checker)
-        return self._suggest(trial)
+        config = self._suggest(trial)
+        if config is None:
+            raise SettingError(
+                f"suggest returned None for trial {trial.number}: return the configuration that "
+                "evaluate gets, a dict of what the trial suggests, say"
+            )
+        return config
 
 
 class Races:
@@ -132,6 +140,7 @@ class Races:
             self._evaluate([(cell.config, cell.instance) for cell in cells])
             for cell in cells:
                 race.tell(cell, record.outcomes[cell.config][cell.instance])
+            self._check_some_succeed(fresh)
             for gone in sorted(alive - {numbers[i] for i in race.alive}):
                 record.end(gone)
                 alive.remove(gone)
@@ -141,6 +150,22 @@ class Races:
         self._spent += sum(len(record.outcomes[i]) for i in numbers) - before
         complete = [i for i in numbers if record.state(i) == TrialState.COMPLETE]
         return sorted(complete, key=record.cost)[: self._settings["elites"]]
+
+    def _check_some_succeed(self, fresh: list[int]) -> None:
+        """End these trials, and raise, if nothing has succeeded since the study began."""
+        outcomes = self._record.outcomes
+        patience = min(self._settings["first_test"], len(self._instances))  # as a race has it
+        if any(len(outcomes[n]) < patience for n in fresh):
+            return
+        told = [outcome for of_trial in outcomes.values() for outcome in of_trial.values()]
+        if any(outcome.value is not None for outcome in told):
+            return
+        for trial in fresh:
+            self._record.end(trial)
+        raise ScoresError(
+            f"all {len(told)} evaluations so far failed, the first with "
+            f"{told[0].message[:_LONGEST_REASON]!r}: mend evaluate, and race a new study"
+        )
 
     def _evaluate(self, wanted: list[tuple[int, int]]) -> None:
         """Evaluate what is not known of these trials on these blocks, and record it."""
@@ -158,9 +183,10 @@ class Races:
             Cell(block, i, self._config(n), self._instances[block], block_seed(record.seed, block))
             for i, (n, block) in enumerate(missing)
         ]
-        for cell, outcome in self._workers.outcomes(cells):
-            number, block = missing[cell.candidate]
-            record.report(number, block, _storable(outcome))
+        with closing(self._workers.outcomes(cells)) as outcomes:
+            for cell, outcome in outcomes:
+                number, block = missing[cell.candidate]
+                record.report(number, block, _storable(outcome))
 
     def _config(self, number: int) -> Any:
         if number not in self._configs:

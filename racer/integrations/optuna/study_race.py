@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from optuna.storages import InMemoryStorage
 
 from racer._checks import whole
 from racer.candidates.pool import as_sequence
 from racer.deciders.names import as_decider
 from racer.deciders.trace import TRace
-from racer.errors import BudgetError, SettingError
+from racer.errors import BudgetError, RaceInterrupted, SettingError
 from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import generators_put_back, workers_for
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
 from racer.integrations.optuna.races import Races, Suggestion
 from racer.integrations.optuna.record import StudyRecord
 from racer.racing.budget import Budget
+from racer.run.signals import exit_with_code, tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +116,10 @@ def race_study(
     RaceStateError
         Another process has gone on with the races of this study.
     ScoresError
-        Every evaluation failed.
+        Every evaluation failed on the first `first_test` instances: the study stops there.
+    RaceInterrupted
+        Ctrl-C; what is recorded stays, and the same call goes on. `result` has the `study`, and
+        the `evaluations` and `seed` of its races.
 
     Examples
     --------
@@ -153,9 +159,35 @@ def race_study(
     )
     record = StudyRecord(study, settings, items, seed)
     races = Races(record, workers, items, suggestion, evaluations, settings)
-    with generators_put_back():
-        races.run()
+    try:
+        with generators_put_back():
+            races.run()
+    except KeyboardInterrupt:
+        raise _interrupted(record) from None
     return best_trials_by_evidence(study)
+
+
+class _Stopped(NamedTuple):
+    """What is known when the races of a study are interrupted."""
+
+    study: Study
+    evaluations: int
+    seed: int
+    ended: str = "interrupted"
+
+
+def _interrupted(record: StudyRecord) -> RaceInterrupted:
+    study = record.study
+    in_memory = isinstance(study._storage, InMemoryStorage)  # noqa: SLF001  (nothing else says it)
+    where = ", which is in memory and ends with this program" if in_memory else ""
+    stop = RaceInterrupted(
+        _Stopped(study, record.evaluations, record.seed),
+        kept=f"all of them are recorded in study {study.study_name!r}{where}; go on with the same "
+        "call of race_study on it",
+    )
+    tell(f"racer: {stop}")  # now: who catches it may not
+    exit_with_code()
+    return stop
 
 
 def _first_test(decider: str | Decider | None, first_test: int | None) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import optuna
@@ -257,11 +259,50 @@ def test_failures_cost_their_cell_and_no_complete_trial_has_one():
 
 
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
-def test_when_all_fail_the_study_says_so():
+@pytest.mark.parametrize(
+    ("settings", "count"),
+    [({"trials": 1}, 6), ({"trials": 5}, 15), ({"trials": 5, "first_test": 5}, 25)],
+)
+def test_when_all_fail_the_study_stops_and_says_why(settings, count):
+    calls = []
+
+    def broken(config, instance, seed):
+        calls.append(instance)
+        raise ValueError(f"no module {len(calls)}")
+
     study = in_order()
-    with pytest.raises(racer.ScoresError):
-        raced(study, evaluate=lambda config, instance, seed: math.nan)
+    message = rf"all {count} evaluations so far failed, the first with 'ValueError: no module 1\b"
+    for _ in range(2):  # the same call says the same
+        with pytest.raises(racer.ScoresError, match=message) as told:
+            raced(study, evaluate=broken, **settings)
+        assert "trial.report" not in str(told.value)
+    assert len(calls) == count
     assert {t.state for t in study.trials} == {TrialState.FAIL}
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+def test_when_all_fail_on_few_instances_the_study_stops_too():
+    study = in_order()
+    with pytest.raises(racer.ScoresError, match="all 6 evaluations so far failed"):
+        race_study(study, lambda *_: math.nan, range(3), suggest=suggest, budget=90, trials=2)
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+def test_one_success_is_enough_to_go_on():
+    def once(config, instance, seed):
+        calls.append(instance)
+        return 1.0 if len(calls) == 7 else math.nan
+
+    calls = []
+    raced(in_order(), evaluate=once, budget=100)
+    assert len(calls) > 25
+
+
+def test_a_suggest_that_returns_nothing_is_refused_at_once():
+    study = in_order()
+    with pytest.raises(racer.SettingError, match="suggest returned None for trial 0: return"):
+        raced(study, suggest=lambda trial: None, evaluate=lambda *_: pytest.fail("evaluated"))
+    assert [t.state for t in study.trials] == [TrialState.FAIL]
 
 
 def test_an_error_in_suggest_fails_its_trial_and_comes_through():
@@ -284,18 +325,48 @@ def test_a_larger_budget_goes_on_where_it_ended():
     assert 248 < evaluations(study) <= 260
 
 
-def test_ctrl_c_comes_through_and_the_race_goes_on():
+def test_ctrl_c_comes_through_and_the_race_goes_on(capfd, monkeypatch, tmp_path):
+    monkeypatch.setattr("sys.excepthook", sys.excepthook)  # put back after
+
     def interrupted(config, instance, seed):
         if instance == 7.0:
             raise KeyboardInterrupt
         return evaluate(config, instance, seed)
 
-    whole, study = in_order(), in_order()
+    whole = in_order()
+    study = in_order(storage=f"sqlite:///{tmp_path}/study.db", study_name="solver")
     raced(whole)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(racer.RaceInterrupted) as stop:
         raced(study, evaluate=interrupted)
+    known = stop.value.result
+    assert (known.study, known.evaluations, known.seed) == (study, evaluations(study), 3)
+    assert (
+        f"after {known.evaluations} evaluations (seed 3); all of them are recorded in study "
+        "'solver'; go on with the same call of race_study on it"
+    ) in str(stop.value)
+    assert capfd.readouterr().err == f"racer: {stop.value}\n"
+    assert stop.value.__suppress_context__
     raced(study)
     assert held(study) == held(whole)
+
+
+def test_ctrl_c_in_a_script_is_one_line_without_a_traceback():
+    code = """
+import optuna
+from racer.integrations.optuna import race_study
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+def evaluate(config, instance, seed):
+    raise KeyboardInterrupt
+space = {"x": optuna.distributions.FloatDistribution(0, 1)}
+race_study(optuna.create_study(), evaluate, range(5), suggest=space, budget=99, seed=1)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=100
+    )
+    assert ran.returncode == 130
+    assert "Traceback" not in ran.stderr
+    (line,) = [line for line in ran.stderr.splitlines() if line.startswith("racer:")]
+    assert "in memory and ends with this program; go on with the same call" in line
 
 
 def test_calling_again_changes_nothing():
