@@ -10,6 +10,7 @@ __all__ = ["Schedule"]
 _GROWTH = 5  # races in which the blocks that a candidate is expected to see grow by one each
 _PER_RACE = 14  # evaluations per squared number of races: with more, more races
 
+_MOST_CANDIDATES = 2_000  # in a race: a budget without sense makes more races, not larger ones
 _MOST_RACES = 100  # planned; more follow if the budget still pays for them
 
 
@@ -78,7 +79,7 @@ class Schedule:
 
     def new_ones(self, race: int, share: int, *, known: int) -> int:
         """Return how many new candidates a share pays for, beside so many elites."""
-        size = share // self.blocks(race)
+        size = min(share // self.blocks(race), _MOST_CANDIDATES)
         return max(size if self._elites_are_free(race) else size - known, 0)
 
     def least(self, race: int) -> int:

@@ -6,12 +6,14 @@ import inspect
 import io
 import json
 import os
+import pickle
 import re
 import signal
 import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 
@@ -240,3 +242,83 @@ print(json.dumps([result.configs, result.best_index, result.elites]))
         for seed in ("1", "2")
     ]
     assert said[0] == said[1]
+
+
+def noisy(config, instance, seed):
+    return (config["x"] - 1) ** 2 + seed % 7 * 0.1
+
+
+LINE = racer.Space({"x": racer.Real(-5, 5)})
+
+
+def test_a_result_can_be_pickled():
+    result = racer.tune(LINE, noisy, budget=100, seed=1, callbacks=[lambda event: None])
+    again = pickle.loads(pickle.dumps(result))
+    assert again.best == result.best
+    pd.testing.assert_frame_equal(again.scores, result.scores)
+
+
+def test_a_result_stays_what_it_was_when_it_was_taken():
+    tuner = racer.Tuner(LINE, budget=100, seed=1)
+    for cell in tuner.ask()[:3]:
+        tuner.tell(cell, racer.Outcome("ok", 1.0))
+    taken = tuner.result()
+    while cells := tuner.ask():
+        for cell in cells:
+            tuner.tell(cell, racer.Outcome("ok", noisy(cell.config, None, cell.seed)))
+    assert taken.evaluations == len(taken.scores) == 3
+
+
+def test_a_callback_that_raises_does_not_end_the_run():
+    calls = []
+
+    def watch(event):
+        calls.append(event)
+        if len(calls) == 3:
+            raise RuntimeError("enough")
+
+    tuner = racer.Tuner(LINE, budget=100, seed=1, callbacks=[watch])
+    raised = 0
+    while cells := tuner.ask():
+        for cell in cells:
+            try:
+                tuner.tell(cell, racer.Outcome("ok", noisy(cell.config, None, cell.seed)))
+            except RuntimeError:
+                raised += 1
+    assert raised == 1
+    assert tuner.result().evaluations == 100
+
+
+def test_parameters_may_have_the_names_of_columns():
+    space = racer.Space({"parent": racer.Categorical(["a", "b"]), "mean": racer.Real(0, 1)})
+    result = racer.tune(space, lambda c, i, s: c["mean"] + s % 5, budget=100, seed=1)
+    frame = result.configurations
+    assert set(frame["parent (parameter)"]) <= {"a", "b"}
+    assert frame.loc[result.best_index, "mean (parameter)"] == result.best["mean"]
+
+
+def test_what_evaluate_does_to_its_configuration_stays_with_it():
+    def greedy(config, instance, seed):
+        config["x"] += 100.0
+        return noisy({"x": config["x"] - 100.0}, instance, seed)
+
+    kept = racer.tune(LINE, noisy, budget=100, seed=1)
+    changed = racer.tune(LINE, greedy, budget=100, seed=1)
+    assert changed.best == pytest.approx(kept.best)
+    assert changed.best in LINE
+
+
+def test_a_budget_of_seconds_is_not_overspent_by_the_first_block():
+    tuner = racer.Tuner(
+        LINE, budget=racer.Budget(seconds=5.0), initial=[{"x": float(x)} for x in range(5)], seed=1
+    )
+    while cells := tuner.ask():
+        for cell in cells:
+            tuner.tell(cell, racer.Outcome("ok", 1.0, seconds=1.0))
+    assert tuner.result().seconds <= 5.0
+
+
+def test_many_choices_and_a_huge_budget_are_no_trouble():
+    space = racer.Space({f"c{i}": racer.Categorical(range(1000)) for i in range(3)})
+    racer.tune(space, lambda c, i, s: c["c0"] + s % 9, budget=300, seed=1)
+    assert racer.Tuner(LINE, budget=10**12).ask()
