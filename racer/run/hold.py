@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from racer._checks import flag
 from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import workers_for
 from racer.racing.events import check_callbacks
-from racer.racing.race import Race
 from racer.run.drive import drive
 from racer.run.recorder import Recorder
 from racer.run.replay import begin_or_replay
 from racer.run.setup import set_up
-from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from racer.evaluate.objective import Objective
+    from racer.racing.race import Race
     from racer.run.progress import Display
     from racer.run.store import Store
+    from racer.tuner.tuner import Tuner
 
-__all__ = ["Contest", "hold"]
-
-Contest = TypeVar("Contest", Race, Tuner)
+__all__ = ["hold"]
 
 
 def hold(
-    make: Callable[[dict[str, Any], Sequence[Any]], Contest],
+    make: Callable[[dict[str, Any], Sequence[Any]], Race | Tuner],
     evaluate: Objective,
     settings: dict[str, Any],
     how: dict[str, Any],

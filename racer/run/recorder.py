@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from racer.errors import StoreError
 from racer.racing.budget import Budget
-from racer.racing.events import BlockCompleted, RaceEnded
+from racer.racing.events import BlockCompleted, CandidatesAdded, RaceEnded
 from racer.run.jsonable import decode, dumps, encode, same
 from racer.run.reading import CandidateRow, Ending, VerdictRow
 from racer.run.setup import VERSION, rebuilt
-from racer.tuner.events import CandidatesAdded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from racer.racing.events import Callback, Elimination
+    from racer.racing.events import Callback, Elimination, RaceCompleted
     from racer.run.reading import Reader
-    from racer.tuner.events import RaceCompleted
 
     Event = BlockCompleted | RaceEnded | CandidatesAdded | RaceCompleted
 

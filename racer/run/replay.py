@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from racer.errors import RacerWarning, RaceStateError
 from racer.evaluate.cell import Outcome
+from racer.racing.race import Race
 from racer.run.jsonable import same
 from racer.run.setup import refuse_differences
-from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
-    from racer.racing.race import Race
     from racer.run.reading import Reader
     from racer.run.recorder import Recorder
     from racer.run.schema import OutcomeRow
     from racer.run.setup import Setup
     from racer.run.store import Store
+    from racer.tuner.tuner import Tuner
 
 __all__ = ["begin_or_replay", "replay"]
 
@@ -56,10 +56,10 @@ def replay(race: Race | Tuner, reader: Reader, recorder: Recorder) -> None:
     recorder.go_on()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
-        if isinstance(race, Tuner):
-            _tell_all(race, reader)
-        else:
+        if isinstance(race, Race):
             _tell_by_block(race, reader)
+        else:
+            _tell_all(race, reader)
     if not recorder.all_came():
         reader.damaged("it has a verdict on a block whose outcomes are missing")
     recorder.replaying = False

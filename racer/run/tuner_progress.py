@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from racer.racing.events import BlockCompleted, RaceEnded
+from racer.racing.events import BlockCompleted, RaceCompleted, RaceEnded
 from racer.run.progress import Display
-from racer.tuner.events import RaceCompleted
 
 if TYPE_CHECKING:
     from rich.console import Console

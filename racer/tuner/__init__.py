@@ -1,6 +1,6 @@
 """Races in series: iterated racing over a space."""
 
-from racer.tuner.events import CandidatesAdded, RaceCompleted
+from racer.racing.events import CandidatesAdded, RaceCompleted
 from racer.tuner.result import TuneResult
 from racer.tuner.tuner import Tuner
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from racer.racing.events import Ended
-    from racer.tuner.events import RaceCompleted
+    from racer.racing.events import Ended, RaceCompleted
     from racer.tuner.knowledge import Knowledge
     from racer.tuner.stream import Stream
 

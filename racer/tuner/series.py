@@ -12,11 +12,10 @@ import numpy as np
 
 from racer.errors import RacerWarning
 from racer.evaluate.cell import Cell
-from racer.racing.events import BlockCompleted, Ended, RaceEnded
+from racer.racing.events import BlockCompleted, CandidatesAdded, Ended, RaceCompleted, RaceEnded
 from racer.seeding import seed_for
 from racer.tuner.contest import Contest, Rules
 from racer.tuner.effects import effects
-from racer.tuner.events import CandidatesAdded, RaceCompleted
 from racer.tuner.knowledge import Knowledge
 from racer.tuner.proposals import Child, Proposals
 from racer.tuner.result import Origin

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -172,3 +174,15 @@ def test_an_error_in_a_callback_ends_the_race():
 
     with pytest.raises(ZeroDivisionError):
         racer.race([1, 2], costly, budget=10, callbacks=[watch])
+
+
+def test_a_race_does_not_load_the_tuner():
+    """Each module costs start-up, and makes each fork of a limited evaluation dearer."""
+    script = (
+        "import sys, racer; racer.race([1, 2], lambda c, i, s: c, budget=20, seed=1); "
+        "print([name for name in sys.modules if name.startswith('racer.tuner')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
