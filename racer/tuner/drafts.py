@@ -26,6 +26,7 @@ __all__ = [
     "is_alike",
     "narrowing",
     "to_learn",
+    "untried_choices",
 ]
 
 WIDEST = 0.5  # spread at the beginning, as a share of the range
@@ -64,12 +65,14 @@ def drafts_around(
     choices: NDArray[np.intp],
     present: Present,
     surrogate: Surrogate | None,
+    untried: NDArray[np.intp],
     rng: np.random.Generator,
 ) -> Drafts:
     """Draw drafts for n children around the elites, the better the more often.
 
     Half of the children take each parameter from any elite. Most have their drafts in the order
-    of the surrogate's costs.
+    of the surrogate's costs; the others try a choice that has never been tried, while there are
+    any: the surrogate, which knows nothing of it, would never take it.
 
     Parameters
     ----------
@@ -84,6 +87,8 @@ def drafts_around(
         Says which parameters exist at vectors, shape (k, d) both.
     surrogate : Surrogate or None
         None: drafts stay in the order in which they were drawn.
+    untried : ndarray of int, shape (k, 2)
+        Of `untried_choices`.
     rng : Generator
     """
     m, d = len(elites), len(choices)
@@ -98,17 +103,40 @@ def drafts_around(
     middles = elites[of_each, np.arange(d)]
     drafts = vectors_around(
         np.repeat(middles, each, axis=0), np.repeat(spreads[parents], each), choices, rng
-    )
-    there = np.where(present(drafts), drafts, np.nan).reshape(n, each, d)
-    drafts = drafts.reshape(n, each, d)
+    ).reshape(n, each, d)
+    seen = np.empty(0, dtype=np.intp)
     if surrogate is not None:
-        seen = np.flatnonzero(rng.random(n) >= _UNSEEN)
-        points = features(there[seen].reshape(-1, d), choices)
-        costs = surrogate(points).reshape(len(seen), each)
+        is_seen = rng.random(n) >= _UNSEEN
+        seen, unseen = np.flatnonzero(is_seen), np.flatnonzero(~is_seen)
+        if len(untried):
+            which, choice = np.resize(rng.permutation(untried), (len(unseen), 2)).T
+            places = (choice + 0.5) / choices[which]
+            drafts[unseen, ::2, which] = places[:, None]  # the others, should it be forbidden
+    there = np.where(present(drafts.reshape(-1, d)).reshape(n, each, d), drafts, np.nan)
+    if surrogate is not None:
+        costs = surrogate(features(there[seen].reshape(-1, d), choices)).reshape(len(seen), each)
         order = costs.argsort(axis=1, kind="stable")[:, :, None]
         drafts[seen] = np.take_along_axis(drafts[seen], order, axis=1)
         there[seen] = np.take_along_axis(there[seen], order, axis=1)
     return Drafts(parents, drafts, there)
+
+
+def untried_choices(vectors: NDArray[np.float64], choices: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return which choices none of some vectors has: pairs of parameter and choice, shape (k, 2).
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (n, d)
+        NaN for parameters that do not exist.
+    choices : ndarray of int, shape (d,)
+        Of `choice_counts`.
+    """
+    found = []
+    for j in np.flatnonzero(choices).tolist():
+        places, n = vectors[:, j], int(choices[j])
+        tried = np.minimum(places[~np.isnan(places)] * n, n - 1).astype(np.intp)
+        found += [(j, choice) for choice in np.flatnonzero(np.bincount(tried, minlength=n) == 0)]
+    return np.array(found, dtype=np.intp).reshape(-1, 2)
 
 
 def is_alike(vector: NDArray[np.float64], others: NDArray[np.float64]) -> bool:

@@ -128,6 +128,27 @@ def test_the_surrogate_takes_the_more_promising_drafts():
     assert mean(with_surrogate=True) < 0.5 * mean(with_surrogate=False)
 
 
+@pytest.mark.parametrize("n_forbidden", [0, 1])
+def test_choices_that_nobody_has_tried_are_tried_whatever_the_surrogate_thinks(n_forbidden):
+    space = Space(
+        {"kind": Categorical([f"k{i}" for i in range(12)]), "x": Real(0, 1)},
+        forbidden=[{"kind": f"k{11 - i}"} for i in range(n_forbidden)],
+    )
+    configs = [{"kind": f"k{i % 4}", "x": i / 20} for i in range(20)]
+    proposals = begun(space, configs)
+    learnt(proposals, np.array([0.0 if c["kind"] == "k0" else 5.0 for c in configs]))
+    proposals.spread = 0.01  # that of choosing anew
+    children = proposals.around([0, 4], 200, 1, 0.0)
+    kinds = [child.config["kind"] for child in children]
+    assert {f"k{i}" for i in range(4, 12 - n_forbidden)} <= set(kinds)
+    assert kinds.count("k0") > 160  # nine tenths are where it is good
+    # now that all are tried, nobody goes there again
+    for child in children:
+        proposals.take(child.config)
+    later = [child.config["kind"] for child in proposals.around([0, 4], 100, 2, 0.0)]
+    assert later.count("k0") > 90
+
+
 def test_what_is_expected_of_candidates_is_told_in_the_order_asked():
     space = Space({"x": Real(0, 1)})
     configs = space.sample(30, seed=1)

@@ -19,6 +19,7 @@ from racer.tuner.drafts import (
     drafts_around,
     is_alike,
     to_learn,
+    untried_choices,
 )
 from racer.tuner.effects import Effects, effects
 from racer.tuner.surrogate import Surrogate
@@ -119,13 +120,21 @@ class Model:
             More configurations that are not to be proposed.
         """
         taken = np.array([*self.vectors, *map(self.axes.encode, others)])
+        untried = untried_choices(taken, self.axes.choices)
         spread = self.spread
         if rng.random() < _FARTHER:
             spread = WIDEST * (spread / WIDEST) ** rng.random()
         spreads = np.full(len(self._elites), spread)
         while True:
             drafts = drafts_around(
-                self._elites, 1, spreads, self.axes.choices, self._present, self._surrogate, rng
+                self._elites,
+                1,
+                spreads,
+                self.axes.choices,
+                self._present,
+                self._surrogate,
+                untried,
+                rng,
             ).vectors[0]
             found = self._first_new(drafts[:TRIES], taken)
             if found is not None:

@@ -48,8 +48,8 @@ class RacingSampler(BaseSampler):
     Where trials report values per instance, as ``trial.report(value, step=instance)``, these
     count, and not the trials' own values: the instances' difficulties are taken out, so that
     trials that saw different instances, or only some, can be compared; who was merely lucky on few
-    is not followed. So pruned trials count as much as they have seen. An instance whose value is NaN, or infinitely bad, is one on which
-    the trial failed.
+    is not followed. So pruned trials count as much as they have seen. An instance whose value is
+    NaN, or infinitely bad, is one on which the trial failed.
 
     Which parameters exist is learnt from the trials: that a parameter is there where another has
     certain values. One that is new, or has values that it never had, is drawn around the elites
@@ -68,7 +68,8 @@ class RacingSampler(BaseSampler):
         count; a pruned one's is at best the median of the complete ones'.
     seed : int >= 0, optional
         With the same seed, the same proposals follow from the same trials, also in another
-        process that goes on with a study (``n_jobs=1``; Optuna replaces the seed otherwise).
+        process that goes on with a study (``n_jobs=1``; Optuna replaces the seed otherwise,
+        but for the Latin hypercube).
 
     Raises
     ------
@@ -107,6 +108,7 @@ class RacingSampler(BaseSampler):
         self._n_startup = whole(n_startup_trials, "n_startup_trials", least=2)
         self._by_instance = flag(by_instance, "by_instance")
         self._seed = check_seed(seed)
+        self._design = self._seed  # its rows go by the trials' numbers: no two get the same one
         self._last: _View | None = None  # is replaced, never changed: several threads share it
 
     def __getstate__(self) -> dict[str, Any]:
@@ -120,7 +122,10 @@ class RacingSampler(BaseSampler):
         )
 
     def reseed_rng(self) -> None:
-        """Draw a new seed, as Optuna asks for in each thread with ``n_jobs > 1``."""
+        """Draw a new seed, as Optuna asks for in each thread with ``n_jobs > 1``.
+
+        The Latin hypercube of the first trials stays: drawn anew for each trial, it would be none.
+        """
         self._seed = check_seed(None)
 
     def infer_relative_search_space(
@@ -191,7 +196,7 @@ class RacingSampler(BaseSampler):
         """
         n = self._n_startup
         which, row = divmod(trial.number, n)
-        rng = rng_for(self._seed, "everywhere", which, name)
+        rng = rng_for(self._design, "everywhere", which, name)
         return axis.decode(float(rng.permutation(n)[row] + rng.random(n)[row]) / n)
 
     def _model(self, view: _View, space: Mapping[str, BaseDistribution]) -> Model:

@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 import threading
+from collections import Counter
 
 import numpy as np
 import optuna
@@ -191,7 +192,10 @@ def test_reseed_rng_changes_what_follows(n_before):
     run(study.sampler, sphere, 3, study)
     run(other.sampler, sphere, 3, other)
     later = zip(params(study)[n_before:], params(other)[n_before:], strict=True)
-    assert all(a != b for a, b in later)
+    if n_before:
+        assert all(a != b for a, b in later)
+    else:  # the Latin hypercube stays one
+        assert all(a == b for a, b in later)
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])
@@ -471,6 +475,26 @@ def test_studies_whose_trials_all_end_badly_go_on(state):
 
 
 # --- several threads
+
+
+def test_the_first_trials_fill_the_space_also_in_several_threads():
+    study = optuna.create_study(sampler=RacingSampler(seed=1, n_startup_trials=12))
+    study.optimize(branching, n_trials=12, n_jobs=4)
+    cells = sorted(int((math.log10(t.params["rate"]) + 4) * 3) for t in study.trials)
+    assert cells == list(range(12))
+    assert Counter(t.params["kind"] for t in study.trials) == {"a": 4, "b": 4, None: 4}
+
+
+def test_choices_that_no_trial_has_had_are_tried():
+    def objective(trial):
+        kind = trial.suggest_categorical("kind", range(20))
+        x = trial.suggest_float("x", 0.0, 1.0)
+        return x + (0 if kind == 7 else 2 if kind % 2 else 3)
+
+    study = optuna.create_study(sampler=RacingSampler(seed=1, n_startup_trials=4))
+    study.optimize(objective, n_trials=250)
+    assert {t.params["kind"] for t in study.trials} == set(range(20))
+    assert study.best_value < 0.02
 
 
 def test_several_threads_share_a_sampler():
