@@ -8,7 +8,7 @@ import numpy as np
 
 from racer._checks import is_real
 from racer.errors import ScoresError, SettingError
-from racer.stats._validation import as_floats
+from racer.stats._validation import as_floats, check_fraction
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,24 +45,60 @@ def check_alternative(alternative: Alternative) -> Alternative:
     return alternative
 
 
-def preferred(lower: float, upper: float, l0: float, l1: float) -> Preference:
-    """Return whom to prefer at least expected loss (Benavoli et al. 2014, eq. 9 and below).
+class PosteriorOfPair:
+    """What the posteriors of theta, the probability that x is better, have in common."""
 
-    x if even the lower probability that it is better exceeds l1 / (l0 + l1), y if even the
-    upper one is below that; otherwise the prior would decide. Rule iii of the paper has both
-    of its inequalities reversed.
-    """
-    for name, loss in (("l0", l0), ("l1", l1)):
-        if not is_real(loss) or not 0.0 < loss < np.inf:
-            raise SettingError(f"{name}={loss!r}: give a finite loss > 0")
-    threshold = l1 / (l0 + l1)
-    if lower > threshold:
-        return "x"
-    return "y" if upper < threshold else "indeterminate"
+    probability: float
+    lower: float
+    upper: float
+    indistinguishable: float
+    estimate: float
 
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the central credible interval of theta."""
+        return self._between((1.0 - check_fraction(level, "level")) / 2.0)
 
-def one_row(**columns: float) -> pd.DataFrame:
-    """Return a frame of one row."""
-    import pandas as pd  # noqa: PLC0415
+    def prefer(self, *, l0: float = 1.0, l1: float = 19.0) -> Preference:
+        """Return whom to prefer at least expected loss (Benavoli et al. 2014, eq. 9 and below).
 
-    return pd.DataFrame([columns])
+        x if even the lower probability that it is better exceeds l1 / (l0 + l1), y if even the
+        upper one is below that; otherwise the prior would decide. Rule iii of the paper has both
+        of its inequalities reversed.
+
+        Parameters
+        ----------
+        l0, l1 : float > 0
+            Losses: of not preferring x although it is better, and of preferring it although
+            it is not. Preferring y thus does not claim that y is better.
+
+        Returns
+        -------
+        "x", "y" or "indeterminate"
+        """
+        for name, loss in (("l0", l0), ("l1", l1)):
+            if not is_real(loss) or not 0.0 < loss < np.inf:
+                raise SettingError(f"{name}={loss!r}: give a finite loss > 0")
+        threshold = l1 / (l0 + l1)
+        if self.lower > threshold:
+            return "x"
+        return "y" if self.upper < threshold else "indeterminate"
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """Return one row: estimate, low, high, probability, lower, upper, in_rope."""
+        import pandas as pd  # noqa: PLC0415
+
+        low, high = self.interval(level)
+        columns = {
+            "estimate": self.estimate,
+            "low": low,
+            "high": high,
+            "probability": self.probability,
+            "lower": self.lower,
+            "upper": self.upper,
+            "in_rope": self.indistinguishable,
+        }
+        return pd.DataFrame([columns])
+
+    def _between(self, tail: float) -> tuple[float, float]:
+        """Return the quantiles of theta at `tail` and 1 - `tail`."""
+        raise NotImplementedError

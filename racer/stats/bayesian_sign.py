@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from racer.seeding import rng_for
-from racer.stats._pair import Preference, one_row, preferred
-from racer.stats._validation import check_epsilon, check_fraction, check_strength
+from racer.stats._pair import PosteriorOfPair
+from racer.stats._validation import check_epsilon, check_strength
 from racer.stats.sign import count, probability_better, quantile, three_way
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
@@ -19,7 +18,7 @@ __all__ = ["BayesianSignResult", "bayesian_sign_test"]
 
 
 @dataclass(frozen=True)
-class BayesianSignResult:
+class BayesianSignResult(PosteriorOfPair):
     """Result of `bayesian_sign_test`.
 
     Attributes
@@ -56,36 +55,10 @@ class BayesianSignResult:
     strength: float
     ignorance: float
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the central credible interval of theta."""
-        tail = (1.0 - check_fraction(level, "level")) / 2.0
+    def _between(self, tail: float) -> tuple[float, float]:
         ties = self.n_ties + self.strength
         low = quantile(self.n_better, self.n_worse, ties, tail)
         return low, 1.0 - quantile(self.n_worse, self.n_better, ties, tail)
-
-    def prefer(self, *, l0: float = 1.0, l1: float = 19.0) -> Preference:
-        """Return whom to prefer: x, y, or "indeterminate" where the prior would decide.
-
-        Parameters
-        ----------
-        l0, l1 : float > 0
-            Losses: of not preferring x although it is better, and of preferring it although
-            it is not. Preferring y thus does not claim that y is better.
-        """
-        return preferred(self.lower, self.upper, l0, l1)
-
-    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """Return one row: estimate, low, high, probability, lower, upper, in_rope."""
-        low, high = self.interval(level)
-        return one_row(
-            estimate=self.estimate,
-            low=low,
-            high=high,
-            probability=self.probability,
-            lower=self.lower,
-            upper=self.upper,
-            in_rope=self.indistinguishable,
-        )
 
     def plot(self, names: tuple[str, str] = ("x", "y"), *, ax: Axes | None = None) -> Axes:
         """Draw 4000 draws of the shares of blocks lost, tied and won by x.

@@ -16,14 +16,13 @@ import numpy as np
 from racer._checks import is_real
 from racer.errors import SettingError
 from racer.seeding import check_seed, rng_for
-from racer.stats._pair import Preference, one_row, paired, preferred
-from racer.stats._validation import check_draws, check_fraction, check_strength, frozen
+from racer.stats._pair import PosteriorOfPair, paired
+from racer.stats._validation import check_draws, check_strength, frozen
 from racer.stats.signed_rank import differences, signed_levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import pandas as pd
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
@@ -34,7 +33,7 @@ IGNORANCE = (math.sqrt(17.0) - 3.0) / 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class BayesianSignedRankResult:
+class BayesianSignedRankResult(PosteriorOfPair):
     """Result of `bayesian_signed_rank_test`.
 
     Attributes
@@ -80,35 +79,9 @@ class BayesianSignedRankResult:
     rope: float
     ignorance: float
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the central credible interval of theta."""
-        tail = (1.0 - check_fraction(level, "level")) / 2.0
+    def _between(self, tail: float) -> tuple[float, float]:
         low, high = np.quantile(self.theta, [tail, 1.0 - tail])
         return float(low), float(high)
-
-    def prefer(self, *, l0: float = 1.0, l1: float = 19.0) -> Preference:
-        """Return whom to prefer: x, y, or "indeterminate" where the prior would decide.
-
-        Parameters
-        ----------
-        l0, l1 : float > 0
-            Losses: of not preferring x although it is better, and of preferring it although
-            it is not. Preferring y thus does not claim that y is better.
-        """
-        return preferred(self.lower, self.upper, l0, l1)
-
-    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """Return one row: estimate, low, high, probability, lower, upper, in_rope."""
-        low, high = self.interval(level)
-        return one_row(
-            estimate=self.estimate,
-            low=low,
-            high=high,
-            probability=self.probability,
-            lower=self.lower,
-            upper=self.upper,
-            in_rope=self.indistinguishable,
-        )
 
     def plot(self, names: tuple[str, str] = ("x", "y"), *, ax: Axes | None = None) -> Axes:
         """Draw the posterior: of the three shares with a rope, of theta without.
