@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 from racer._checks import is_real, is_whole
 from racer.errors import BudgetError
@@ -62,6 +64,23 @@ class Budget:
                 f"budget={budget!r}: give a whole number of evaluations, or racer.Budget(..)"
             )
         return cls(evaluations=int(budget))
+
+    @classmethod
+    def each(cls, given: Any) -> tuple[Budget, ...]:
+        """Return one budget, or those of a run that goes on from its end, each larger.
+
+        Raises
+        ------
+        BudgetError
+            None at all, or one that is not larger than the one before.
+        """
+        budgets = tuple(map(cls.of, given if isinstance(given, list | tuple) else [given]))
+        if not budgets:
+            raise BudgetError("budget=[]: give at least one")
+        for one, other in pairwise(budgets):
+            if not other.is_larger(one):
+                raise BudgetError(f"budget {other} after {one}: give a larger one")
+        return budgets
 
     def pays(self, cells: int, *, evaluations: int, seconds: float) -> bool:
         """Say whether `cells` more can be paid for after so many evaluations and seconds."""

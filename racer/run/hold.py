@@ -28,11 +28,11 @@ __all__ = ["hold"]
 
 def hold(
     make: Callable[[dict[str, Any], Sequence[Any]], Race | Tuner],
+    show: Callable[[], Display],
     evaluate: Objective,
     settings: dict[str, Any],
     how: dict[str, Any],
     store: Store | None,
-    show: Callable[[], Display],
     *,
     n_jobs: int,
     progress: bool,
@@ -44,14 +44,14 @@ def hold(
     ----------
     make : callable
         Returns the contest of settings and callbacks.
+    show : callable
+        Returns the display, if there is to be progress.
     settings : dict
         Of the contest.
     how : dict
         How a cell is evaluated: retries, timeout, memory.
     store : Store, optional
         Entered.
-    show : callable
-        Returns the display, if there is to be progress.
     evaluate, n_jobs, progress, callbacks
         As of `racer.race`.
     """

@@ -12,7 +12,7 @@ from racer.run.hold import hold
 from racer.run.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from os import PathLike
 
     from racer.deciders.decider import Decider
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from racer.racing.result import RaceResult
     from racer.run.progress import Progress
 
-__all__ = ["hold_race", "how_to_evaluate", "race"]
+__all__ = ["how_to_evaluate", "made_of", "race", "show_race"]
 
 
 def race(
@@ -145,10 +145,10 @@ def race(
 
     with ExitStack() as stack:
         file = None if store is None else stack.enter_context(Store(store))
-        return hold_race(
-            candidates,
+        result: RaceResult = hold(
+            made_of(candidates, instances),
+            show_race,
             evaluate,
-            instances,
             settings,
             how,
             file,
@@ -156,40 +156,22 @@ def race(
             progress=progress,
             callbacks=callbacks,
         )
+        return result
 
 
-def hold_race(
-    candidates: Sequence[Any],
-    evaluate: Objective,
-    instances: Sequence[Any] | None,
-    settings: dict[str, Any],
-    how: dict[str, Any],
-    store: Store | None,
-    *,
-    n_jobs: int,
-    progress: bool,
-    callbacks: Sequence[Callback],
-) -> RaceResult:
-    """Hold a race, or go on with the one in the store; see `racer.run.hold.hold`."""
+def made_of(
+    candidates: Sequence[Any], instances: Sequence[Any] | None
+) -> Callable[[dict[str, Any], Sequence[Callback]], Race]:
+    """Return what makes the race of settings and callbacks."""
 
     def make(settings: dict[str, Any], callbacks: Sequence[Callback]) -> Race:
         return Race(candidates, instances, **settings, callbacks=callbacks)
 
-    result: RaceResult = hold(
-        make,
-        evaluate,
-        settings,
-        how,
-        store,
-        _progress,
-        n_jobs=n_jobs,
-        progress=progress,
-        callbacks=callbacks,
-    )
-    return result
+    return make
 
 
-def _progress() -> Progress:
+def show_race() -> Progress:
+    """Return the display of a race."""
     from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where it is needed)
 
     return Progress()

@@ -142,10 +142,8 @@ class Recorder:
 
 def _budgets(given: Any) -> Budget | list[Budget]:
     """Return the budget of a contest, or those of a run that went on from its end."""
-    if not isinstance(given, list | tuple):
-        return Budget.of(given)
-    budgets = [Budget.of(budget) for budget in given]
-    return budgets[0] if len(budgets) == 1 else budgets
+    budgets = Budget.each(given)
+    return budgets[0] if len(budgets) == 1 else list(budgets)
 
 
 def _told(verdict: VerdictRow | Ending) -> str:

@@ -9,11 +9,12 @@ from racer.errors import SettingError, StoreError
 from racer.evaluate.limits import Limits
 from racer.racing.budget import Budget
 from racer.racing.race import SETTINGS
-from racer.run.race import hold_race
+from racer.run.hold import hold
+from racer.run.race import made_of, show_race
 from racer.run.reading import no_race_in
 from racer.run.setup import rebuilt
 from racer.run.store import Store
-from racer.run.tune import budgets_so_far, hold_tuner
+from racer.run.tune import budgets_so_far, made_in, show_tuner
 from racer.space.space import Space
 from racer.tuner.tuner import SETTINGS as TUNER_SETTINGS
 
@@ -117,7 +118,9 @@ def resume(
             }
             if candidates is None:
                 candidates = rebuilt(file.path, "candidates", recorded.candidates)
-            return hold_race(candidates, evaluate, instances, settings, how, file, **rest)
+            make = made_of(candidates, instances)
+            raced: RaceResult = hold(make, show_race, evaluate, settings, how, file, **rest)
+            return raced
         _refuse_others(file.path, "run of races", candidates=candidates)
         settings = {name: kept(name) for name in TUNER_SETTINGS}
         settings["budget"] = budgets_so_far(file.reader, budget)
@@ -127,7 +130,9 @@ def resume(
             space = _space(file.path, kept("space"))
         if test_instances is None:
             test_instances = kept("test_instances") or None
-        return hold_tuner(space, evaluate, instances, test_instances, settings, how, file, **rest)
+        tuning = made_in(space, instances, test_instances)
+        tuned: TuneResult = hold(tuning, show_tuner, evaluate, settings, how, file, **rest)
+        return tuned
 
 
 def _space(path: str, written: Any) -> Space:

@@ -14,7 +14,7 @@ from racer.run.store import Store
 from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
     from racer.deciders.decider import Decider
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from racer.tuner.result import TuneResult
     from racer.tuner.stream import InstanceOrder
 
-__all__ = ["budgets_so_far", "hold_tuner", "tune"]
+__all__ = ["budgets_so_far", "made_in", "show_tuner", "tune"]
 
 
 def tune(
@@ -158,11 +158,10 @@ def tune(
         file = None if store is None else stack.enter_context(Store(store))
         if file is not None and file.holds_a_race:
             settings["budget"] = budgets_so_far(file.reader, budget)
-        return hold_tuner(
-            space,
+        result: TuneResult = hold(
+            made_in(space, instances, test_instances),
+            show_tuner,
             evaluate,
-            instances,
-            test_instances,
             settings,
             how,
             file,
@@ -170,43 +169,24 @@ def tune(
             progress=progress,
             callbacks=callbacks,
         )
+        return result
 
 
-def hold_tuner(
-    space: Space,
-    evaluate: Objective,
-    instances: Sequence[Any] | None,
-    test_instances: Sequence[Any] | None,
-    settings: dict[str, Any],
-    how: dict[str, Any],
-    store: Store | None,
-    *,
-    n_jobs: int,
-    progress: bool,
-    callbacks: Sequence[Callback],
-) -> TuneResult:
-    """Hold a run of races, or go on with the one in the store; see `racer.run.hold.hold`."""
+def made_in(
+    space: Space, instances: Sequence[Any] | None, test_instances: Sequence[Any] | None
+) -> Callable[[dict[str, Any], Sequence[Callback]], Tuner]:
+    """Return what makes the run of settings and callbacks."""
 
     def make(settings: dict[str, Any], callbacks: Sequence[Callback]) -> Tuner:
         return Tuner(
             space, instances, test_instances=test_instances, **settings, callbacks=callbacks
         )
 
-    result: TuneResult = hold(
-        make,
-        evaluate,
-        settings,
-        how,
-        store,
-        _progress,
-        n_jobs=n_jobs,
-        progress=progress,
-        callbacks=callbacks,
-    )
-    return result
+    return make
 
 
-def _progress() -> TunerProgress:
+def show_tuner() -> TunerProgress:
+    """Return the display of a run of races."""
     from racer.run.tuner_progress import TunerProgress  # noqa: PLC0415  (Rich, as for a race)
 
     return TunerProgress()

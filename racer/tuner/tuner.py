@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import flag, whole
@@ -109,7 +108,7 @@ class Tuner:
             space=space,
             instances=self.instances,
             test_instances=self.test_instances,
-            budgets=_budgets(budget),
+            budgets=Budget.each(budget),
             decider=as_decider(decider),
             initial=_checked(space, initial),
             maximize=flag(maximize, "maximize"),
@@ -261,17 +260,6 @@ class Tuner:
         for event in events:
             for callback in self._callbacks:
                 callback(event)
-
-
-def _budgets(given: Any) -> tuple[Budget, ...]:
-    """Return the budgets, each larger than the one before."""
-    budgets = tuple(Budget.of(b) for b in (given if isinstance(given, list | tuple) else [given]))
-    if not budgets:
-        raise BudgetError("budget=[]: give at least one")
-    for one, other in pairwise(budgets):
-        if not other.is_larger(one):
-            raise BudgetError(f"budget {other} after {one}: give a larger one")
-    return budgets
 
 
 def _checked(space: Space, initial: Any) -> tuple[dict[str, Any], ...]:
