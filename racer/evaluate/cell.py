@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from racer.errors import RaceStateError
 
-__all__ = ["Cell", "Outcome", "Status", "check_outcome"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Cell", "Outcome", "Status", "all_failed", "check_outcome"]
 
 Status = Literal["ok", "failed", "invalid", "timeout", "memory", "killed"]
 
@@ -52,6 +55,15 @@ class Outcome(NamedTuple):
 
 
 _STATUSES = get_args(Status)
+_LONGEST_REASON = 500  # characters of a message in a sentence
+
+
+def all_failed(outcomes: Sequence[Outcome]) -> str:
+    """Say in a sentence that all of them failed, and how the first did."""
+    return (
+        f"all {len(outcomes)} evaluations failed, the first with "
+        f"{outcomes[0].message[:_LONGEST_REASON]!r}"
+    )
 
 
 def check_outcome(outcome: Outcome) -> None:

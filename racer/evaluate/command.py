@@ -132,7 +132,7 @@ class Command:
         self,
         configs: Sequence[Any],
         instances: Sequence[Any] | None,
-        parameters: Collection[str] = (),
+        parameters: Collection[str] | None = (),
     ) -> None:
         """Raise ObjectiveError unless each configuration and instance can be put on the line.
 
@@ -144,7 +144,7 @@ class Command:
             Candidates.
         instances : sequence or None
         parameters : collection of str
-            Names that other candidates, which are still to come, may have.
+            Names that other candidates, which are still to come, may have; None: nobody knows.
         """
         takes_instance = "instance" in self._template.names
         if takes_instance and (instances is None or not len(instances)):
@@ -152,8 +152,9 @@ class Command:
         for index, config in enumerate(configs):
             with _named(f"candidate {index}"):
                 check_names(config)
-        known = {*parameters, *(n for config in configs for n in config)}
-        self._template.refuse_unknown(known)
+        known = {*(parameters or ()), *(n for config in configs for n in config)}
+        if parameters is not None:
+            self._template.refuse_unknown(known)
         for index, config in enumerate(configs):
             with _named(f"candidate {index}"):
                 self._program_of(self.argv(config, "", 0))
@@ -246,7 +247,7 @@ def check_command(
     evaluate: object,
     configs: Sequence[Any],
     instances: Sequence[Any] | None,
-    parameters: Collection[str],
+    parameters: Collection[str] | None,
 ) -> None:
     """Make a `Command` check what it will be run with; other objectives pass."""
     if isinstance(evaluate, Command):

@@ -307,7 +307,7 @@ def workers_for(
     retries: int = 0,
     timeout: float | None = None,
     memory: int | None = None,
-    parameters: Collection[str] = (),
+    parameters: Collection[str] | None = (),
 ) -> Workers:
     """Return workers for these evaluations, after checking that they can work.
 
@@ -326,7 +326,7 @@ def workers_for(
     memory : int, optional
         Bytes that an evaluation may hold.
     parameters : collection of str
-        Names that other configurations, which are still to come, may have.
+        Names that other configurations, which are still to come, may have; None: nobody knows.
 
     Raises
     ------

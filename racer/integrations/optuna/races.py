@@ -11,7 +11,7 @@ from optuna.trial import BaseTrial, TrialState
 
 from racer.deciders.guards import Protected
 from racer.errors import RaceStateError, ScoresError, SettingError
-from racer.evaluate.cell import Cell, Outcome
+from racer.evaluate.cell import Cell, Outcome, all_failed
 from racer.integrations.optuna.values import is_maximized
 from racer.racing.race import Race
 from racer.seeding import block_seed, rng_for
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Races", "Suggest", "Suggestion"]
 
-_LONGEST_REASON = 500
 Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
 
 
@@ -44,6 +43,11 @@ class Suggestion:
                 f"suggest is a {type(suggest).__name__}: give suggest(trial) -> config, or "
                 "{name: optuna distribution, ..}"
             )
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of what a configuration has, None if only the trials will tell."""
+        return None if self._space is None else tuple(self._space)
 
     def ask(self, study: Study) -> optuna.Trial:
         """Return a new trial."""
@@ -162,10 +166,7 @@ class Races:
             return
         for trial in fresh:
             self._record.end(trial)
-        raise ScoresError(
-            f"all {len(told)} evaluations so far failed, the first with "
-            f"{told[0].message[:_LONGEST_REASON]!r}: mend evaluate, and race a new study"
-        )
+        raise ScoresError(f"{all_failed(told)}: mend evaluate, and race a new study")
 
     def _evaluate(self, wanted: list[tuple[int, int]]) -> None:
         """Evaluate what is not known of these trials on these blocks, and record it."""

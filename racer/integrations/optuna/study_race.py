@@ -71,8 +71,8 @@ def race_study(
     study : optuna.Study
         With one objective; its direction counts. Its pruner is not asked.
     evaluate : callable
-        ``evaluate(config, instance, seed) -> float``, as of `racer.race`. What raises, or returns
-        anything but a finite number, costs its cell: the trial ranks last on this instance, and
+        ``evaluate(config, instance, seed) -> float``, as of `racer.race`, a `racer.Command` too.
+        What raises, or returns anything but a finite number, costs its cell: the trial ranks last on this instance, and
         does not end as COMPLETE. The seed of an instance is the same for all trials.
     instances : sequence
         Each is used once per trial; their order does not matter, as each race draws its own. For
@@ -155,7 +155,14 @@ def race_study(
     check_objective(evaluate)
     suggestion = Suggestion(suggest)
     workers = workers_for(
-        evaluate, (), items, n_jobs=n_jobs, timeout=timeout, memory=memory, retries=retries
+        evaluate,
+        (),
+        items,
+        n_jobs=n_jobs,
+        timeout=timeout,
+        memory=memory,
+        retries=retries,
+        parameters=suggestion.names,
     )
     record = StudyRecord(study, settings, items, seed)
     races = Races(record, workers, items, suggestion, evaluations, settings)

@@ -271,7 +271,7 @@ def test_when_all_fail_the_study_stops_and_says_why(settings, count):
         raise ValueError(f"no module {len(calls)}")
 
     study = in_order()
-    message = rf"all {count} evaluations so far failed, the first with 'ValueError: no module 1\b"
+    message = rf"all {count} evaluations failed, the first with 'ValueError: no module 1\b"
     for _ in range(2):  # the same call says the same
         with pytest.raises(racer.ScoresError, match=message) as told:
             raced(study, evaluate=broken, **settings)
@@ -283,7 +283,7 @@ def test_when_all_fail_the_study_stops_and_says_why(settings, count):
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
 def test_when_all_fail_on_few_instances_the_study_stops_too():
     study = in_order()
-    with pytest.raises(racer.ScoresError, match="all 6 evaluations so far failed"):
+    with pytest.raises(racer.ScoresError, match="all 6 evaluations failed"):
         race_study(study, lambda *_: math.nan, range(3), suggest=suggest, budget=90, trials=2)
 
 
@@ -519,3 +519,31 @@ def test_instances_that_are_no_sequence_and_many_objectives_are_refused():
     study = optuna.create_study(directions=["minimize"] * 2)
     with pytest.raises(racer.SettingError, match="single direction"):
         race_study(study, evaluate, INSTANCES, suggest=suggest, budget=99)
+
+
+# --- programs
+
+PROGRAM = [sys.executable, "-S", "-c", "import sys; print((float(sys.argv[1]) - 2.0) ** 2)"]
+SPACE = {"x": optuna.distributions.FloatDistribution(-5.0, 5.0)}
+
+
+@pytest.mark.parametrize("asked", [suggest, SPACE], ids=["function", "distributions"])
+def test_a_program_can_be_raced(asked):
+    study = optuna.create_study(sampler=RandomSampler(seed=1))
+    evidence = race_study(
+        study, racer.Command([*PROGRAM, "{x}"]), range(3), suggest=asked, budget=18, seed=1
+    )
+    values = [(t.params["x"] - 2.0) ** 2 for t in study.trials if t.state == TrialState.COMPLETE]
+    assert study.best_value == pytest.approx(min(values))
+    assert evidence.best == study.best_trial.number
+
+
+@pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
+def test_a_program_with_a_place_for_what_nobody_suggests_is_refused():
+    study = optuna.create_study()
+    command = racer.Command([*PROGRAM, "{y}"])
+    with pytest.raises(racer.ObjectiveError, match=r"the command has \{y\}, which no candidate"):
+        race_study(study, command, range(3), suggest=SPACE, budget=18)
+    assert not study.trials
+    with pytest.raises(racer.ScoresError, match=r"all 6 evaluations failed.*y"):  # found out later
+        race_study(study, command, range(3), suggest=suggest, budget=18)
