@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.errors import StoreError
+from racer.errors import SettingError, StoreError
 from racer.run.check import check_store
+from racer.space.space import Space
 
 if TYPE_CHECKING:
     from racer.run.check import Report
@@ -52,12 +53,27 @@ def _lines(report: Report) -> list[tuple[str, str]]:
         lines += [
             ("blocks", str(report.blocks)),
             ("still in", ", ".join(f"#{c}" for c in report.result.survivors)),
-            ("best", "cannot be said" if best is None else f"#{best}"),
+            ("best", "cannot be said" if best is None else f"#{best}{_config(report)}"),
         ]
-    lines += [(name, str(value)) for name, value in report.settings.items()]
+    settings = report.settings.items()
+    lines += [(n, _space(v) if n == "space" else str(v)) for n, v in settings]
     lines += [("note", note) for note in report.notes]
     lines += [("ended", report.ended or "no")]
     if not report.problems:
         more = " (with budget=.., a larger one, if the budget ended it)" if report.ended else ""
         lines += [("go on with", f"{report.resume}{more}")]
     return lines
+
+
+def _config(report: Report) -> str:
+    """Return the best configuration, if it was sampled from a space."""
+    best = report.result.best if report.result is not None else None
+    return f" {best}" if "space" in report.settings else ""
+
+
+def _space(written: Any) -> str:
+    """Return a space in a line; its repair hook, of which the file knows nothing, is left out."""
+    try:
+        return repr(Space.from_json({**written, "repair": False}))
+    except (SettingError, TypeError):  # a damaged one
+        return str(written)

@@ -13,7 +13,7 @@ from racer.candidates.pool import as_pool, as_sequence
 from racer.deciders.decider import Blocks, Decider, KnowsBudget, Verdict
 from racer.deciders.names import as_decider
 from racer.errors import BudgetError, RacerWarning, RaceStateError, SettingError
-from racer.evaluate.cell import Cell, Outcome, check_outcome
+from racer.evaluate.cell import Cell, Outcome, all_failed, check_outcome
 from racer.racing.budget import Budget
 from racer.racing.events import (
     BlockCompleted,
@@ -39,8 +39,6 @@ SETTINGS = (
     *("first_test", "each_test", "min_survivors"),
 )
 """The names of what makes a race, besides its candidates and instances."""
-
-_LONGEST_REASON = 500  # characters of a failure's message in a warning
 
 
 class Race:
@@ -376,10 +374,7 @@ class Race:
         self._publish(completed, ended)
         if costs is None:
             warnings.warn(
-                f"block {block} is set aside: all {len(outcomes)} evaluations failed, the first "
-                f"with {outcomes[0].message[:_LONGEST_REASON]!r}",
-                RacerWarning,
-                stacklevel=3,
+                f"block {block} is set aside: {all_failed(outcomes)}", RacerWarning, stacklevel=3
             )
 
     def _test_is_due(self) -> bool:
@@ -421,6 +416,14 @@ class Race:
                 ended = Ended.DECIDED
             elif self._is_undecided():
                 ended = Ended.UNDECIDED
+            elif self._budget.seconds is not None and self._tested_blocks < self._first_test:
+                warnings.warn(
+                    f"the budget ended after {len(self.table.rows)} blocks, before the first test "
+                    f"({self._first_test}): there is no best; give more seconds, fewer candidates, "
+                    "or a lower first_test",
+                    RacerWarning,
+                    stacklevel=4,
+                )
         self._ended = ended
         return RaceEnded(ended, eliminated)
 

@@ -96,8 +96,31 @@ def _heed(path: str, name: str, old: Any, new: Any) -> None:
             _refuse(path, name, new, old)
         if not _same_function(str(old), str(new)):
             _warn(path, f"was begun with evaluate={old} and goes on with {new}")
+    elif name == "space":
+        place, *values = _where_they_differ(new, old)
+        _refuse(path, "".join([name, *(f"[{key!r}]" for key in place)]), *values)
     elif name != "budget" or not _goes_on(decode(new), rebuilt(path, name, old)):
         _refuse(path, name, new, old)
+
+
+def _where_they_differ(new: Any, old: Any) -> tuple[list[Any], Any, Any]:
+    """Return the keys to the first difference between two values of JSON, and what stands there.
+
+    What has a name goes by it, and not by its place in a list.
+    """
+    if isinstance(new, list) and isinstance(old, list):
+        named = [isinstance(item, dict) and "name" in item for item in [*new, *old]]
+        if named and all(named):
+            news, olds = ({item["name"]: item for item in items} for items in (new, old))
+            if list(news) != list(olds):
+                return [], list(news), list(olds)
+            new, old = news, olds
+    if isinstance(new, dict) and isinstance(old, dict) and new.keys() == old.keys():
+        for key in new:
+            if not same(new[key], old[key]):
+                place, *values = _where_they_differ(new[key], old[key])
+                return [key, *place], *values
+    return [], new, old
 
 
 def _goes_on(new: Budget | list[Budget], old: Budget | list[Budget]) -> bool:

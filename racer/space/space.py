@@ -438,6 +438,6 @@ class Space:
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{n}: {type(p).__name__}" for n, p in self.parameters.items())
-        more = [(len(self.conditions), "conditions"), (len(self.forbidden), "forbidden")]
+        more = [(len(self.conditions), "conditional"), (len(self.forbidden), "forbidden")]
         said = "".join(f"; {count} {what}" for count, what in more if count)
         return f"<Space {{{kinds}}}{said}>"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from racer.deciders.decider import KnowsBudget
 from racer.deciders.guards import Protected
 from racer.errors import RacerWarning
+from racer.evaluate.cell import all_failed
 from racer.racing.budget import Budget
 from racer.racing.race import Race
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["Contest", "Rules"]
 
 _PATIENCE = 1  # looks in a row, after the first, in which nobody goes: then a race is given up
-
-_LONGEST_REASON = 500  # characters of a failure's message in a warning
 
 
 class Rules(NamedTuple):
@@ -129,10 +128,7 @@ class Contest:
             warnings.simplefilter("ignore", RacerWarning)  # the race knows only its own blocks
             self.race.tell_outcomes(outcomes)
         warnings.warn(
-            f"block {block} is set aside: all {len(outcomes)} candidates that are still in failed "
-            f"on it, the first with {outcomes[0].message[:_LONGEST_REASON]!r}",
-            RacerWarning,
-            stacklevel=3,
+            f"block {block} is set aside: {all_failed(outcomes)}", RacerWarning, stacklevel=3
         )
 
     @property

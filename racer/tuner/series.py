@@ -104,6 +104,7 @@ class Series:
         self._steps = 0
         self._clarity = 1.0
         self._told_apart = False
+        self._has_looked = False
         self._drawn_to_its_end = False  # the space
         self.configs: list[dict[str, Any]] = []
         self.origins: list[Origin] = []
@@ -135,6 +136,14 @@ class Series:
             for index in range(len(self._plan.test_instances)):
                 yield self._cells(self.elite, HELD_OUT - index)
         self.ended = self._why_over()
+        if self.ended is Ended.BUDGET and self._budget.seconds is not None and not self._has_looked:
+            warnings.warn(
+                f"the budget ended after {self.evaluations} evaluations, before the first test of "
+                f"a race ({self._plan.first_test} blocks): there is no best; give more seconds, or a "
+                "lower first_test",
+                RacerWarning,
+                stacklevel=2,
+            )
         self._publish(RaceEnded(self.ended, ()))
 
     def _hold_races(self, phase: int) -> Flow:
@@ -332,6 +341,7 @@ class Series:
                 stay = self._expected_best_first(sorted(succeeded))
             self.elite = stay[:survivors] if kind == "race" else (*stay, *gone)
         self._told_apart = self._told_apart or contest.tells_apart
+        self._has_looked = self._has_looked or contest.race.has_looked
         self.best = self.elite[0] if self.elite and self._told_apart else None
         could_go = len(contest.entrants) - min(survivors, len(contest.entrants) - 1)
         self._clarity = (len(contest.entrants) - len(alive)) / could_go

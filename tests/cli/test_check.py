@@ -48,6 +48,24 @@ def test_a_sound_store(path):
     assert {file.name for file in path.parent.iterdir()} == {"run.db", "run.db.lock"}
 
 
+@pytest.mark.parametrize("repair", [None, lambda config: config])
+def test_the_store_of_a_run_of_races(tmp_path, repair):
+    path = tmp_path / "run.db"
+    space = racer.Space(
+        {"kind": racer.Categorical(["a", "b"]), "x": racer.Real(0, 1)},
+        conditions={"x": {"kind": "a"}},
+        repair=repair,
+    )
+    result = racer.tune(space, lambda c, i, s: c.get("x", 0.5) + i, [0, 1], budget=300, store=path)
+    done = check(path)
+    assert done.exit_code == 0
+    assert "space          <Space {kind: Categorical, x: Real}; 1 conditional>\n" in done.output
+    if repair is None:
+        assert f"best           #{result.best_index} {result.best}\n" in done.output
+    else:
+        assert "its repair is not in the file: verdicts were not replayed" in done.output
+
+
 def test_a_store_that_is_not_sound(path):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE outcomes SET value = 7.0 WHERE block = 2 AND candidate = 1")

@@ -65,7 +65,7 @@ def test_a_single_candidate_needs_no_budget():
 
 @pytest.mark.parametrize(("seconds", "blocks"), [(30.0, 10), (29.9, 9), (2.0, 1), (0.001, 1)])
 def test_seconds_are_counted_as_recorded(racing, seconds, blocks):
-    race = Race([1, 2, 3], budget=Budget(seconds=seconds), decider=racing.Scripted())
+    race = Race([1, 2, 3], budget=Budget(seconds=seconds), decider=racing.Scripted(), first_test=1)
     result = racing.play(race, lambda cell: Outcome("ok", cell.config, 1.0))
     assert len(result.blocks) == blocks
     assert result.seconds == 3.0 * blocks
@@ -78,7 +78,7 @@ def test_a_block_is_begun_if_it_fits_at_the_mean_time_so_far(racing):
 
     # used so far and expected by then: 6 -> 12 s, 8 -> 12 s, 10 -> 13.3 s, 12 -> 15 s
     for seconds, blocks in ((11.9, 1), (12.0, 3), (13.3, 3), (13.4, 4)):
-        race = Race([1, 2], budget=Budget(seconds=seconds), decider=racing.Scripted())
+        race = Race([1, 2], budget=Budget(seconds=seconds), decider=racing.Scripted(), first_test=1)
         assert len(racing.play(race, evaluate).blocks) == blocks
 
 
@@ -87,7 +87,7 @@ def test_a_block_is_begun_if_it_fits_at_the_mean_time_so_far(racing):
     [(Budget(evaluations=12, seconds=100), 6), (Budget(evaluations=100, seconds=8), 4)],
 )
 def test_of_two_limits_the_first_to_be_reached_counts(racing, budget, blocks):
-    race = Race([1, 2], budget=budget, decider=racing.Scripted())
+    race = Race([1, 2], budget=budget, decider=racing.Scripted(), first_test=1)
     result = racing.play(race, lambda cell: Outcome("ok", cell.config, 1.0))
     assert len(result.blocks) == blocks
 

@@ -226,10 +226,23 @@ CHANGES = [
     ("instances", ["i", ("j", 2)], r"instance 1 is \('j', 2\).*has \('j', 1\)"),
     ("retries", 1, "retries is 1.*has 0"),
     ("timeout", 5.0, "timeout is 5.0.*has None"),
-    ("given", Space({**SPACE, "n": Integer(0, 8)}, conditions=CONDITIONS), "space is .*has "),
-    ("given", Space(SPACE, conditions={"x": Param("k") != "b"}), "space is .*has "),
-    ("given", space(forbidden=[{"n": 9}]), "space is .*has "),
-    ("given", space(repair=lambda config: config), "space is .*has "),
+    (
+        "given",
+        Space({**SPACE, "n": Integer(0, 8)}, conditions=CONDITIONS),
+        r"space\['parameters'\]\['n'\]\['high'\] is 8, but .* has 9",
+    ),
+    (
+        "given",
+        Space(dict(reversed(SPACE.items())), conditions=CONDITIONS),
+        r"space\['parameters'\] is \['n', 'x', 'k'\], but .* has \['k', 'x', 'n'\]",
+    ),
+    (
+        "given",
+        Space(SPACE, conditions={"x": Param("k") != "b"}),
+        r"space\['conditions'\]\['x'\] is .*'b'.*has ",
+    ),
+    ("given", space(forbidden=[{"n": 9}]), r"space\['forbidden'\] is \[\['=='.*has \[\]"),
+    ("given", space(repair=lambda config: config), r"space\['repair'\] is True, .*has False"),
 ]
 
 

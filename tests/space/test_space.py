@@ -82,7 +82,7 @@ def test_sizes(space):
     many = Space({"a": Integer(1, 10**6), "b": 1}, conditions={"b": Param("a") > 3})
     assert many.size == float("inf")  # too many to count
     assert repr(space) == (
-        "<Space {q0: Real, algo: Categorical, ants: Integer}; 1 conditions; 2 forbidden>"
+        "<Space {q0: Real, algo: Categorical, ants: Integer}; 1 conditional; 2 forbidden>"
     )
 
 

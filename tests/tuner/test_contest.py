@@ -105,7 +105,7 @@ def test_a_budget_that_ends_it():
 
 def test_all_fail():
     race = contest()
-    with pytest.warns(RacerWarning, match="is set aside: all 3 candidates") as warned:
+    with pytest.warns(RacerWarning, match="is set aside: all 3 evaluations failed") as warned:
         play(race, lambda candidate: None)
     assert [str(w.message)[6:9] for w in warned] == ["100", "101", "102", "103", "104"]
     assert race.ended == "all-failed"

@@ -16,6 +16,7 @@ from racer import (
     Ended,
     Outcome,
     RaceEnded,
+    RacerWarning,
     Real,
     Space,
     Tuner,
@@ -390,7 +391,11 @@ def test_a_budget_of_seconds_that_does_not_reach_the_first_test(tuning, seed):
     tuner = Tuner(
         tuning.countable(2, 2), budget=Budget(seconds=0.1), first_test=7, elites=3, seed=seed
     )
-    tuning.play(tuner, seconds=lambda cell: 0.01 * min(abs(tuning.noise(cell)), 1))
+    with pytest.warns(
+        RacerWarning, match=r"before the first test of a race \(7 blocks\): there is"
+    ):
+        tuning.play(tuner, seconds=lambda cell: 0.01 * min(abs(tuning.noise(cell)), 1))
+    assert tuner.result().best is None
     assert tuner.result().seconds <= 0.15
     assert tuner.ended is Ended.BUDGET
 
