@@ -376,6 +376,19 @@ class Race:
             warnings.warn(
                 f"block {block} is set aside: {all_failed(outcomes)}", RacerWarning, stacklevel=3
             )
+        if ended is not None and self._fell_short():
+            warnings.warn(
+                f"the budget ended after {block + 1} blocks, before the first test "
+                f"({self._first_test}): there is no best; give more seconds, fewer candidates, or a "
+                "lower first_test",
+                RacerWarning,
+                stacklevel=3,
+            )
+
+    def _fell_short(self) -> bool:
+        """Say whether its seconds, which nobody can know before, were too few for a test."""
+        short = self._tested_blocks < self._first_test
+        return self._ended is Ended.BUDGET and self._budget.seconds is not None and short
 
     def _test_is_due(self) -> bool:
         usable = self._tested_blocks + len(self._pending)
@@ -416,14 +429,6 @@ class Race:
                 ended = Ended.DECIDED
             elif self._is_undecided():
                 ended = Ended.UNDECIDED
-            elif self._budget.seconds is not None and self._tested_blocks < self._first_test:
-                warnings.warn(
-                    f"the budget ended after {len(self.table.rows)} blocks, before the first test "
-                    f"({self._first_test}): there is no best; give more seconds, fewer candidates, "
-                    "or a lower first_test",
-                    RacerWarning,
-                    stacklevel=4,
-                )
         self._ended = ended
         return RaceEnded(ended, eliminated)
 

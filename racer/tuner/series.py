@@ -136,15 +136,13 @@ class Series:
             for index in range(len(self._plan.test_instances)):
                 yield self._cells(self.elite, HELD_OUT - index)
         self.ended = self._why_over()
-        if self.ended is Ended.BUDGET and self._budget.seconds is not None and not self._has_looked:
-            warnings.warn(
-                f"the budget ended after {self.evaluations} evaluations, before the first test of "
-                f"a race ({self._plan.first_test} blocks): there is no best; give more seconds, or a "
-                "lower first_test",
-                RacerWarning,
-                stacklevel=2,
-            )
         self._publish(RaceEnded(self.ended, ()))
+
+    @property
+    def fell_short(self) -> bool:
+        """Whether its seconds, which nobody can know before, were too few for any test."""
+        in_seconds = self._budget.seconds is not None
+        return self.ended is Ended.BUDGET and in_seconds and not self._has_looked
 
     def _hold_races(self, phase: int) -> Flow:
         """Hold races among the elites and new candidates while the budget pays for one."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import flag, whole
 from racer.candidates.pool import as_sequence
 from racer.deciders.names import as_decider
-from racer.errors import BudgetError, CandidateError, RaceStateError, SettingError
+from racer.errors import BudgetError, CandidateError, RacerWarning, RaceStateError, SettingError
 from racer.evaluate.cell import Cell, Outcome, check_outcome
 from racer.racing.budget import Budget
 from racer.racing.events import Callback, Ended, check_callbacks
@@ -260,6 +261,14 @@ class Tuner:
         for event in events:
             for callback in self._callbacks:
                 callback(event)
+        if self._series.fell_short:
+            warnings.warn(
+                f"the budget ended after {self._series.evaluations} evaluations, before the first "
+                f"test of a race ({self._plan.first_test} blocks): there is no best; give more "
+                "seconds, or a lower first_test",
+                RacerWarning,
+                stacklevel=3,
+            )
 
 
 def _checked(space: Space, initial: Any) -> tuple[dict[str, Any], ...]:
