@@ -93,14 +93,15 @@ def limits_for(timeout: float | None, memory: int | None) -> Limits | None:
 
 
 def _answer(
-    attempt: Callable[[], Outcome], watcher: int, closed: tuple[int | None, ...], writer: int
+    attempt: Callable[[], Outcome], watcher: int, pipe: int | None, warned: int | None, writer: int
 ) -> None:
     """Be the process of one evaluation: send its outcome."""
     os.setsid()
+    _tell(warned, os.getpid())  # before it can start anything
     die_with_parent(watcher)
     gc.freeze()  # a collection would write to, and so copy, all that is shared with the watcher
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for descriptor in closed:
+    for descriptor in (pipe, warned):
         if descriptor is not None:
             os.close(descriptor)
     # what stands in their place may wait for a thread that is not here, a live display's say
@@ -147,9 +148,8 @@ def limited(
     before = own_children()
     own = (held(me), resident(me)) if limits.memory else (0, 0)
     start = time.monotonic()
-    child = Child(functools.partial(_answer, attempt, me, (pipe, warned)))
+    child = Child(functools.partial(_answer, attempt, me, pipe, warned))
     try:
-        _tell(warned, child.pid)
         while (outcome := _look(child, limits, start, own, before)) is None:
             if lost():
                 _clear(child, before)

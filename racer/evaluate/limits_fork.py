@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from racer.errors import RaceStateError
 from racer.evaluate.cell import Outcome, check_outcome
-from racer.evaluate.limits_linux import adopt_orphans, first_to_go, wait_for_end
+from racer.evaluate.limits_linux import adopt_orphans, first_to_go, leave_behind, wait_for_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -203,18 +203,18 @@ def warden(owner: int) -> int:  # noqa: ARG001  (what the cache goes by)
         A descriptor: the group to be killed is told as a number of eight bytes, 0 for none.
     """
     reader, writer = os.pipe()
-    if os.fork() == 0:
-        try:
-            os.setsid()
-            os.dup2(reader, 0)
-            os.closerange(1, 2**16)  # whoever waits for this process's files to close goes on
-            group = 0
-            while told := os.read(0, 8):
-                group = int.from_bytes(told)
-            if group:
-                os.killpg(group, signal.SIGKILL)
-        finally:
-            os._exit(0)
+    leave_behind(functools.partial(_kill_last, reader))
     os.close(reader)
     _watch()
     return writer
+
+
+def _kill_last(reader: int) -> None:
+    """Kill the group that was told last, once nobody is there to tell."""
+    os.dup2(reader, 0)
+    os.closerange(1, 2**16)  # whoever waits for this process's files to close goes on
+    group = 0
+    while told := os.read(0, 8):
+        group = int.from_bytes(told)
+    if group:
+        os.killpg(group, signal.SIGKILL)

@@ -1,6 +1,6 @@
 """What Linux knows of processes and others do not: who dies with whom, orphans, memory.
 
-Elsewhere these functions do nothing, or find nothing.
+Elsewhere these functions do nothing, or find nothing, but for `leave_behind`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ __all__ = [
     "held",
     "held_alone",
     "knows_memory",
+    "leave_behind",
     "own_children",
     "resident",
     "wait_for_end",
@@ -74,28 +75,32 @@ def die_with_process(parent: int) -> None:
         die_with_parent(parent)
         return
     with suppress(AttributeError, OSError):  # an old kernel, a Python built on one, or it is gone
-        _leave_behind(os.pidfd_open(parent), os.pidfd_open(os.getpid()))
+        ends = os.pidfd_open(parent), os.pidfd_open(os.getpid())
+        leave_behind(functools.partial(_kill_after, *ends))
+        for descriptor in ends:
+            os.close(descriptor)
     if os.getppid() != parent:
         os._exit(1)
 
 
-def _leave_behind(parent: int, child: int) -> None:
-    """Start a process that kills a child once its parent has ended; both are descriptors."""
+def leave_behind(run: Callable[[], None]) -> None:
+    """Start a process in a session of its own, and nobody's child: on other systems as well.
+
+    So nobody waits for it, and who kills this process with all its descendants does not find it.
+    """
     middle = os.fork()
     if middle == 0:
         try:
-            if os.fork() == 0:  # nobody's child, so that nobody waits for it
-                _kill_after(parent, child)
+            if os.fork() == 0:
+                os.setsid()
+                run()
         finally:
             os._exit(0)
     os.waitpid(middle, 0)
-    os.close(parent)
-    os.close(child)
 
 
 def _kill_after(parent: int, child: int) -> None:
-    """Be the process that is left behind."""
-    os.setsid()
+    """Kill a child once its parent has ended; both are descriptors."""
     os.dup2(parent, 0)
     os.dup2(child, 1)
     os.closerange(2, 2**16)  # whoever waits for the child's files to close goes on

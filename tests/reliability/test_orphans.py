@@ -21,7 +21,16 @@ import json, os, pathlib, subprocess, sys, threading, time
 import racer
 
 marks = pathlib.Path(sys.argv[1])
-n_jobs, settings, when, in_thread = map(json.loads, sys.argv[2:])
+n_jobs, settings, when, in_thread, slowly = map(json.loads, sys.argv[2:])
+
+if slowly:  # as on a busy machine
+    from joblib.externals.loky.backend import utils
+
+    def kill(pid):
+        kill_at_once(pid)
+        time.sleep(0.5)
+
+    kill_at_once, utils._kill, utils.psutil = utils._kill, kill, None
 
 def note(pid):
     (marks / str(pid)).touch()
@@ -72,8 +81,8 @@ def drive(tmp_path):
     def started():
         return (set(noted(marks)) | tree) - {process.pid for process in running} - {os.getpid()}
 
-    def start(n_jobs, settings, when, *, in_thread=False):
-        arguments = [json.dumps(value) for value in (n_jobs, settings, when, in_thread)]
+    def start(n_jobs, settings, when, *, in_thread=False, slowly=False):
+        arguments = [json.dumps(value) for value in (n_jobs, settings, when, in_thread, slowly)]
         process = subprocess.Popen(
             [sys.executable, script, marks, *arguments],
             stdout=subprocess.PIPE,
@@ -176,9 +185,10 @@ def test_after_a_signal_that_is_not_handled_nothing_is_left(drive, n_jobs, numbe
     assert wait_for(lambda: not any(map(alive, started())), 1)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_ctrl_c_ends_limited_evaluations_at_once(drive, n_jobs):
-    process, started = drive(n_jobs, {"timeout": 60}, "during an evaluation")
+@pytest.mark.parametrize(("n_jobs", "slowly"), [(1, False), (2, False), (2, True)])
+def test_ctrl_c_ends_limited_evaluations_at_once(drive, n_jobs, slowly):
+    """Slowly: a worker whose evaluation has been killed begins another before it is killed."""
+    process, started = drive(n_jobs, {"timeout": 60}, "during an evaluation", slowly=slowly)
     start = time.monotonic()
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=20)
