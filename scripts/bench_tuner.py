@@ -91,7 +91,7 @@ def main(seeds: int, budget: int, *, costs: bool, repeats: int, csv_path: Path |
 def _costs(repeats: int) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for evaluations, goal in COSTS.items():
-        times = max(repeats * 2_000 // evaluations, 1)
+        times = max(repeats * 2_000 // evaluations, 3)
         for decider in ("bayesian-friedman", "f-race"):
             taken = [
                 overhead(problem("sphere", s), evaluations, s, decider=decider)

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import joblib
@@ -96,11 +96,19 @@ def evaluate_cell(
         outcome = within(attempt) if within else attempt()
         attempts, seconds = attempts + 1, seconds + outcome.seconds
         if outcome.status in _FINAL or attempts > retries:
-            return outcome._replace(seconds=seconds, attempt=attempts, worker=_worker())
+            return Outcome(
+                outcome.status,
+                outcome.value,
+                seconds,
+                outcome.message,
+                attempts,
+                _name(os.getpid()),
+            )
 
 
-def _worker() -> str:
-    return f"{platform.node()}:{os.getpid()}"
+@cache
+def _name(pid: int) -> str:
+    return f"{platform.node()}:{pid}"
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import numpy as np
 
 from racer.seeding import rng_for
 from racer.space.vectors import choice_counts, features
+from racer.stats.dirichlet import one_blas_thread
 from racer.tuner.drafts import (
     NARROWEST,
     TRIES,
@@ -107,9 +108,10 @@ class Proposals:
         chosen = to_learn(known.value, at)
         vectors = np.array([self._vectors[c] for c in candidates[chosen].tolist()])
         learnt = Effects(known.value[chosen], known.variance[chosen])
-        self._surrogate = Surrogate(features(vectors, self._choices), learnt, self._kernel)
-        self._kernel = self._surrogate.kernel
-        return self._surrogate.posterior[np.searchsorted(chosen, at)]
+        with one_blas_thread():
+            self._surrogate = Surrogate(features(vectors, self._choices), learnt, self._kernel)
+            self._kernel = self._surrogate.kernel
+            return self._surrogate.posterior[np.searchsorted(chosen, at)]
 
     def around(self, elites: Sequence[int], n: int, race: int, clarity: float) -> list[Child]:
         """Draw n around the elites, fewer if there are no more.
@@ -134,16 +136,17 @@ class Proposals:
         parents: list[int] = []
         around = np.concatenate([vectors, np.empty((n, vectors.shape[1]))])  # and the children
         while len(parents) < n:
-            drafts = drafts_around(
-                vectors,
-                n - len(parents),
-                spreads,
-                self._choices,
-                self._space.present,
-                self._surrogate,
-                untried,
-                rng,
-            )
+            with one_blas_thread():
+                drafts = drafts_around(
+                    vectors,
+                    n - len(parents),
+                    spreads,
+                    self._choices,
+                    self._space.present,
+                    self._surrogate,
+                    untried,
+                    rng,
+                )
             widened = self._keep(drafts, net, parents, around, len(elites))
             if (spreads >= WIDEST).all():
                 break

@@ -64,9 +64,10 @@ class Schedule:
         usual = 2 + int(math.log2(max(free, 1)))
         plan = cls(usual, usual if elites is None else elites, first_test, length)
         most = min(math.isqrt((total or 0) // _PER_RACE), _MOST_RACES)
-        while plan.races < most and plan.minimum + plan.least(plan.races) <= (total or 0):
-            plan = replace(plan, races=plan.races + 1)
-        return plan
+        races, needed = plan.races, plan.minimum
+        while races < most and (needed := needed + plan.least(races)) <= (total or 0):
+            races += 1
+        return replace(plan, races=races)
 
     def share(self, race: int, left: int) -> int:
         """Return how many evaluations the race of that number (from 0) may use of what is left."""

@@ -131,7 +131,7 @@ class _Covariance:
     """
 
     def __init__(self, one: NDArray[np.float64], other: NDArray[np.float64], spread: float) -> None:
-        left, right = (f.transpose(1, 2, 0).astype(np.float32) for f in (one, other))
+        left, right = (f.transpose(1, 2, 0).astype(np.float32, order="C") for f in (one, other))
         self._distances = (left[:, 0, :, None] - right[:, 0, None, :]) ** 2
         for j in np.flatnonzero(left[:, 1].any(axis=1) | right[:, 1].any(axis=1)):
             self._distances[j] += left[j, 1, :, None] != right[j, 1, None, :]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import ThreadpoolController
 
 from racer import Categorical, Integer, Real, Space
 from racer.space.vectors import choice_counts, vectors_around
@@ -147,6 +148,33 @@ def test_choices_that_nobody_has_tried_are_tried_whatever_the_surrogate_thinks(n
         proposals.take(child.config)
     later = [child.config["kind"] for child in proposals.around([0, 4], 100, 2, 0.0)]
     assert later.count("k0") > 90
+
+
+def test_a_second_blas_thread_is_not_woken(monkeypatch):
+    def threads():
+        libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+        return {library.get_num_threads() for library in libraries}
+
+    def noting(name):
+        asked = getattr(module, name)
+
+        def note(*arguments, **settings):
+            seen.append(threads())
+            return asked(*arguments, **settings)
+
+        monkeypatch.setattr(module, name, note)
+
+    seen = []
+    noting("Surrogate")
+    noting("drafts_around")
+    before = threads()
+    space = Space({"x": Real(0, 1)})
+    proposals = begun(space, space.sample(20, seed=1))
+    learnt(proposals, np.arange(20.0))
+    proposals.around([0], 5, 1, 1.0)
+    assert len(seen) >= 2
+    assert all(n == {1} for n in seen)
+    assert threads() == before
 
 
 def test_what_is_expected_of_candidates_is_told_in_the_order_asked():
