@@ -14,6 +14,7 @@ __all__ = ["Effects", "effects"]
 _CLIP = 10.0  # robust standard deviations from a block's median
 _ROUNDS = 8
 _LARGE = 1e300  # from here on, sums might overflow
+_EXACT = 1e-9  # share of the variance that is left to a mean without error
 _PRIOR = 5.0  # values that the common spread counts as, beside a block's own
 
 
@@ -32,7 +33,7 @@ class Effects(NamedTuple):
     variance: NDArray[np.float64]
 
 
-def effects(costs: NDArray[np.float64]) -> Effects:
+def effects(costs: NDArray[np.float64], blocks: int | None = None) -> Effects:
     """Fit cost = block + candidate + noise, after bringing the blocks to one scale.
 
     Blocks differ in level, and by orders of magnitude in scale; candidates have been evaluated on
@@ -44,6 +45,8 @@ def effects(costs: NDArray[np.float64]) -> Effects:
     costs : ndarray, shape (blocks, m)
         NaN where a candidate was not evaluated, +inf where it failed. Every block has a finite
         cost; a candidate that is on no block has failed wherever it was evaluated.
+    blocks : int, optional
+        How many there are in all, if they are few: the mean over all of them has no error.
 
     Returns
     -------
@@ -62,7 +65,10 @@ def effects(costs: NDArray[np.float64]) -> Effects:
     freedom = max(int(known.sum()) - costs.shape[1] - costs.shape[0] + 1, 1)
     noise = max(float((rest**2).sum()) / freedom, 1e-12)
     value[~known.any(axis=0)] = _CLIP
-    return Effects(value, noise / per_candidate)
+    variance = noise / per_candidate
+    if blocks is not None:
+        variance = variance * np.maximum(1.0 - per_candidate / blocks, _EXACT)
+    return Effects(value, variance)
 
 
 def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -217,7 +217,10 @@ class Series:
         """Order candidates by what is to be expected of them after all that is known."""
         recent = range(max(len(self.configs) - _RECENT, 0), len(self.configs))
         about = sorted({*candidates, *(c for c in recent if self.known.of(c))})
-        known = effects(self.known.all_costs(about))
+        length = self._plan.stream.length
+        if length is not None:
+            length -= sum(not self.known.is_usable(block) for block in range(self.blocks_used))
+        known = effects(self.known.all_costs(about), length)
         order = self._proposals.learn(np.array(about), known, candidates).argsort(kind="stable")
         return tuple(candidates[i] for i in order.tolist())
 

@@ -47,6 +47,16 @@ def test_the_variance_falls_with_the_number_of_blocks():
     )
 
 
+def test_a_mean_over_all_blocks_there_are_has_no_error():
+    _, costs = world(missing=0.0)
+    costs[6:, 0] = np.nan
+    known, few = effects(costs), effects(costs, len(costs))
+    np.testing.assert_array_equal(few.value, known.value)
+    assert few.variance[0] == pytest.approx(known.variance[0] / 2)  # half of the blocks
+    assert (few.variance[1:] < 1e-8 * known.variance[1:]).all()
+    assert (few.variance > 0).all()
+
+
 def test_failures_are_worst():
     quality, costs = world()
     worst = int(quality.argmax())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
@@ -13,13 +14,16 @@ from racer import (
     Budget,
     BudgetError,
     CandidateError,
+    Categorical,
     Ended,
+    Integer,
     Outcome,
     RaceEnded,
     RacerWarning,
     Real,
     Space,
     Tuner,
+    tune,
 )
 from racer.deciders.names import DECIDERS
 from racer.tuner import CandidatesAdded, RaceCompleted
@@ -238,6 +242,25 @@ def test_few_deterministic_instances(tuning):
     assert result.evaluations > 290
     assert set(result.scores["instance"]) == {0, 1}
     assert tuning.height(result.best) < 0.2
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_where_all_is_known_no_elite_is_better_than_the_best_on_every_instance(seed):
+    space = Space(
+        {"x": Real(-5, 5), "y": Real(-5, 5), "k": Categorical(["a", "b"]), "n": Integer(1, 9)},
+        conditions={"n": {"k": "b"}},
+    )
+
+    def cost(config, instance, seed):  # instances that favour different configurations
+        of_kind = 0.1 * config["n"] if config["k"] == "b" else 1.0
+        apart = instance * (1.0 + 0.3 * math.sin(3 * config["x"]))
+        return (config["x"] - 1) ** 2 + config["y"] ** 2 + of_kind + apart
+
+    instances = [1.0, 10.0, 100.0]
+    result = tune(space, cost, instances, budget=300, deterministic=True, seed=seed)
+    costs = {c: [cost(result.config(c), i, 0) for i in instances] for c in result.elites}
+    best = costs[result.best_index]
+    assert not any(all(a < b for a, b in zip(other, best, strict=True)) for other in costs.values())
 
 
 def test_given_instances_come_in_order_and_shuffled_ones_do_not(tuning):
