@@ -7,16 +7,16 @@ import os
 import signal
 import sys
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Self
 
 from racer.errors import RaceInterrupted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import FrameType, TracebackType
 
-__all__ = ["GentleStop", "exit_with_code", "tell"]
+__all__ = ["GentleStop", "HeldBack", "exit_with_code", "tell"]
 
 # signal -> who must be answering it for a race to take it over: somebody's own handler, or an
 # order to ignore it (nohup), stays
@@ -76,6 +76,56 @@ class GentleStop:
         while self._before:
             number, handler = self._before.popitem()
             signal.signal(number, handler)  # type: ignore[arg-type]
+
+
+class HeldBack:
+    """Hold Ctrl-C back but where it is let through, so that it interrupts no storage.
+
+    A context manager; where nothing is let through any more, the interrupt comes when it is left.
+    A second one comes at once. Outside the main thread, and where somebody else answers SIGINT,
+    it does nothing.
+    """
+
+    def __init__(self) -> None:
+        self._is_waiting = self._is_open = False
+        self._before: object = None
+
+    def __enter__(self) -> Self:
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        if in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            self._before = signal.signal(signal.SIGINT, self._answer)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if error is None:
+            self._interrupt_if_one_waits()
+
+    @contextmanager
+    def let_through(self) -> Iterator[None]:
+        """Let interrupts come, the one that has been held back first."""
+        self._interrupt_if_one_waits()
+        self._is_open = True
+        try:
+            yield
+        finally:
+            self._is_open = False
+
+    def _answer(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        came_before, self._is_waiting = self._is_waiting, True
+        if came_before or self._is_open:
+            self._interrupt_if_one_waits()
+
+    def _interrupt_if_one_waits(self) -> None:
+        if self._is_waiting:
+            self._is_waiting = False
+            raise KeyboardInterrupt
 
 
 def tell(line: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,6 @@ __all__ = [
     "is_alike",
     "narrowing",
     "to_learn",
-    "untried_choices",
 ]
 
 WIDEST = 0.5  # spread at the beginning, as a share of the range
@@ -65,7 +64,7 @@ def drafts_around(
     choices: NDArray[np.intp],
     present: Present,
     surrogate: Surrogate | None,
-    untried: NDArray[np.intp],
+    tried: NDArray[np.float64],
     rng: np.random.Generator,
 ) -> Drafts:
     """Draw drafts for n children around the elites, the better the more often.
@@ -87,8 +86,8 @@ def drafts_around(
         Says which parameters exist at vectors, shape (k, d) both.
     surrogate : Surrogate or None
         None: drafts stay in the order in which they were drawn.
-    untried : ndarray of int, shape (k, 2)
-        Of `untried_choices`.
+    tried : ndarray, shape (k, d)
+        All that has been tried.
     rng : Generator
     """
     m, d = len(elites), len(choices)
@@ -104,24 +103,23 @@ def drafts_around(
     drafts = vectors_around(
         np.repeat(middles, each, axis=0), np.repeat(spreads[parents], each), choices, rng
     ).reshape(n, each, d)
-    seen = np.empty(0, dtype=np.intp)
-    if surrogate is not None:
-        is_seen = rng.random(n) >= _UNSEEN
-        seen, unseen = np.flatnonzero(is_seen), np.flatnonzero(~is_seen)
-        if len(untried):
-            which, choice = np.resize(rng.permutation(untried), (len(unseen), 2)).T
-            places = (choice + 0.5) / choices[which]
-            drafts[unseen, ::2, which] = places[:, None]  # the others, should it be forbidden
-    there = np.where(present(drafts.reshape(-1, d)).reshape(n, each, d), drafts, np.nan)
-    if surrogate is not None:
-        costs = surrogate(features(there[seen].reshape(-1, d), choices)).reshape(len(seen), each)
-        order = costs.argsort(axis=1, kind="stable")[:, :, None]
-        drafts[seen] = np.take_along_axis(drafts[seen], order, axis=1)
-        there[seen] = np.take_along_axis(there[seen], order, axis=1)
+    if surrogate is None:
+        return Drafts(parents, drafts, _there(drafts, present))
+    is_seen = rng.random(n) >= _UNSEEN
+    seen, unseen = np.flatnonzero(is_seen), np.flatnonzero(~is_seen)
+    untried = _untried_choices(tried, choices) if len(unseen) else np.empty((0, 2), dtype=np.intp)
+    if len(untried):
+        drafts[unseen], which = _with_untried(drafts[unseen], untried, choices, rng)
+    there = _there(drafts, present)
+    costs = surrogate(features(there[seen].reshape(-1, d), choices)).reshape(len(seen), each)
+    _put_in_order(seen, costs, drafts, there)
+    if len(untried):
+        has_it = ~np.isnan(np.take_along_axis(there[unseen], which[:, :, None], axis=2)[:, :, 0])
+        _put_in_order(unseen, np.where(has_it, np.arange(each) % 2, 2), drafts, there)
     return Drafts(parents, drafts, there)
 
 
-def untried_choices(vectors: NDArray[np.float64], choices: NDArray[np.intp]) -> NDArray[np.intp]:
+def _untried_choices(vectors: NDArray[np.float64], choices: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return which choices none of some vectors has: pairs of parameter and choice, shape (k, 2).
 
     Parameters
@@ -131,12 +129,52 @@ def untried_choices(vectors: NDArray[np.float64], choices: NDArray[np.intp]) -> 
     choices : ndarray of int, shape (d,)
         Of `choice_counts`.
     """
-    found = []
+    found = [np.empty((2, 0), dtype=np.intp)]
     for j in np.flatnonzero(choices).tolist():
         places, n = vectors[:, j], int(choices[j])
-        tried = np.minimum(places[~np.isnan(places)] * n, n - 1).astype(np.intp)
-        found += [(j, choice) for choice in np.flatnonzero(np.bincount(tried, minlength=n) == 0)]
-    return np.array(found, dtype=np.intp).reshape(-1, 2)
+        had = np.minimum(places[~np.isnan(places)] * n, n - 1).astype(np.intp)
+        left = np.flatnonzero(np.bincount(had, minlength=n) == 0)
+        found.append(np.array([np.full_like(left, j), left]))
+    return np.concatenate(found, axis=1).T
+
+
+def _there(drafts: NDArray[np.float64], present: Present) -> NDArray[np.float64]:
+    """Return drafts, shape (n, each, d), NaN for what does not exist."""
+    exists = present(drafts.reshape(-1, drafts.shape[2])).reshape(drafts.shape)
+    return np.where(exists, drafts, np.nan)
+
+
+def _put_in_order(
+    children: NDArray[np.intp],
+    keys: NDArray[Any],
+    drafts: NDArray[np.float64],
+    there: NDArray[np.float64],
+) -> None:
+    """Put the drafts of some children in the order of keys, shape (children, each)."""
+    order = keys.argsort(axis=1, kind="stable")[:, :, None]
+    for vectors in (drafts, there):
+        vectors[children] = np.take_along_axis(vectors[children], order, axis=1)
+
+
+def _with_untried(
+    drafts: NDArray[np.float64],
+    untried: NDArray[np.intp],
+    choices: NDArray[np.intp],
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Give each draft of shape (n, each, d) an untried choice; return of which parameter, too.
+
+    In every other draft all other choices are drawn anew: a parameter may exist only there.
+    """
+    n, each, _ = drafts.shape
+    pairs = np.resize(rng.permutation(untried), (each, n, 2)).swapaxes(0, 1)
+    which, choice = pairs[:, :, 0], pairs[:, :, 1]
+    is_choice = np.flatnonzero(choices)
+    of_each = choices[is_choice]
+    anew = np.floor(rng.random((n, each // 2, len(is_choice))) * of_each)
+    drafts[:, 1::2, is_choice] = (anew + 0.5) / of_each
+    np.put_along_axis(drafts, which[:, :, None], ((choice + 0.5) / choices[which])[:, :, None], 2)
+    return drafts, which
 
 
 def is_alike(vector: NDArray[np.float64], others: NDArray[np.float64]) -> bool:

@@ -17,7 +17,6 @@ from racer.tuner.drafts import (
     is_alike,
     narrowing,
     to_learn,
-    untried_choices,
 )
 from racer.tuner.effects import Effects
 from racer.tuner.surrogate import Surrogate
@@ -132,7 +131,7 @@ class Proposals:
         spreads = np.full(len(elites), self.spread)
         net = self._space.net(self._keys)
         vectors = np.array([self._vectors[elite] for elite in elites])
-        untried = untried_choices(np.array(self._vectors), self._choices)
+        tried = np.array(self._vectors)
         parents: list[int] = []
         around = np.concatenate([vectors, np.empty((n, vectors.shape[1]))])  # and the children
         while len(parents) < n:
@@ -144,7 +143,7 @@ class Proposals:
                     self._choices,
                     self._space.present,
                     self._surrogate,
-                    untried,
+                    tried,
                     rng,
                 )
             widened = self._keep(drafts, net, parents, around, len(elites))

@@ -147,7 +147,21 @@ def test_choices_that_nobody_has_tried_are_tried_whatever_the_surrogate_thinks(n
     for child in children:
         proposals.take(child.config)
     later = [child.config["kind"] for child in proposals.around([0, 4], 100, 2, 0.0)]
-    assert later.count("k0") > 90
+    assert later.count("k0") >= 98
+
+
+def test_untried_choices_are_tried_where_their_parameter_exists():
+    space = Space(
+        {"algo": Categorical(["A", "B"]), "mode": Categorical(range(12)), "x": Real(0, 1)},
+        conditions={"mode": {"algo": "B"}},
+    )
+    configs = [{"algo": "A", "x": i / 20} for i in range(19)]
+    proposals = begun(space, [*configs, {"algo": "B", "mode": 0, "x": 0.5}])
+    learnt(proposals, np.array([0.0] * 19 + [5.0]))
+    proposals.spread = 0.01
+    children = [child.config for child in proposals.around([0, 1], 200, 1, 0.0)]
+    assert {c["mode"] for c in children if c["algo"] == "B"} >= set(range(1, 12))
+    assert sum(c["algo"] == "A" for c in children) > 160
 
 
 def test_a_second_blas_thread_is_not_woken(monkeypatch):

@@ -19,7 +19,6 @@ from racer.tuner.drafts import (
     drafts_around,
     is_alike,
     to_learn,
-    untried_choices,
 )
 from racer.tuner.effects import Effects, effects
 from racer.tuner.surrogate import Surrogate
@@ -120,7 +119,6 @@ class Model:
             More configurations that are not to be proposed.
         """
         taken = np.array([*self.vectors, *map(self.axes.encode, others)])
-        untried = untried_choices(taken, self.axes.choices)
         spread = self.spread
         if rng.random() < _FARTHER:
             spread = WIDEST * (spread / WIDEST) ** rng.random()
@@ -133,7 +131,7 @@ class Model:
                 self.axes.choices,
                 self._present,
                 self._surrogate,
-                untried,
+                taken,
                 rng,
             ).vectors[0]
             found = self._first_new(drafts[:TRIES], taken)

@@ -14,6 +14,7 @@ from racer.errors import RaceStateError, ScoresError, SettingError
 from racer.evaluate.cell import Cell, Outcome, all_failed
 from racer.integrations.optuna.values import is_maximized
 from racer.racing.race import Race
+from racer.run.signals import HeldBack
 from racer.seeding import block_seed, rng_for
 
 if TYPE_CHECKING:
@@ -86,15 +87,20 @@ class Races:
         self._budget = budget
         self._settings = settings
         self._configs: dict[int, Any] = {}
+        self._held = HeldBack()
         self._spent = 0  # evaluations of the races so far, this one included
 
     def run(self) -> None:
-        """Race until the budget cannot pay for another race."""
+        """Race until the budget cannot pay for another race.
+
+        Ctrl-C interrupts an evaluation, but nothing that the study is asked or told.
+        """
         elites: list[int] = []
         number = 0
-        while fresh := self._asked(number, elites):
-            elites = self._race(number, elites, fresh)
-            number += 1
+        with self._held:
+            while fresh := self._asked(number, elites):
+                elites = self._race(number, elites, fresh)
+                number += 1
 
     def _asked(self, race: int, elites: list[int]) -> list[int]:
         """Return the trials of a race: recorded ones, and new ones unless it has begun."""
@@ -185,7 +191,12 @@ class Races:
             for i, (n, block) in enumerate(missing)
         ]
         with closing(self._workers.outcomes(cells)) as outcomes:
-            for cell, outcome in outcomes:
+            while True:
+                with self._held.let_through():
+                    told = next(outcomes, None)
+                if told is None:
+                    break
+                cell, outcome = told
                 number, block = missing[cell.candidate]
                 record.report(number, block, _storable(outcome))
 

@@ -497,6 +497,16 @@ def test_choices_that_no_trial_has_had_are_tried():
     assert study.best_value < 0.02
 
 
+def test_a_choice_that_a_running_trial_has_is_not_untried():
+    study = optuna.create_study(sampler=RacingSampler(seed=1, n_startup_trials=4))
+    space = {"kind": CategoricalDistribution(tuple(range(30))), "x": FloatDistribution(0.0, 1.0)}
+    for _ in range(12):
+        study.tell(study.ask(space), 1.0)
+    kinds = [study.ask(space).params["kind"] for _ in range(250)]  # none of them ends
+    first = {trial.params["kind"] for trial in study.trials[:12]}
+    assert len({k for k in kinds if k not in first}) == 30 - len(first)
+
+
 def test_several_threads_share_a_sampler():
     sampler = RacingSampler(seed=1, n_startup_trials=5)
     study = optuna.create_study(sampler=sampler)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import optuna
 import pytest
+import sqlalchemy
 from optuna.samplers import BaseSampler, CmaEsSampler, RandomSampler, TPESampler
 from optuna.trial import TrialState
 
 import racer
 from racer.deciders import AnytimeRace, FRace
 from racer.integrations.optuna import race_study, races
+from racer.run.signals import HeldBack
 from racer.seeding import block_seed
 
 N = 12
@@ -348,6 +353,50 @@ def test_ctrl_c_comes_through_and_the_race_goes_on(capfd, monkeypatch, tmp_path)
     assert stop.value.__suppress_context__
     raced(study)
     assert held(study) == held(whole)
+
+
+def test_ctrl_c_interrupts_nothing_that_the_study_is_asked_or_told(tmp_path, monkeypatch):
+    """An interrupted statement would keep SQLite locked, and a trial running for ever."""
+    monkeypatch.setattr("sys.excepthook", sys.excepthook)
+    whole = in_order()
+    study = in_order(storage=f"sqlite:///{tmp_path}/study.db", study_name="solver")
+    statements = []
+
+    def interrupt(connection, cursor, statement, *_):
+        statements.append(statement)
+        if len(statements) in (150, 400, 700):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    sqlalchemy.event.listen(study._storage._backend.engine, "after_cursor_execute", interrupt)
+    raced(whole)
+    for _ in range(3):
+        with pytest.raises(racer.RaceInterrupted):
+            raced(study)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    raced(study)
+    assert held(study) == held(whole)
+
+
+def test_ctrl_c_that_is_held_back_comes_later_and_a_second_one_at_once():
+    def interrupt(times, later):
+        with HeldBack() as held_back:
+            for _ in range(times):
+                signal.raise_signal(signal.SIGINT)
+            reached.append("held back")
+            with later(held_back):
+                reached.append("let through")
+
+    for times, later, expected in [
+        (1, HeldBack.let_through, ["held back"]),
+        (1, nullcontext, ["held back", "let through"]),  # it comes at the end
+        (2, nullcontext, []),
+    ]:
+        reached = []
+        with pytest.raises(KeyboardInterrupt):
+            interrupt(times, later)
+        assert reached == expected
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    interrupt(0, HeldBack.let_through)
 
 
 def test_ctrl_c_in_a_script_is_one_line_without_a_traceback():
