@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from racer.errors import RaceInterrupted
 from racer.evaluate.workers import generators_put_back
-from racer.run.signals import GentleStop, exit_with_code, tell
+from racer.run.signals import GentleStop, tell
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from racer.evaluate.workers import Workers
     from racer.racing.race import Race
     from racer.racing.result import RaceResult
@@ -24,12 +26,15 @@ _MAY_BE_THE_SIGNALS = ("failed", "invalid", "killed")
 
 
 def drive(
-    race: Race | Tuner, workers: Workers, store: Store | None = None
+    race: Race | Tuner,
+    workers: Workers,
+    store: Store | None = None,
+    announce: Callable[[str], None] = tell,
 ) -> RaceResult | TuneResult:
     """Run a race to its end.
 
     With a store, each outcome is recorded before the race is told, and the first SIGINT, SIGTERM
-    or SIGHUP lets what is being evaluated finish; the second stops at once.
+    or SIGHUP lets what is being evaluated finish, which is announced; the second stops at once.
 
     Raises
     ------
@@ -39,7 +44,7 @@ def drive(
         An outcome cannot be recorded.
     """
     if store is not None:
-        return _drive_recorded(race, workers, store)
+        return _drive_recorded(race, workers, store, announce)
     try:
         with generators_put_back():
             while cells := race.ask():
@@ -51,8 +56,10 @@ def drive(
     return race.result()
 
 
-def _drive_recorded(race: Race | Tuner, workers: Workers, store: Store) -> RaceResult | TuneResult:
-    stop = GentleStop()
+def _drive_recorded(
+    race: Race | Tuner, workers: Workers, store: Store, announce: Callable[[str], None]
+) -> RaceResult | TuneResult:
+    stop = GentleStop(announce)
     try:
         with stop, generators_put_back():
             while not stop.requested() and (cells := race.ask()):
@@ -72,7 +79,4 @@ def _drive_recorded(race: Race | Tuner, workers: Workers, store: Store) -> RaceR
 
 def _interrupted(race: Race | Tuner, store: Store, code: int) -> RaceInterrupted:
     kept = f"all of them are recorded; go on with {store.reader.how_to_resume()}"
-    stop = RaceInterrupted(race.result(), kept=kept, code=code)
-    tell(f"racer: {stop}")  # now: who catches it may not
-    exit_with_code()
-    return stop
+    return RaceInterrupted(race.result(), kept=kept, code=code)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import flag
+from racer.errors import RaceInterrupted
 from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import workers_for
 from racer.racing.events import check_callbacks
@@ -13,6 +13,7 @@ from racer.run.drive import drive
 from racer.run.recorder import Recorder
 from racer.run.replay import begin_or_replay
 from racer.run.setup import set_up
+from racer.run.signals import exit_with_code, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,28 +57,34 @@ def hold(
         As of `racer.race`.
     """
     check_objective(evaluate)
-    with ExitStack() as stack:
-        watchers = list(check_callbacks(callbacks))
-        display = None
-        if flag(progress, "progress"):
-            watchers.append(display := show())
-        if store is None:
-            contest = make(settings, watchers)
-        else:
-            recorder = Recorder(store.conclude, watchers)
-            if store.holds_a_race:
-                settings = recorder.expect(store.reader, settings)
-            contest = make(settings, [recorder])
-        workers = workers_for(
-            evaluate,
-            contest.configs,
-            contest.all_instances,
-            n_jobs=n_jobs,
-            parameters=contest.parameters,
-            **how,
-        )
-        if store is not None:
-            begin_or_replay(store, contest, recorder, set_up(contest, evaluate, how))
-        if display is not None:
-            stack.enter_context(display)
-        return drive(contest, workers, store)
+    watchers = list(check_callbacks(callbacks))
+    display = show() if flag(progress, "progress") else None
+    if display is not None:
+        watchers.append(display)
+    if store is None:
+        contest = make(settings, watchers)
+    else:
+        recorder = Recorder(store.conclude, watchers)
+        if store.holds_a_race:
+            settings = recorder.expect(store.reader, settings)
+        contest = make(settings, [recorder])
+    workers = workers_for(
+        evaluate,
+        contest.configs,
+        contest.all_instances,
+        n_jobs=n_jobs,
+        parameters=contest.parameters,
+        **how,
+    )
+    if store is not None:
+        begin_or_replay(store, contest, recorder, set_up(contest, evaluate, how))
+    try:
+        if display is None:
+            return drive(contest, workers, store)
+        with display:
+            return drive(contest, workers, store, display.announce)
+    except RaceInterrupted as stop:
+        if stop.kept:
+            tell(f"racer: {stop}")  # now: who catches it may not
+            exit_with_code()
+        raise

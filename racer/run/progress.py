@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 
 from racer.racing.events import BlockCompleted, Elimination, RaceEnded
+from racer.run.signals import tell
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -27,7 +28,11 @@ class Display:
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
-        self.live = Live(console=self.console, refresh_per_second=8, transient=True)
+        self._standing: RenderableType = ""
+        self._notice = ""
+        self.live = Live(
+            get_renderable=self._render, console=self.console, refresh_per_second=8, transient=True
+        )
 
     def __enter__(self) -> Self:
         if self.console.is_terminal:
@@ -46,6 +51,20 @@ class Display:
         """Show an event."""
         raise NotImplementedError
 
+    def show(self, standing: RenderableType) -> None:
+        """Show how it stands, until it stands otherwise."""
+        self._standing = standing
+
+    def announce(self, line: str) -> None:
+        """Show a line from now on; as the answer to a signal, which may come at any time."""
+        if self.live.is_started:  # what is written past it would be wiped off
+            self._notice = line
+        else:
+            tell(line)
+
+    def _render(self) -> RenderableType:
+        return Group(self._standing, self._notice) if self._notice else self._standing
+
     def print(self, text: str) -> None:
         """Print a line, as it is."""
         self.console.print(text, highlight=False, soft_wrap=True)
@@ -61,7 +80,7 @@ class Progress(Display):
         if isinstance(event, RaceEnded):
             self.print(event.ended.message)
         elif self.console.is_terminal:
-            self.live.update(_standing(event))
+            self.show(_standing(event))
         elif event.eliminated or event.block % 10 == 9:
             self.print(_plain(event))
 

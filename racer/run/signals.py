@@ -35,9 +35,15 @@ class GentleStop:
     """Note the first SIGINT, SIGTERM or SIGHUP; raise KeyboardInterrupt at the second.
 
     A context manager. Outside the main thread, where Python allows no handlers, it does nothing.
+
+    Parameters
+    ----------
+    announce : callable
+        Given a line for the user at the first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, announce: Callable[[str], None]) -> None:
+        self._announce = announce
         self.signal: int | None = None
         self._before: dict[int, object] = {}
 
@@ -70,7 +76,9 @@ class GentleStop:
             self._put_back()  # a third one has its usual effect
             raise KeyboardInterrupt
         self.signal = number
-        tell("\nracer: what is being evaluated will be finished and recorded; again to stop now")
+        self._announce(
+            "\nracer: what is being evaluated will be finished and recorded; again to stop now"
+        )
 
     def _put_back(self) -> None:
         while self._before:

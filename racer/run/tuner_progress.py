@@ -37,7 +37,7 @@ class TunerProgress(Display):
         elif isinstance(event, BlockCompleted):
             if self._begun is None:
                 self._begun = time.monotonic(), event.evaluations
-            self.live.update(self._standing(event))
+            self.show(self._table(event))
 
     def _line(self, event: RaceCompleted) -> str:
         name = f"race {event.race:>3}" if event.kind == "race" else event.kind
@@ -59,7 +59,7 @@ class TunerProgress(Display):
         seconds = (time.monotonic() - since) / (evaluations - at) * left
         return f"about {timedelta(seconds=round(seconds))} left"
 
-    def _standing(self, event: BlockCompleted) -> Table:
+    def _table(self, event: BlockCompleted) -> Table:
         table = Table()
         row: dict[str, Any] = {
             "race": self._race,

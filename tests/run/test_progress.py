@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import subprocess
+import sys
+from contextlib import suppress
 
 import pytest
 from rich.console import Console
@@ -97,3 +101,51 @@ def test_a_race_refused_up_front_shows_nothing(capsys):
     with pytest.raises(racer.BudgetError):
         racer.race([1, 2], lambda config, instance, seed: 0.0, budget=1, progress=True)
     assert capsys.readouterr() == ("", "")
+
+
+INTERRUPTED = """
+import signal, sys, racer
+
+def evaluate(config, instance, seed):
+    if instance == 3:
+        signal.raise_signal(signal.SIGINT)
+    return config + seed % 3
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if sys.argv[2] == "race":
+    racer.race(range(4), evaluate, range(20), budget=200, store=sys.argv[1], progress=True)
+else:
+    def of(config, instance, seed):
+        return evaluate(config["x"], instance, seed)
+    racer.tune(racer.Space({"x": racer.Real(0, 9)}), of, range(20), budget=600, store=sys.argv[1], progress=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals")
+@pytest.mark.parametrize("what", ["race", "tune"])
+def test_how_to_go_on_stays_on_the_screen(tmp_path, what):
+    """What is written while the live part is there would be wiped off with it."""
+    terminal, inner = os.openpty()
+    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "run.db"), what]
+    with subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner) as process:
+        os.close(inner)
+        written = b""
+        with suppress(OSError):  # at its end
+            while part := os.read(terminal, 65536):
+                written += part
+    os.close(terminal)
+    assert process.returncode == 130
+    before, _, after = written.decode().partition("racer: the race was interrupted")
+    assert "go on with racer.resume(" in after
+    assert "\x1b" not in after.replace("\x1b[?25h", "")  # nothing is moved or wiped off
+    assert "what is being evaluated will be finished" in before
+
+
+def test_the_answer_to_a_signal_is_shown_below_how_it_stands():
+    console = Console(file=io.StringIO(), force_terminal=True, width=60)
+    with Progress(console) as progress:
+        progress.show("how it stands")
+        progress.announce("racer: wait")
+        progress.live.refresh()
+        shown = console.file.getvalue()
+    assert shown.index("how it stands") < shown.index("racer: wait")
