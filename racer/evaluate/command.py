@@ -9,6 +9,7 @@ import select
 import shlex
 import shutil
 import warnings
+from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -19,12 +20,12 @@ from racer.evaluate.limits_fork import ending
 from racer.evaluate.objective import Misbehaved
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from racer.evaluate.cell import Status
     from racer.evaluate.command_process import Ran
 
-__all__ = ["IDENTITY", "Command", "check_command"]
+__all__ = ["IDENTITY", "Command", "check_command", "check_some"]
 
 IDENTITY = "racer.Command("
 Reads = Literal["stdout", "last-line"]
@@ -152,6 +153,7 @@ class Command:
         for index, config in enumerate(configs):
             with _named(f"candidate {index}"):
                 check_names(config)
+        check_names(dict.fromkeys(parameters or ()))
         known = {*(parameters or ()), *(n for config in configs for n in config)}
         if parameters is not None:
             self._template.refuse_unknown(known)
@@ -161,12 +163,30 @@ class Command:
         if takes_instance:
             for index, instance in enumerate(() if instances is None else instances):
                 as_text(instance, f"instance {index}")
+        self._warn_of_parameters_without_place(known)
+
+    def check_some(self, configs: Sequence[Any]) -> None:
+        """Warn RacerWarning of what looks misspelt in the first of configurations to come.
+
+        Parameters
+        ----------
+        configs : sequence
+            Others may have parameters that none of these has.
+        """
+        known = {name for config in configs if isinstance(config, Mapping) for name in config}
+        try:
+            self._template.refuse_unknown(known)
+        except ObjectiveError as error:
+            warnings.warn(f"{error}, so far", RacerWarning, stacklevel=2)
+        self._warn_of_parameters_without_place(known)
+
+    def _warn_of_parameters_without_place(self, known: Collection[str]) -> None:
         if without := self._template.without_place(known):
             warnings.warn(
                 f"the command has no place for {', '.join(map(repr, without))}: the program is not "
                 f"told; add {{parameters}} or {{{without[0]}}}",
                 RacerWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
 
     def _program_of(self, argv: Sequence[str]) -> str:
@@ -252,3 +272,9 @@ def check_command(
     """Make a `Command` check what it will be run with; other objectives pass."""
     if isinstance(evaluate, Command):
         evaluate.check(configs, instances, parameters)
+
+
+def check_some(evaluate: object, configs: Sequence[Any]) -> None:
+    """Make a `Command` look at the first configurations of many; other objectives pass."""
+    if isinstance(evaluate, Command):
+        evaluate.check_some(configs)

@@ -79,7 +79,9 @@ class Races:
         suggestion: Suggestion,
         budget: int,
         settings: dict[str, Any],
+        check_first: Callable[[list[Any]], None],
     ) -> None:
+        self._check_first = check_first
         self._record = record
         self._workers = workers
         self._instances = instances
@@ -99,6 +101,8 @@ class Races:
         number = 0
         with self._held:
             while fresh := self._asked(number, elites):
+                if number == 0 and not any(self._record.outcomes[n] for n in fresh):
+                    self._check_first([self._config(n) for n in fresh])
                 elites = self._race(number, elites, fresh)
                 number += 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from optuna.storages import InMemoryStorage
@@ -11,6 +12,7 @@ from racer.candidates.pool import as_sequence
 from racer.deciders.names import as_decider
 from racer.deciders.trace import TRace
 from racer.errors import BudgetError, RaceInterrupted, SettingError
+from racer.evaluate.command import check_some
 from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import generators_put_back, workers_for
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
@@ -72,8 +74,8 @@ def race_study(
         With one objective; its direction counts. Its pruner is not asked.
     evaluate : callable
         ``evaluate(config, instance, seed) -> float``, as of `racer.race`, a `racer.Command` too.
-        What raises, or returns anything but a finite number, costs its cell: the trial ranks last on this instance, and
-        does not end as COMPLETE. The seed of an instance is the same for all trials.
+        What raises, or returns anything but a finite number, costs its cell: the trial ranks last
+        on this instance, and does not end as COMPLETE. The seed of an instance is the same for all trials.
     instances : sequence
         Each is used once per trial; their order does not matter, as each race draws its own. For
         a noisy objective without instances give ``range(20)``, say, and use the seed.
@@ -165,7 +167,8 @@ def race_study(
         parameters=suggestion.names,
     )
     record = StudyRecord(study, settings, items, seed)
-    races = Races(record, workers, items, suggestion, evaluations, settings)
+    check_first = partial(check_some, evaluate)
+    races = Races(record, workers, items, suggestion, evaluations, settings, check_first)
     try:
         with generators_put_back():
             races.run()

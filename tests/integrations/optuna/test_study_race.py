@@ -587,12 +587,41 @@ def test_a_program_can_be_raced(asked):
     assert evidence.best == study.best_trial.number
 
 
-@pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
-def test_a_program_with_a_place_for_what_nobody_suggests_is_refused():
+@pytest.mark.parametrize("command", ["{y}", "--y={y}"])
+def test_a_program_with_a_place_for_what_nobody_suggests_is_refused(command):
     study = optuna.create_study()
-    command = racer.Command([*PROGRAM, "{y}"])
     with pytest.raises(racer.ObjectiveError, match=r"the command has \{y\}, which no candidate"):
-        race_study(study, command, range(3), suggest=SPACE, budget=18)
+        race_study(
+            study, racer.Command([*PROGRAM, "{x}", command]), range(3), suggest=SPACE, budget=18
+        )
     assert not study.trials
-    with pytest.raises(racer.ScoresError, match=r"all 6 evaluations failed.*y"):  # found out later
-        race_study(study, command, range(3), suggest=suggest, budget=18)
+
+
+@pytest.mark.parametrize("name", ["seed", "instance", "parameters"])
+def test_names_that_mean_something_else_to_a_program_are_refused(name):
+    study = optuna.create_study()
+    with pytest.raises(racer.ObjectiveError, match=name):
+        race_study(
+            study,
+            racer.Command([*PROGRAM, "{x}", "{parameters}"]),
+            range(3),
+            suggest={**SPACE, name: SPACE["x"]},
+            budget=18,
+        )
+    assert not study.trials
+
+
+@pytest.mark.parametrize(
+    ("argument", "warned"),
+    [("--y={y}", r"has \{y\}, which no candidate has.*so far"), (None, "has no place for 'z'")],
+)
+def test_what_looks_misspelt_in_the_first_trials_is_warned_of(argument, warned):
+    def also(trial):
+        return {**suggest(trial), "z": 1} if argument is None else suggest(trial)
+
+    command = racer.Command([*PROGRAM, "{x}", *([argument] if argument else [])])
+    study = optuna.create_study()
+    with pytest.warns(racer.RacerWarning, match=warned) as caught:
+        race_study(study, command, range(3), suggest=also, budget=18)
+    assert len(caught) == 1
+    race_study(study, command, range(3), suggest=also, budget=24)  # not said again
