@@ -190,9 +190,13 @@ class OneByOne:
                 yield left.pop(0), Outcome("killed", None, message="its watcher died with it")
 
 
-_DRIVERS_TO_ANSWER = [  # sent to all processes of a terminal
-    getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)
+_DRIVERS_TO_ANSWER = [  # sent to all processes of a terminal, or of a job
+    getattr(signal, name) for name in ("SIGINT", "SIGHUP", "SIGTERM") if hasattr(signal, name)
 ]
+
+
+def _leave_to_the_driver(number: int, frame: object) -> None:
+    """Do nothing; unlike SIG_IGN, what an evaluation starts does not inherit it."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,8 @@ class _Task:
         in_main_thread = threading.current_thread() is threading.main_thread()
         if in_main_thread and not here:
             for number in _DRIVERS_TO_ANSWER:
-                signal.signal(number, signal.SIG_IGN)
+                ends_others = number == signal.SIGTERM
+                signal.signal(number, _leave_to_the_driver if ends_others else signal.SIG_IGN)
         ours = self.ours and in_main_thread and not here  # joblib may fall back to no processes
         if self.limits is None:
             outcome = evaluate_cell(
