@@ -94,12 +94,12 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     callback=_picture,
     help="Write a picture to this file (.png, .pdf, .svg ..).",
 )
-@click.option("--markdown", "form", flag_value="markdown", help="Print Markdown tables.")
-@click.option("--latex", "form", flag_value="latex", help="Print LaTeX tables.")
-@click.option("--json", "form", flag_value="json", help="Print JSON.")
-@click.option("--prose", "form", flag_value="prose", help="Print a paragraph for a paper.")
-@click.option("--bibtex", "form", flag_value="bibtex", help="Print the BibTeX of the methods.")
-def compare_command(scores: Path, form: str | None, plot: Path | None, **settings: Any) -> None:
+@click.option("--markdown", is_flag=True, help="Print Markdown tables.")
+@click.option("--latex", is_flag=True, help="Print LaTeX tables.")
+@click.option("--json", is_flag=True, help="Print JSON.")
+@click.option("--prose", is_flag=True, help="Print a paragraph for a paper.")
+@click.option("--bibtex", is_flag=True, help="Print the BibTeX of the methods.")
+def compare_command(scores: Path, plot: Path | None, **settings: Any) -> None:
     """Say which algorithm is better, from a CSV file of SCORES.
 
     SCORES is a table with a header: a row per data set and a column per algorithm, the first
@@ -111,6 +111,9 @@ def compare_command(scores: Path, form: str | None, plot: Path | None, **setting
     from racer.report.columns import Columns  # noqa: PLC0415
     from racer.report.compare import compare  # noqa: PLC0415
 
+    forms = [name for name in FORMATS if settings.pop(name, False)]
+    if len(forms) > 1:
+        raise click.UsageError(f"--{forms[0]} and --{forms[1]}: one of them at a time")
     try:
         table = read_csv(scores)
         ids = numbered(table, Columns(*(settings[role] for role in Columns._fields)))
@@ -123,7 +126,7 @@ def compare_command(scores: Path, form: str | None, plot: Path | None, **setting
                 "one, put a column of names before it."
             )
             comparison = replace(comparison, notes=(note, *comparison.notes))
-        click.echo(FORMATS[form or "text"](comparison))
+        click.echo(FORMATS[forms[0] if forms else "text"](comparison))
         if plot is not None:
             figure: Any = comparison.plot().figure
             figure.savefig(plot)

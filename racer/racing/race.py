@@ -376,9 +376,9 @@ class Race:
             warnings.warn(
                 f"block {block} is set aside: {all_failed(outcomes)}", RacerWarning, stacklevel=3
             )
-        if ended is not None and self._fell_short():
+        if self._ended is Ended.BUDGET and self._fell_short():
             warnings.warn(
-                f"the budget ended after {block + 1} blocks, before the first test "
+                f"the budget ended after {self._tested_blocks} usable blocks, before the first test "
                 f"({self._first_test}): there is no best; give more seconds, fewer candidates, or a "
                 "lower first_test",
                 RacerWarning,
@@ -386,9 +386,10 @@ class Race:
             )
 
     def _fell_short(self) -> bool:
-        """Say whether its seconds, which nobody can know before, were too few for a test."""
-        short = self._tested_blocks < self._first_test
-        return self._ended is Ended.BUDGET and self._budget.seconds is not None and short
+        """Say whether the seconds, which nobody can know before, are too few for a test."""
+        budget, needed = self._budget, self._evaluations + len(self._alive)
+        by_time = budget.evaluations is None or needed <= budget.evaluations
+        return budget.seconds is not None and by_time and self._tested_blocks < self._first_test
 
     def _test_is_due(self) -> bool:
         usable = self._tested_blocks + len(self._pending)
@@ -423,7 +424,7 @@ class Race:
         if len(self.configs) > 1:
             if len(self.table.set_aside) == len(self.table.rows):
                 ended = Ended.ALL_FAILED
-            elif not self._told_apart:
+            elif not self._told_apart and not (ended is Ended.BUDGET and self._fell_short()):
                 ended = Ended.ALL_EQUAL
             elif len(self._alive) <= self._min_survivors:
                 ended = Ended.DECIDED

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from racer.racing.race import Race
     from racer.tuner.tuner import Tuner
 
-__all__ = ["VERSION", "Setup", "rebuilt", "refuse_differences", "set_up"]
+__all__ = ["VERSION", "Setup", "rebuilt", "refuse_differences", "refuse_other_kind", "set_up"]
 
 VERSION = version("racer")
 """Read once: later the process may have lost the right to read what is installed."""
+
+
+_LISTS = ("choices", "levels", "forbidden")  # of a space
 
 
 class Setup(NamedTuple):
@@ -60,6 +63,22 @@ def rebuilt(path: str, name: str, encoded: Any) -> Any:
         ) from None
 
 
+def refuse_other_kind(path: str, recorded: Setup, *, tuned: bool) -> None:
+    """Refuse a race where a run of races goes on, and the other way round.
+
+    Raises
+    ------
+    StoreError
+        With the call that goes on with what is there.
+    """
+    was_tuned = "space" in recorded.settings
+    if was_tuned != tuned:
+        what, call = ("run of races", "racer.tune") if was_tuned else ("race", "racer.race")
+        raise StoreError(
+            f"store {path!r} holds a {what}: go on with {call} or racer.resume, or give another store"
+        )
+
+
 def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
     """Compare what is given with what is recorded.
 
@@ -73,6 +92,7 @@ def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
     StoreError
         A difference that would make it another race, with both values.
     """
+    refuse_other_kind(path, recorded, tuned="space" in given.settings)
     for name in sorted(recorded.settings.keys() | given.settings.keys()):
         old, new = recorded.settings.get(name), given.settings.get(name)
         if not same(old, new):
@@ -98,29 +118,34 @@ def _heed(path: str, name: str, old: Any, new: Any) -> None:
             _warn(path, f"was begun with evaluate={old} and goes on with {new}")
     elif name == "space":
         place, *values = _where_they_differ(new, old)
-        _refuse(path, "".join([name, *(f"[{key!r}]" for key in place)]), *values)
+        keys = (f" ({key})" if key == "only in one" else f"[{key!r}]" for key in place)
+        _refuse(path, "".join([name, *keys]), *values)
     elif name != "budget" or not _goes_on(decode(new), rebuilt(path, name, old)):
         _refuse(path, name, new, old)
 
 
-def _where_they_differ(new: Any, old: Any) -> tuple[list[Any], Any, Any]:
-    """Return the keys to the first difference between two values of JSON, and what stands there.
+def _where_they_differ(new: Any, old: Any, key: Any = None) -> tuple[list[Any], Any, Any]:
+    """Return the keys to the first difference between two spaces, and what stands there.
 
     What has a name goes by it, and not by its place in a list.
     """
-    if isinstance(new, list) and isinstance(old, list):
-        named = [isinstance(item, dict) and "name" in item for item in [*new, *old]]
-        if named and all(named):
-            news, olds = ({item["name"]: item for item in items} for items in (new, old))
-            if list(news) != list(olds):
-                return [], list(news), list(olds)
-            new, old = news, olds
-    if isinstance(new, dict) and isinstance(old, dict) and new.keys() == old.keys():
-        for key in new:
-            if not same(new[key], old[key]):
-                place, *values = _where_they_differ(new[key], old[key])
-                return [key, *place], *values
-    return [], new, old
+    if key == "parameters":
+        new, old = ({item["name"]: item for item in items} for items in (new, old))
+    if key in _LISTS:
+        return _what_only_one_has(new, old)
+    if not isinstance(new, dict) or not isinstance(old, dict):
+        return [], new, old
+    if list(new) != list(old):
+        return _what_only_one_has(list(new), list(old))
+    name = next(name for name in new if not same(new[name], old[name]))
+    place, *values = _where_they_differ(new[name], old[name], name)
+    return [name, *place], *values
+
+
+def _what_only_one_has(new: list[Any], old: list[Any]) -> tuple[list[Any], Any, Any]:
+    """Return of two lists what stands in one only; all, where they differ in their order."""
+    here, there = ([v for v in one if v not in other] for one, other in ((new, old), (old, new)))
+    return (["only in one"], here, there) if here or there else ([], new, old)
 
 
 def _goes_on(new: Budget | list[Budget], old: Budget | list[Budget]) -> bool:
@@ -146,7 +171,10 @@ def _warn(path: str, what: str) -> None:
 
 
 def _refuse(path: str, name: str, new: Any, old: Any) -> None:
-    room = " (a larger one is allowed)" if name == "budget" else ""
+    room = ""
+    if name == "budget":
+        last = "the last of them, or " if isinstance(old, list) else ""
+        room = f" ({last}a larger one is allowed)"
     raise StoreError(
         f"{name} is {_shown(new)}, but the race in {path!r} has {_shown(old)}{room}: give that, "
         "or another store"

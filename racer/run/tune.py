@@ -9,7 +9,7 @@ from racer.racing.budget import Budget
 from racer.run.hold import hold
 from racer.run.jsonable import encode, same
 from racer.run.race import how_to_evaluate
-from racer.run.setup import rebuilt
+from racer.run.setup import rebuilt, refuse_other_kind
 from racer.run.store import Store
 from racer.tuner.tuner import Tuner
 
@@ -194,7 +194,9 @@ def show_tuner() -> TunerProgress:
 
 def budgets_so_far(reader: Reader, budget: Any) -> Any:
     """Return the budgets of a recorded run, and after them `budget` if that is larger."""
-    recorded = rebuilt(reader.path, "budget", reader.setup().settings.get("budget"))
+    setup = reader.setup()
+    refuse_other_kind(reader.path, setup, tuned=True)
+    recorded = rebuilt(reader.path, "budget", setup.settings.get("budget"))
     if budget is None:
         return recorded
     if isinstance(budget, list | tuple):

@@ -140,9 +140,14 @@ class Series:
 
     @property
     def fell_short(self) -> bool:
-        """Whether its seconds, which nobody can know before, were too few for any test."""
-        in_seconds = self._budget.seconds is not None
-        return self.ended is Ended.BUDGET and in_seconds and not self._has_looked
+        """Whether it is over because its seconds were too few for any test."""
+        return self.ended is Ended.BUDGET and self._is_too_short()
+
+    def _is_too_short(self) -> bool:
+        """Say whether the seconds, which nobody can know before, were too few for any test."""
+        budget = self._budget
+        by_time = budget.evaluations is None or self.evaluations < budget.evaluations
+        return budget.seconds is not None and by_time and not self._has_looked
 
     def _hold_races(self, phase: int) -> Flow:
         """Hold races among the elites and new candidates while the budget pays for one."""
@@ -394,7 +399,8 @@ class Series:
             return Ended.ONE_CANDIDATE
         if self.races and not self.known.has_any_success:
             return Ended.ALL_FAILED
-        if self.races and self.best is None and self.known.is_all_equal:
+        all_equal = self.races and self.best is None and self.known.is_all_equal
+        if all_equal and not self._is_too_short():
             return Ended.ALL_EQUAL
         nothing_new = self._plan.stream.length is not None and self._drawn_to_its_end
         return Ended.INSTANCES if nothing_new and self._left() != 0 else Ended.BUDGET

@@ -223,3 +223,11 @@ def test_missing_values_as_others_write_them(tmp_path):
     assert found["n_missing"] == 3
     assert found["data_sets"] == ["x", "y", "z", "NA"]
     assert found["method"] == "bradley-terry"
+
+
+def test_two_forms_at_once_are_refused(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("data,a,b\nx,1,2\ny,2,3\nz,2,1\n", encoding="utf-8")
+    done = CliRunner().invoke(main, ["compare", str(path), "--markdown", "--latex"])
+    assert done.exit_code == 2
+    assert "--markdown and --latex: one of them at a time" in done.output

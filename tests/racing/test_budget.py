@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from racer import Budget, BudgetError, Ended, Outcome, Race
+from racer import Budget, BudgetError, Ended, Outcome, Race, RacerWarning
 
 LAWS = settings(max_examples=30, deadline=None, derandomize=True)
 
@@ -90,6 +91,33 @@ def test_of_two_limits_the_first_to_be_reached_counts(racing, budget, blocks):
     race = Race([1, 2], budget=budget, decider=racing.Scripted(), first_test=1)
     result = racing.play(race, lambda cell: Outcome("ok", cell.config, 1.0))
     assert len(result.blocks) == blocks
+
+
+@pytest.mark.parametrize(
+    ("budget", "ended", "warns"),
+    [
+        (Budget(seconds=4.0), Ended.BUDGET, True),  # too early to say that all are equal
+        (Budget(evaluations=100, seconds=4.0), Ended.BUDGET, True),
+        (Budget(seconds=40.0), Ended.ALL_EQUAL, False),
+        (Budget(evaluations=10, seconds=100.0), Ended.ALL_EQUAL, False),
+    ],
+)
+def test_seconds_that_do_not_reach_the_first_test_are_told(racing, budget, ended, warns):
+    race = Race([1, 2], budget=budget, decider="f-race")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = racing.play(race, lambda cell: Outcome("ok", 1.0, 1.0))
+    assert (result.ended, result.best) == (ended, None)
+    assert [str(w.message)[:55] for w in caught] == warns * [
+        "the budget ended after 2 usable blocks, before the firs"
+    ]
+
+
+def test_evaluations_that_failing_blocks_have_used_up_are_not_blamed_on_the_seconds(racing):
+    race = Race([1, 2], budget=Budget(evaluations=10, seconds=1e6), decider="f-race")
+    with pytest.warns(RacerWarning) as caught:
+        racing.play(race, lambda cell: None if cell.block == 0 else cell.config)
+    assert [("set aside" in str(w.message)) for w in caught] == [True]
 
 
 @pytest.mark.parametrize("evaluations", [0, -1, 1.0, 2.5, True, "10", float("inf")], ids=repr)

@@ -241,7 +241,21 @@ CHANGES = [
         Space(SPACE, conditions={"x": Param("k") != "b"}),
         r"space\['conditions'\]\['x'\] is .*'b'.*has ",
     ),
-    ("given", space(forbidden=[{"n": 9}]), r"space\['forbidden'\] is \[\['=='.*has \[\]"),
+    (
+        "given",
+        space(forbidden=[{"n": 9}]),
+        r"space\['forbidden'\] \(only in one\) is \[\['=='.*has \[\]",
+    ),
+    (
+        "given",
+        Space({**SPACE, "n2": Integer(0, 8)}, conditions={**CONDITIONS, "n2": {"k": "a"}}),
+        r"space\['parameters'\] \(only in one\) is \['n2'\], but .* has \[\]",
+    ),
+    (
+        "given",
+        Space({**SPACE, "k": Categorical(["a", "b", "c"])}, conditions=CONDITIONS),
+        r"space\['parameters'\]\['k'\]\['choices'\] \(only in one\) is \['c'\], but .* has \[\]",
+    ),
     ("given", space(repair=lambda config: config), r"space\['repair'\] is True, .*has False"),
 ]
 
@@ -263,13 +277,13 @@ def test_all_settings_of_a_run_are_recorded(recorded):
 
 
 def test_a_race_and_a_run_are_not_confused(recorded, tmp_path):
-    with pytest.raises(racer.RacerError, match=r"run|space"):
+    with pytest.raises(StoreError, match=r"holds a run of races: go on with racer\.tune or"):
         racer.race([1, 2], lambda c, i, s: c, budget=20, store=recorded.path)
     with pytest.raises(racer.RacerError, match="run of races, which has no candidates"):
         racer.resume(recorded.path, evaluate, candidates=[1, 2])
     path = tmp_path / "race.db"
     racer.race([1, 2], lambda c, i, s: c, budget=20, seed=1, store=path)
-    with pytest.raises(racer.RacerError, match=r"space|race"):
+    with pytest.raises(StoreError, match=r"holds a race: go on with racer\.race or"):
         tune(path)
     with pytest.raises(racer.RacerError, match="holds a race, which has no space"):
         racer.resume(path, evaluate, space=space())

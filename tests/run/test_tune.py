@@ -312,10 +312,16 @@ def test_a_budget_of_seconds_is_not_overspent_by_the_first_block():
     tuner = racer.Tuner(
         LINE, budget=racer.Budget(seconds=5.0), initial=[{"x": float(x)} for x in range(5)], seed=1
     )
-    while cells := tuner.ask():
-        for cell in cells:
-            tuner.tell(cell, racer.Outcome("ok", 1.0, seconds=1.0))
+
+    def play():
+        while cells := tuner.ask():
+            for cell in cells:
+                tuner.tell(cell, racer.Outcome("ok", 1.0, seconds=1.0))
+
+    with pytest.warns(racer.RacerWarning, match="before the first test"):
+        play()
     assert tuner.result().seconds <= 5.0
+    assert tuner.ended is racer.Ended.BUDGET  # too early to say that all are equal
 
 
 def test_many_choices_and_a_huge_budget_are_no_trouble():

@@ -97,9 +97,13 @@ def _row(result: BayesianSignedRankResult, alpha: float, *, turned: bool) -> dic
         "high": high,
         "probability": better,
         **(
-            {"in_rope": result.indistinguishable, "probability_worse": worse} if result.rope else {}
+            {
+                "in_rope": result.indistinguishable,
+                "probability_worse": worse,
+                "lower": least,  # of being better by more than the rope
+            }
+            if result.rope
+            else {"lower": lower, "upper": upper}
         ),
-        "lower": lower,
-        "upper": upper,
         "decision": decision,
     }
