@@ -51,7 +51,7 @@ class Instance(NamedTuple):
 
 
 def space() -> Space:
-    """Return the ten parameters; the ranges of four depend on nothing, but they may be absent."""
+    """Return the eleven parameters; the ranges of four depend on nothing, but they may be absent."""
     return Space(
         {
             "scaler": Categorical(["none", *SCALERS]),

@@ -22,7 +22,7 @@ __all__ = ["check"]
 def check(store: str) -> None:
     """Say whether STORE is sound, what it holds, and how to go on with it.
 
-    STORE is a file that racer.race(.., store=) has written. It is only read, and may be in use.
+    STORE is a file that racer.race or racer.tune (.., store=) has written. It is only read, and may be in use.
     The exit code is 0 if it is sound, 1 if it is not, or is no store.
     """
     try:
