@@ -181,6 +181,19 @@ def test_f_race_with_the_sign_test_is_as_measured_independently():
         assert abs(float(row["mae"]) - error) <= 2.0 * float(row["mae_se"])
 
 
+@pytest.mark.parametrize(("gate", "setting"), [("no-gate", "100,.1"), ("gate", "30,1")])
+def test_a_row_of_the_recorded_table_comes_out_again(tmp_path, gate, setting):
+    path = tmp_path / "table2.csv"
+    run("table2", f"--{gate}", "--settings", setting, "--jobs", "1", "--csv", str(path))
+    recorded = rows(ROOT / "experiments" / "benavoli2015" / f"table2_rounds_{gate}.csv")
+    again = {(r["q"], r["rho"], r["decider"]): r for r in rows(path)}
+    assert len(again) == 3  # a row per decider
+    for row in recorded:
+        if (row["q"], row["rho"], row["decider"]) in again:
+            assert again.pop((row["q"], row["rho"], row["decider"])) == row
+    assert not again
+
+
 @pytest.mark.parametrize("protocol", ["rounds", "assessments"])
 def test_same_seed_same_file_whatever_the_jobs(tmp_path, protocol):
     files = []

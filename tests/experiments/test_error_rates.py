@@ -5,6 +5,7 @@ import dataclasses
 import importlib.util
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -26,6 +27,7 @@ from racer.racing.race import Race
 from racer.simulate import NormalWorld
 
 SCRIPT = Path(__file__).parents[2] / "scripts/error_rates.py"
+RECORDED = Path(__file__).parents[2] / "experiments" / "error_rates" / "error_rates.csv"
 SMALL = (
     *(
         "--repetitions",
@@ -209,11 +211,35 @@ def test_expected_time_grows_with_the_work():
 
 
 def test_the_anytime_race_keeps_its_alpha_in_every_cell_of_the_grid():
-    path = Path(__file__).parents[2] / "experiments" / "error_rates" / "error_rates.csv"
-    with path.open(newline="") as file:
+    with RECORDED.open(newline="") as file:
         grid = [row for row in csv.DictReader(file) if row["decider"].startswith("anytime")]
     assert len(grid) == 4 * 135  # three forms, and familywise
     for row in grid:
         dropped = "any_dropped" if row["effect"] == "0" else "best_dropped"
         share = dropped if row["decider"] == "anytime-familywise" else "best_dropped"
         assert float(row[share]) <= 0.05 + 2.0 * float(row[f"{share}_se"])
+
+
+@pytest.mark.parametrize(
+    ("decider", "world", "effect"),
+    [
+        ("anytime", "heavy-tailed", 1.0),
+        ("t-race", "unequal", 0.5),
+        ("bayesian-friedman", "normal", 0.0),
+        ("f-race", "heavy-tailed", 0.0),
+    ],
+)
+def test_recorded_rates_come_out_again(decider, world, effect):
+    with RECORDED.open(newline="") as file:
+        (recorded,) = [
+            row
+            for row in csv.DictReader(file)
+            if (row["decider"], row["world"], row["candidates"]) == (decider, world, "10")
+            and (float(row["effect"]), row["blocks"]) == (effect, "10")
+        ]
+    design = Design(int(recorded["repetitions"]), 1, int(recorded["seed"]), (10, 50, 200))
+    with joblib.Parallel(n_jobs=1) as pool:
+        found, *_ = rates.measure(Cell(decider, world, 10, effect), design, pool)
+    row = found.row(design)
+    for name in rates.COUNTS:
+        assert row[name] == pytest.approx(float(recorded[name]), rel=1e-5)

@@ -8,10 +8,12 @@ import runpy
 import subprocess
 import sys
 import types
+from importlib.metadata import version
 from pathlib import Path
 
 import optuna
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "experiments" / "optunahub" / "package" / "pruners" / "racing"
@@ -28,6 +30,15 @@ def test_it_has_what_the_registry_asks_for():
     assert "pruner" in fields["tags"].strip("[]").split(", ")
     assert fields["license"] == "MIT License"
     assert {"4.8.0", "4.9.0", "5.0.0"} == set(fields["optuna_versions"].strip("[]").split(", "))
+
+
+def test_what_it_requires_is_this_racer():
+    """A project of that name, 0.0.1, is on PyPI."""
+    (line,) = (PACKAGE / "requirements.txt").read_text().splitlines()
+    required = Requirement(line)
+    assert (required.name, required.extras) == ("racer", {"optuna"})
+    assert required.specifier.contains(version("racer"))
+    assert not required.specifier.contains("0.0.1")
 
 
 @pytest.fixture

@@ -18,7 +18,8 @@ import pytest
 from processes import alive, noted, wait_for
 
 import racer
-from racer import Cell, SettingError
+from racer import Cell, Outcome, SettingError
+from racer.evaluate import limits as module
 from racer.evaluate.limits_fork import parse
 from racer.evaluate.workers import workers_for
 
@@ -327,13 +328,33 @@ def test_signals_are_not_answered_by_the_caller_s_handlers():
     assert "KeyboardInterrupt" in outcomes["SIGINT"].message
 
 
-def test_children_that_the_caller_does_not_wait_for_are_waited_for():
-    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    try:
-        outcomes = outcomes_of(lambda config, instance, seed: config, [1, 2], timeout=60)
-    finally:
-        signal.signal(signal.SIGCHLD, before)
-    assert [outcome.value for outcome in outcomes.values()] == [1.0, 2.0]
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_children_that_the_caller_does_not_wait_for_are_waited_for(n_jobs):
+    code = f"""
+import signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the workers inherit it
+import racer
+def evaluate(config, instance, seed):
+    return config
+result = racer.race(range(3), evaluate, budget=15, seed=1, timeout=60, n_jobs={n_jobs})
+print(result.evaluations, len(result.failures))
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100
+    )
+    assert ran.stdout == "15 0\n"
+
+
+def test_the_group_of_an_evaluation_is_told_before_it_can_start_anything(monkeypatch):
+    """By its own process: the watcher may be killed, or stopped, before it says anything."""
+    told = []
+    monkeypatch.setattr(module, "_tell", lambda _, group: told.append((os.getpid(), group)))
+
+    def attempt():
+        return Outcome("ok", float(told[-1] == (os.getpid(), os.getpid())))
+
+    assert module.limited(attempt, module.Limits(timeout=60.0), warned=0).value == 1.0
+    assert told == [(os.getpid(), 0)]  # it is over
 
 
 def test_other_threads_of_the_caller_are_no_hindrance():

@@ -56,6 +56,30 @@ def test_a_draw_repeats_block_by_block_in_any_order(world):
     assert (world.draw(8).quality != first.quality).any()
 
 
+def test_heavy_tails_are_those_of_student_s_t_with_two_degrees_of_freedom():
+    drawn = HeavyTailedWorld(4, 0.5).draw(2)
+    noise = np.abs(table(drawn) - drawn.quality) / 0.5
+    for share, quantile in ((0.5, 0.8165), (0.8, 1.8856), (0.98, 6.9646)):
+        error = np.sqrt(share * (1 - share) / noise.size)
+        assert (noise < quantile).mean() == pytest.approx(share, abs=4 * error)
+
+
+@pytest.mark.parametrize("spread", [0.3, 1.5])
+def test_scales_of_instances_spread_as_asked(spread):
+    costs = table(UnequalInstancesWorld(2, 1.0, qualities=(0.0, 0.0), spread=spread).draw(2))
+    logs = np.log(np.abs(costs[:, 0] - costs[:, 1]))  # of |N| has a variance of pi^2 / 8
+    assert logs.var() == pytest.approx(spread**2 + np.pi**2 / 8, rel=0.12)
+    assert costs.mean(axis=1).std() > 9 * spread
+
+
+@pytest.mark.parametrize("cutoff", [0.5, 2.0])
+def test_runtimes_end_at_the_cutoff(cutoff):
+    costs = table(RuntimeWorld(4, 0.5, cutoff=cutoff).draw(2))
+    assert costs.max() == cutoff
+    assert costs.min() > 0.0
+    assert 0.01 < (costs == cutoff).mean() < 0.99
+
+
 @pytest.mark.parametrize("block", [63, 64, 1000])
 @each_world
 def test_a_block_does_not_depend_on_what_was_drawn_before(world, block):
