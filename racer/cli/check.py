@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racer.errors import SettingError, StoreError
+from racer.racing.events import Ended
 from racer.run.check import check_store
 from racer.space.space import Space
 
@@ -48,6 +49,8 @@ def _lines(report: Report) -> list[tuple[str, str]]:
         ("evaluations", f"{report.evaluations} ({by_status or 'none yet'})"),
         ("seconds", f"{report.seconds:.6g}, summed over evaluations"),
     ]
+    if report.failure:
+        lines += [("first failure", report.failure.partition("\n")[0])]
     if report.result is not None:
         best = report.result.best_index
         lines += [
@@ -60,6 +63,11 @@ def _lines(report: Report) -> list[tuple[str, str]]:
     lines += [("note", note) for note in report.notes]
     lines += [("ended", report.ended or "no")]
     if not report.problems:
+        if report.ended == Ended.ALL_FAILED:
+            lines += [
+                ("go on with", "a new store, once evaluate is mended: these are not tried again")
+            ]
+            return lines
         more = " (with budget=.., a larger one, if the budget ended it)" if report.ended else ""
         lines += [("go on with", f"{report.resume}{more}")]
     return lines

@@ -41,6 +41,8 @@ class Report:
     candidates, instances : int, int or None
     statuses : dict of str to int
         Outcomes by status.
+    failure : str
+        Why the first that failed did, if any did.
     blocks, evaluations, seconds
         What has been raced: complete blocks, outcomes, the sum of their seconds.
     result : RaceResult, TuneResult or None
@@ -57,6 +59,7 @@ class Report:
     candidates: int = 0
     instances: int | None = None
     statuses: dict[str, int] = field(default_factory=dict)
+    failure: str = ""
     blocks: int = 0
     evaluations: int = 0
     seconds: float = 0.0
@@ -114,6 +117,7 @@ def _outcomes(reader: Reader, report: Report) -> None:
     statuses: Counter[str] = Counter()
     for row in reader.outcomes():
         statuses[row.status] += 1
+        report.failure = report.failure or row.message
         report.seconds += row.seconds
         report.statuses, report.evaluations = dict(statuses), statuses.total()
 

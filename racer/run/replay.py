@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from racer.errors import RacerWarning, RaceStateError
 from racer.evaluate.cell import Outcome
+from racer.racing.events import Ended
 from racer.racing.race import Race
 from racer.run.jsonable import same
 from racer.run.setup import refuse_differences
@@ -42,6 +43,13 @@ def begin_or_replay(store: Store, race: Race | Tuner, recorder: Recorder, given:
     if not same(recorded.settings["budget"], given.settings["budget"]):
         settings = {**recorded.settings, "budget": given.settings["budget"]}
         store.extend(recorded._replace(settings=settings))
+    if race.ended is Ended.ALL_FAILED:
+        warnings.warn(
+            f"in the race in {store.path!r} all evaluations failed, and what is recorded is not "
+            "evaluated again: once evaluate is mended, begin a new store",
+            RacerWarning,
+            stacklevel=2,
+        )
 
 
 def replay(race: Race | Tuner, reader: Reader, recorder: Recorder) -> None:

@@ -36,6 +36,7 @@ def test_a_sound_store(path):
         r"candidates     3",
         r"instances      2",
         r"evaluations    15 (12 ok, 3 failed)",
+        r"first failure  ValueError: cold (in evaluate, ",
         r"blocks         5",
         r"best           #0",
         r"seed           1",
@@ -96,3 +97,22 @@ def test_a_directory(tmp_path):
     assert done.output == (
         f"Error: store '{tmp_path}': this is a directory; give the path of a file\n"
     )
+
+
+@pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
+def test_where_all_failed_there_is_nothing_to_go_on_with(tmp_path):
+    def broken(config, instance, seed):
+        raise ValueError("no solver")
+
+    def mended(config, instance, seed):
+        return 1.0
+
+    mended.__qualname__ = broken.__qualname__
+
+    path = tmp_path / "run.db"
+    racer.race(range(3), broken, budget=40, seed=1, store=path)
+    done = check(path)
+    assert "first failure  ValueError: no solver (in broken, " in done.output
+    assert "go on with     a new store, once evaluate is mended" in done.output
+    with pytest.warns(racer.RacerWarning, match="once evaluate is mended, begin a new store"):
+        racer.race(range(3), mended, budget=40, seed=1, store=path)
