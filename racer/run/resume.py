@@ -95,8 +95,7 @@ def resume(
     >>> first.evaluations, more.best
     (30, 2)
     """
-    if not os.path.lexists(store):
-        raise no_race_in(os.fspath(store))
+    _check_exists(store)
     with Store(store) as file:
         if not file.holds_a_race:
             raise no_race_in(file.path)
@@ -133,6 +132,13 @@ def resume(
         tuning = made_in(space, instances, test_instances)
         tuned: TuneResult = hold(tuning, show_tuner, evaluate, settings, how, file, **rest)
         return tuned
+
+
+def _check_exists(store: Any) -> None:
+    if not isinstance(store, str | os.PathLike):
+        raise SettingError(f"store={store!r}: give the path of a file, and after it evaluate")
+    if not os.path.lexists(store):
+        raise no_race_in(os.fspath(store))
 
 
 def _space(path: str, written: Any) -> Space:

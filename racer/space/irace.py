@@ -14,6 +14,7 @@ from racer.space.parameters import Categorical, Integer, Ordinal, Parameter, Rea
 from racer.space.r_meaning import Translator
 from racer.space.r_syntax import Node, RError, unquoted
 from racer.space.r_syntax import parse as parse_r
+from racer.space.structure import CircleError, in_order
 from racer.space.terms import Literal
 
 if TYPE_CHECKING:
@@ -245,6 +246,17 @@ def _translated(
     for name, entry in entries.items():
         if entry.condition is not None:
             conditions[name] = entry.line.condition(translator, *entry.condition)
+    depends = {
+        name: sorted(
+            {*parameters[name].names(), *(conditions[name].names() if name in conditions else ())}
+        )
+        for name in parameters
+    }
+    try:
+        in_order(depends)
+    except CircleError as error:
+        entry = entries[error.names[0]]
+        entry.line.fail(str(error), entry.condition[1] if entry.condition else entry.column)
     forbidden = [line.condition(translator, node, column) for line, node, column in clauses]
     return {"parameters": parameters, "conditions": conditions, "forbidden": forbidden}
 

@@ -15,12 +15,13 @@ from racer.space.values import plain
 
 if TYPE_CHECKING:
     from collections import Counter
+    from collections.abc import Collection, Sequence
 
     from racer.space.conditions import Condition
     from racer.space.domains import Domain
     from racer.space.parameters import Parameter
 
-__all__ = ["COUNTABLE", "Config", "Structure", "TooManyError"]
+__all__ = ["COUNTABLE", "CircleError", "Config", "Structure", "TooManyError", "in_order"]
 
 Config = dict[str, Any]
 COUNTABLE = 20_000  # configurations that are counted one by one
@@ -28,6 +29,30 @@ COUNTABLE = 20_000  # configurations that are counted one by one
 
 class TooManyError(Exception):
     """There are more configurations than can be counted."""
+
+
+class CircleError(SettingError):
+    """What depends on itself; `names` has the circle."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(
+            f"conditions or bounds go round in a circle: {' -> '.join(names)} (each depends on the "
+            "next)"
+        )
+        self.names = names
+
+
+def in_order(depends: Mapping[str, Collection[str]]) -> tuple[str, ...]:
+    """Return the names, each after those that it depends on.
+
+    Raises
+    ------
+    CircleError
+    """
+    try:
+        return tuple(graphlib.TopologicalSorter(depends).static_order())
+    except graphlib.CycleError as error:
+        raise CircleError(error.args[1][::-1]) from None
 
 
 class Structure:
@@ -67,13 +92,7 @@ class Structure:
             name: sorted(parameter.names() | self._condition_names(name))
             for name, parameter in self.parameters.items()
         }
-        try:
-            return tuple(graphlib.TopologicalSorter(depends).static_order())
-        except graphlib.CycleError as error:
-            cycle = " -> ".join(error.args[1][::-1])
-            raise SettingError(
-                f"conditions or bounds go round in a circle: {cycle} (each depends on the next)"
-            ) from None
+        return in_order(depends)
 
     def _condition_names(self, name: str) -> frozenset[str]:
         return self.conditions[name].names() if name in self.conditions else frozenset()

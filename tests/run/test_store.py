@@ -91,3 +91,9 @@ def test_a_store_can_be_given_by_path_or_text(tmp_path, monkeypatch):
     racer.race([1, 2], lambda *cell: 0.5, budget=10, store="with space & ?#%.db")
     assert (tmp_path / "with space & ?#%.db").exists()
     assert racer.resume(tmp_path / "with space & ?#%.db", lambda *cell: 0.5).evaluations == 10
+
+
+@pytest.mark.parametrize("store", [None, 7, abs, ["run.db"]], ids=repr)
+def test_what_is_no_path_is_no_store_to_resume(store):
+    with pytest.raises(racer.SettingError, match="give the path of a file, and after it evaluate"):
+        racer.resume(store, lambda config, instance, seed: config)

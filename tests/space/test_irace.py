@@ -251,7 +251,8 @@ def test_choices_that_look_like_numbers_are_ordered_only_where_text_agrees():
         ('p "" c (a)\n[global]\nseed = 3', 3, 1, '"digits = " and a number'),
         ('p "" c (a)\nq "" i (1,2) | ' + "(" * 500 + "TRUE" + ")" * 500, 2, 46, "too deep"),
         ('p "" c (a)\nq "" i (1,2) | p == "a" @ 3', 2, 25, "'@' cannot stand here"),
-        ('a "" i (1, b)\nb "" i (1, a)', None, None, "go round in a circle"),
+        ('a "" i (1, b)\nb "" i (1, a)', 1, 9, "go round in a circle: a -> b -> a"),
+        ('x "" r (0, 1)\ny "" r (0, 1) | y > 0.5', 2, 17, "go round in a circle: y -> y"),
         ('p "" c (a)\n[forbidden]\np == "a"', None, None, "leaves no configuration"),
     ],
 )
