@@ -135,9 +135,13 @@ class Template:
             ("switches name %r", self.switches),
         ):
             for name in sorted(set(names) - set(known) - set(RESERVED)):
-                raise ObjectiveError(
-                    f"{what % name}, which no candidate has{did_you_mean(name, [*known, *RESERVED])}"
+                plain = name.partition(":")[0]
+                hint = (
+                    f"; values are written in full, so write {{{plain}}}"
+                    if plain in known
+                    else did_you_mean(name, [*known, *RESERVED])
                 )
+                raise ObjectiveError(f"{what % name}, which no candidate has{hint}")
 
 
 def check_names(config: Any) -> None:

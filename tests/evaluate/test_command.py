@@ -175,6 +175,7 @@ def never(*argv):
     ("argv", "candidates", "instances", "message"),
     [
         (["{y}"], [{"x": 1}, {"x": 2}], [1], r"has \{y\}, which no candidate has"),
+        (["{x:.2f}"], [{"x": 1.0}], [1], r"values are written in full, so write \{x\}"),
         (["--y={speed}"], [{"sped": 1}, {"sped": 2}], [1], "did you mean 'sped'"),
         (["{x}"], [{"x": 1}, {"y": 2}], [1], "candidate 1: there is no 'x'"),
         (["{x}"], [{"x": 1}, {"x": [2]}], [1], r"candidate 1: parameter 'x' is \[2\], a list"),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from optuna.trial import TrialState
 
-from racer.errors import ScoresError, SettingError
-from racer.integrations.optuna.values import costs_on, is_maximized, mean, usable
+from racer.errors import ScoresError
+from racer.integrations.optuna.values import check_study, costs_on, is_maximized, mean, usable
 from racer.seeding import check_seed
 from racer.stats._validation import check_fraction
 from racer.stats.bayesian_friedman import probability_best
@@ -146,8 +146,7 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95, seed: int
     """
     confidence = check_fraction(confidence, "confidence", low=0.5)
     seed = check_seed(seed)
-    if len(study.directions) > 1:
-        raise SettingError("the study has several objectives: give one with a single direction")
+    check_study(study)
     maximize = is_maximized(study)
     seen = _seen(study)
     steps = sorted(_common_instances(seen))

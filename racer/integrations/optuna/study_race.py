@@ -11,13 +11,14 @@ from racer._checks import whole
 from racer.candidates.pool import as_sequence
 from racer.deciders.names import as_decider
 from racer.deciders.trace import TRace
-from racer.errors import BudgetError, RaceInterrupted, SettingError
+from racer.errors import BudgetError, RaceInterrupted
 from racer.evaluate.command import check_some
 from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import generators_put_back, workers_for
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
 from racer.integrations.optuna.races import Races, Suggestion
 from racer.integrations.optuna.record import StudyRecord
+from racer.integrations.optuna.values import check_study
 from racer.racing.budget import Budget
 from racer.run.signals import exit_with_code, tell
 
@@ -137,8 +138,7 @@ def race_study(
     >>> evidence.best == study.best_trial.number
     True
     """
-    if len(study.directions) > 1:
-        raise SettingError("the study has several objectives: give one with a single direction")
+    check_study(study)
     items = as_sequence(instances, "instances")
     settings = {
         "trials": whole(trials, "trials", least=1),

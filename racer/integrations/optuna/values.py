@@ -6,18 +6,29 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from optuna.study import StudyDirection
+from optuna.study import Study, StudyDirection
+
+from racer.errors import SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
-    from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-__all__ = ["MEAN_STEP", "costs_on", "is_maximized", "mean", "usable"]
+__all__ = ["MEAN_STEP", "check_study", "costs_on", "is_maximized", "mean", "usable"]
 
 MEAN_STEP = "racer:mean_step"  # the attribute that names the step at which the mean stands
+
+
+def check_study(study: object) -> None:
+    """Raise SettingError unless this is a study with one objective."""
+    if not isinstance(study, Study):
+        raise SettingError(
+            f"study={study!r}: give an optuna.Study, of optuna.create_study or load_study"
+        )
+    if len(study.directions) > 1:
+        raise SettingError("the study has several objectives: give one with a single direction")
 
 
 def is_maximized(study: Study) -> bool:

@@ -18,7 +18,7 @@ from optuna.trial import TrialState
 
 import racer
 from racer.deciders import AnytimeRace, FRace
-from racer.integrations.optuna import race_study, races
+from racer.integrations.optuna import best_trials_by_evidence, race_study, races
 from racer.run.signals import HeldBack
 from racer.seeding import block_seed
 
@@ -625,3 +625,11 @@ def test_what_looks_misspelt_in_the_first_trials_is_warned_of(argument, warned):
         race_study(study, command, range(3), suggest=also, budget=18)
     assert len(caught) == 1
     race_study(study, command, range(3), suggest=also, budget=24)  # not said again
+
+
+@pytest.mark.parametrize("study", ["study.db", None, [1], optuna.create_study])
+def test_what_is_no_study_is_refused(study):
+    with pytest.raises(racer.SettingError, match=r"give an optuna\.Study"):
+        race_study(study, evaluate, range(3), suggest=SPACE, budget=18)
+    with pytest.raises(racer.SettingError, match=r"give an optuna\.Study"):
+        best_trials_by_evidence(study)
