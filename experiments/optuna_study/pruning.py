@@ -17,7 +17,15 @@ import optuna
 from optuna.exceptions import ExperimentalWarning
 from optuna.trial import TrialState, create_trial
 
-from racer.deciders import AnytimeRace, BayesianFriedman, FRace, TRace
+from racer.deciders import (
+    AnytimeRace,
+    BayesianFriedman,
+    BradleyTerryRace,
+    FRace,
+    PlackettLuceRace,
+    SignedRankRace,
+    TRace,
+)
 from racer.integrations.optuna import RacingPruner
 from racer.seeding import rng_for
 
@@ -45,6 +53,9 @@ LADDERS: Mapping[str, Callable[[float], BasePruner]] = {
     "f-race-sign": lambda level: RacingPruner(FRace("sign", alpha=level)),
     "f-race-mean-rank": lambda level: RacingPruner(FRace("mean-rank", alpha=level)),
     "t-race": lambda level: RacingPruner(TRace(alpha=level)),
+    "bradley-terry": lambda level: RacingPruner(BradleyTerryRace(threshold=level)),
+    "plackett-luce": lambda level: RacingPruner(PlackettLuceRace(threshold=level)),
+    "signed-rank": lambda level: RacingPruner(SignedRankRace(confidence=1.0 - level)),
 }
 DEFAULTS: Mapping[str, float] = {"WilcoxonPruner": 0.1, **dict.fromkeys(list(LADDERS)[1:], 0.05)}
 

@@ -6,8 +6,18 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from experiments.optuna_study.pruning import LADDERS, Setting, milliseconds, prunings, running
+import racer
+from experiments.optuna_study.pruning import (
+    DEFAULTS,
+    LADDERS,
+    Setting,
+    milliseconds,
+    prunings,
+    running,
+)
 from experiments.optuna_study.search import STRATEGIES, Problem, find
+from racer.deciders import DECIDERS
+from racer.integrations.optuna import RacingPruner
 from scripts import bench_optuna
 
 
@@ -75,3 +85,15 @@ def test_the_example_runs_and_draws(tmp_path, capsys, monkeypatch):
     assert "all-folds: 32 fits, 4 trials" in out
     assert "race-study" in out
     assert (tmp_path / "race.png").stat().st_size > 0
+
+
+def test_every_decider_that_can_prune_stands_in_the_tables():
+    def prunes(name):
+        try:
+            RacingPruner(name)
+        except racer.SettingError:  # halving and bayesian-best plan with a budget
+            return False
+        return True
+
+    assert {name for name in DECIDERS if prunes(name)} <= set(LADDERS)
+    assert DEFAULTS.keys() == LADDERS.keys()
