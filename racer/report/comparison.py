@@ -10,7 +10,7 @@ from racer.report.cite import bibtex
 from racer.report.picture import draw
 from racer.report.prose import prose
 from racer.report.record import Record
-from racer.report.tables import cells, escape_markdown, latex, markdown
+from racer.report.tables import cells, escape_markdown, facts, latex, markdown
 from racer.report.terminal import as_text
 
 if TYPE_CHECKING:
@@ -70,20 +70,26 @@ class Comparison(Record):
         return self.pairs.copy()
 
     def to_markdown(self) -> str:
-        """Return ranking, pairs and notes as Markdown."""
-        parts = [f"**{escape_markdown(self.title)}**"]
+        """Return what was compared, ranking, pairs and notes as Markdown."""
+        said = ". ".join(facts(self))
+        parts = [f"**{escape_markdown(self.title)}**", escape_markdown(f"{said}.")]
         for frame in (self.ranking, self.pairs):
             head, rows = cells(frame)
             parts.append(markdown(head, [[escape_markdown(text) for text in row] for row in rows]))
-        parts.append("\n".join(f"- {escape_markdown(note)}" for note in self.explained))
+        notes = (f"Ranking by {self.order}; better: {self.meaning}.", *self.explained)
+        parts.append("\n".join(f"- {escape_markdown(note)}" for note in notes))
         return "\n\n".join(part for part in parts if part)
 
     def to_latex(self) -> str:
         r"""Return the ranking and the pairs as two tables, for ``\usepackage{booktabs}``."""
         tables = []
         for frame, caption in (
-            (self.ranking, f"Ranking by {self.order}. {self.title}."),
-            (self.pairs, f"Pairs of algorithms. {self.title}; better: {self.meaning}."),
+            (self.ranking, ". ".join([f"Ranking by {self.order}. {self.title}", *facts(self)])),
+            (
+                self.pairs,
+                f"Pairs of algorithms. {self.title}; better: {self.meaning}. "
+                + " ".join(self.notes),
+            ),
         ):
             head, rows = cells(frame)
             words = {"algorithm", "better", "worse", "decision"}

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from racer.report.methods.base import many
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import pandas as pd
 
-__all__ = ["cells", "escape_latex", "escape_markdown", "latex", "markdown", "shown"]
+    from racer.report.record import Record
+
+__all__ = ["cells", "escape_latex", "escape_markdown", "facts", "latex", "markdown", "shown"]
 
 HEADS = {
     "mean_rank": "mean rank",
@@ -50,6 +54,23 @@ def shown(value: Any, column: str) -> str:
         if 0.9995 <= value < 1.0:
             return ">0.999"
     return f"{value:.3f}"
+
+
+def facts(comparison: Record) -> list[str]:
+    """Return what was compared, and what the test of all of them says, if there is one."""
+    folds = f" ({comparison.n_folds} folds)" if comparison.n_folds > 1 else ""
+    said = [
+        f"{many(len(comparison.algorithms), 'algorithm')} on "
+        f"{many(len(comparison.data_sets), 'data set')}{folds}; "
+        f"{'larger' if comparison.maximize else 'smaller'} is better"
+        + (f"; control {comparison.control}" if comparison.control else "")
+    ]
+    if comparison.omnibus is not None:
+        test = comparison.omnibus
+        p = shown(test.probability, "p_value")
+        verdict = "rejected" if test.rejected else "not rejected"
+        said.append(f'"All alike" is {verdict}: {test.test}, F = {test.statistic:.2f}, tail {p}')
+    return said
 
 
 def cells(frame: pd.DataFrame) -> tuple[list[str], list[list[str]]]:

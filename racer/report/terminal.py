@@ -9,8 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from racer.report.methods.base import many
-from racer.report.tables import cells, shown
+from racer.report.tables import cells, facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,18 +28,8 @@ def print_comparison(comparison: Record, console: Console) -> None:
         console.print(escape(text), highlight=False, soft_wrap=True)
 
     say(comparison.title)
-    folds = f" ({comparison.n_folds} folds)" if comparison.n_folds > 1 else ""
-    say(
-        f"{many(len(comparison.algorithms), 'algorithm')} on "
-        f"{many(len(comparison.data_sets), 'data set')}{folds}; "
-        f"{'larger' if comparison.maximize else 'smaller'} is better"
-        + (f"; control {comparison.control}" if comparison.control else "")
-    )
-    if comparison.omnibus is not None:
-        test = comparison.omnibus
-        p = shown(test.probability, "p_value")
-        verdict = "rejected" if test.rejected else "not rejected"
-        say(f'"All alike" is {verdict}: {test.test}, F = {test.statistic:.2f}, tail {p}')
+    for fact in facts(comparison):
+        say(fact)
     say(f"\nRanking by {comparison.order}")
     console.print(_table(comparison.ranking))
     say("Pairs")

@@ -40,6 +40,9 @@ def test_markdown(comparison):
     text = comparison.to_markdown()
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len(rows) == (2 + 4) + (2 + 6)
+    assert "4 algorithms on 20 data sets; smaller is better" in text
+    assert ('"All alike" is rejected' in text) == (comparison.omnibus is not None)
+    assert "better: " in text
     assert r"alg\_a" in text
     for block in (rows[:6], rows[6:]):
         assert len({line.count("|") for line in block}) == 1
@@ -50,6 +53,7 @@ def test_latex(comparison):
     for environment in ("table", "tabular"):
         assert text.count(rf"\begin{{{environment}}}") == text.count(rf"\end{{{environment}}}") == 2
     assert r"alg\_a" in text
+    assert "4 algorithms on 20 data sets; smaller is better" in text
     assert not re.search(r"(?<!\\)[_#%]", text)
     for body in re.findall(r"\\midrule\n(.*?)\n\\bottomrule", text, re.DOTALL):
         columns = {line.count(" & ") for line in body.splitlines()}
