@@ -31,7 +31,15 @@ OUTSIDE = {
     *("filelock", "platform", "resource", "io", "fcntl", "asyncio"),
 }
 MAY_TOUCH_OUTSIDE = (
-    *("evaluate.workers", "evaluate.limits", "evaluate.command", "simulate.play", "run", "cli"),
+    *(
+        "evaluate.workers",
+        "evaluate.forked",
+        "evaluate.limits",
+        "evaluate.command",
+        "simulate.play",
+        "run",
+        "cli",
+    ),
 )
 TERMINAL = {"rich", "click"}
 NEVER = {"pickle", "eval", "exec", "compile", "__import__", "os.system", "os.popen"}

@@ -25,6 +25,7 @@ from joblib.parallel import LokyBackend, get_active_backend
 from racer._checks import check_jobs, whole
 from racer.evaluate.cell import Cell, Outcome
 from racer.evaluate.command import check_command
+from racer.evaluate.forked import not_in_forks
 from racer.evaluate.limits import Limits, limited, limits_for
 from racer.evaluate.limits_fork import supervised, warden
 from racer.evaluate.limits_linux import die_with_process
@@ -195,6 +196,7 @@ _DRIVERS_TO_ANSWER = [  # sent to all processes of a terminal, or of a job
 ]
 
 
+@not_in_forks
 def _leave_to_the_driver(number: int, frame: object) -> None:
     """Do nothing; unlike SIG_IGN, what an evaluation starts does not inherit it."""
 

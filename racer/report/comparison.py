@@ -82,15 +82,11 @@ class Comparison(Record):
 
     def to_latex(self) -> str:
         r"""Return the ranking and the pairs as two tables, for ``\usepackage{booktabs}``."""
+        ranked = [f"Ranking by {self.order}. {self.title}", *facts(self)]
+        paired = [f"Pairs of algorithms. {self.title}; better: {self.meaning}", *self.explained]
         tables = []
-        for frame, caption in (
-            (self.ranking, ". ".join([f"Ranking by {self.order}. {self.title}", *facts(self)])),
-            (
-                self.pairs,
-                f"Pairs of algorithms. {self.title}; better: {self.meaning}. "
-                + " ".join(self.notes),
-            ),
-        ):
+        for frame, said in ((self.ranking, ranked), (self.pairs, paired)):
+            caption = " ".join(f"{sentence.rstrip('.')}." for sentence in said)
             head, rows = cells(frame)
             words = {"algorithm", "better", "worse", "decision"}
             align = "".join("l" if name in words else "r" for name in frame)

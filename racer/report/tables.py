@@ -69,7 +69,9 @@ def facts(comparison: Record) -> list[str]:
         test = comparison.omnibus
         p = shown(test.probability, "p_value")
         verdict = "rejected" if test.rejected else "not rejected"
-        said.append(f'"All alike" is {verdict}: {test.test}, F = {test.statistic:.2f}, tail {p}')
+        said.append(
+            f"That all are alike is {verdict}: {test.test}, F = {test.statistic:.2f}, tail {p}"
+        )
     return said
 
 

@@ -25,7 +25,7 @@ VERSION = version("racer")
 """Read once: later the process may have lost the right to read what is installed."""
 
 
-_LISTS = ("choices", "levels", "forbidden")  # of a space
+_LISTS = (("choices",), ("levels",))  # of a parameter
 
 
 class Setup(NamedTuple):
@@ -124,21 +124,18 @@ def _heed(path: str, name: str, old: Any, new: Any) -> None:
         _refuse(path, name, new, old)
 
 
-def _where_they_differ(new: Any, old: Any, key: Any = None) -> tuple[list[Any], Any, Any]:
-    """Return the keys to the first difference between two spaces, and what stands there.
-
-    What has a name goes by it, and not by its place in a list.
-    """
-    if key == "parameters":
+def _where_they_differ(new: Any, old: Any, *path: Any) -> tuple[list[Any], Any, Any]:
+    """Return the keys to the first difference between two spaces, and what stands there."""
+    if path == ("parameters",):  # by their names
         new, old = ({item["name"]: item for item in items} for items in (new, old))
-    if key in _LISTS:
+    if path == ("forbidden",) or (path[:1] == ("parameters",) and path[2:] in _LISTS):
         return _what_only_one_has(new, old)
-    if not isinstance(new, dict) or not isinstance(old, dict):
+    if not isinstance(new, dict) or not isinstance(old, dict) or len(path) > 2:
         return [], new, old
-    if list(new) != list(old):
-        return _what_only_one_has(list(new), list(old))
+    if list(new) != list(old):  # another set of parameters; or one of another type
+        return _what_only_one_has(list(new), list(old)) if len(path) == 1 else ([], new, old)
     name = next(name for name in new if not same(new[name], old[name]))
-    place, *values = _where_they_differ(new[name], old[name], name)
+    place, *values = _where_they_differ(new[name], old[name], *path, name)
     return [name, *place], *values
 
 

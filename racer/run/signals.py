@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Self
 
 from racer.errors import RaceInterrupted
+from racer.evaluate.forked import not_in_forks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,6 +72,7 @@ class GentleStop:
         """The exit code that belongs to the signal; 130, as of Ctrl-C, without one."""
         return 128 + (self.signal or signal.SIGINT)
 
+    @not_in_forks
     def _answer(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         if self.signal is not None:
             self._put_back()  # a third one has its usual effect
@@ -112,19 +114,20 @@ class HeldBack:
     ) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        if error is None:
+        if not isinstance(error, KeyboardInterrupt):
             self._interrupt_if_one_waits()
 
     @contextmanager
     def let_through(self) -> Iterator[None]:
         """Let interrupts come, the one that has been held back first."""
-        self._interrupt_if_one_waits()
-        self._is_open = True
         try:
+            self._is_open = True  # first, or one that comes now would wait
+            self._interrupt_if_one_waits()
             yield
         finally:
             self._is_open = False
 
+    @not_in_forks
     def _answer(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         came_before, self._is_waiting = self._is_waiting, True
         if came_before or self._is_open:

@@ -34,6 +34,7 @@ TRIES = 10  # drafts to look at before a child is given up
 _DRAFTS = 30  # for each child, of which the surrogate takes the best ..
 _DRAFTS_IN_ALL = 3_000  # .. fewer each where there are many children
 _DRAFTS_LEAST = 5
+_FALLBACKS = 2  # drafts, of those to look at, without what nobody has tried
 _UNSEEN = 0.1  # share of the children that it has no say in
 _CROSSED = 0.5  # share of the children that take each parameter from any elite
 _LEARNT = 200  # candidates that the surrogate learns from
@@ -108,6 +109,7 @@ def drafts_around(
     is_seen = rng.random(n) >= _UNSEEN
     seen, unseen = np.flatnonzero(is_seen), np.flatnonzero(~is_seen)
     untried = _untried_choices(tried, choices) if len(unseen) else np.empty((0, 2), dtype=np.intp)
+    plain = drafts[unseen, :_FALLBACKS]  # should what is untried be forbidden
     if len(untried):
         drafts[unseen], which = _with_untried(drafts[unseen], untried, choices, rng)
     there = _there(drafts, present)
@@ -115,7 +117,9 @@ def drafts_around(
     _put_in_order(seen, costs, drafts, there)
     if len(untried):
         has_it = ~np.isnan(np.take_along_axis(there[unseen], which[:, :, None], axis=2)[:, :, 0])
-        _put_in_order(unseen, np.where(has_it, np.arange(each) % 2, 2), drafts, there)
+        _put_in_order(unseen, ~has_it, drafts, there)
+        last = slice(min(TRIES, each) - _FALLBACKS, min(TRIES, each))
+        drafts[unseen, last], there[unseen, last] = plain, _there(plain, present)
     return Drafts(parents, drafts, there)
 
 
@@ -167,7 +171,8 @@ def _with_untried(
     In every other draft all other choices are drawn anew: a parameter may exist only there.
     """
     n, each, _ = drafts.shape
-    pairs = np.resize(rng.permutation(untried), (each, n, 2)).swapaxes(0, 1)
+    turn = np.arange(n)[:, None] + np.arange(each) // 2
+    pairs = rng.permutation(untried)[turn % len(untried)]
     which, choice = pairs[:, :, 0], pairs[:, :, 1]
     is_choice = np.flatnonzero(choices)
     of_each = choices[is_choice]

@@ -212,3 +212,37 @@ def test_a_race_in_a_thread_sets_no_handlers(tmp_path):
     thread.start()
     thread.join()
     assert set(found) == {before}
+
+
+FORKS = """
+import multiprocessing, sys, time
+import racer
+
+def evaluate(config, instance, seed):
+    child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+    child.start()
+    time.sleep(0.2)
+    child.terminate()
+    child.join(5)
+    return config if child.exitcode == -15 else None
+
+if __name__ == "__main__":
+    store, jobs = sys.argv[1] or None, int(sys.argv[2])
+    result = racer.race([1, 2], evaluate, budget=4, first_test=2, n_jobs=jobs, store=store)
+    print(len(result.failures))
+"""
+
+
+@pytest.mark.parametrize(("name", "jobs"), [("", "2"), ("run.db", "1"), ("run.db", "2")])
+def test_what_an_evaluation_forks_answers_signals_as_usual(tmp_path, name, jobs):
+    script = tmp_path / "script.py"
+    script.write_text(FORKS, encoding="utf-8")
+    store = str(tmp_path / name) if name else ""
+    ran = subprocess.run(
+        [sys.executable, script, store, jobs],
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=100,
+    )
+    assert (ran.stdout, ran.stderr, ran.returncode) == ("0\n", "", 0)

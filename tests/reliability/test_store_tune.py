@@ -21,7 +21,7 @@ import pytest
 from click.testing import CliRunner
 
 import racer
-from racer import Budget, Categorical, Integer, Param, Real, Space, StoreError
+from racer import Budget, Categorical, Integer, Ordinal, Param, Real, Space, StoreError
 from racer.cli import main
 from racer.run.check import check_store
 
@@ -256,6 +256,11 @@ CHANGES = [
         Space({**SPACE, "k": Categorical(["a", "b", "c"])}, conditions=CONDITIONS),
         r"space\['parameters'\]\['k'\]\['choices'\] \(only in one\) is \['c'\], but .* has \[\]",
     ),
+    (
+        "given",
+        Space({**SPACE, "k": Ordinal(["a", "b"])}, conditions=CONDITIONS),
+        r"space\['parameters'\]\['k'\] is \{.*'ordinal'.* has \{.*'categorical'",
+    ),
     ("given", space(repair=lambda config: config), r"space\['repair'\] is True, .*has False"),
 ]
 
@@ -266,6 +271,17 @@ def test_each_setting_is_named_with_both_values(recorded, name, value, message):
     with pytest.raises(StoreError, match=message):
         tune(recorded.path, **{name: value})
     assert recorded.path.read_bytes() == before
+
+
+def test_parameters_may_be_called_as_the_parts_of_a_space(tmp_path):
+    def named(high):
+        names = ("parameters", "choices", "levels", "forbidden")
+        return Space({name: Integer(0, high) for name in names}, conditions={})
+
+    path = tmp_path / "run.db"
+    racer.tune(named(9), lambda c, i, s: c["choices"], budget=150, seed=1, store=path)
+    with pytest.raises(StoreError, match=r"\['parameters'\]\['parameters'\]\['high'\] is 8, but"):
+        racer.tune(named(8), lambda c, i, s: c["choices"], budget=150, seed=1, store=path)
 
 
 def test_all_settings_of_a_run_are_recorded(recorded):

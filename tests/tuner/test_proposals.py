@@ -150,6 +150,24 @@ def test_choices_that_nobody_has_tried_are_tried_whatever_the_surrogate_thinks(n
     assert later.count("k0") >= 98
 
 
+def test_a_choice_that_is_always_forbidden_does_not_widen_the_neighbourhood(monkeypatch):
+    asked = []
+
+    def counted(*arguments):
+        asked.append(arguments[1])
+        return drawing.drafts_around(*arguments)
+
+    monkeypatch.setattr(module, "drafts_around", counted)
+    kinds = Categorical(["a", "b", "d"])
+    space = Space({"kind": kinds, "x": Real(0, 1)}, forbidden=[{"kind": "d"}])
+    configs = [{"kind": "ab"[i % 2], "x": i / 20} for i in range(20)]
+    proposals = begun(space, configs)
+    learnt(proposals, np.arange(20.0))
+    proposals.spread = 0.1
+    assert len(proposals.around([0, 1], 100, 1, 0.0)) == 100
+    assert asked == [100]
+
+
 def test_untried_choices_are_tried_where_their_parameter_exists():
     space = Space(
         {"algo": Categorical(["A", "B"]), "mode": Categorical(range(12)), "x": Real(0, 1)},

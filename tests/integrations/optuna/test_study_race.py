@@ -399,6 +399,17 @@ def test_ctrl_c_that_is_held_back_comes_later_and_a_second_one_at_once():
     interrupt(0, HeldBack.let_through)
 
 
+def test_an_error_does_not_swallow_ctrl_c():
+    def fail():
+        with HeldBack():
+            signal.raise_signal(signal.SIGINT)
+            raise ZeroDivisionError
+
+    with pytest.raises(KeyboardInterrupt) as stop:
+        fail()
+    assert isinstance(stop.value.__context__, ZeroDivisionError)
+
+
 def test_ctrl_c_in_a_script_is_one_line_without_a_traceback():
     code = """
 import optuna
