@@ -94,11 +94,11 @@ def test_the_first_lets_what_runs_finish_and_tells_how_to_resume(tmp_path, store
 @pytest.mark.parametrize("number", CODES)
 def test_what_is_being_evaluated_is_recorded(tmp_path, stores, number, jobs, whom):
     path = tmp_path / "run.db"
-    process = start(path, jobs, 1000)
+    process = start(path, jobs, 700)
     try:
         log = path.with_name("run.db-wal")
         assert wait_for(lambda: log.exists() and count_wal(stores, path) >= jobs, 60)
-        time.sleep(0.3)  # the next are being evaluated
+        time.sleep(0.2)  # the next are being evaluated
         before = count_wal(stores, path)
         (os.kill if whom == "the driver" else os.killpg)(process.pid, number)
         _, err = process.communicate(timeout=30)
