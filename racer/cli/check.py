@@ -23,8 +23,8 @@ __all__ = ["check"]
 def check(store: str) -> None:
     """Say whether STORE is sound, what it holds, and how to go on with it.
 
-    STORE is a file that racer.race or racer.tune (.., store=) has written. It is only read, and may be in use.
-    The exit code is 0 if it is sound, 1 if it is not, or is no store.
+    STORE is a file that racer.race or racer.tune (.., store=) has written. It is only read, and
+    may be in use. The exit code is 0 if it is sound, 1 if it is not, or is no store.
     """
     try:
         report = check_store(store)
@@ -53,10 +53,11 @@ def _lines(report: Report) -> list[tuple[str, str]]:
         lines += [("first failure", report.failure.partition("\n")[0])]
     if report.result is not None:
         best = report.result.best_index
+        config = f" {report.result.best}" if "space" in report.settings else ""
         lines += [
             ("blocks", str(report.blocks)),
             ("still in", ", ".join(f"#{c}" for c in report.result.survivors)),
-            ("best", "cannot be said" if best is None else f"#{best}{_config(report)}"),
+            ("best", "cannot be said" if best is None else f"#{best}{config}"),
         ]
     settings = report.settings.items()
     lines += [(n, _space(v) if n == "space" else str(v)) for n, v in settings]
@@ -71,12 +72,6 @@ def _lines(report: Report) -> list[tuple[str, str]]:
         more = " (with budget=.., a larger one, if the budget ended it)" if report.ended else ""
         lines += [("go on with", f"{report.resume}{more}")]
     return lines
-
-
-def _config(report: Report) -> str:
-    """Return the best configuration, if it was sampled from a space."""
-    best = report.result.best if report.result is not None else None
-    return f" {best}" if "space" in report.settings else ""
 
 
 def _space(written: Any) -> str:

@@ -14,19 +14,20 @@ if TYPE_CHECKING:
 
 __all__ = ["not_in_forks"]
 
-_OURS: set[object] = set()
+_OURS: list[object] = []
 
 
 def not_in_forks(handler: Handler) -> Handler:
     """Mark a handler of signals that is put back to the default in each process forked here."""
-    _OURS.add(handler)
+    _OURS.append(handler)
     return handler
 
 
 def _put_back() -> None:
     for number in signal.valid_signals():
         handler: Any = signal.getsignal(number)
-        if getattr(handler, "__func__", handler) in _OURS:
+        function = getattr(handler, "__func__", handler)
+        if any(function is ours for ours in _OURS):
             usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
             with suppress(ValueError):  # not in the main thread of a subinterpreter
                 signal.signal(number, usual)

@@ -101,7 +101,6 @@ def _answer(
     die_with_parent(watcher)
     gc.freeze()  # a collection would write to, and so copy, all that is shared with the watcher
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for descriptor in (pipe, warned):
         if descriptor is not None:
             os.close(descriptor)

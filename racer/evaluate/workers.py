@@ -191,14 +191,20 @@ class OneByOne:
                 yield left.pop(0), Outcome("killed", None, message="its watcher died with it")
 
 
-_DRIVERS_TO_ANSWER = [  # sent to all processes of a terminal, or of a job
-    getattr(signal, name) for name in ("SIGINT", "SIGHUP", "SIGTERM") if hasattr(signal, name)
-]
-
-
 @not_in_forks
 def _leave_to_the_driver(number: int, frame: object) -> None:
     """Do nothing; unlike SIG_IGN, what an evaluation starts does not inherit it."""
+
+
+_DRIVERS_TO_ANSWER = {  # sent to all processes of a terminal, or of a job
+    getattr(signal, name): handler
+    for name, handler in (
+        ("SIGINT", signal.SIG_IGN),
+        ("SIGHUP", signal.SIG_IGN),
+        ("SIGTERM", _leave_to_the_driver),
+    )
+    if hasattr(signal, name)
+}
 
 
 @dataclass(frozen=True)
@@ -224,9 +230,8 @@ class _Task:
         here = os.getpid() == self.driver  # a backend without processes
         in_main_thread = threading.current_thread() is threading.main_thread()
         if in_main_thread and not here:
-            for number in _DRIVERS_TO_ANSWER:
-                ends_others = number == signal.SIGTERM
-                signal.signal(number, _leave_to_the_driver if ends_others else signal.SIG_IGN)
+            for number, handler in _DRIVERS_TO_ANSWER.items():
+                signal.signal(number, handler)
         ours = self.ours and in_main_thread and not here  # joblib may fall back to no processes
         if self.limits is None:
             outcome = evaluate_cell(

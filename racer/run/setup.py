@@ -118,31 +118,30 @@ def _heed(path: str, name: str, old: Any, new: Any) -> None:
             _warn(path, f"was begun with evaluate={old} and goes on with {new}")
     elif name == "space":
         place, *values = _where_they_differ(new, old)
-        keys = (f" ({key})" if key == "only in one" else f"[{key!r}]" for key in place)
-        _refuse(path, "".join([name, *keys]), *values)
+        _refuse(path, name + place, *values)
     elif name != "budget" or not _goes_on(decode(new), rebuilt(path, name, old)):
         _refuse(path, name, new, old)
 
 
-def _where_they_differ(new: Any, old: Any, *path: Any) -> tuple[list[Any], Any, Any]:
-    """Return the keys to the first difference between two spaces, and what stands there."""
+def _where_they_differ(new: Any, old: Any, *path: Any) -> tuple[str, Any, Any]:
+    """Return the place of the first difference between two spaces, and what stands there."""
     if path == ("parameters",):  # by their names
         new, old = ({item["name"]: item for item in items} for items in (new, old))
     if path == ("forbidden",) or (path[:1] == ("parameters",) and path[2:] in _LISTS):
         return _what_only_one_has(new, old)
     if not isinstance(new, dict) or not isinstance(old, dict) or len(path) > 2:
-        return [], new, old
+        return "", new, old
     if list(new) != list(old):  # another set of parameters; or one of another type
-        return _what_only_one_has(list(new), list(old)) if len(path) == 1 else ([], new, old)
+        return _what_only_one_has(list(new), list(old)) if len(path) == 1 else ("", new, old)
     name = next(name for name in new if not same(new[name], old[name]))
     place, *values = _where_they_differ(new[name], old[name], *path, name)
-    return [name, *place], *values
+    return f"[{name!r}]{place}", *values
 
 
-def _what_only_one_has(new: list[Any], old: list[Any]) -> tuple[list[Any], Any, Any]:
+def _what_only_one_has(new: list[Any], old: list[Any]) -> tuple[str, Any, Any]:
     """Return of two lists what stands in one only; all, where they differ in their order."""
     here, there = ([v for v in one if v not in other] for one, other in ((new, old), (old, new)))
-    return (["only in one"], here, there) if here or there else ([], new, old)
+    return (" (only in one)", here, there) if here or there else ("", new, old)
 
 
 def _goes_on(new: Budget | list[Budget], old: Budget | list[Budget]) -> bool:

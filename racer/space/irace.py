@@ -246,14 +246,8 @@ def _translated(
     for name, entry in entries.items():
         if entry.condition is not None:
             conditions[name] = entry.line.condition(translator, *entry.condition)
-    depends = {
-        name: sorted(
-            {*parameters[name].names(), *(conditions[name].names() if name in conditions else ())}
-        )
-        for name in parameters
-    }
     try:
-        in_order(depends)
+        in_order(parameters, conditions)
     except CircleError as error:
         entry = entries[error.names[0]]
         entry.line.fail(str(error), entry.condition[1] if entry.condition else entry.column)

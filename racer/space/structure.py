@@ -15,7 +15,7 @@ from racer.space.values import plain
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from racer.space.conditions import Condition
     from racer.space.domains import Domain
@@ -42,13 +42,21 @@ class CircleError(SettingError):
         self.names = names
 
 
-def in_order(depends: Mapping[str, Collection[str]]) -> tuple[str, ...]:
-    """Return the names, each after those that it depends on.
+def in_order(
+    parameters: Mapping[str, Parameter], conditions: Mapping[str, Condition]
+) -> tuple[str, ...]:
+    """Return the names of the parameters, each after those that it depends on.
 
     Raises
     ------
     CircleError
     """
+    depends = {
+        name: sorted(
+            {*parameter.names(), *(conditions[name].names() if name in conditions else ())}
+        )
+        for name, parameter in parameters.items()
+    }
     try:
         return tuple(graphlib.TopologicalSorter(depends).static_order())
     except graphlib.CycleError as error:
@@ -79,23 +87,12 @@ class Structure:
             settled(as_condition(given, f"forbidden[{i}]"), self.parameters, f"forbidden[{i}]")
             for i, given in enumerate(forbidden)
         )
-        self.order = self._ordered()
+        self.order = in_order(self.parameters, self.conditions)
         self._fixed = {  # the domains that depend on nothing
             name: parameter.domain({})
             for name, parameter in self.parameters.items()
             if not parameter.names()
         }
-
-    def _ordered(self) -> tuple[str, ...]:
-        """Return the names, each after those that it depends on."""
-        depends = {
-            name: sorted(parameter.names() | self._condition_names(name))
-            for name, parameter in self.parameters.items()
-        }
-        return in_order(depends)
-
-    def _condition_names(self, name: str) -> frozenset[str]:
-        return self.conditions[name].names() if name in self.conditions else frozenset()
 
     def domain(self, name: str, values: Mapping[str, Any]) -> Domain | None:
         """Return what a parameter may be, given those before it; None if it does not exist."""
