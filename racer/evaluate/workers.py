@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["InProcess", "OneByOne", "Processes", "Workers", "evaluate_cell", "workers_for"]
 
 
+_ENOUGH = 10  # seconds, for what takes a millisecond
 _FINAL = ("ok", "timeout", "memory")  # the others may be worth another try
 
 
@@ -304,8 +305,10 @@ class Processes:
         call = joblib.delayed(task)
         tasks = (call(cell) for cell in list(missing.values()) if not stopping())
         results: Any = None
+        queue: Any = None
         try:
             results = parallel(tasks)
+            queue = getattr(reusable_executor._executor, "_call_queue", None) if ours else None  # noqa: SLF001
             for place, outcome in results:
                 yield missing.pop(place), outcome
         except GeneratorExit:
@@ -315,7 +318,20 @@ class Processes:
             raise
         except BrokenProcessPool as error:
             return describe(error).partition(". ")[0]
+        finally:
+            _let_it_end(queue)
         return ""
+
+
+def _let_it_end(queue: Any) -> None:
+    """Wait for the thread that fed the queue of a pool, if that pool is shut down.
+
+    joblib does not. What the thread holds last, it also cleans up, and a program that ends in the
+    midst of that reports leaked semaphores.
+    """
+    feeder = getattr(queue, "_thread", None)
+    if feeder is not None and getattr(queue, "_closed", False):
+        feeder.join(_ENOUGH)
 
 
 def workers_for(

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
+import pytest
+
 import racer
 
 
@@ -80,3 +85,51 @@ def test_a_candidate_that_cannot_be_unpickled_costs_its_own_cell():
     )
     assert result.failures[["candidate", "status"]].to_numpy().tolist() == [[1, "killed"]]
     assert result.scores[[0, 2]].to_numpy().tolist() == [[1, 3]]
+
+
+SLOW_TO_END = """
+import gc, os, signal, threading, time
+from joblib.externals.loky.backend import queues, resource_tracker
+import racer
+
+feed, unregister = queues.Queue._feed, resource_tracker.unregister
+
+def feed_slowly(*args):
+    feed(*args)
+    time.sleep(0.3)
+
+def unregister_slowly(name, kind):
+    if threading.current_thread().name == "QueueFeederThread":
+        time.sleep(1.5)
+    unregister(name, kind)
+
+queues.Queue._feed = staticmethod(feed_slowly)
+resource_tracker.unregister = unregister_slowly
+
+def cost(config, instance, seed):
+    if config == 1:
+        os.kill(int(os.environ["DRIVER"]), signal.SIGINT)
+    time.sleep(60)
+
+os.environ["DRIVER"] = str(os.getpid())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    racer.race([1, 2], cost, budget=100, n_jobs=2)
+except racer.RaceInterrupted:
+    print("interrupted", flush=True)
+gc.collect()
+time.sleep(0.6)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the semaphores of POSIX")
+def test_a_pool_that_is_slow_to_end_is_not_reported_as_leaking():
+    done = subprocess.run(
+        [sys.executable, "-c", SLOW_TO_END],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        start_new_session=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
