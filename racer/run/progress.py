@@ -8,13 +8,13 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 
-from racer.racing.events import BlockCompleted, Elimination, RaceEnded
+from racer.racing.events import BlockCompleted, Elimination, RaceCompleted, RaceEnded
 from racer.run.signals import tell
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["Display", "Progress"]
+__all__ = ["Display", "Progress", "leader"]
 
 
 class Display:
@@ -103,14 +103,15 @@ def _line(gone: Elimination) -> str:
     )
 
 
-def _leader(event: BlockCompleted) -> tuple[str, str]:
+def leader(event: BlockCompleted | RaceCompleted) -> tuple[str, str]:
+    """Return who leads and its mean, as they are shown."""
     best = "-" if event.best is None else f"#{event.best}"
     mean = "-" if event.best_mean is None else f"{event.best_mean:.4g}"
     return best, mean
 
 
 def _plain(event: BlockCompleted) -> str:
-    best, mean = _leader(event)
+    best, mean = leader(event)
     return (
         f"block {event.block:>3}: {len(event.alive)} alive, best {best}, mean {mean}, "
         f"{event.evaluations} evaluations"
@@ -124,7 +125,7 @@ def _standing(event: BlockCompleted) -> Table:
     table.add_row(
         str(event.block + 1),
         str(len(event.alive)),
-        *_leader(event),
+        *leader(event),
         str(event.evaluations),
         str(event.failed),
     )

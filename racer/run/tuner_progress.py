@@ -9,12 +9,24 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from racer.racing.events import BlockCompleted, RaceCompleted, RaceEnded
-from racer.run.progress import Display
+from racer.run.progress import Display, leader
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = ["TunerProgress"]
+
+
+_COLUMNS = {
+    "race": 9,
+    "candidates": 10,
+    "blocks": 6,
+    "alive": 5,
+    "best": 6,
+    "its mean": 10,
+    "evaluations": 11,
+    "left": 7,
+}
 
 
 class TunerProgress(Display):
@@ -24,6 +36,7 @@ class TunerProgress(Display):
         super().__init__(console)
         self._race = 0
         self._begun: tuple[float, int] | None = None
+        self._headed = False
 
     def __call__(self, event: Any) -> None:
         """Show an event, in a terminal only."""
@@ -31,6 +44,9 @@ class TunerProgress(Display):
             return
         if isinstance(event, RaceCompleted):
             self._race = event.race + 1
+            if not self._headed:
+                self.print(_line(*_COLUMNS))
+                self._headed = True
             self.print(self._line(event))
         elif isinstance(event, RaceEnded):
             self.print(event.ended.message)
@@ -40,32 +56,36 @@ class TunerProgress(Display):
             self.show(self._table(event))
 
     def _line(self, event: RaceCompleted) -> str:
-        name = f"race {event.race:>3}" if event.kind == "race" else event.kind
-        best = "-" if event.best is None else f"#{event.best}"
-        mean = "-" if event.best_mean is None else f"{event.best_mean:.4g}"
-        used = _of(event.evaluations, event.left)
-        return (
-            f"{name}: {event.candidates} candidates, {event.blocks} blocks, {event.alive} alive, "
-            f"best {best}, mean {mean}, {used} evaluations, "
-            f"{self._time_left(event.evaluations, event.left)} ({event.ended})"
+        line = _line(
+            event.race if event.kind == "race" else event.kind,
+            event.candidates,
+            event.blocks,
+            event.alive,
+            *leader(event),
+            event.evaluations
+            if event.left is None
+            else f"{event.evaluations}/{event.evaluations + event.left}",
+            self._time_left(event.evaluations, event.left),
         )
+        return line if event.ended == "decided" else f"{line}  {event.ended}"
 
     def _time_left(self, evaluations: int, left: int | None) -> str:
         if left == 0:
             return "done"
         if self._begun is None or left is None or evaluations <= self._begun[1]:
-            return "time left unknown"
+            return "-"
         since, at = self._begun
         seconds = (time.monotonic() - since) / (evaluations - at) * left
-        return f"about {timedelta(seconds=round(seconds))} left"
+        return str(timedelta(seconds=round(seconds)))
 
     def _table(self, event: BlockCompleted) -> Table:
         table = Table()
+        best, mean = leader(event)
         row: dict[str, Any] = {
             "race": self._race,
             "alive": len(event.alive),
-            "best": "-" if event.best is None else f"#{event.best}",
-            "its mean": "-" if event.best_mean is None else f"{event.best_mean:.4g}",
+            "best": best,
+            "its mean": mean,
             "evaluations": event.evaluations,
         }
         for name in row:
@@ -74,5 +94,7 @@ class TunerProgress(Display):
         return table
 
 
-def _of(used: int, left: int | None) -> str:
-    return f"{used}" if left is None else f"{used} of {used + left}"
+def _line(*values: object) -> str:
+    return "  ".join(
+        f"{value!s:>{width}}" for value, width in zip(values, _COLUMNS.values(), strict=True)
+    )
