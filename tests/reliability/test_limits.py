@@ -436,24 +436,46 @@ def test_memory_reserved_but_not_used_is_not_counted():
     assert outcomes_of(evaluate, [1], memory=100 * MB)[1].status == "ok"
 
 
+@pytest.mark.parametrize(("size", "status"), [(100 * MB, "memory"), (10 * MB, "killed")])
+def test_what_the_system_kills_for_its_memory_first_is_told_as_memory(monkeypatch, size, status):
+    monkeypatch.setattr(module, "TICK", 5)  # the watcher looks once, before it holds anything
+
+    def evaluate(config, instance, seed):
+        held = b"x" * size
+        os.kill(os.getpid(), signal.SIGKILL)
+        return len(held)
+
+    outcome = outcomes_of(evaluate, [1], memory=50 * MB)[1]
+    assert outcome.status == status
+    assert outcome.message.startswith("its process was killed by SIGKILL")
+
+
 # Retries
 
 
 @pytest.mark.parametrize(
-    ("how", "attempts", "status"),
-    [("dies", 3, "killed"), ("raises", 3, "failed"), ("hangs", 1, "timeout")],
+    ("how", "limit", "attempts", "status"),
+    [
+        ("dies", {"timeout": 30}, 3, "killed"),
+        ("raises", {"timeout": 30}, 3, "failed"),
+        ("hangs", {"timeout": 0.3}, 1, "timeout"),
+        ("holds too much", {"memory": 50 * MB}, 1, "memory"),
+    ],
 )
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_what_reached_a_limit_is_not_tried_again(tmp_path, n_jobs, how, attempts, status):
+def test_what_reached_a_limit_is_not_tried_again(tmp_path, n_jobs, how, limit, attempts, status):
     def evaluate(config, instance, seed):
         (tmp_path / f"{config} {time.monotonic_ns()}").touch()
         if config == "dies":
             os._exit(1)
+        if config == "holds too much":
+            held = b"x" * 100 * MB
+            time.sleep(100 + len(held))
         if config == "hangs":
             time.sleep(100)
         raise ValueError
 
-    outcomes = outcomes_of(evaluate, [how], n_jobs=n_jobs, timeout=0.3, retries=2)
+    outcomes = outcomes_of(evaluate, [how], n_jobs=n_jobs, retries=2, **limit)
     assert outcomes[how].status == status
     assert len(list(tmp_path.iterdir())) == attempts
 
