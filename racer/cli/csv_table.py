@@ -11,7 +11,7 @@ import pandas as pd
 
 from racer.errors import ScoresError
 from racer.report.columns import Columns, is_numeric, recognised
-from racer.report.scores import MISSING
+from racer.report.scores import number_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,21 +117,13 @@ def _column(texts: list[str]) -> np.ndarray[tuple[int], np.dtype[np.float64 | np
     """Return numbers if all are, otherwise the texts, None where empty."""
     stripped = [text.strip() for text in texts]
     try:
-        return np.array([_number(text) for text in stripped])
+        return np.array([number_in(text) for text in stripped])
     except ValueError:
         return np.array([text or None for text in stripped], dtype=object)
 
 
 def _is_number(text: str) -> bool:
     try:
-        return bool(np.isfinite(_number(text)))
+        return bool(np.isfinite(number_in(text)))
     except ValueError:
         return False
-
-
-def _number(text: str) -> float:
-    if text.casefold() in MISSING:
-        return float("nan")
-    if "_" in text:
-        raise ValueError(text)
-    return float(text)

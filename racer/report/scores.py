@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-__all__ = ["MISSING", "Scores", "read_scores"]
+__all__ = ["Scores", "number_in", "read_scores"]
 
 # texts that say that there is no score
-MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
+_MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
 
 _TOLERANCE = 1e-9  # relative: what differs by less is a tie, whatever the method
 
@@ -184,15 +184,30 @@ def _no_number(
     )
 
 
+def number_in(text: str) -> float:
+    """Return the number that a text is, NaN if it says that there is none.
+
+    Raises
+    ------
+    ValueError
+        It is no number.
+    """
+    if text.strip().casefold() in _MISSING:
+        return float("nan")
+    if "_" in text:
+        raise ValueError(text)
+    return float(text)
+
+
 def _like_a_number(value: object) -> bool:
     """Say whether a text reads as a number, or as a missing one."""
     if not isinstance(value, str):
         return False
     try:
-        float(value)
+        number_in(value)
     except ValueError:
-        return value.strip().casefold() in MISSING
-    return "_" not in value
+        return False
+    return True
 
 
 def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
