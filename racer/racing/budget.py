@@ -90,6 +90,12 @@ class Budget:
             return True
         return seconds + cells * seconds / evaluations <= self.seconds
 
+    def ends_by_time(self, evaluations: int) -> bool:
+        """Say whether what ends before so many evaluations was ended by the seconds."""
+        return self.seconds is not None and (
+            self.evaluations is None or evaluations <= self.evaluations
+        )
+
     def left(self, *, evaluations: int, seconds: float) -> int | None:
         """Return how many evaluations can be paid for; None if their cost is not known yet."""
         counts = []

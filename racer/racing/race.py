@@ -387,9 +387,8 @@ class Race:
 
     def _fell_short(self) -> bool:
         """Say whether the seconds, which nobody can know before, are too few for a test."""
-        budget, needed = self._budget, self._evaluations + len(self._alive)
-        by_time = budget.evaluations is None or needed <= budget.evaluations
-        return budget.seconds is not None and by_time and self._tested_blocks < self._first_test
+        needed = self._evaluations + len(self._alive)
+        return self._budget.ends_by_time(needed) and self._tested_blocks < self._first_test
 
     def _test_is_due(self) -> bool:
         usable = self._tested_blocks + len(self._pending)

@@ -145,9 +145,7 @@ class Series:
 
     def _is_too_short(self) -> bool:
         """Say whether the seconds, which nobody can know before, were too few for any test."""
-        budget = self._budget
-        by_time = budget.evaluations is None or self.evaluations < budget.evaluations
-        return budget.seconds is not None and by_time and not self._has_looked
+        return self._budget.ends_by_time(self.evaluations + 1) and not self._has_looked
 
     def _hold_races(self, phase: int) -> Flow:
         """Hold races among the elites and new candidates while the budget pays for one."""
