@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Choices", "Continuum", "Domain", "Lattice", "show"]
 
 _DIGITS = 9  # after the first
+_DIGITS_ASKED = 13  # as many as survive a way to [0, 1] and back
 _SLACK = 1e-6  # of a step: 0.1 + 0.2 is 0.3
 
 
@@ -173,7 +174,10 @@ class Lattice:
 
 @dataclass(frozen=True)
 class Continuum:
-    """The numbers from low to high, to ten digits (of the range, or with `log` of the value)."""
+    """The numbers from low to high, to ten digits (of the range, or with `log` of the value).
+
+    More decimals than a grid can have are kept as far as floats allow.
+    """
 
     low: float
     high: float
@@ -187,7 +191,8 @@ class Continuum:
 
     def _rounded(self, value: float) -> float:
         size = value if self.log else self.high - self.low
-        decimals = _DIGITS - math.floor(math.log10(size))
+        as_asked = self.decimals is not None and not self.log
+        decimals = (_DIGITS_ASKED if as_asked else _DIGITS) - math.floor(math.log10(size))
         if self.decimals is not None:
             decimals = min(decimals, self.decimals)
         with suppress(OverflowError):  # near the largest float

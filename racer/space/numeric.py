@@ -118,7 +118,8 @@ class Real(Record, _Numeric):
         Sample uniformly in the logarithm; low > 0.
     digits : int >= 0, optional
         Decimals; values are multiples of 10**-digits between the bounds. Without, values have
-        about ten significant digits.
+        about ten significant digits; where `digits` are more than floats can tell apart, about 14
+        (of the range), or ten with `log` (of the value).
     step : float > 0, optional
         Values are low, low + step, ..; instead of log and digits.
     """

@@ -63,6 +63,8 @@ def _tokens(text: str) -> list[Node]:
     found, at = [], 0
     while at < len(text):
         match = _TOKEN.match(text, at)
+        if text.startswith("<-", at):
+            raise RError("'<-' is an assignment in R: write '< -', with a blank", at)
         if match is None:
             what = "a string that does not end" if text[at] in "\"'" else f"{text[at]!r}"
             raise RError(f"{what} cannot stand here", at)

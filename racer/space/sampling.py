@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -12,23 +11,26 @@ import numpy as np
 
 from racer.errors import CandidateError, SettingError
 from racer.seeding import check_seed, rng_for
+from racer.space.parameters import Categorical
 from racer.space.structure import Config, Structure, TooManyError
+from racer.space.vectors import truncated_normal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from racer.space.conditions import Condition
     from racer.space.domains import Domain
 
-__all__ = ["Method", "Net", "as_generator", "decoded", "distinct", "draws", "witness"]
+__all__ = ["Method", "Net", "as_generator", "decoded", "distinct", "draws", "everywhere", "witness"]
 
 Method = Literal["uniform", "sobol", "lhs"]
 
 _PROBES = 10_000  # draws to find one configuration that is allowed
 _PATIENCE = 300  # draws in a row without anything new, before counting what there is
 _MISSES = 5_000  # .. and before giving up where it cannot be counted
+_SPREADS = (-7.0, 0.0)  # powers of ten, around what is known
 _SOBOL_MOST = 21_201  # parameters
 
 
@@ -109,13 +111,8 @@ def distinct(
     n: int,
     exclude: Iterable[Hashable],
     repair: Callable[[Config], Any] | None,
-    *,
-    rest: np.random.Generator | None = None,
 ) -> list[Config]:
-    """Take n different allowed configurations from the drafts, or as many as there are.
-
-    When nothing new has come for long, what is left of a countable space follows in the order
-    that `rest` draws.
+    """Take n different allowed configurations from the drafts, or as many as are found.
 
     Raises
     ------
@@ -123,53 +120,123 @@ def distinct(
         The repair hook left the space.
     """
     net = Net(structure, set(exclude), repair)
-    misses = 0
-    while len(net.found) < n and misses < _MISSES:
-        misses = 0 if net.take(next(drafts)) else misses + 1
-        if misses == _PATIENCE and rest is not None:
-            with suppress(TooManyError):
-                left = list(structure.configurations(allowed=repair is None))
-                rest.shuffle(left)
-                for draft in left:
-                    if len(net.found) < n:
-                        net.take(draft)
-                break
+    _fill(net, drafts, n, _MISSES)
     return net.found
 
 
-def witness(structure: Structure) -> Config:
-    """Return one allowed configuration.
+def everywhere(
+    net: Net,
+    drafts: Iterator[Config | None],
+    n: int,
+    known: Sequence[Config],
+    rng: np.random.Generator,
+) -> None:
+    """Catch n configurations in the net from the drafts, or as many as there are.
+
+    When nothing new has come for long, what is left of a countable space follows. Where it
+    cannot be counted, and allowed ones are too rare to be drawn, they are looked for around those
+    that are `known`.
+
+    Raises
+    ------
+    CandidateError
+        The repair hook left the space.
+    """
+    if _fill(net, drafts, n, _PATIENCE):
+        return
+    try:
+        left = list(net.structure.configurations(allowed=net.repair is None))
+    except TooManyError:
+        if not _fill(net, drafts, n, _MISSES - _PATIENCE):
+            _fill(net, known, n, _MISSES)
+            _fill(net, _nearby(net, known, rng), n, _MISSES)
+    else:
+        rng.shuffle(left)
+        _fill(net, left, n, len(left))
+
+
+def _fill(net: Net, drafts: Iterable[Config | None], n: int, patience: int) -> bool:
+    """Say whether n are in the net before so many drafts in a row, or all, were nothing."""
+    misses = 0
+    if len(net.found) >= n:
+        return True
+    for draft in drafts:
+        misses = 0 if net.take(draft) else misses + 1
+        if len(net.found) >= n or misses >= patience:
+            break
+    return len(net.found) >= n
+
+
+def _nearby(net: Net, known: Sequence[Config], rng: np.random.Generator) -> Iterator[Config | None]:
+    """Draw for ever around what is known or in the net, some parameters as they are there."""
+    parameters = net.structure.parameters
+
+    def choose(name: str, domain: Domain) -> Any:
+        if name not in parent or (isinstance(parameters[name], Categorical) and rng.random() < 0.5):
+            return domain.decode(rng.random())
+        middle = min(max(domain.encode(parent[name]), 0.0), 1.0)
+        if rng.random() < 0.5:
+            return domain.decode(middle)
+        spread = 10.0 ** rng.uniform(*_SPREADS)
+        return domain.decode(float(truncated_normal(middle, spread, rng.random())))
+
+    while True:
+        at = int(rng.integers(len(known) + len(net.found)))
+        parent = known[at] if at < len(known) else net.found[at - len(known)]
+        yield net.structure.build(choose)
+
+
+def witness(structure: Structure, repair: Callable[[Config], Any] | None) -> Config:
+    """Return one allowed configuration; one that was repaired only if there seems no other.
 
     Raises
     ------
     SettingError
         None is to be found; it names what is in the way.
+    CandidateError
+        The repair hook left the space.
     """
     dead: Counter[str] = Counter()
-    found = _search(structure, lambda values: structure.forbids(values) is not None, dead)
+    found, were_all = _search(structure, lambda values: structure.forbids(values) is None, dead)
+    if found is None and repair is not None:
+        net = Net(structure, set(), repair)
+        _search(structure, net.take, dead)
+        found = next(iter(net.found), None)
     if found is not None:
         return found
-    if _search(structure, lambda _: False, dead) is None:
+    if _search(structure, lambda _: True, dead)[0] is None:
         name, _ = dead.most_common(1)[0]
         raise SettingError(
             f"{name}: no value is possible in any configuration tried, because of its bounds, "
             "which depend on other parameters"
         )
     for clause in structure.forbidden:
-        if _search(structure, partial(_shows, clause), dead) is None:
-            raise SettingError(f"forbidden leaves no configuration: all have {clause}")
+        if _search(structure, partial(_lacks, clause), dead)[0] is None:
+            raise SettingError(_nothing_left(f"all have {clause}", were_all))
     clauses = "; ".join(map(str, structure.forbidden[:5]))
-    raise SettingError(f"forbidden leaves no configuration, all clauses together: {clauses}")
+    raise SettingError(_nothing_left(f"all clauses together: {clauses}", were_all))
 
 
-def _shows(clause: Condition, values: Config) -> bool:
-    return clause.holds(values) is True
+def _lacks(clause: Condition, values: Config) -> bool:
+    return clause.holds(values) is not True
+
+
+def _nothing_left(why: str, were_all: bool) -> str:
+    if were_all:
+        return f"forbidden leaves no configuration: {why}"
+    return (
+        f"forbidden leaves none of {_PROBES} configurations drawn: {why}; if some are allowed, "
+        "narrow the ranges to where they are"
+    )
 
 
 def _search(
-    structure: Structure, forbids: Callable[[Config], bool], dead: Counter[str]
-) -> Config | None:
-    """Look for an allowed configuration: in all if they can be counted, else among draws."""
+    structure: Structure, wanted: Callable[[Config], bool], dead: Counter[str]
+) -> tuple[Config | None, bool]:
+    """Look for a configuration: in all if they can be counted, else among draws.
+
+    Returns it, and whether these were all.
+    """
     rng = rng_for(0, "witness")
 
     def choose(_: str, domain: Domain) -> Any:
@@ -179,12 +246,12 @@ def _search(
 
     for probe in range(_PROBES):
         config = structure.build(choose, dead)
-        if config is not None and not forbids(config):
-            return config
+        if config is not None and wanted(config):
+            return config, False
         if probe == _PATIENCE:
             try:
                 every = structure.configurations(allowed=False)
-                return next((values for values in every if not forbids(values)), None)
+                return next((values for values in every if wanted(values)), None), True
             except TooManyError:
                 pass
-    return None
+    return None, False

@@ -116,7 +116,7 @@ class Space:
             if name not in checked:
                 raise SettingError(f"switches name {name!r}{did_you_mean(name, checked)}")
         self.repair = repair
-        self._witness = sampling.witness(self._structure)
+        self._witness = sampling.witness(self._structure, repair)
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -186,6 +186,7 @@ class Space:
         seed: int | np.random.Generator | None = None,
         method: sampling.Method = "uniform",
         exclude: Iterable[Hashable] = (),
+        known: Iterable[Mapping[str, Any]] = (),
     ) -> list[Config]:
         """Draw different configurations.
 
@@ -193,7 +194,8 @@ class Space:
         ----------
         n : int >= 0
             How many; fewer come back when there are no more, or no more are to be found: after
-            5000 draws in a row without a new one that is allowed.
+            5000 draws in a row without a new one that is allowed, and as many around those that
+            are known.
         seed : int, Generator or None
             The same seed gives the same configurations.
         method : {"uniform", "sobol", "lhs"}
@@ -201,14 +203,21 @@ class Space:
             duplicates and of what is forbidden are independent.
         exclude : iterable of keys
             Configurations not to return.
+        known : iterable of configurations
+            Where allowed ones are too rare to be drawn, others are looked for around these.
+
+        Raises
+        ------
+        CandidateError
+            The repair hook left the space, or one of `known` is outside it.
         """
         n = whole(n, "n", least=0)
         rng = sampling.as_generator(seed)
-        excluded = set(exclude)
+        net = self.net(exclude)
         drafts = sampling.draws(self._structure, n, method, rng)
-        found = sampling.distinct(self._structure, drafts, n, excluded, self.repair, rest=rng)
-        known = self.repair is not None or self.key(self._witness) in excluded
-        return found or ([] if known or not n else [dict(self._witness)])
+        around = [*map(self.check, known), dict(self._witness)]
+        sampling.everywhere(net, drafts, n, around, rng)
+        return net.found
 
     def around(
         self,

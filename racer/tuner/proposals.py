@@ -75,10 +75,14 @@ class Proposals:
         self._keys.add(key)
         self._vectors.append(vector)
 
-    def everywhere(self, n: int, race: int) -> list[Child]:
-        """Draw n from the whole space, fewer if there are no more."""
+    def everywhere(self, n: int, race: int, known: Sequence[int]) -> list[Child]:
+        """Draw n from the whole space, fewer if there are no more.
+
+        Where allowed ones are too rare to be drawn, they come from around those `known`.
+        """
         rng = rng_for(self._seed, "everywhere", race)
-        drawn = self._space.sample(n, seed=rng, method="lhs", exclude=self._keys)
+        around = [self._space.decode(self._vectors[candidate]) for candidate in known]
+        drawn = self._space.sample(n, seed=rng, method="lhs", exclude=self._keys, known=around)
         return [Child(config, None) for config in drawn]
 
     def learn(
@@ -133,7 +137,7 @@ class Proposals:
         vectors = np.array([self._vectors[elite] for elite in elites])
         tried = np.array(self._vectors)
         parents: list[int] = []
-        around = np.concatenate([vectors, np.empty((n, vectors.shape[1]))])  # and the children
+        nearby = np.concatenate([vectors, np.empty((n, vectors.shape[1]))])  # and the children
         while len(parents) < n:
             with one_blas_thread():
                 drafts = drafts_around(
@@ -146,13 +150,14 @@ class Proposals:
                     tried,
                     rng,
                 )
-            widened = self._keep(drafts, net, parents, around, len(elites))
+            widened = self._keep(drafts, net, parents, nearby, len(elites))
             if (spreads >= WIDEST).all():
                 break
             spreads = np.where(widened, np.minimum(spreads / factor, WIDEST), spreads)
         children = [Child(c, elites[p]) for c, p in zip(net.found, parents, strict=True)]
         if len(children) < n:
-            rest = self._space.sample(n - len(children), seed=rng, exclude=net.taken)
+            around = [self._space.decode(vector) for vector in vectors]
+            rest = self._space.sample(n - len(children), seed=rng, exclude=net.taken, known=around)
             children += [Child(config, None) for config in rest]
         return children
 

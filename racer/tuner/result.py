@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from racer._checks import is_whole
+from racer.errors import CandidateError
 from racer.seeding import seed_for
 from racer.stats.bayesian_friedman import probability_best
 from racer.stats.joint import joint_comparisons
@@ -113,19 +115,31 @@ class TuneResult:
         return None if self.best_index is None else self.configs[self.best_index]
 
     def config(self, candidate: int) -> dict[str, Any]:
-        """Return the configuration of a candidate."""
-        return self.configs[candidate]
+        """Return the configuration of a candidate; CandidateError if there is none."""
+        return self.configs[self._checked(candidate)]
 
     def mean(self, candidate: int) -> float | None:
         """Return the mean value of a candidate over its successful evaluations, None without."""
-        return self.known.mean(candidate)
+        return self.known.mean(self._checked(candidate))
 
     def lineage(self, candidate: int) -> tuple[int, ...]:
-        """Return a candidate, the one around which it was sampled, and so on back."""
-        line = [candidate]
+        """Return a candidate, the one around which it was sampled, and so on back.
+
+        Raises
+        ------
+        CandidateError
+            There is no such candidate.
+        """
+        line = [self._checked(candidate)]
         while (parent := self.origins[line[-1]].parent) is not None:
             line.append(parent)
         return tuple(line)
+
+    def _checked(self, candidate: int) -> int:
+        n = len(self.configs)
+        if not is_whole(candidate) or not 0 <= candidate < n:
+            raise CandidateError(f"candidate {candidate!r}: give a number from 0 to {n - 1}")
+        return int(candidate)
 
     @cached_property
     def blocks(self) -> int:

@@ -175,6 +175,13 @@ class Series:
             anew = not self.elite or (race == 0 and phase == 0)
             entrants = self._entrants(race, schedule, share, anew=anew)
             self._drawn_to_its_end = len(entrants) == len(self.elite)
+            if len(self.configs) == 1 < self._plan.space.size:
+                warnings.warn(
+                    "only one configuration that is allowed was found, and nothing is evaluated: "
+                    "narrow the ranges to what is allowed, or give initial=",
+                    RacerWarning,
+                    stacklevel=2,
+                )
             if len(entrants) < 2 or self._drawn_to_its_end:
                 return
             yield from self._hold("race", entrants, share, schedule.elites)
@@ -198,7 +205,8 @@ class Series:
             self._add(number, [Child(config, None) for config in self._plan.initial], initial=True)
             wanted = max(wanted - len(self._plan.initial), 0)
         if anew:
-            children = self._proposals.everywhere(wanted, number)
+            known = self.elite or range(len(self.configs))
+            children = self._proposals.everywhere(wanted, number, known)
         else:
             children = self._proposals.around(self.elite, wanted, number, self._clarity)
         self._add(number, children)

@@ -229,6 +229,8 @@ def test_choices_that_look_like_numbers_are_ordered_only_where_text_agrees():
         ('c "" c (1)\np "" r (0, c)', 2, 12, "'c' is text in R"),
         ('p "" c (a) | ', 1, 13, "a value or a name"),
         ('p "" c (a) | q == 1', 1, 14, "'q' is no parameter"),
+        ('p "" i (-9,9)\nq "" i (1,2) | p <- 3', 2, 18, "'<-' is an assignment in R"),
+        ('p "" i (-9,9)\nq "" i (1,2) | p<-3', 2, 17, "'<-' is an assignment in R"),
         ('p "" c (a)\nq "" i (1,2) | p = "a"', 2, 18, "'=' cannot stand here"),
         ('p "" c (a)\nq "" i (1,2) | p == "a', 2, 21, "a string that does not end"),
         ('p "" c (a)\nq "" i (1,2) | (p == "a"', 2, 25, r"'\)' is expected"),

@@ -103,7 +103,67 @@ def test_rare_configurations_are_found_or_the_search_ends():
     assert needle.sample(5, seed=0) == [{"a": 100, "b": 100}]
     assert needle.size == 1
     hay = Space({"x": Real(0, 1), "n": Integer(0, 10**9)}, forbidden=[Param("n") > 0])
-    assert [c["n"] for c in hay.sample(3, seed=0)] == [0]
+    found = hay.sample(30, seed=0)
+    assert [c["n"] for c in found] == [0] * 30
+    assert len({c["x"] for c in found}) == 30
+    assert max(c["x"] for c in found) - min(c["x"] for c in found) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("parameters", "forbidden", "known"),
+    [
+        ({"a": Integer(0, 10**6)}, [Param("a") > 5], {"a": 3}),
+        ({"a": Real(0, 1), "b": Real(0, 1)}, [Param("a") > 3e-5], {"a": 1e-5, "b": 0.5}),
+        (
+            {"a": Real(0, 1), "b": Real(0, 1)},
+            [Param("a") - Param("b") > 2e-5, Param("b") - Param("a") > 2e-5],
+            {"a": 0.4, "b": 0.4},
+        ),
+        (
+            {"k": Categorical(list("abcdefgh")), "a": Integer(0, 10**6), "x": Real(0, 1)},
+            [Param("a") > 2],
+            {"k": "c", "a": 1, "x": 0.1},
+        ),
+    ],
+)
+def test_rare_configurations_are_found_around_those_that_are_known(parameters, forbidden, known):
+    space = Space(parameters, forbidden=forbidden)
+    taken = {space.key(known)}
+    n = 5 if parameters.keys() == {"a"} else 40
+    found = space.sample(n, seed=1, exclude=taken, known=[known])
+    assert len({space.key(config) for config in found} - taken) == n
+    if "k" in parameters:
+        assert len({config["k"] for config in found}) >= 6
+    with pytest.raises(CandidateError, match="forbidden"):
+        space.sample(1, known=[{**known, "a": 1000 if known["a"] >= 1 else 0.9}])
+
+
+def test_a_space_that_cannot_be_counted_is_not_said_to_be_empty():
+    wanted = (Param("a") == 37) & (Param("b") == 55)
+    with pytest.raises(SettingError, match=r"none of 10000 configurations drawn: .*narrow the"):
+        Space({"a": Integer(0, 999), "b": Integer(0, 999)}, forbidden=[~wanted])
+    with pytest.raises(SettingError, match="leaves no configuration: all have"):
+        Space({"a": Integer(0, 9), "b": Integer(0, 9)}, forbidden=[~wanted])
+
+
+def test_what_only_the_repair_hook_can_mend_is_no_reason_to_refuse():
+    parameters = {"a": Real(0, 1), "b": Real(0, 1)}
+    with pytest.raises(SettingError, match=r"all have a != 0\.25"):
+        Space(parameters, forbidden=[Param("a") != 0.25])
+    space = Space(parameters, forbidden=[Param("a") != 0.25], repair=lambda c: {**c, "a": 0.25})
+    found = space.sample(9, seed=1)
+    assert len(found) == 9
+    assert {config["a"] for config in found} == {0.25}
+
+
+def test_as_many_digits_as_floats_can_tell_apart():
+    for digits in (15, 16, 300):
+        space = Space({"a": Real(0, 1, digits=digits)})
+        assert space.check({"a": 0.1234567890123}) == {"a": 0.1234567890123}
+        for config in space.sample(100, seed=1):
+            assert space.decode(space.encode(config)) == config == space.check(config)
+    wide = Space({"a": Real(0, 1e6, digits=12)})
+    assert wide.check({"a": 435748.5212345}) == {"a": 435748.5212345}
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def spaces(draw):
     }
 
 
-IMPOSSIBLE = ("leaves no configuration", "no value is possible", "has no value")
+IMPOSSIBLE = ("leaves no configuration", "leaves none of", "no value is possible", "has no value")
 
 
 def built(arguments, *refusals):

@@ -68,7 +68,7 @@ def test_the_same_seed_and_race_give_the_same_children(tuning):
 
 
 def test_the_first_ones_fill_the_space(tuning):
-    drawn = Proposals(tuning.reals(1), 1).everywhere(10, 0)
+    drawn = Proposals(tuning.reals(1), 1).everywhere(10, 0, [])
     cells = sorted(int((child.config["x0"] + 5) // 1) for child in drawn)
     assert cells == list(range(10))  # a Latin hypercube
     assert {child.parent for child in drawn} == {None}
@@ -245,7 +245,7 @@ def test_a_space_that_is_drawn_to_its_end_gives_what_there_is(tuning):
     space = tuning.countable(2, 3)
     proposals = begun(space, space.sample(4, seed=1))
     assert len(proposals.around([0, 1], 50, 1, 1.0)) == 2
-    assert len(proposals.everywhere(50, 1)) == 2
+    assert len(proposals.everywhere(50, 1, [])) == 2
 
 
 def test_near_duplicates_make_the_neighbourhood_wide_again():

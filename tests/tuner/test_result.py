@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from racer import Ended, Outcome, Tuner
+from racer import CandidateError, Ended, Outcome, Tuner
 from racer.stats.bayesian_friedman import probability_best
 from racer.tuner import RaceCompleted
 
@@ -123,3 +123,10 @@ def test_where_all_are_equal_there_is_no_best(tuning):
     assert result.evaluations == 100
     assert result.ended is Ended.ALL_EQUAL
     assert set(result.probability_best.values()) == {1 / len(result.elites)}
+
+
+@pytest.mark.parametrize("candidate", [-1, 10**6, 1.0, None, True])
+def test_a_candidate_that_is_none_is_refused(result, candidate):
+    for ask in (result.config, result.mean, result.lineage):
+        with pytest.raises(CandidateError, match=f"candidate {candidate!r}: give a number from 0"):
+            ask(candidate)

@@ -18,6 +18,7 @@ from racer import (
     Ended,
     Integer,
     Outcome,
+    Param,
     RaceEnded,
     RacerWarning,
     Real,
@@ -330,6 +331,28 @@ def test_one_configuration_needs_no_evaluation(tuning):
     result, steps = run(tuning, tuning.countable(1))
     assert (result.best, result.ended) == ({"k0": 0}, Ended.ONE_CANDIDATE)
     assert (steps, result.evaluations, result.elites) == ([], 0, (0,))
+
+
+RARE = {"a": Integer(0, 1000), "b": Integer(0, 1000), "c": Real(0, 1)}
+
+
+@pytest.mark.parametrize("initial", [(), ({"a": 1, "b": 2, "c": 0.9},)])
+def test_a_space_in_which_hardly_anything_is_allowed_is_tuned(tuning, initial):
+    space = Space(RARE, forbidden=[Param("a") > 2, Param("b") > 2])
+    tuner = Tuner(space, budget=400, seed=1, initial=initial)
+    tuning.play(tuner, lambda cell: cell.config["a"] + cell.config["b"] + cell.config["c"])
+    result = tuner.result()
+    assert (result.evaluations, result.ended) == (400, Ended.BUDGET)
+    assert len(result.configs) > 40
+    assert (result.best["a"], result.best["b"]) == (0, 0)
+    assert result.best["c"] < 0.2
+
+
+def test_where_only_one_is_found_but_there_may_be_more_a_warning_says_so():
+    space = Space(RARE, forbidden=[Param("a") + Param("b") + Param("c") != 0])
+    with pytest.warns(RacerWarning, match=r"only one configuration .* was found, and nothing is"):
+        tuner = Tuner(space, budget=200, seed=1)
+    assert (tuner.ended, tuner.result().evaluations) == (Ended.ONE_CANDIDATE, 0)
 
 
 def test_one_configuration_is_tested_on_held_out_instances(tuning):
