@@ -17,7 +17,14 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from experiments.benavoli2015 import published
-from experiments.benavoli2015.report import announce, racing_options, run
+from experiments.benavoli2015.report import (
+    TRULY_SO,
+    announce,
+    claims,
+    racing_options,
+    run,
+    truly_so,
+)
 from experiments.report import markdown, plus_minus, write
 
 if TYPE_CHECKING:
@@ -33,7 +40,8 @@ def main(settings: tuple[Setting, ...], design: Design, csv_path: Path | None) -
     announce("Table 3", settings, ["bayesian"], design)
     lines: list[list[str]] = []
     records: list[dict[str, Any]] = []
-    for (setting, _), cell in run(settings, ["bayesian"], design).items():
+    cells = run(settings, ["bayesian"], design)
+    for (setting, _), cell in cells.items():
         known = published.table_3()[setting.q, setting.rho]
         mean, error = cell.mean("indistinguishable")
         observations, observations_error = cell.mean("observations")
@@ -63,13 +71,7 @@ def main(settings: tuple[Setting, ...], design: Design, csv_path: Path | None) -
             }
         )
     print(markdown(HEAD, lines))
-    declared = sum(record["declared"] for record in records)
-    truly = sum(record["truly"] for record in records)
-    verdict = "holds" if truly == declared else "does not hold"
-    print("\nThe paper's claim in this run:")
-    print(
-        f"- pairs declared indistinguishable are truly so: {verdict} ({truly} of {declared} pairs)"
-    )
+    print(f"\n{claims({TRULY_SO: truly_so(cells.values())})}")
     write(csv_path, records)
 
 

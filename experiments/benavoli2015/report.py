@@ -19,12 +19,14 @@ from experiments.benavoli2015.racing import (
 from experiments.report import csv_option, run_options, takes, with_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     Command = Callable[[tuple[Setting, ...], Design, Path | None], None]
 
-__all__ = ["announce", "racing_options", "run"]
+__all__ = ["TRULY_SO", "announce", "claims", "racing_options", "run", "truly_so"]
+
+TRULY_SO = "pairs declared indistinguishable are truly so"
 
 
 def _settings(_: click.Context, __: click.Parameter, text: str | None) -> tuple[Setting, ...]:
@@ -95,3 +97,16 @@ def run(
     seconds = [expected_seconds(design)] * len(todo)
     cells = with_progress(todo, seconds, design.jobs, lambda cell: f"({cell[0]}) {cell[1]}")
     return {(setting, decider): run_cell(setting, decider, design) for setting, decider in cells}
+
+
+def truly_so(cells: Iterable[Cell]) -> tuple[bool | None, str]:
+    """Say whether all pairs declared indistinguishable are; None where no pair was declared."""
+    declared, truly = map(sum, zip(*(cell.pairs for cell in cells), strict=True))
+    return truly == declared if declared else None, f"{truly} of {declared} pairs"
+
+
+def claims(found: Mapping[str, tuple[bool | None, str]]) -> str:
+    """Return a line for each claim: whether it holds, None for nothing to judge, and why."""
+    words = {True: "holds", False: "does not hold", None: "nothing to judge"}
+    lines = [f"- {claim}: {words[holds]} ({why})" for claim, (holds, why) in found.items()]
+    return "\n".join([f"The paper's claim{'s' * (len(lines) > 1)} in this run:", *lines])

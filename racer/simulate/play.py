@@ -12,6 +12,7 @@ import numpy as np
 from racer._checks import check_jobs, whole
 from racer.deciders.names import as_decider
 from racer.errors import SettingError
+from racer.racing.budget import Budget
 from racer.racing.race import Race
 from racer.seeding import check_seed, seed_for
 from racer.stats._validation import check_epsilon
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from racer.deciders.decider import Decider
-    from racer.racing.budget import Budget
     from racer.racing.result import RaceResult
     from racer.simulate.worlds import Drawn, World
 
@@ -55,6 +55,11 @@ class Play:
     """
 
     rows: tuple[dict[str, Any], ...]
+
+    def __repr__(self) -> str:
+        """Return the number of races and the means."""
+        means = ", ".join(f"{name}={mean:.4g}" for name, mean in self.summary.items())
+        return f"Play({len(self.rows)} races: {means})"
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -121,7 +126,8 @@ def play(
     blocks : int, optional
         How many blocks a race may use; the world's own number if it has one.
     budget : int or Budget, optional
-        What a race may spend besides; by default all candidates on all blocks.
+        Evaluations that a race may spend besides; by default all candidates on all blocks. No
+        seconds: nothing is run, so there are none.
     first_test, each_test, min_survivors
         As in `racer.race`.
     select : {"standing", "mean"}
@@ -158,6 +164,10 @@ def play(
     if select not in ("standing", "mean"):
         raise SettingError(f"select={select!r}: choose 'standing' or 'mean'")
     most = _blocks(world, blocks)
+    if isinstance(budget, Budget) and budget.seconds is not None:
+        raise SettingError(
+            f"budget={budget}: nothing is run here, so no seconds go by; give evaluations only"
+        )
     settings: dict[str, Any] = {
         "decider": as_decider(decider),
         "budget": most * world.n_candidates if budget is None else budget,

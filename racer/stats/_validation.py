@@ -28,6 +28,9 @@ def as_floats(values: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
         given = np.asarray(values)
         kind = given.dtype.kind
         odd = [value for value in given.flat if isinstance(value, str)] if kind == "O" else []
+        if kind == "O":  # NumPy knows None as NaN, but not what pandas has for it
+            known = [None if type(value).__name__ == "NAType" else value for value in given.flat]
+            given = np.array(known, dtype=object).reshape(given.shape)
         if kind not in "biufO":
             odd = given.ravel()[:1].tolist()
         array = None if odd else given.astype(np.float64)

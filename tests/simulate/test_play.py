@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import racer
-from racer import BudgetError, SettingError
+from racer import Budget, BudgetError, SettingError
 from racer.deciders import DECIDERS, BayesianFriedman, FRace
 from racer.simulate import NormalWorld, RecordedWorld, play
 
@@ -111,6 +111,7 @@ def test_budgets_bind():
     ("settings", "error", "message"),
     [
         ({"repetitions": 0}, SettingError, "repetitions=0"),
+        ({"budget": Budget(seconds=9)}, SettingError, "no seconds go by; give evaluations only"),
         ({"seed": -1}, SettingError, "seed=-1"),
         ({"blocks": None}, SettingError, "give a number of blocks"),
         ({"blocks": 0}, SettingError, "blocks=0"),
@@ -167,3 +168,9 @@ def test_telling_blocks_is_telling_cells():
     assert results[0].scores.equals(results[1].scores)
     assert results[0].dropped == results[1].dropped
     assert repr(results[0]) == repr(results[1])
+
+
+def test_it_says_how_many_races_and_the_means():
+    played = play("f-race", NormalWorld(5, 1), blocks=20, repetitions=9)
+    assert repr(played).startswith("Play(9 races: mae=")
+    assert len(repr(played)) < 200

@@ -67,7 +67,7 @@ def test_bad_tables(function, scores, message):
 
 
 @every_function
-@pytest.mark.parametrize("gap", [np.nan, None])
+@pytest.mark.parametrize("gap", [np.nan, None, pd.NA])
 def test_blocks_with_a_gap_are_left_out(function, gap):
     gappy = [[1.0, gap, 3.0], *SCORES.tolist(), [gap, gap, gap], [1.0, 2.0, gap]]
     result, complete = function(gappy), function(SCORES)
