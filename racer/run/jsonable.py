@@ -13,6 +13,7 @@ import hashlib
 import json
 import math
 import re
+import reprlib
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from racer.racing.budget import Budget
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["decode", "dumps", "encode", "is_plain", "qualified_name", "same"]
+__all__ = ["decode", "dumps", "encode", "is_plain", "qualified_name", "same", "shown"]
 
 # all deciders of racer's own, which are dataclasses
 _RECORDS: Mapping[str, type[Any]] = {
@@ -138,6 +139,15 @@ def decode(encoded: Any) -> Any:
         return _tagged(tag, encoded[tag], encoded)
     except (KeyError, TypeError) as error:
         raise ValueError(f"{encoded!r} cannot be rebuilt ({error!r})") from None
+
+
+def shown(encoded: Any) -> str:
+    """Return an encoded value as a message shows it."""
+    try:
+        text = repr(decode(encoded))
+    except ValueError:
+        return reprlib.repr(dumps(encoded))
+    return text if len(text) <= 200 else text[:200] + ".."
 
 
 def _tagged(tag: str, content: Any, encoded: dict[str, Any]) -> Any:  # noqa: PLR0911

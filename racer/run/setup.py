@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 import warnings
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from racer.errors import RacerWarning, StoreError
 from racer.evaluate.command import IDENTITY
 from racer.racing.budget import Budget
-from racer.run.jsonable import decode, dumps, encode, qualified_name, same
+from racer.run.jsonable import decode, encode, qualified_name, same, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -172,15 +171,6 @@ def _refuse(path: str, name: str, new: Any, old: Any) -> None:
         last = "the last of them, or " if isinstance(old, list) else ""
         room = f" ({last}a larger one is allowed)"
     raise StoreError(
-        f"{name} is {_shown(new)}, but the race in {path!r} has {_shown(old)}{room}: give that, "
+        f"{name} is {shown(new)}, but the race in {path!r} has {shown(old)}{room}: give that, "
         "or another store"
     )
-
-
-def _shown(encoded: Any) -> str:
-    try:
-        value = decode(encoded)
-    except ValueError:
-        return reprlib.repr(dumps(encoded))
-    text = repr(value)
-    return text if len(text) <= 200 else text[:200] + ".."

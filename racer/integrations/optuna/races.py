@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from optuna.distributions import BaseDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.trial import BaseTrial, TrialState
 
 from racer.deciders.guards import Protected
-from racer.errors import RaceStateError, ScoresError, SettingError
+from racer.errors import RacerWarning, RaceStateError, ScoresError, SettingError
 from racer.evaluate.cell import Cell, Outcome, all_failed
 from racer.integrations.optuna.values import is_maximized
 from racer.racing.race import Race
@@ -18,9 +19,6 @@ from racer.run.signals import HeldBack
 from racer.seeding import block_seed, rng_for
 
 if TYPE_CHECKING:
-    import optuna
-    from optuna.study import Study
-
     from racer.evaluate.workers import Workers
     from racer.integrations.optuna.record import StudyRecord
 
@@ -50,14 +48,10 @@ class Suggestion:
         """Names of what a configuration has, None if only the trials will tell."""
         return None if self._space is None else tuple(self._space)
 
-    def ask(self, study: Study) -> optuna.Trial:
-        """Return a new trial."""
-        return study.ask(self._space)
-
     def config(self, trial: BaseTrial) -> Any:
         """Return the configuration that a trial suggests."""
         if self._space is not None:
-            return {name: trial.params[name] for name in self._space}
+            return {name: _suggested(trial, name, d) for name, d in self._space.items()}
         assert callable(self._suggest)  # noqa: S101  (for the type checker)
         config = self._suggest(trial)
         if config is None:
@@ -66,6 +60,16 @@ class Suggestion:
                 "evaluate gets, a dict of what the trial suggests, say"
             )
         return config
+
+
+def _suggested(trial: BaseTrial, name: str, distribution: BaseDistribution) -> Any:
+    if isinstance(distribution, CategoricalDistribution):
+        return trial.suggest_categorical(name, distribution.choices)
+    low, high, step = (getattr(distribution, key) for key in ("low", "high", "step"))
+    log = getattr(distribution, "log", False)
+    if isinstance(distribution, IntDistribution):
+        return trial.suggest_int(name, low, high, step=step, log=log)
+    return trial.suggest_float(name, low, high, step=step, log=log)
 
 
 class Races:
@@ -91,6 +95,8 @@ class Races:
         self._configs: dict[int, Any] = {}
         self._held = HeldBack()
         self._spent = 0  # evaluations of the races so far, this one included
+        self._raced: set[int] = set()  # trials of these races
+        self._told_of: set[int] = set()  # instances on which all failed
 
     def run(self) -> None:
         """Race until the budget cannot pay for another race.
@@ -105,6 +111,8 @@ class Races:
                     self._check_first([self._config(n) for n in fresh])
                 elites = self._race(number, elites, fresh)
                 number += 1
+                if self._record.sampler_ended and not self._record.in_race(number):
+                    break
 
     def _asked(self, race: int, elites: list[int]) -> list[int]:
         """Return the trials of a race: recorded ones, and new ones unless it has begun."""
@@ -116,6 +124,8 @@ class Races:
         wanted = min(max(self._settings["trials"], 2 - len(elites)), room)
         if wanted + len(elites) < 2:
             return fresh if len(fresh) + len(elites) >= 2 else []
+        for recorded in fresh:  # of which something may not have been suggested yet
+            self._config(recorded)
         while len(fresh) < wanted:
             with self._held.let_through():  # no trial is half asked for
                 pass
@@ -124,21 +134,20 @@ class Races:
         return fresh
 
     def _ask(self, race: int) -> int:
-        trial = self._suggestion.ask(self._record.study)
+        number = self._record.ask(race)
         try:
-            config = self._suggestion.config(trial)
+            self._config(number)
         except BaseException:
-            self._record.study.tell(trial, state=TrialState.FAIL)
+            self._record.fail(number)
             raise
-        self._configs[trial.number] = config
-        self._record.add(trial, race)
-        return trial.number
+        return number
 
     def _race(self, number: int, elites: list[int], fresh: list[int]) -> list[int]:
         """Hold a race; return the elites after it."""
         record, n = self._record, len(self._instances)
         numbers = [*elites, *fresh]
         before = sum(len(record.outcomes[e]) for e in elites)
+        self._raced.update(fresh)
         race = Race(
             numbers,
             rng_for(record.seed, "order", number).permutation(n).tolist(),
@@ -154,18 +163,44 @@ class Races:
         alive = set(fresh)
         while alive and (cells := race.ask()):
             self._evaluate([(cell.config, cell.instance) for cell in cells])
-            for cell in cells:
-                race.tell(cell, record.outcomes[cell.config][cell.instance])
+            with warnings.catch_warnings():  # it would tell the place in its order
+                warnings.simplefilter("ignore", RacerWarning)
+                for cell in cells:
+                    race.tell(cell, record.outcomes[cell.config][cell.instance])
             self._check_some_succeed(fresh)
             for gone in sorted(alive - {numbers[i] for i in race.alive}):
-                record.end(gone)
+                record.end(gone, self._usable())
                 alive.remove(gone)
         self._evaluate([(trial, block) for trial in sorted(alive) for block in range(n)])
+        usable = self._usable()
+        self._warn_of(set(range(n)) - usable)
         for trial in fresh:
-            record.end(trial)
+            record.end(trial, usable)
         self._spent += sum(len(record.outcomes[i]) for i in numbers) - before
-        complete = [i for i in numbers if record.state(i) == TrialState.COMPLETE]
+        complete = [
+            i
+            for i in numbers
+            if record.state(i) == TrialState.COMPLETE and record.succeeded(i) >= usable
+        ]
         return sorted(complete, key=record.cost)[: self._settings["elites"]]
+
+    def _usable(self) -> set[int]:
+        """Return the blocks on which a trial of the races so far has succeeded."""
+        return set().union(*map(self._record.succeeded, self._raced))
+
+    def _warn_of(self, hopeless: set[int]) -> None:
+        """Tell of instances on which all trials have failed, once."""
+        for block in sorted(hopeless - self._told_of):
+            outcomes = (self._record.outcomes[number].get(block) for number in self._raced)
+            told = [outcome for outcome in outcomes if outcome is not None]
+            if told:
+                warnings.warn(
+                    f"instance {block} is set aside until a trial succeeds on it: "
+                    f"{all_failed(told)}",
+                    RacerWarning,
+                    stacklevel=5,
+                )
+                self._told_of.add(block)
 
     def _check_some_succeed(self, fresh: list[int]) -> None:
         """End these trials, and raise, if nothing has succeeded since the study began."""
@@ -177,7 +212,7 @@ class Races:
         if any(outcome.value is not None for outcome in told):
             return
         for trial in fresh:
-            self._record.end(trial)
+            self._record.end(trial, ())
         raise ScoresError(f"{all_failed(told)}: mend evaluate, and race a new study")
 
     def _evaluate(self, wanted: list[tuple[int, int]]) -> None:
@@ -208,7 +243,7 @@ class Races:
 
     def _config(self, number: int) -> Any:
         if number not in self._configs:
-            self._configs[number] = self._suggestion.config(self._record.frozen(number))
+            self._configs[number] = self._suggestion.config(self._record.as_suggested(number))
         return self._configs[number]
 
 

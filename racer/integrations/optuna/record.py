@@ -1,6 +1,7 @@
 """The races of a study as the study itself records them: each outcome in its trial.
 
-A trial of a race carries the number of its race in the user attribute "racer:race". Its outcome
+A trial of a race carries the number of its race in the user attribute "racer:race", from before
+its first parameter is suggested. Its outcome
 on block b is its intermediate value at step b, NaN where it failed, with the reason in
 "racer:failed:b". All that is decided follows from these.
 """
@@ -18,11 +19,11 @@ from racer.errors import RaceStateError, SettingError
 from racer.evaluate.cell import Outcome
 from racer.integrations.optuna.finish import report_mean
 from racer.integrations.optuna.values import MEAN_STEP, is_maximized, mean, usable
-from racer.run.jsonable import dumps, encode, same
+from racer.run.jsonable import dumps, encode, same, shown
 from racer.seeding import check_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from optuna.study import Study
     from optuna.trial import FrozenTrial
@@ -33,6 +34,7 @@ _RACE = "racer:race"
 _SETTINGS = "racer:race_study"
 _DRIVER = "racer:driver"
 _FAILED = "racer:failed:"
+_ENDED = "racer:sampler_ended"
 
 
 class StudyRecord:
@@ -73,8 +75,9 @@ class StudyRecord:
         for name, value in encoded.items():
             if recorded and not same(value, recorded.get(name)):
                 raise SettingError(
-                    f"study {study.study_name!r} has been raced with another {name} "
-                    f"({recorded.get(name)}, not {value}): give the same again, or a new study"
+                    f"study {study.study_name!r} has been raced with "
+                    f"{_difference(name, recorded.get(name), value)}: give the same again, or a "
+                    "new study"
                 )
         if not recorded:
             study.set_user_attr(_SETTINGS, encoded)
@@ -84,6 +87,9 @@ class StudyRecord:
         trials = study.get_trials(deepcopy=False)
         self._trials = {t.number: t for t in trials if _RACE in t.user_attrs}
         self.outcomes = {number: _outcomes(t) for number, t in self._trials.items()}
+        self._half_asked = _half_asked(trials) if recorded else []
+        # who drove before may be about to say what has come of these
+        self._inherited = {n for n in self._trials if self.state(n) == TrialState.RUNNING}
 
     def check_driver(self) -> None:
         """Raise unless this is still the process that drives the races of the study.
@@ -104,13 +110,26 @@ class StudyRecord:
         """Outcomes recorded so far."""
         return sum(map(len, self.outcomes.values()))
 
+    @property
+    def sampler_ended(self) -> bool:
+        """Whether the sampler, as some do, has said that it has no more to propose."""
+        return bool(self.study.user_attrs.get(_ENDED) == type(self.study.sampler).__name__)
+
     def in_race(self, race: int) -> list[int]:
         """Return the trials that were asked for a race, by number."""
-        return [n for n, t in self._trials.items() if t.user_attrs[_RACE] == race]
+        return [
+            n
+            for n, t in self._trials.items()
+            if t.user_attrs[_RACE] == race and (self.outcomes[n] or not t.state.is_finished())
+        ]
 
     def state(self, number: int) -> TrialState:
         """Return the state of a trial."""
         return self._trials[number].state
+
+    def succeeded(self, number: int) -> set[int]:
+        """Return the blocks on which a trial has a value."""
+        return {block for block, o in self.outcomes[number].items() if o.value is not None}
 
     def cost(self, number: int) -> float:
         """Return the value of a complete trial, to be minimised."""
@@ -118,43 +137,79 @@ class StudyRecord:
         assert value is not None  # noqa: S101  (for the type checker)
         return -value if is_maximized(self.study) else value
 
-    def frozen(self, number: int) -> FrozenTrial:
-        """Return a trial as the study knows it: its suggestions return what was suggested."""
-        return self._trials[number]
+    def as_suggested(self, number: int) -> optuna.trial.BaseTrial:
+        """Return a trial whose suggestions return what was suggested, and is if need be."""
+        return self._trials[number] if self.outcomes[number] else self._handle(number)
 
-    def add(self, trial: optuna.Trial, race: int) -> None:
-        """Take a new trial, whose parameters have been suggested, into a race."""
+    def ask(self, race: int) -> int:
+        """Ask for a new trial of a race; return its number.
+
+        If the process that drove before had asked for one and was killed at that, it is that.
+        """
+        if self._half_asked:
+            number = self._half_asked.pop(0)
+            self._refresh(number)
+            trial = self._handle(number)
+        else:
+            trial = self.study.ask()
+            number = trial.number
         trial.set_user_attr(_RACE, race)
-        self._handles[trial.number] = trial
-        self.outcomes[trial.number] = {}
-        self._refresh(trial.number)
+        self._handles[number] = trial
+        self.outcomes[number] = {}
+        self._refresh(number)
+        return number
 
     def report(self, number: int, block: int, outcome: Outcome) -> None:
         """Record an outcome."""
+        if number in self._inherited:
+            self._refresh(number)
+            told = _outcomes(self._trials[number])
+            if block in told:
+                self.outcomes[number][block] = told[block]
+                return
         trial = self._handle(number)
         if outcome.value is None:  # first the reason: the value says that there is an outcome
             trial.set_user_attr(f"{_FAILED}{block}", [outcome.status, outcome.message])
         trial.report(math.nan if outcome.value is None else outcome.value, block)
         self.outcomes[number][block] = outcome
 
-    def end(self, number: int) -> None:
+    def end(self, number: int, usable_blocks: Collection[int]) -> None:
         """Tell the study that a trial is over, if it has not been told.
 
-        Who has a value on every block is complete, who has none has failed; the others are
-        pruned, with their mean.
+        Who was evaluated on every block, and has a value on every usable one, is complete; who
+        has none at all has failed; the others are pruned, with their mean.
         """
+        if self.state(number) == TrialState.RUNNING:
+            self._refresh(number)  # another process may have told it, before it stops
         if self.state(number) != TrialState.RUNNING:
             return
-        self._refresh(number)
         known = self._trials[number]
-        values = list(usable(known).values())
-        if len(values) == self.n_blocks:
-            self.study.tell(number, mean(values), state=TrialState.COMPLETE)
+        values = usable(known)
+        tried = len(self.outcomes[number]) == self.n_blocks
+        if values and tried and values.keys() >= set(usable_blocks):
+            self._tell(number, TrialState.COMPLETE, mean(list(values.values())))
         elif values:
             report_mean(self._handle(number), known, self.n_blocks + len(known.intermediate_values))
-            self.study.tell(number, state=TrialState.PRUNED)
+            self._tell(number, TrialState.PRUNED)
         else:
-            self.study.tell(number, state=TrialState.FAIL)
+            self._tell(number, TrialState.FAIL)
+
+    def fail(self, number: int) -> None:
+        """Tell the study that a trial, of which nothing is known, has failed."""
+        self._tell(number, TrialState.FAIL)
+
+    def _tell(self, number: int, state: TrialState, value: float | None = None) -> None:
+        try:
+            self.study.tell(number, value, state=state)
+        except (RuntimeError, ValueError) as error:  # told elsewhere, or stopped by the sampler
+            self._refresh(number)
+            stopped = isinstance(error, RuntimeError) and "Study.stop" in str(error)
+            if not self.state(number).is_finished() or not (
+                stopped or isinstance(error, ValueError)
+            ):
+                raise
+            if stopped:
+                self.study.set_user_attr(_ENDED, type(self.study.sampler).__name__)
         self._refresh(number)
 
     def _handle(self, number: int) -> optuna.Trial:
@@ -165,6 +220,29 @@ class StudyRecord:
 
     def _refresh(self, number: int) -> None:
         self._trials[number] = self.study.get_trials(deepcopy=False)[number]
+
+
+def _difference(name: str, recorded: Any, given: Any) -> str:
+    if name != "instances":
+        return f"another {name} ({shown(recorded)}, not {shown(given)})"
+    count, n = recorded[0], given[0]
+    what = f"{count}, not {n}" if count != n else f"{n} too, but others or in another order"
+    return f"other instances ({what})"
+
+
+def _half_asked(trials: Sequence[FrozenTrial]) -> list[int]:
+    """Return trials that were created after all others, and nothing more.
+
+    A trial is entered into a race before anything is suggested.
+    """
+    last = max((t.number for t in trials if _RACE in t.user_attrs), default=-1)
+    return [
+        t.number
+        for t in trials
+        if t.number > last
+        and t.state == TrialState.RUNNING
+        and not (t.params or t.intermediate_values or t.user_attrs)
+    ]
 
 
 def _outcomes(trial: FrozenTrial) -> dict[int, Outcome]:

@@ -63,7 +63,8 @@ def race_study(
     the values that they have, at no cost, and cannot be dropped; a race ends when only they are
     left.
 
-    Any sampler, any storage. Everything is recorded in the study, each outcome when it comes. So
+    Any sampler, any storage; a sampler that ends a study when it has no more to propose ends the
+    races. Everything is recorded in the study, each outcome when it comes. So
     after a crash, a kill or Ctrl-C the same call, on the study loaded again, goes on where it
     stopped; and a larger budget goes on with a study that has ended. Trials of the study that
     were not asked for here are left alone; the sampler learns from them. One process at a time
@@ -76,7 +77,8 @@ def race_study(
     evaluate : callable
         ``evaluate(config, instance, seed) -> float``, as of `racer.race`, a `racer.Command` too.
         What raises, or returns anything but a finite number, costs its cell: the trial ranks last
-        on this instance, and does not end as COMPLETE. The seed of an instance is the same for all trials.
+        on this instance, and does not end as COMPLETE. An instance on which all trials so far have
+        failed is set aside with a warning. The seed of an instance is the same for all trials.
     instances : sequence
         Each is used once per trial; their order does not matter, as each race draws its own. For
         a noisy objective without instances give ``range(20)``, say, and use the seed.

@@ -19,6 +19,7 @@ from optuna.trial import TrialState
 import racer
 from racer.deciders import AnytimeRace, FRace
 from racer.integrations.optuna import best_trials_by_evidence, race_study, races
+from racer.integrations.optuna.record import StudyRecord
 from racer.run.signals import HeldBack
 from racer.seeding import block_seed
 
@@ -35,6 +36,15 @@ def evaluate(config, instance, seed):
     return config["x"] ** 2 + instance + noise
 
 
+def in_races(study):
+    """Return the trials of races, but for those that failed before they could be evaluated."""
+    return [
+        t
+        for t in study.get_trials(deepcopy=False)
+        if "racer:race" in t.user_attrs and (t.intermediate_values or not t.state.is_finished())
+    ]
+
+
 class InOrder(BaseSampler):
     """Proposes a value that depends on how many trials are in races: the same after a crash."""
 
@@ -45,7 +55,7 @@ class InOrder(BaseSampler):
         return {}
 
     def sample_independent(self, study, trial, name, distribution):
-        place = sum("racer:race" in t.user_attrs for t in study.get_trials(deepcopy=False))
+        place = len(in_races(study))
         return float(np.random.default_rng(place).uniform(distribution.low, distribution.high))
 
 
@@ -62,8 +72,7 @@ def held(study):
     """All that races leave in a study, trial by trial."""
     return [
         (t.state.name, t.params, t.values, sorted(t.intermediate_values.items()), t.user_attrs)
-        for t in study.trials
-        if "racer:race" in t.user_attrs
+        for t in in_races(study)
     ]
 
 
@@ -245,7 +254,7 @@ def test_other_trials_of_the_study_are_left_alone():
 
 
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
-def test_failures_cost_their_cell_and_no_complete_trial_has_one():
+def test_failures_cost_their_cell_and_no_complete_trial_has_one_where_others_succeed():
     def sometimes(config, instance, seed):
         if config["x"] > 0.0 and instance in (2.0, 9.0):
             raise ValueError("no convergence")
@@ -254,13 +263,66 @@ def test_failures_cost_their_cell_and_no_complete_trial_has_one():
     study = in_order()
     raced(study, evaluate=sometimes)
     failed = [t for t in study.trials if "racer:failed:2" in t.user_attrs]
-    assert failed
+    since = min(
+        t.user_attrs["racer:race"]
+        for t in study.trials
+        if math.isfinite(t.intermediate_values.get(2, math.nan))
+    )
+    assert sum(trial.user_attrs["racer:race"] >= since for trial in failed) > 3
     for trial in failed:
         assert trial.user_attrs["racer:failed:2"][0] == "failed"
         assert "no convergence" in trial.user_attrs["racer:failed:2"][1]
         assert math.isnan(trial.intermediate_values[2])
-        assert trial.state == TrialState.PRUNED
         assert math.isfinite(trial.value)
+        if trial.user_attrs["racer:race"] >= since:
+            assert trial.state == TrialState.PRUNED
+
+
+@pytest.mark.parametrize("trials", [1, 5])
+def test_an_instance_on_which_all_fail_is_set_aside(trials):
+    def broken(config, instance, seed):
+        if instance in (3.0, 7.0):
+            raise ValueError("no such file")
+        return evaluate(config, instance, seed)
+
+    study = in_order()
+    with pytest.warns(racer.RacerWarning, match=r"^instance [37] is set aside .*no such") as told:
+        evidence = raced(study, evaluate=broken, trials=trials)
+    assert len(told) == 2
+    complete = [t for t in study.trials if t.state == TrialState.COMPLETE]
+    assert len(complete) > 1
+    for trial in complete:
+        values = [v for v in trial.intermediate_values.values() if math.isfinite(v)]
+        assert len(values) == N - 2
+        assert trial.value == pytest.approx(math.fsum(values) / len(values), rel=1e-12)
+    assert abs(study.best_params["x"]) < 1.0
+    assert len(evidence.compared_on) == N - 2
+
+
+def test_who_lacks_an_instance_on_which_another_succeeds_later_is_no_elite_any_more(monkeypatch):
+    def first_ones_fail(config, instance, seed):
+        if instance == 3.0 and config["x"] in early:
+            raise ValueError("not yet")
+        return evaluate(config, instance, seed)
+
+    pools = []
+
+    class Watched(races.Race):
+        def __init__(self, candidates, *args, **kwargs):
+            super().__init__(candidates, *args, **kwargs)
+            pools.append(list(candidates))
+
+    monkeypatch.setattr(races, "Race", Watched)
+    study = optuna.create_study()
+    early = [0.0, 0.1]
+    for x in (*early, *np.linspace(0.2, 0.6, 9)):
+        study.enqueue_trial({"x": float(x)})
+    with pytest.warns(racer.RacerWarning, match="instance 3 is set aside"):
+        raced(study, evaluate=first_ones_fail, trials=2, decider="anytime", budget=7 * N)
+    assert pools[0] == [0, 1]
+    assert pools[1] == [*sorted([0, 1], key=lambda n: study.trials[n].value), 2, 3]
+    assert [trial.state.name for trial in study.trials[:4]] == ["COMPLETE"] * 4
+    assert not {0, 1} & set(pools[2])
 
 
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
@@ -495,6 +557,83 @@ def test_a_crash_at_any_write_changes_nothing(monkeypatch, after):
         assert held(study) == held(whole), at
 
 
+def test_a_trial_that_was_created_and_no_more_is_taken_up(monkeypatch):
+    """A kill between the two leaves it: an enqueued one, say, that nobody would ever evaluate."""
+    study = in_order()
+    for x in (4.0, 3.0, 0.0, 2.0):
+        study.enqueue_trial({"x": x})
+    with monkeypatch.context() as patched:
+        asked = []
+        ask = study.ask
+
+        def die(*args):
+            asked.append(ask(*args))
+            if len(asked) == 3:
+                raise Crash
+            return asked[-1]
+
+        patched.setattr(study, "ask", die)
+        with pytest.raises(Crash):
+            raced(study)
+    assert [t.state.name for t in study.trials[:4]] == ["RUNNING"] * 3 + ["WAITING"]
+    evidence = raced(study)
+    assert [t.user_attrs["racer:race"] for t in study.trials[:4]] == [0] * 4
+    assert not [t for t in study.trials if t.state == TrialState.RUNNING]
+    assert evidence.probability[2] > 0.0  # x = 0 was evaluated on all
+
+
+def test_trials_of_others_are_not_taken_up():
+    study = in_order()
+    raced(study, budget=60)
+    theirs = study.ask()
+    theirs.suggest_float("x", -5.0, 5.0)
+    raced(study, budget=120)
+    assert study.trials[theirs.number].state == TrialState.RUNNING
+    assert "racer:race" not in study.trials[theirs.number].user_attrs
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+@pytest.mark.parametrize("trials", [1, 2])
+@pytest.mark.parametrize("kind", ["grid", "brute force"])
+def test_a_sampler_that_has_no_more_to_propose_ends_the_races(kind, trials):
+    grid = [0.0, 1.0, 2.0, 3.0]
+    sampler = (
+        optuna.samplers.GridSampler({"x": grid}, seed=1)
+        if kind == "grid"
+        else optuna.samplers.BruteForceSampler(seed=1)
+    )
+    study = optuna.create_study(sampler=sampler)
+
+    def race(budget):
+        return race_study(
+            study,
+            lambda config, instance, seed: (config["x"] - 2.0) ** 2 + instance,
+            grid,
+            suggest=lambda trial: {"x": trial.suggest_float("x", 0.0, 3.0, step=1.0)},
+            budget=budget,
+            trials=trials,
+        )
+
+    for budget in (60, 60, 90):
+        evidence = race(budget)
+        assert sorted(trial.params["x"] for trial in study.trials) == grid
+        assert study.trials[evidence.best].params["x"] == 2.0
+    study.sampler = RandomSampler(seed=1)
+    race(90)
+    assert len(study.trials) > 4
+
+
+def test_an_error_of_the_sampler_after_a_trial_comes_through(monkeypatch):
+    study = in_order()
+
+    def fail(*args):
+        raise RuntimeError("no disk")
+
+    monkeypatch.setattr(study.sampler, "after_trial", fail)
+    with pytest.raises(RuntimeError, match="no disk"):
+        raced(study)
+
+
 def test_another_process_that_takes_over_stops_the_first():
     study = in_order()
     calls = []
@@ -509,6 +648,67 @@ def test_another_process_that_takes_over_stops_the_first():
         raced(study, evaluate=overtaken)
     assert len(calls) < 30
     assert len(raced(study).instances) > 5
+
+
+def test_what_the_first_process_still_writes_is_taken_over():
+    """It reports what it is evaluating, and tells who is out, when the second one has begun."""
+    whole = in_order()
+    raced(whole)
+    study, calls = in_order(), []
+
+    def second(config, instance, seed):
+        calls.append(instance)
+        value = evaluate(config, instance, seed)
+        if len(calls) == 1:  # the first one, which is at the same cell
+            trial = next(t for t in study.trials if t.params == config)
+            handle = optuna.Trial(study, trial._trial_id)
+            handle.report(value, int(instance))
+        return value
+
+    def first(config, instance, seed):
+        if instance in seen and len(seen) > 3:
+            raise KeyboardInterrupt
+        seen.append(instance)
+        return evaluate(config, instance, seed)
+
+    seen = []
+    with pytest.raises(racer.RaceInterrupted):
+        raced(study, evaluate=first)
+    assert any(t.state == TrialState.RUNNING and t.intermediate_values for t in study.trials)
+    raced(study, evaluate=second)  # a warning would be an error
+    assert held(study) == held(whole)
+
+
+def test_a_trial_that_the_first_process_has_told_is_over(monkeypatch):
+    study = in_order()
+    whole = in_order()
+    raced(whole)
+    tell = study.tell
+
+    def told_before(number, value=None, *, state=None):
+        tell(number, value, state=state)
+        return tell(number, value, state=state)
+
+    monkeypatch.setattr(study, "tell", told_before)
+    raced(study)
+    assert held(study) == held(whole)
+
+
+def test_a_trial_that_the_first_process_has_ended_is_over(monkeypatch):
+    study = in_order()
+    whole = in_order()
+    raced(whole)
+    end = StudyRecord.end
+
+    def ended_before(record, number, usable):
+        before = record._trials[number]
+        end(record, number, usable)
+        record._trials[number] = before  # what this process knew
+        end(record, number, usable)
+
+    monkeypatch.setattr(StudyRecord, "end", ended_before)
+    raced(study)
+    assert held(study) == held(whole)
 
 
 def test_a_trial_that_was_told_from_elsewhere_is_an_error(monkeypatch):
@@ -545,8 +745,19 @@ def test_other_settings_are_refused(change, named):
 def test_other_instances_are_refused():
     study = in_order()
     raced(study)
-    with pytest.raises(racer.SettingError, match="another instances"):
-        race_study(study, evaluate, INSTANCES[::-1], suggest=suggest, budget=260, trials=5)
+    for given, what in (
+        (INSTANCES[::-1], "12 too, but others or in another order"),
+        (INSTANCES[:5], "12, not 5"),
+    ):
+        with pytest.raises(racer.SettingError, match=rf"with other instances \({what}\): give"):
+            race_study(study, evaluate, given, suggest=suggest, budget=260, trials=5)
+
+
+def test_another_decider_is_named_as_it_is_written():
+    study = in_order()
+    raced(study)
+    with pytest.raises(racer.SettingError, match=r"another decider \(TRace\(.*, not FRace\("):
+        raced(study, decider="f-race")
 
 
 @pytest.mark.parametrize(
