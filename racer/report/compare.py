@@ -145,6 +145,8 @@ def compare(
         seed=check_seed(seed),
     )
     chosen, reason = _choose(table) if method == "auto" else (method, "")
+    if chosen == "plackett-luce":
+        table = table.by_medians()
     analysis = METHODS[chosen](table, settings)
     return Comparison(
         method=chosen,
@@ -237,10 +239,10 @@ def _counted(table: Scores) -> list[str]:
     if table.n_missing:
         notes.append(f"{table.n_missing} of {table.costs.size} scores are missing.")
     if table.n_folds > 1:
-        notes.append(f"Scores are averages over up to {many(table.n_folds, 'fold')}.")
+        notes.append(f"Scores are {table.over_folds}s over up to {many(table.n_folds, 'fold')}.")
     if table.n_uneven:
         notes.append(
-            f"{many(table.n_uneven, 'score')} {'is an average' if table.n_uneven == 1 else 'are averages'} "
+            f"{many(table.n_uneven, 'score')} {'is' if table.n_uneven == 1 else 'are'} "
             "over fewer folds than another algorithm has on the same data set."
         )
     ties, met = _ties(table)

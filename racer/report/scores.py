@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from racer.errors import ScoresError
 from racer.report.columns import DATA_SET, Columns, called, recognised
+from racer.stats._choice import median_of_runs
 from racer.stats.wins import over_runs
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ class Scores:
     algorithms, data_sets : tuple of str
         K and n names, all different.
     costs : ndarray, shape (n, K)
-        Averages over folds; NaN where unknown, inf where it failed. What differs by no more than
-        one part in 1e9 is made equal.
+        Over folds; NaN where unknown, inf where it failed. What differs by no more than one part
+        in 1e9 is made equal.
     runs : ndarray, shape (n, r, K)
         The costs as given; r = 1 without folds.
     n_uneven : int
-        Cells that average fewer folds than another algorithm has on the same data set.
+        Cells with fewer folds than another algorithm has on the same data set.
+    over_folds : str
+        What the costs are: "average" or "median".
     """
 
     algorithms: tuple[str, ...]
@@ -49,6 +52,12 @@ class Scores:
     costs: NDArray[np.float64]
     runs: NDArray[np.float64]
     n_uneven: int
+    over_folds: str = "average"
+
+    def by_medians(self) -> Scores:
+        """Return them with the medians over folds as costs."""
+        medians = median_of_runs(self.runs)[:, 0]
+        return replace(self, costs=np.array(list(map(_snapped, medians))), over_folds="median")
 
     @property
     def n_folds(self) -> int:

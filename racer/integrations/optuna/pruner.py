@@ -11,7 +11,9 @@ from optuna.pruners import BasePruner
 from optuna.trial import TrialState
 
 from racer._checks import whole
+from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.decider import JudgesOne
+from racer.deciders.halving import SequentialHalving
 from racer.deciders.names import as_decider
 from racer.errors import SettingError
 from racer.integrations.optuna.paper import judge_by_race
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider
 
 __all__ = ["RacingPruner"]
+
+_PLANNERS = (SequentialHalving, BayesianBest)
 
 
 @dataclass
@@ -121,12 +125,17 @@ class RacingPruner(BasePruner):
         seed: int = 0,
     ) -> None:
         self.decider = as_decider(decider)
+        if isinstance(self.decider, _PLANNERS):
+            raise SettingError(
+                f"decider={decider!r} plans how to spend a budget, and a pruner has none: choose "
+                '"anytime", say, or race the study with race_study'
+            )
         self.instances = None if instances is None else whole(instances, "instances", least=1)
         self.first_test = whole(first_test, "first_test", least=1)
         self.epsilon = check_epsilon(epsilon)
         self.confidence = check_fraction(confidence, "confidence", low=0.5)
         self.seed = check_seed(seed)
-        self.decider.start(2, np.random.default_rng(0))  # or it needs a budget, and says so now
+        self.decider.start(2, np.random.default_rng(0))  # what it cannot work with, it says now
         self._memories: WeakKeyDictionary[Study, dict[int, _Memory]] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:

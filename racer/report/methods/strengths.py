@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -114,18 +114,15 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
 
 
 def by_plackett_luce(scores: Scores, settings: Settings) -> Analysis:
-    """Rank by the probability of winning; folds by their medians."""
+    """Rank by the probability of winning."""
     refuse(settings, "plackett-luce", "posthoc", "local_rope")
     rope, names = _rope(settings), scores.algorithms
-    settled: Any = scores.costs if scores.n_folds == 1 else scores.runs
-    result = plackett_luce(settled, names=names, runs="median", seed=settings.seed)
+    result = plackett_luce(scores.costs, names=names, seed=settings.seed)
     frame = result.pairs(rope=(0.5 - rope, 0.5 + rope))
     met = [counts(scores.costs, i, j) for i, j in as_index(frame, names)]
     top = min(3, len(names) - 1)
     ranking = result.to_frame(top=top).rename(columns={"probability": "probability_best"})
     notes: list[str] = []
-    if scores.n_folds > 1:
-        notes.append("The medians of the folds are ranked; wins, losses and ties are of the means.")
     if result.n_failed:
         notes.append(
             f"{many(result.n_failed, 'result')} that failed {'comes' if result.n_failed == 1 else 'come'} "

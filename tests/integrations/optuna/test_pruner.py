@@ -13,7 +13,7 @@ import pytest
 from optuna.trial import TrialState
 
 from racer import SettingError
-from racer.deciders import AnytimeRace, BayesianFriedman
+from racer.deciders import AnytimeRace, BayesianBest, BayesianFriedman, SequentialHalving
 from racer.integrations.optuna import RacingPruner
 
 NAN, INF = float("nan"), float("inf")
@@ -264,8 +264,6 @@ def test_a_duplicate_goes_after_29_ties(add, run):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"decider": "halving"},
-        {"decider": "bayesian-best"},
         {"decider": "anytimes"},
         {"decider": AnytimeRace},
         {"instances": 0},
@@ -279,6 +277,15 @@ def test_a_duplicate_goes_after_29_ties(add, run):
 def test_settings_that_cannot_work_are_refused(settings):
     with pytest.raises(SettingError):
         RacingPruner(**settings)
+
+
+@pytest.mark.parametrize(
+    "decider",
+    ["halving", "bayesian-best", SequentialHalving(evaluations=200), BayesianBest(evaluations=200)],
+)
+def test_a_decider_that_plans_a_budget_is_refused(decider):
+    with pytest.raises(SettingError, match='a pruner has none: choose "anytime"'):
+        RacingPruner(decider, instances=20)
 
 
 def test_a_step_beyond_the_instances_is_refused(add):
