@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from racer.errors import MissingExtraError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 # Okabe and Ito (2008), without yellow, which is hard to see on white
@@ -33,6 +36,27 @@ def axes(ax: Axes | None, width: float, height: float) -> Axes:
 
     # not by pyplot: nothing is kept open, and no display is needed
     return Figure(figsize=(width, height), dpi=DPI, layout="constrained").add_subplot()
+
+
+def legend(
+    ax: Axes, handles: Sequence[Artist], words: Sequence[str], *, below: bool, columns: int = 1
+) -> None:
+    """Put a legend outside the axes: below, under the label of the x axis, or on the right."""
+    from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415  (an extra)
+
+    inches = (0.0, -32 / 72) if below else (8 / 72, 0.0)
+    points = ScaledTranslation(*inches, ax.figure.dpi_scale_trans)
+    ax.legend(
+        handles,
+        [plain(word) for word in words],
+        loc="upper center" if below else "center left",
+        bbox_to_anchor=(0.5, 0.0) if below else (1.0, 0.5),
+        bbox_transform=ax.transAxes + points,
+        borderaxespad=0.0,
+        ncols=columns,
+        fontsize=SMALL,
+        handlelength=None if below else 3.2,
+    )
 
 
 def require() -> None:

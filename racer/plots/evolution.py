@@ -6,7 +6,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 from racer.errors import ScoresError
-from racer.plots._canvas import COLOURS, MARKERS, SMALL, axes, clear, plain
+from racer.plots._canvas import COLOURS, MARKERS, SMALL, axes, clear, legend, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ def evolution(frame: pd.DataFrame, *, caption: str = "budget", ax: Axes | None =
     >>> from racer.stats import plackett_luce_by_budget
     >>> scores = {100: [[3, 2, 1]] * 5, 1000: [[1, 2, 3]] * 5}
     >>> ax = evolution(plackett_luce_by_budget(scores, names=["a", "b", "c"]))
-    >>> [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['a', 'b', 'c']
     """
     needed = ["budget", "algorithm", "estimate", "low", "high"]
@@ -85,12 +85,5 @@ def evolution(frame: pd.DataFrame, *, caption: str = "budget", ax: Axes | None =
     ax.grid(alpha=0.3)
     clear(ax, "left", "bottom")
     order = sorted(names, key=lambda name: -float(last.get(name, 0.0)))
-    if ax.figure is not None:
-        ax.figure.legend(
-            [handles[name] for name in order],
-            [plain(name) for name in order],
-            loc="outside right center",
-            fontsize=SMALL,
-            handlelength=3.2,
-        )
+    legend(ax, [handles[name] for name in order], order, below=False)
     return ax

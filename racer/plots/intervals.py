@@ -17,6 +17,7 @@ from racer.plots._canvas import (
     VERMILION,
     axes,
     clear,
+    legend,
     plain,
 )
 
@@ -112,9 +113,8 @@ def intervals(
     ax.grid(axis="x", alpha=0.3)
     clear(ax, "bottom")
     _write(ax, notes or (), notes_title)
-    if decisions is not None and ax.figure is not None:
-        handles, words = ax.get_legend_handles_labels()
-        ax.figure.legend(handles, words, loc="outside lower center", ncols=3, fontsize=SMALL)
+    if decisions is not None:
+        legend(ax, *ax.get_legend_handles_labels(), below=True, columns=3)
     return ax
 
 
@@ -147,4 +147,12 @@ def _write(ax: Axes, notes: Sequence[str], title: str) -> None:
     for place, note in enumerate(notes):
         ax.text(1.02, place, note, transform=where, va="center", fontsize=SMALL)
     if notes:
-        ax.text(1.02, -0.75, title, transform=where, va="bottom", fontsize=SMALL, color=GREY)
+        ax.annotate(
+            title,
+            (1.02, 1.0),
+            xycoords="axes fraction",
+            xytext=(0, 2),
+            textcoords="offset points",
+            fontsize=SMALL,
+            color=GREY,
+        )

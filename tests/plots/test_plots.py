@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from racer import plots
 from racer.errors import MissingExtraError, ScoresError
@@ -36,7 +37,8 @@ def boxes(ax):
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     renderer = canvas.get_renderer()
-    legends = [text for legend in figure.legends for text in legend.get_texts()]
+    legend = ax.get_legend()
+    legends = [] if legend is None else legend.get_texts()
     texts = [*ax.texts, *legends]
     if ax.axison:
         for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
@@ -68,6 +70,46 @@ def assert_readable(ax):
                 or another.y1 <= box.y0 + 1
             )
             assert apart, f"{text!r} and {other!r} overlap"
+
+
+def pair_plot(q, ax=None):
+    return plots.intervals(
+        NAMES[:q],
+        [0.7] * q,
+        [0.6] * q,
+        [0.8] * q,
+        decisions=["better"] * q,
+        notes=["0.999"] * q,
+        notes_title="P(better)",
+        rope=(0.45, 0.55),
+        caption="probability of winning",
+        ax=ax,
+    )
+
+
+@pytest.mark.parametrize("kind", ["pairs", "evolution"])
+def test_on_axes_of_a_larger_figure_each_picture_keeps_to_its_place(kind):
+    figure = Figure(figsize=(13, 5), layout="constrained")
+    panels = figure.subplots(1, 2)
+    if kind == "pairs":
+        drawn = [pair_plot(6, panels[0]), pair_plot(1, panels[1])]
+    else:
+        frame = pd.DataFrame(
+            [(b, name, b / 9, b / 10, b / 8) for b in range(1, 6) for name in NAMES],
+            columns=["budget", "algorithm", "estimate", "low", "high"],
+        )
+        drawn = [plots.evolution(frame, ax=ax) for ax in panels]
+    assert drawn == list(panels)
+    assert not figure.legends
+    for ax in drawn:
+        assert_readable(ax)
+    left, right = (list(boxes(ax).values()) for ax in drawn)
+    assert max(box.x1 for box in left) <= min(box.x0 for box in right)
+    for ax, found in zip(drawn, (left, right), strict=True):
+        if kind == "pairs":  # the legend is under the label of the axis
+            label = ax.xaxis.label.get_window_extent()
+            assert ax.get_legend().get_window_extent().y1 <= label.y0
+        assert len(found) > 4
 
 
 def diagram(spread, seed):
