@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
+import sysconfig
 import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -74,14 +76,23 @@ def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " .."
 
 
+@functools.cache
+def _in_library(path: str) -> bool:
+    """Say whether code is of Python, of what is installed, or of racer."""
+    homes = (sysconfig.get_path("stdlib"), __file__.rpartition("evaluate")[0], "<frozen ")
+    return path.startswith(homes) or "site-packages" in path or "dist-packages" in path
+
+
 def describe(error: BaseException, *, where: bool = False) -> str:
     """Return type and message of an error, cut to a length that can be kept.
 
-    With `where`, the line that raised it is added.
+    With `where`, the line that raised it is added: the last one that is of no library, if any is.
     """
     place = ""
-    if where and (frames := traceback.extract_tb(error.__traceback__, limit=-1)):
-        place = f" (in {frames[0].name}, {frames[0].filename}:{frames[0].lineno})"
+    if where and (called := [*traceback.walk_tb(error.__traceback__)]):
+        own = [step for step in called if not _in_library(step[0].f_code.co_filename)]
+        frame, line = (own or called)[-1]
+        place = f" (in {frame.f_code.co_name}, {frame.f_code.co_filename}:{line})"
     try:
         text = _shorten(f"{type(error).__name__}: {error}") + place
     except BaseException:  # noqa: BLE001  (its __str__ may raise anything, SystemExit too)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import functools
 import random
 import re
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from racer import Cell, ObjectiveError, RacerError
+from racer import Cell, Integer, ObjectiveError, RacerError
 from racer.evaluate import check_objective
 from racer.evaluate.workers import evaluate_cell
 
@@ -151,6 +152,21 @@ def test_what_raises_has_failed(error, message):
     said, place = outcome.message.rsplit(" (in ", 1)
     assert said == message
     assert re.fullmatch(r"evaluate, .*test_objective\.py:\d+\)", place)
+
+
+def test_the_line_named_is_the_users_and_not_that_of_a_library():
+    def evaluate(config, instance, seed):
+        return float(np.linalg.inv(np.zeros((2, 2)))[0, 0])
+
+    message = evaluate_cell(evaluate, CELL).message
+    assert re.fullmatch(r"LinAlgError: .* \(in evaluate, .*test_objective\.py:\d+\)", message)
+    of_racer = evaluate_cell(lambda config, instance, seed: Integer(5, 1).checked("x"), CELL)
+    assert re.search(r"\(in <lambda>, .*test_objective\.py:\d+\)$", of_racer.message)
+
+
+def test_where_all_is_of_libraries_the_last_line_is_named():
+    message = evaluate_cell(colorsys.rgb_to_hsv, CELL).message
+    assert re.search(r"\(in rgb_to_hsv, .*colorsys\.py:\d+\)$", message)
 
 
 def test_what_finds_no_memory_has_said_so():
