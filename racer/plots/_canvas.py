@@ -44,8 +44,10 @@ def legend(
     """Put a legend outside the axes: below, under the label of the x axis, or on the right."""
     from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415  (an extra)
 
-    inches = (0.0, -32 / 72) if below else (8 / 72, 0.0)
-    points = ScaledTranslation(*inches, ax.figure.dpi_scale_trans)
+    label = ax.xaxis.label.get_fontproperties().get_size_in_points()
+    under = 13 + 1.2 * (SMALL + label)  # points: a tick, its label, that of the axis
+    right, up = (0.0, -under / 72) if below else (8 / 72, 0.0)
+    points = ScaledTranslation(right, up, ax.figure.dpi_scale_trans)
     ax.legend(
         handles,
         [plain(word) for word in words],

@@ -373,9 +373,7 @@ class Race:
         ended = self._advance()
         self._publish(completed, ended)
         if costs is None:
-            warnings.warn(
-                f"block {block} is set aside: {all_failed(outcomes)}", RacerWarning, stacklevel=3
-            )
+            self._set_aside(block, outcomes)
         if self._ended is Ended.BUDGET and self._fell_short():
             warnings.warn(
                 f"the budget ended after {self._tested_blocks} usable blocks, before the first test "
@@ -384,6 +382,10 @@ class Race:
                 RacerWarning,
                 stacklevel=3,
             )
+
+    def _set_aside(self, block: int, told: Sequence[Outcome]) -> None:
+        """Warn that all failed in a block."""
+        warnings.warn(f"block {block} is set aside: {all_failed(told)}", RacerWarning, stacklevel=4)
 
     def _fell_short(self) -> bool:
         """Say whether the seconds, which nobody can know before, are too few for a test."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -19,14 +18,14 @@ __all__ = ["TunerProgress"]
 
 _COLUMNS = {
     "race": 9,
-    "candidates": 10,
+    "entrants": 8,
     "blocks": 6,
     "alive": 5,
     "best": 6,
     "its mean": 10,
-    "evaluations": 11,
-    "left": 7,
-}
+    "evaluations": 13,
+    "left": 8,
+}  # 79 in all
 
 
 class TunerProgress(Display):
@@ -56,7 +55,7 @@ class TunerProgress(Display):
             self.show(self._table(event))
 
     def _line(self, event: RaceCompleted) -> str:
-        line = _line(
+        return _line(
             event.race if event.kind == "race" else event.kind,
             event.candidates,
             event.blocks,
@@ -67,7 +66,6 @@ class TunerProgress(Display):
             else f"{event.evaluations}/{event.evaluations + event.left}",
             self._time_left(event.evaluations, event.left),
         )
-        return line if event.ended == "decided" else f"{line}  {event.ended}"
 
     def _time_left(self, evaluations: int, left: int | None) -> str:
         if left == 0:
@@ -76,7 +74,8 @@ class TunerProgress(Display):
             return "-"
         since, at = self._begun
         seconds = (time.monotonic() - since) / (evaluations - at) * left
-        return str(timedelta(seconds=round(seconds)))
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
     def _table(self, event: BlockCompleted) -> Table:
         table = Table()

@@ -81,6 +81,8 @@ class Space:
         Bounds that are not finite or inverted, a logarithm of what is not positive, unknown
         names, conditions that go round in a circle, nothing left by what is forbidden. The
         message names the parameter or the clause.
+    CandidateError
+        Only what the repair hook returns could be allowed, and that is outside the space.
 
     Examples
     --------
@@ -204,7 +206,8 @@ class Space:
         exclude : iterable of keys
             Configurations not to return.
         known : iterable of configurations
-            Where allowed ones are too rare to be drawn, others are looked for around these.
+            Where allowed ones are too rare to be drawn, they are looked for around these, and
+            these are among them unless excluded.
 
         Raises
         ------

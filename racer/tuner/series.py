@@ -175,10 +175,11 @@ class Series:
             anew = not self.elite or (race == 0 and phase == 0)
             entrants = self._entrants(race, schedule, share, anew=anew)
             self._drawn_to_its_end = len(entrants) == len(self.elite)
-            if len(self.configs) == 1 < self._plan.space.size:
+            space = self._plan.space
+            if len(self.configs) == 1 < space.size and space.repair is None:
                 warnings.warn(
-                    "only one configuration that is allowed was found, and nothing is evaluated: "
-                    "narrow the ranges to what is allowed, or give initial=",
+                    "only one configuration that is allowed was found: if there are more, narrow "
+                    "the ranges to where they are, or give some by initial=",
                     RacerWarning,
                     stacklevel=2,
                 )

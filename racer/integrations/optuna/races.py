@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
-from optuna.trial import BaseTrial, TrialState
+from optuna.trial import BaseTrial
 
 from racer.deciders.guards import Protected
-from racer.errors import RacerWarning, RaceStateError, ScoresError, SettingError
+from racer.errors import RacerWarning, ScoresError, SettingError
 from racer.evaluate.cell import Cell, Outcome, all_failed
 from racer.integrations.optuna.values import is_maximized
 from racer.racing.race import Race
@@ -72,6 +72,13 @@ def _suggested(trial: BaseTrial, name: str, distribution: BaseDistribution) -> A
     return trial.suggest_float(name, low, high, step=step, log=log)
 
 
+class StudyRace(Race):
+    """A race of trials."""
+
+    def _set_aside(self, block: int, told: Sequence[Outcome]) -> None:
+        """Say nothing: whoever holds the race names the instance, and once."""
+
+
 class Races:
     """Races in series, each from what is recorded of it."""
 
@@ -111,7 +118,7 @@ class Races:
                     self._check_first([self._config(n) for n in fresh])
                 elites = self._race(number, elites, fresh)
                 number += 1
-                if self._record.sampler_ended and not self._record.in_race(number):
+                if self._record.sampler_ended(self._budget) and not self._record.in_race(number):
                     break
 
     def _asked(self, race: int, elites: list[int]) -> list[int]:
@@ -125,22 +132,21 @@ class Races:
         if wanted + len(elites) < 2:
             return fresh if len(fresh) + len(elites) >= 2 else []
         for recorded in fresh:  # of which something may not have been suggested yet
-            self._config(recorded)
+            self._suggest(recorded)
         while len(fresh) < wanted:
             with self._held.let_through():  # no trial is half asked for
                 pass
             record.check_driver()
-            fresh.append(self._ask(race))
+            fresh.append(record.ask(race))
+            self._suggest(fresh[-1])
         return fresh
 
-    def _ask(self, race: int) -> int:
-        number = self._record.ask(race)
+    def _suggest(self, number: int) -> None:
         try:
             self._config(number)
         except BaseException:
             self._record.fail(number)
             raise
-        return number
 
     def _race(self, number: int, elites: list[int], fresh: list[int]) -> list[int]:
         """Hold a race; return the elites after it."""
@@ -148,7 +154,7 @@ class Races:
         numbers = [*elites, *fresh]
         before = sum(len(record.outcomes[e]) for e in elites)
         self._raced.update(fresh)
-        race = Race(
+        race = StudyRace(
             numbers,
             rng_for(record.seed, "order", number).permutation(n).tolist(),
             decider=Protected(
@@ -163,40 +169,33 @@ class Races:
         alive = set(fresh)
         while alive and (cells := race.ask()):
             self._evaluate([(cell.config, cell.instance) for cell in cells])
-            with warnings.catch_warnings():  # it would tell the place in its order
-                warnings.simplefilter("ignore", RacerWarning)
-                for cell in cells:
-                    race.tell(cell, record.outcomes[cell.config][cell.instance])
+            for cell in cells:
+                race.tell(cell, record.outcomes[cell.config][cell.instance])
             self._check_some_succeed(fresh)
             for gone in sorted(alive - {numbers[i] for i in race.alive}):
-                record.end(gone, self._usable())
+                record.end(gone, self._budget)
                 alive.remove(gone)
         self._evaluate([(trial, block) for trial in sorted(alive) for block in range(n)])
-        usable = self._usable()
-        self._warn_of(set(range(n)) - usable)
         for trial in fresh:
-            record.end(trial, usable)
+            record.end(trial, self._budget)
         self._spent += sum(len(record.outcomes[i]) for i in numbers) - before
-        complete = [
-            i
-            for i in numbers
-            if record.state(i) == TrialState.COMPLETE and record.succeeded(i) >= usable
-        ]
-        return sorted(complete, key=record.cost)[: self._settings["elites"]]
-
-    def _usable(self) -> set[int]:
-        """Return the blocks on which a trial of the races so far has succeeded."""
-        return set().union(*map(self._record.succeeded, self._raced))
+        usable = set().union(*map(record.succeeded, self._raced))
+        self._warn_of(set(range(n)) - usable)
+        whole = [i for i in numbers if len(record.outcomes[i]) == n]
+        known = [i for i in whole if usable and record.succeeded(i) >= usable]
+        known.sort(key=lambda i: record.cost(i, usable))
+        return known[: self._settings["elites"]]
 
     def _warn_of(self, hopeless: set[int]) -> None:
         """Tell of instances on which all trials have failed, once."""
+        outcomes = [self._record.outcomes[number] for number in self._raced]
         for block in sorted(hopeless - self._told_of):
-            outcomes = (self._record.outcomes[number].get(block) for number in self._raced)
-            told = [outcome for outcome in outcomes if outcome is not None]
-            if told:
+            told = [of_trial[block] for of_trial in outcomes if block in of_trial]
+            if len(told) > 1:
                 warnings.warn(
-                    f"instance {block} is set aside until a trial succeeds on it: "
-                    f"{all_failed(told)}",
+                    f"instance {block} is set aside: {all_failed(told)}; until a trial succeeds "
+                    "on it, none ends as COMPLETE: mend evaluate, or leave the instance out of a "
+                    "new study",
                     RacerWarning,
                     stacklevel=5,
                 )
@@ -212,7 +211,7 @@ class Races:
         if any(outcome.value is not None for outcome in told):
             return
         for trial in fresh:
-            self._record.end(trial, ())
+            self._record.end(trial, self._budget)
         raise ScoresError(f"{all_failed(told)}: mend evaluate, and race a new study")
 
     def _evaluate(self, wanted: list[tuple[int, int]]) -> None:
@@ -221,12 +220,7 @@ class Races:
         missing = [(n, block) for n, block in wanted if block not in record.outcomes[n]]
         if not missing:
             return
-        record.check_driver()
-        for number in {n for n, _ in missing if record.state(n) != TrialState.RUNNING}:
-            raise RaceStateError(
-                f"trial {number} has ended as {record.state(number).name}, but this race would go "
-                "on with it: was it told from elsewhere, or raced by another version of racer?"
-            )
+        record.check_run({n for n, _ in missing})
         cells = [
             Cell(block, i, self._config(n), self._instances[block], block_seed(record.seed, block))
             for i, (n, block) in enumerate(missing)

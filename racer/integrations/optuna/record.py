@@ -1,18 +1,20 @@
 """The races of a study as the study itself records them: each outcome in its trial.
 
 A trial of a race carries the number of its race in the user attribute "racer:race", from before
-its first parameter is suggested. Its outcome
-on block b is its intermediate value at step b, NaN where it failed, with the reason in
-"racer:failed:b". All that is decided follows from these.
+its first parameter is suggested. Its outcome on block b is its intermediate value at step b, NaN
+where it failed, with the reason in "racer:failed:b". All that is decided follows from these.
 """
 
 from __future__ import annotations
 
 import math
 import zlib
+from contextlib import suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import optuna
+from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 
 from racer.errors import RaceStateError, SettingError
@@ -23,7 +25,7 @@ from racer.run.jsonable import dumps, encode, same, shown
 from racer.seeding import check_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from optuna.study import Study
     from optuna.trial import FrozenTrial
@@ -34,7 +36,8 @@ _RACE = "racer:race"
 _SETTINGS = "racer:race_study"
 _DRIVER = "racer:driver"
 _FAILED = "racer:failed:"
-_ENDED = "racer:sampler_ended"
+_ASKED = "racer:asked"  # when a trial was last asked for
+_ENDED = "racer:sampler_ended"  # which sampler has ended the study, and within what budget
 
 
 class StudyRecord:
@@ -87,7 +90,7 @@ class StudyRecord:
         trials = study.get_trials(deepcopy=False)
         self._trials = {t.number: t for t in trials if _RACE in t.user_attrs}
         self.outcomes = {number: _outcomes(t) for number, t in self._trials.items()}
-        self._half_asked = _half_asked(trials) if recorded else []
+        self._half_asked = _half_asked(trials, study.user_attrs.get(_ASKED))
         # who drove before may be about to say what has come of these
         self._inherited = {n for n in self._trials if self.state(n) == TrialState.RUNNING}
 
@@ -110,10 +113,10 @@ class StudyRecord:
         """Outcomes recorded so far."""
         return sum(map(len, self.outcomes.values()))
 
-    @property
-    def sampler_ended(self) -> bool:
-        """Whether the sampler, as some do, has said that it has no more to propose."""
-        return bool(self.study.user_attrs.get(_ENDED) == type(self.study.sampler).__name__)
+    def sampler_ended(self, budget: int) -> bool:
+        """Say whether the sampler, as some do, has ended the study within so large a budget."""
+        name, within = self.study.user_attrs.get(_ENDED, ("", 0))
+        return bool(name == type(self.study.sampler).__name__ and budget <= within)
 
     def in_race(self, race: int) -> list[int]:
         """Return the trials that were asked for a race, by number."""
@@ -131,14 +134,14 @@ class StudyRecord:
         """Return the blocks on which a trial has a value."""
         return {block for block, o in self.outcomes[number].items() if o.value is not None}
 
-    def cost(self, number: int) -> float:
-        """Return the value of a complete trial, to be minimised."""
-        value = self._trials[number].value
-        assert value is not None  # noqa: S101  (for the type checker)
+    def cost(self, number: int, blocks: Iterable[int]) -> float:
+        """Return the mean of a trial on these blocks, to be minimised."""
+        outcomes = self.outcomes[number]
+        value = mean([v for block in sorted(blocks) if (v := outcomes[block].value) is not None])
         return -value if is_maximized(self.study) else value
 
     def as_suggested(self, number: int) -> optuna.trial.BaseTrial:
-        """Return a trial whose suggestions return what was suggested, and is if need be."""
+        """Return a trial that suggests what it did; before it is evaluated, also what it did not."""
         return self._trials[number] if self.outcomes[number] else self._handle(number)
 
     def ask(self, race: int) -> int:
@@ -146,16 +149,15 @@ class StudyRecord:
 
         If the process that drove before had asked for one and was killed at that, it is that.
         """
-        if self._half_asked:
-            number = self._half_asked.pop(0)
-            self._refresh(number)
-            trial = self._handle(number)
-        else:
+        number, self._half_asked = self._half_asked, None
+        if number is None:
+            self.study.set_user_attr(_ASKED, datetime.now().isoformat())  # noqa: DTZ005  (as trials)
             trial = self.study.ask()
             number = trial.number
-        trial.set_user_attr(_RACE, race)
-        self._handles[number] = trial
+            self._handles[number] = trial
+        self._refresh(number)
         self.outcomes[number] = {}
+        self._handle(number).set_user_attr(_RACE, race)
         self._refresh(number)
         return number
 
@@ -167,49 +169,75 @@ class StudyRecord:
             if block in told:
                 self.outcomes[number][block] = told[block]
                 return
-        trial = self._handle(number)
-        if outcome.value is None:  # first the reason: the value says that there is an outcome
-            trial.set_user_attr(f"{_FAILED}{block}", [outcome.status, outcome.message])
-        trial.report(math.nan if outcome.value is None else outcome.value, block)
+        try:
+            trial = self._handle(number)
+            if outcome.value is None:  # first the reason: the value says that there is an outcome
+                trial.set_user_attr(f"{_FAILED}{block}", [outcome.status, outcome.message])
+            trial.report(math.nan if outcome.value is None else outcome.value, block)
+        except UpdateFinishedTrialError:
+            self._refresh(number)
+            self.check_run([number])
+            raise
         self.outcomes[number][block] = outcome
 
-    def end(self, number: int, usable_blocks: Collection[int]) -> None:
+    def check_run(self, numbers: Iterable[int]) -> None:
+        """Raise RaceStateError if one of these trials has ended: another process has told it."""
+        self.check_driver()
+        for number in numbers:
+            if self.state(number) != TrialState.RUNNING:
+                raise RaceStateError(
+                    f"trial {number} has ended as {self.state(number).name}, but this race would "
+                    "go on with it: was it told from elsewhere, or raced by another version of "
+                    "racer?"
+                )
+
+    def end(self, number: int, budget: int) -> None:
         """Tell the study that a trial is over, if it has not been told.
 
-        Who was evaluated on every block, and has a value on every usable one, is complete; who
-        has none at all has failed; the others are pruned, with their mean.
+        Who has a value on every block is complete, who has none has failed; the others are
+        pruned, with their mean.
+
+        Parameters
+        ----------
+        number : int
+        budget : int
+            Of the races, should the sampler end them at this.
         """
         if self.state(number) == TrialState.RUNNING:
             self._refresh(number)  # another process may have told it, before it stops
         if self.state(number) != TrialState.RUNNING:
             return
         known = self._trials[number]
-        values = usable(known)
-        tried = len(self.outcomes[number]) == self.n_blocks
-        if values and tried and values.keys() >= set(usable_blocks):
-            self._tell(number, TrialState.COMPLETE, mean(list(values.values())))
+        values = list(usable(known).values())
+        if len(values) == self.n_blocks:
+            self._tell(number, TrialState.COMPLETE, mean(values), budget=budget)
         elif values:
-            report_mean(self._handle(number), known, self.n_blocks + len(known.intermediate_values))
-            self._tell(number, TrialState.PRUNED)
+            step = self.n_blocks + len(known.intermediate_values)
+            with suppress(UpdateFinishedTrialError):
+                report_mean(self._handle(number), known, step)
+            self._tell(number, TrialState.PRUNED, budget=budget)
         else:
-            self._tell(number, TrialState.FAIL)
+            self._tell(number, TrialState.FAIL, budget=budget)
 
     def fail(self, number: int) -> None:
         """Tell the study that a trial, of which nothing is known, has failed."""
-        self._tell(number, TrialState.FAIL)
+        self._tell(number, TrialState.FAIL, budget=0)
 
-    def _tell(self, number: int, state: TrialState, value: float | None = None) -> None:
+    def _tell(
+        self, number: int, state: TrialState, value: float | None = None, *, budget: int
+    ) -> None:
+        def stop() -> None:
+            self.study.set_user_attr(_ENDED, [type(self.study.sampler).__name__, budget])
+
+        vars(self.study)["stop"] = stop  # which a sampler may call, and needs a loop of Optuna's
         try:
             self.study.tell(number, value, state=state)
-        except (RuntimeError, ValueError) as error:  # told elsewhere, or stopped by the sampler
+        except (UpdateFinishedTrialError, ValueError):
             self._refresh(number)
-            stopped = isinstance(error, RuntimeError) and "Study.stop" in str(error)
-            if not self.state(number).is_finished() or not (
-                stopped or isinstance(error, ValueError)
-            ):
+            if not self.state(number).is_finished():
                 raise
-            if stopped:
-                self.study.set_user_attr(_ENDED, type(self.study.sampler).__name__)
+        finally:
+            del vars(self.study)["stop"]
         self._refresh(number)
 
     def _handle(self, number: int) -> optuna.Trial:
@@ -230,19 +258,23 @@ def _difference(name: str, recorded: Any, given: Any) -> str:
     return f"other instances ({what})"
 
 
-def _half_asked(trials: Sequence[FrozenTrial]) -> list[int]:
-    """Return trials that were created after all others, and nothing more.
+def _half_asked(trials: Sequence[FrozenTrial], asked: str | None) -> int | None:
+    """Return the trial that was asked for last, unless it is in a race: the process died at that.
 
-    A trial is entered into a race before anything is suggested.
+    It is the first one that began after it was asked for.
     """
-    last = max((t.number for t in trials if _RACE in t.user_attrs), default=-1)
-    return [
-        t.number
-        for t in trials
-        if t.number > last
-        and t.state == TrialState.RUNNING
-        and not (t.params or t.intermediate_values or t.user_attrs)
+    if asked is None:
+        return None
+    since = datetime.fromisoformat(asked)
+    begun = [t for t in trials if t.datetime_start is not None and t.datetime_start >= since]
+    if any(_RACE in t.user_attrs for t in begun):
+        return None
+    bare = [
+        t
+        for t in begun
+        if t.state == TrialState.RUNNING and not (t.params or t.intermediate_values or t.user_attrs)
     ]
+    return min(bare, key=lambda t: (t.datetime_start, t.number)).number if bare else None
 
 
 def _outcomes(trial: FrozenTrial) -> dict[int, Outcome]:

@@ -59,16 +59,17 @@ def race_study(
     evaluated on one instance after another, in an order drawn anew for each race; after each
     instance the decider drops who is out of the running. Who is dropped ends as PRUNED with its
     mean, who stays to the last instance as COMPLETE with its mean over all: these values are
-    comparable. The complete trials with the best means, the elites, take part in each race with
+    comparable. Those with the best means, the elites, take part in each race with
     the values that they have, at no cost, and cannot be dropped; a race ends when only they are
     left.
 
-    Any sampler, any storage; a sampler that ends a study when it has no more to propose ends the
-    races. Everything is recorded in the study, each outcome when it comes. So
-    after a crash, a kill or Ctrl-C the same call, on the study loaded again, goes on where it
-    stopped; and a larger budget goes on with a study that has ended. Trials of the study that
-    were not asked for here are left alone; the sampler learns from them. One process at a time
-    drives the races of a study; if another one takes over, the first one ends with an error.
+    Any sampler, any storage. A sampler that ends a study when it has no more to propose, as
+    `GridSampler` does, ends the races, until the budget is larger or the sampler another.
+    Everything is recorded in the study, each outcome when it comes. So after a crash, a kill or
+    Ctrl-C the same call, on the study loaded again, goes on where it stopped; and a larger budget
+    goes on with a study that has ended. Trials of the study that were not asked for here are left
+    alone; the sampler learns from them. One process at a time drives the races of a study; if
+    another one takes over, the first one ends with an error.
 
     Parameters
     ----------
@@ -78,7 +79,8 @@ def race_study(
         ``evaluate(config, instance, seed) -> float``, as of `racer.race`, a `racer.Command` too.
         What raises, or returns anything but a finite number, costs its cell: the trial ranks last
         on this instance, and does not end as COMPLETE. An instance on which all trials so far have
-        failed is set aside with a warning. The seed of an instance is the same for all trials.
+        failed is set aside with a warning: trials may be elites without it. The seed of an
+        instance is the same for all trials.
     instances : sequence
         Each is used once per trial; their order does not matter, as each race draws its own. For
         a noisy objective without instances give ``range(20)``, say, and use the seed.

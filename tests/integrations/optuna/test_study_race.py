@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from contextlib import nullcontext
+from itertools import pairwise
 
 import numpy as np
 import optuna
@@ -120,12 +122,12 @@ def test_each_race_takes_the_instances_in_an_order_of_its_own():
 def test_the_best_complete_trials_are_the_elites_and_cannot_go(monkeypatch, direction):
     held_races = []
 
-    class Watched(races.Race):
+    class Watched(races.StudyRace):
         def __init__(self, *args, **kwargs):
             super().__init__(*args, **kwargs)
             held_races.append(self)
 
-    monkeypatch.setattr(races, "Race", Watched)
+    monkeypatch.setattr(races, "StudyRace", Watched)
     study = in_order(direction=direction)
     sign = 1 if direction == "minimize" else -1
     raced(study, evaluate=lambda *args: sign * evaluate(*args), decider=FRace(alpha=0.3))
@@ -254,7 +256,7 @@ def test_other_trials_of_the_study_are_left_alone():
 
 
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
-def test_failures_cost_their_cell_and_no_complete_trial_has_one_where_others_succeed():
+def test_failures_cost_their_cell_and_no_complete_trial_has_one():
     def sometimes(config, instance, seed):
         if config["x"] > 0.0 and instance in (2.0, 9.0):
             raise ValueError("no convergence")
@@ -263,40 +265,72 @@ def test_failures_cost_their_cell_and_no_complete_trial_has_one_where_others_suc
     study = in_order()
     raced(study, evaluate=sometimes)
     failed = [t for t in study.trials if "racer:failed:2" in t.user_attrs]
-    since = min(
-        t.user_attrs["racer:race"]
-        for t in study.trials
-        if math.isfinite(t.intermediate_values.get(2, math.nan))
-    )
-    assert sum(trial.user_attrs["racer:race"] >= since for trial in failed) > 3
+    assert failed
     for trial in failed:
         assert trial.user_attrs["racer:failed:2"][0] == "failed"
         assert "no convergence" in trial.user_attrs["racer:failed:2"][1]
         assert math.isnan(trial.intermediate_values[2])
+        assert trial.state == TrialState.PRUNED
         assert math.isfinite(trial.value)
-        if trial.user_attrs["racer:race"] >= since:
-            assert trial.state == TrialState.PRUNED
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+@pytest.mark.parametrize("seed", range(5))
+def test_a_failure_never_helps(seed):
+    """Slow ones reach a cutoff on hard instances: without these, their means would be best."""
+
+    def cut_off(config, instance, seed):
+        cost = 1.0 + abs(config["x"]) + 10.0 * (instance >= 9)
+        if cost > 12.0:
+            raise ValueError("cutoff")
+        return cost
+
+    study = optuna.create_study(sampler=TPESampler(seed=seed))
+    evidence = raced(study, evaluate=cut_off, trials=1, budget=300)
+    assert not any(name.startswith("racer:failed") for name in study.best_trial.user_attrs)
+    assert abs(study.best_params["x"]) < 1.0
+    assert abs(study.trials[evidence.best].params["x"]) < 1.0
 
 
 @pytest.mark.parametrize("trials", [1, 5])
-def test_an_instance_on_which_all_fail_is_set_aside(trials):
+def test_an_instance_on_which_all_fail_is_set_aside(monkeypatch, trials):
     def broken(config, instance, seed):
         if instance in (3.0, 7.0):
             raise ValueError("no such file")
         return evaluate(config, instance, seed)
 
+    pools = []
+
+    class Watched(races.StudyRace):
+        def __init__(self, candidates, *args, **kwargs):
+            super().__init__(candidates, *args, **kwargs)
+            pools.append(list(candidates))
+
+    monkeypatch.setattr(races, "StudyRace", Watched)
     study = in_order()
-    with pytest.warns(racer.RacerWarning, match=r"^instance [37] is set aside .*no such") as told:
+    message = r"^instance [37] is set aside: all \d+ .*no such file.*none ends as COMPLETE"
+    with pytest.warns(racer.RacerWarning, match=message) as told:
         evidence = raced(study, evaluate=broken, trials=trials)
     assert len(told) == 2
-    complete = [t for t in study.trials if t.state == TrialState.COMPLETE]
-    assert len(complete) > 1
-    for trial in complete:
-        values = [v for v in trial.intermediate_values.values() if math.isfinite(v)]
-        assert len(values) == N - 2
-        assert trial.value == pytest.approx(math.fsum(values) / len(values), rel=1e-12)
-    assert abs(study.best_params["x"]) < 1.0
-    assert len(evidence.compared_on) == N - 2
+    assert {warning.filename for warning in told} == {__file__}
+    assert {trial.state for trial in study.trials} == {TrialState.PRUNED}
+    assert not {3, 7} & set(evidence.compared_on)
+    assert abs(study.trials[evidence.best].params["x"]) < 1.0
+    for before, after in pairwise(pools):  # there are elites all the same, the best so far
+        known = [n for n in before if len(study.trials[n].intermediate_values) == N + 1]
+        known.sort(key=lambda n: study.trials[n].value)
+        assert after[: len(known[:3])] == known[:3]
+
+
+def test_a_warning_of_evaluate_is_shown_as_often_as_without_races():
+    def careful(config, instance, seed):
+        warnings.warn("careful", UserWarning, stacklevel=1)
+        return evaluate(config, instance, seed)
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        raced(in_order(), evaluate=careful)
+    assert len(told) == 1
 
 
 def test_who_lacks_an_instance_on_which_another_succeeds_later_is_no_elite_any_more(monkeypatch):
@@ -307,12 +341,12 @@ def test_who_lacks_an_instance_on_which_another_succeeds_later_is_no_elite_any_m
 
     pools = []
 
-    class Watched(races.Race):
+    class Watched(races.StudyRace):
         def __init__(self, candidates, *args, **kwargs):
             super().__init__(candidates, *args, **kwargs)
             pools.append(list(candidates))
 
-    monkeypatch.setattr(races, "Race", Watched)
+    monkeypatch.setattr(races, "StudyRace", Watched)
     study = optuna.create_study()
     early = [0.0, 0.1]
     for x in (*early, *np.linspace(0.2, 0.6, 9)):
@@ -321,7 +355,8 @@ def test_who_lacks_an_instance_on_which_another_succeeds_later_is_no_elite_any_m
         raced(study, evaluate=first_ones_fail, trials=2, decider="anytime", budget=7 * N)
     assert pools[0] == [0, 1]
     assert pools[1] == [*sorted([0, 1], key=lambda n: study.trials[n].value), 2, 3]
-    assert [trial.state.name for trial in study.trials[:4]] == ["COMPLETE"] * 4
+    states = [trial.state.name for trial in study.trials[:4]]
+    assert states == ["PRUNED", "PRUNED", "COMPLETE", "COMPLETE"]
     assert not {0, 1} & set(pools[2])
 
 
@@ -514,7 +549,7 @@ WRITES = (
 
 
 def crash_at(study, monkeypatch, at, after):
-    """Let the write of that number, counted from 0, crash, before or after it is made."""
+    """Let the write of that number, counted from 0, be the last one, or the first not made."""
     done = 0
     for name in WRITES:
         made = getattr(study._storage, name)
@@ -522,7 +557,7 @@ def crash_at(study, monkeypatch, at, after):
         def write(*args, _write=made, **kwargs):
             nonlocal done
             done += 1
-            if done - 1 == at and not after:
+            if 0 <= at < done - after:
                 raise Crash
             result = _write(*args, **kwargs)
             if done - 1 == at:
@@ -557,11 +592,14 @@ def test_a_crash_at_any_write_changes_nothing(monkeypatch, after):
         assert held(study) == held(whole), at
 
 
-def test_a_trial_that_was_created_and_no_more_is_taken_up(monkeypatch):
+@pytest.mark.parametrize("theirs_too", [False, True])
+def test_a_trial_that_was_asked_for_and_no_more_is_taken_up(monkeypatch, theirs_too):
     """A kill between the two leaves it: an enqueued one, say, that nobody would ever evaluate."""
     study = in_order()
+    theirs = [study.ask()] if theirs_too else []
     for x in (4.0, 3.0, 0.0, 2.0):
         study.enqueue_trial({"x": x})
+    first = len(theirs)
     with monkeypatch.context() as patched:
         asked = []
         ask = study.ask
@@ -575,21 +613,46 @@ def test_a_trial_that_was_created_and_no_more_is_taken_up(monkeypatch):
         patched.setattr(study, "ask", die)
         with pytest.raises(Crash):
             raced(study)
-    assert [t.state.name for t in study.trials[:4]] == ["RUNNING"] * 3 + ["WAITING"]
+    ours = slice(first, first + 4)
+    assert [t.state.name for t in study.trials[ours]] == ["RUNNING"] * 3 + ["WAITING"]
+    if theirs_too:
+        theirs.append(study.ask())  # it gets what is enqueued, before the race goes on
     evidence = raced(study)
-    assert [t.user_attrs["racer:race"] for t in study.trials[:4]] == [0] * 4
-    assert not [t for t in study.trials if t.state == TrialState.RUNNING]
-    assert evidence.probability[2] > 0.0  # x = 0 was evaluated on all
+    marked = [t.number for t in study.trials if t.user_attrs.get("racer:race") == 0]
+    assert marked[:3] == [first, first + 1, first + 2]
+    running = [t.number for t in study.trials if t.state == TrialState.RUNNING]
+    assert running == [t.number for t in theirs]
+    assert not set(marked) & set(running)
+    assert evidence.probability[first + 2] > 0.0  # x = 0 was evaluated on all
 
 
-def test_trials_of_others_are_not_taken_up():
+@pytest.mark.parametrize("suggested", [False, True])
+def test_trials_of_others_are_not_taken_up(suggested):
     study = in_order()
     raced(study, budget=60)
     theirs = study.ask()
-    theirs.suggest_float("x", -5.0, 5.0)
+    if suggested:
+        theirs.suggest_float("x", -5.0, 5.0)
     raced(study, budget=120)
     assert study.trials[theirs.number].state == TrialState.RUNNING
     assert "racer:race" not in study.trials[theirs.number].user_attrs
+
+
+def test_a_suggest_that_fails_when_it_goes_on_fails_its_trial(monkeypatch):
+    study = in_order()
+    with monkeypatch.context() as patched:
+        crash_at(study, patched, 5, after=True)  # the first trial is in its race, and no more
+        with pytest.raises(Crash):
+            raced(study, suggest=lambda trial: study.set_user_attr("x", 1))
+
+    def broken(trial):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        raced(study, suggest=broken)
+    assert {t.state for t in study.trials} == {TrialState.FAIL}
+    raced(study)
+    assert study.best_value is not None
 
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
@@ -614,13 +677,50 @@ def test_a_sampler_that_has_no_more_to_propose_ends_the_races(kind, trials):
             trials=trials,
         )
 
-    for budget in (60, 60, 90):
+    for budget in (60, 60, 50):
         evidence = race(budget)
         assert sorted(trial.params["x"] for trial in study.trials) == grid
         assert study.trials[evidence.best].params["x"] == 2.0
+    assert "stop" not in vars(study)
     study.sampler = RandomSampler(seed=1)
-    race(90)
+    race(60)
     assert len(study.trials) > 4
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_crash_at_any_write_changes_nothing_where_the_sampler_ends(monkeypatch, after):
+    def new():
+        return optuna.create_study(sampler=optuna.samplers.GridSampler({"x": grid}, seed=1))
+
+    def race(study):
+        race_study(study, evaluate, INSTANCES[:4], suggest=suggest, budget=60, trials=2, seed=3)
+
+    grid = [0.0, 1.0, 2.0, 3.0]
+    whole = new()
+    with monkeypatch.context() as patched:
+        count = crash_at(whole, patched, -1, after)
+        race(whole)
+        writes = count()
+    for at in range(writes):
+        study = new()
+        with monkeypatch.context() as patched:
+            crash_at(study, patched, at, after)
+            with pytest.raises(Crash):
+                race(study)
+        race(study)
+        assert held(study) == held(whole), at
+
+
+def test_a_grid_that_has_grown_is_raced_with_a_larger_budget():
+    def race(budget, grid):
+        study.sampler = optuna.samplers.GridSampler({"x": grid}, seed=1)
+        race_study(study, evaluate, INSTANCES[:4], suggest=suggest, budget=budget, seed=3)
+
+    study = optuna.create_study()
+    race(60, [0.0, 1.0])
+    assert {trial.params["x"] for trial in study.trials} == {0.0, 1.0}
+    race(90, [0.0, 1.0, 2.0, 3.0])
+    assert {trial.params["x"] for trial in study.trials} == {0.0, 1.0, 2.0, 3.0}
 
 
 def test_an_error_of_the_sampler_after_a_trial_comes_through(monkeypatch):
@@ -709,6 +809,24 @@ def test_a_trial_that_the_first_process_has_ended_is_over(monkeypatch):
     monkeypatch.setattr(StudyRecord, "end", ended_before)
     raced(study)
     assert held(study) == held(whole)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_first_process_ends_with_our_error_whatever_the_second_has_told(fails):
+    study, calls = in_order(), []
+
+    def overtaken(config, instance, seed):
+        calls.append(config)
+        if len(calls) == 20:
+            study.set_user_attr("racer:driver", "another")
+            number = next(t.number for t in study.trials if t.params == config)
+            study.tell(number, state=TrialState.PRUNED)
+        if fails and len(calls) == 20:
+            raise ValueError
+        return evaluate(config, instance, seed)
+
+    with pytest.raises(racer.RaceStateError, match="another process has gone on"):
+        raced(study, evaluate=overtaken)
 
 
 def test_a_trial_that_was_told_from_elsewhere_is_an_error(monkeypatch):
