@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import zlib
 from contextlib import suppress
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import optuna
@@ -36,7 +35,7 @@ _RACE = "racer:race"
 _SETTINGS = "racer:race_study"
 _DRIVER = "racer:driver"
 _FAILED = "racer:failed:"
-_ASKED = "racer:asked"  # when a trial was last asked for
+_ASKED = "racer:asked"  # when a trial was last asked for: how many were in races, who was bare
 _ENDED = "racer:sampler_ended"  # which sampler has ended the study, and within what budget
 
 
@@ -151,7 +150,8 @@ class StudyRecord:
         """
         number, self._half_asked = self._half_asked, None
         if number is None:
-            self.study.set_user_attr(_ASKED, datetime.now().isoformat())  # noqa: DTZ005  (as trials)
+            bare = [t.number for t in _bare(self.study.get_trials(deepcopy=False))]
+            self.study.set_user_attr(_ASKED, [len(self._trials), bare])
             trial = self.study.ask()
             number = trial.number
             self._handles[number] = trial
@@ -258,23 +258,28 @@ def _difference(name: str, recorded: Any, given: Any) -> str:
     return f"other instances ({what})"
 
 
-def _half_asked(trials: Sequence[FrozenTrial], asked: str | None) -> int | None:
+def _half_asked(trials: Sequence[FrozenTrial], asked: list[Any] | None) -> int | None:
     """Return the trial that was asked for last, unless it is in a race: the process died at that.
 
-    It is the first one that began after it was asked for.
+    It is the first one that has begun since, and has nothing yet.
     """
     if asked is None:
         return None
-    since = datetime.fromisoformat(asked)
-    begun = [t for t in trials if t.datetime_start is not None and t.datetime_start >= since]
-    if any(_RACE in t.user_attrs for t in begun):
+    n_raced, before = asked
+    if sum(_RACE in t.user_attrs for t in trials) > n_raced:
         return None
-    bare = [
+    since = [t for t in _bare(trials) if t.number not in before]
+    begun = [(t.datetime_start, t.number) for t in since if t.datetime_start is not None]
+    return min(begun)[1] if begun else None
+
+
+def _bare(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
+    """Return the trials that run and have nothing else."""
+    return [
         t
-        for t in begun
+        for t in trials
         if t.state == TrialState.RUNNING and not (t.params or t.intermediate_values or t.user_attrs)
     ]
-    return min(bare, key=lambda t: (t.datetime_start, t.number)).number if bare else None
 
 
 def _outcomes(trial: FrozenTrial) -> dict[int, Outcome]:
