@@ -80,7 +80,8 @@ def _shorten(text: str) -> str:
 def _in_library(path: str) -> bool:
     """Say whether code is of Python, of what is installed, or of racer."""
     homes = (sysconfig.get_path("stdlib"), __file__.rpartition("evaluate")[0], "<frozen ")
-    return path.startswith(homes) or "site-packages" in path or "dist-packages" in path
+    installed = "site-packages" in path or "dist-packages" in path
+    return path.startswith(homes) or installed or path.endswith((".pyx", ".pxd", ".pxi"))
 
 
 def describe(error: BaseException, *, where: bool = False) -> str:

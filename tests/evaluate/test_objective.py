@@ -160,6 +160,8 @@ def test_the_line_named_is_the_users_and_not_that_of_a_library():
 
     message = evaluate_cell(evaluate, CELL).message
     assert re.fullmatch(r"LinAlgError: .* \(in evaluate, .*test_objective\.py:\d+\)", message)
+    compiled = evaluate_cell(lambda *_: np.random.default_rng(0).normal(0, -1), CELL)
+    assert re.search(r"\(in <lambda>, .*test_objective\.py:\d+\)$", compiled.message)
     of_racer = evaluate_cell(lambda config, instance, seed: Integer(5, 1).checked("x"), CELL)
     assert re.search(r"\(in <lambda>, .*test_objective\.py:\d+\)$", of_racer.message)
 

@@ -112,7 +112,7 @@ class Races:
         """
         elites: list[int] = []
         number = 0
-        with self._held:
+        with self._held, self._record.driving(self._budget):
             while fresh := self._asked(number, elites):
                 if number == 0 and not any(self._record.outcomes[n] for n in fresh):
                     self._check_first([self._config(n) for n in fresh])
@@ -173,11 +173,11 @@ class Races:
                 race.tell(cell, record.outcomes[cell.config][cell.instance])
             self._check_some_succeed(fresh)
             for gone in sorted(alive - {numbers[i] for i in race.alive}):
-                record.end(gone, self._budget)
+                record.end(gone)
                 alive.remove(gone)
         self._evaluate([(trial, block) for trial in sorted(alive) for block in range(n)])
         for trial in fresh:
-            record.end(trial, self._budget)
+            record.end(trial)
         self._spent += sum(len(record.outcomes[i]) for i in numbers) - before
         usable = set().union(*map(record.succeeded, self._raced))
         self._warn_of(set(range(n)) - usable)
@@ -211,7 +211,7 @@ class Races:
         if any(outcome.value is not None for outcome in told):
             return
         for trial in fresh:
-            self._record.end(trial, self._budget)
+            self._record.end(trial)
         raise ScoresError(f"{all_failed(told)}: mend evaluate, and race a new study")
 
     def _evaluate(self, wanted: list[tuple[int, int]]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import optuna
@@ -24,7 +24,7 @@ from racer.run.jsonable import dumps, encode, same, shown
 from racer.seeding import check_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from optuna.study import Study
     from optuna.trial import FrozenTrial
@@ -149,17 +149,33 @@ class StudyRecord:
         If the process that drove before had asked for one and was killed at that, it is that.
         """
         number, self._half_asked = self._half_asked, None
-        if number is None:
-            bare = [t.number for t in _bare(self.study.get_trials(deepcopy=False))]
-            self.study.set_user_attr(_ASKED, [len(self._trials), bare])
-            trial = self.study.ask()
-            number = trial.number
-            self._handles[number] = trial
-        self._refresh(number)
-        self.outcomes[number] = {}
+        if number is not None:
+            self._refresh(number)
+        if number is None or self.state(number) != TrialState.RUNNING:
+            number = self._ask_anew()
         self._handle(number).set_user_attr(_RACE, race)
+        self.outcomes[number] = {}
         self._refresh(number)
         return number
+
+    def _ask_anew(self) -> int:
+        bare = [t.number for t in _bare(self.study.get_trials(deepcopy=False))]
+        self.study.set_user_attr(_ASKED, [len(self._trials), bare])
+        try:
+            trial = self.study.ask()
+        except Exception:  # there is none to take up
+            with suppress(Exception):
+                self.study.set_user_attr(_ASKED, None)
+            raise
+        self._refresh(trial.number)
+        try:
+            self.check_driver()  # who has taken over meanwhile may not know of this trial
+        except RaceStateError:
+            if _bare([self._trials[trial.number]]):
+                self.fail(trial.number)
+            raise
+        self._handles[trial.number] = trial
+        return trial.number
 
     def report(self, number: int, block: int, outcome: Outcome) -> None:
         """Record an outcome."""
@@ -169,15 +185,10 @@ class StudyRecord:
             if block in told:
                 self.outcomes[number][block] = told[block]
                 return
-        try:
-            trial = self._handle(number)
-            if outcome.value is None:  # first the reason: the value says that there is an outcome
-                trial.set_user_attr(f"{_FAILED}{block}", [outcome.status, outcome.message])
-            trial.report(math.nan if outcome.value is None else outcome.value, block)
-        except UpdateFinishedTrialError:
-            self._refresh(number)
-            self.check_run([number])
-            raise
+        trial = self._handle(number)
+        if outcome.value is None:  # first the reason: the value says that there is an outcome
+            trial.set_user_attr(f"{_FAILED}{block}", [outcome.status, outcome.message])
+        trial.report(math.nan if outcome.value is None else outcome.value, block)
         self.outcomes[number][block] = outcome
 
     def check_run(self, numbers: Iterable[int]) -> None:
@@ -191,17 +202,11 @@ class StudyRecord:
                     "racer?"
                 )
 
-    def end(self, number: int, budget: int) -> None:
+    def end(self, number: int) -> None:
         """Tell the study that a trial is over, if it has not been told.
 
         Who has a value on every block is complete, who has none has failed; the others are
         pruned, with their mean.
-
-        Parameters
-        ----------
-        number : int
-        budget : int
-            Of the races, should the sampler end them at this.
         """
         if self.state(number) == TrialState.RUNNING:
             self._refresh(number)  # another process may have told it, before it stops
@@ -210,35 +215,52 @@ class StudyRecord:
         known = self._trials[number]
         values = list(usable(known).values())
         if len(values) == self.n_blocks:
-            self._tell(number, TrialState.COMPLETE, mean(values), budget=budget)
+            self._tell(number, TrialState.COMPLETE, mean(values))
         elif values:
             step = self.n_blocks + len(known.intermediate_values)
             with suppress(UpdateFinishedTrialError):
                 report_mean(self._handle(number), known, step)
-            self._tell(number, TrialState.PRUNED, budget=budget)
+            self._tell(number, TrialState.PRUNED)
         else:
-            self._tell(number, TrialState.FAIL, budget=budget)
+            self._tell(number, TrialState.FAIL)
 
     def fail(self, number: int) -> None:
         """Tell the study that a trial, of which nothing is known, has failed."""
-        self._tell(number, TrialState.FAIL, budget=0)
+        self._tell(number, TrialState.FAIL)
 
-    def _tell(
-        self, number: int, state: TrialState, value: float | None = None, *, budget: int
-    ) -> None:
-        def stop() -> None:
-            self.study.set_user_attr(_ENDED, [type(self.study.sampler).__name__, budget])
-
-        vars(self.study)["stop"] = stop  # which a sampler may call, and needs a loop of Optuna's
+    def _tell(self, number: int, state: TrialState, value: float | None = None) -> None:
         try:
             self.study.tell(number, value, state=state)
         except (UpdateFinishedTrialError, ValueError):
             self._refresh(number)
             if not self.state(number).is_finished():
                 raise
+        self._refresh(number)
+
+    @contextmanager
+    def driving(self, budget: int) -> Iterator[None]:
+        """Note within what budget a sampler ends the study, if it does.
+
+        Raises
+        ------
+        RaceStateError
+            A trial has ended meanwhile, with which a race would go on.
+        """
+
+        def stop() -> None:
+            self.study.set_user_attr(_ENDED, [type(self.study.sampler).__name__, budget])
+
+        vars(self.study)["stop"] = stop  # Optuna's own works within `Study.optimize` only
+        try:
+            yield
+        except UpdateFinishedTrialError as error:
+            self.check_driver()
+            raise RaceStateError(
+                f"a trial has ended with which this race would go on ({error}): was it told from "
+                "elsewhere?"
+            ) from error
         finally:
             del vars(self.study)["stop"]
-        self._refresh(number)
 
     def _handle(self, number: int) -> optuna.Trial:
         if number not in self._handles:

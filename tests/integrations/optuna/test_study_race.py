@@ -800,15 +800,73 @@ def test_a_trial_that_the_first_process_has_ended_is_over(monkeypatch):
     raced(whole)
     end = StudyRecord.end
 
-    def ended_before(record, number, usable):
+    def ended_before(record, number):
         before = record._trials[number]
-        end(record, number, usable)
+        end(record, number)
         record._trials[number] = before  # what this process knew
-        end(record, number, usable)
+        end(record, number)
 
     monkeypatch.setattr(StudyRecord, "end", ended_before)
     raced(study)
     assert held(study) == held(whole)
+
+
+@pytest.mark.parametrize("where", ["before", "after", "marked"])
+@pytest.mark.parametrize("at", [1, 3, 9, 14])
+@pytest.mark.parametrize("trials", [1, 3, 5])
+def test_a_second_process_may_run_to_its_end_while_the_first_asks(monkeypatch, trials, at, where):
+    """Before its trial is created, after that, or when it is about to enter it into a race."""
+    study, asked = in_order(), []
+    name = "set_trial_user_attr" if where == "marked" else "create_new_trial"
+    write = getattr(study._storage, name)
+
+    def overtaken(*args, **kwargs):
+        mark = name == "create_new_trial" or "racer:race" in args
+        asked.extend([1] * mark)
+        if len(asked) != at or not mark:
+            return write(*args, **kwargs)
+        asked.append(1)
+        made = write(*args, **kwargs) if where == "after" else None
+        other = optuna.load_study(study_name=study.study_name, storage=study._storage)
+        other.sampler = InOrder()
+        raced(other, trials=trials)
+        return made if where == "after" else write(*args, **kwargs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(study._storage, name, overtaken)
+        with pytest.raises(racer.RaceStateError, match="another process has gone on"):
+            raced(study, trials=trials)
+    done = held(study)
+    raced(study, trials=trials)
+    assert held(study) == done
+    assert evaluations(study) <= 260
+    assert not [t for t in study.trials if t.state == TrialState.RUNNING]
+
+
+def test_an_ask_that_failed_has_no_trial_that_could_be_taken_up(monkeypatch):
+    study = in_order()
+    with monkeypatch.context() as patched:
+
+        def locked(*args, **kwargs):
+            raise OSError("locked")
+
+        patched.setattr(study._storage, "create_new_trial", locked)
+        with pytest.raises(OSError, match="locked"):
+            raced(study)
+    theirs = study.ask()
+    raced(study)
+    assert study.trials[theirs.number].state == TrialState.RUNNING
+
+
+def test_a_sampler_may_end_the_races_while_it_proposes():
+    class Ends(InOrder):
+        def before_trial(self, study, trial):
+            if trial.number == 6:
+                study.stop()
+
+    study = optuna.create_study(sampler=Ends())
+    raced(study, trials=2)
+    assert len(study.trials) == 8
 
 
 @pytest.mark.parametrize("fails", [False, True])
