@@ -64,6 +64,7 @@ class Proposals:
         self._seed = seed
         self._choices = choice_counts(space.parameters)
         self._keys: set[Any] = set()
+        self._configs: list[dict[str, Any]] = []
         self._vectors: list[NDArray[np.float64]] = []
         self._kernel: Kernel | None = None
         self._surrogate: Surrogate | None = None
@@ -73,6 +74,7 @@ class Proposals:
         """Note that a configuration is a candidate now, the next by number."""
         key, vector = self._space.located(config)
         self._keys.add(key)
+        self._configs.append(config)
         self._vectors.append(vector)
 
     def everywhere(self, n: int, race: int, known: Sequence[int]) -> list[Child]:
@@ -81,7 +83,7 @@ class Proposals:
         Where allowed ones are too rare to be drawn, they come from around those `known`.
         """
         rng = rng_for(self._seed, "everywhere", race)
-        around = [self._space.decode(self._vectors[candidate]) for candidate in known]
+        around = [self._configs[candidate] for candidate in known]
         drawn = self._space.sample(n, seed=rng, method="lhs", exclude=self._keys, known=around)
         return [Child(config, None) for config in drawn]
 
@@ -156,7 +158,7 @@ class Proposals:
             spreads = np.where(widened, np.minimum(spreads / factor, WIDEST), spreads)
         children = [Child(c, elites[p]) for c, p in zip(net.found, parents, strict=True)]
         if len(children) < n:
-            around = [self._space.decode(vector) for vector in vectors]
+            around = [self._configs[elite] for elite in elites]
             rest = self._space.sample(n - len(children), seed=rng, exclude=net.taken, known=around)
             children += [Child(config, None) for config in rest]
         return children
