@@ -86,6 +86,20 @@ def evaluations(study):
     )
 
 
+@pytest.fixture
+def pools(monkeypatch):
+    """Return the candidates of each race that is held, race by race."""
+    held_so_far = []
+
+    class Watched(races.StudyRace):
+        def __init__(self, candidates, *args, **kwargs):
+            super().__init__(candidates, *args, **kwargs)
+            held_so_far.append(list(candidates))
+
+    monkeypatch.setattr(races, "StudyRace", Watched)
+    return held_so_far
+
+
 # -- what it leaves in the study
 
 
@@ -293,20 +307,12 @@ def test_a_failure_never_helps(seed):
 
 
 @pytest.mark.parametrize("trials", [1, 5])
-def test_an_instance_on_which_all_fail_is_set_aside(monkeypatch, trials):
+def test_an_instance_on_which_all_fail_is_set_aside(pools, trials):
     def broken(config, instance, seed):
         if instance in (3.0, 7.0):
             raise ValueError("no such file")
         return evaluate(config, instance, seed)
 
-    pools = []
-
-    class Watched(races.StudyRace):
-        def __init__(self, candidates, *args, **kwargs):
-            super().__init__(candidates, *args, **kwargs)
-            pools.append(list(candidates))
-
-    monkeypatch.setattr(races, "StudyRace", Watched)
     study = in_order()
     message = r"^instance [37] is set aside: all \d+ .*no such file.*none ends as COMPLETE"
     with pytest.warns(racer.RacerWarning, match=message) as told:
@@ -333,20 +339,12 @@ def test_a_warning_of_evaluate_is_shown_as_often_as_without_races():
     assert len(told) == 1
 
 
-def test_who_lacks_an_instance_on_which_another_succeeds_later_is_no_elite_any_more(monkeypatch):
+def test_who_lacks_an_instance_on_which_another_succeeds_later_is_no_elite_any_more(pools):
     def first_ones_fail(config, instance, seed):
         if instance == 3.0 and config["x"] in early:
             raise ValueError("not yet")
         return evaluate(config, instance, seed)
 
-    pools = []
-
-    class Watched(races.StudyRace):
-        def __init__(self, candidates, *args, **kwargs):
-            super().__init__(candidates, *args, **kwargs)
-            pools.append(list(candidates))
-
-    monkeypatch.setattr(races, "StudyRace", Watched)
     study = optuna.create_study()
     early = [0.0, 0.1]
     for x in (*early, *np.linspace(0.2, 0.6, 9)):
