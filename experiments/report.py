@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from racer.report.tables import markdown
+from racer.comparison.render.tables import markdown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

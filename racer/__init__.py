@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from racer import space as space
     from racer import stats as stats
     from racer import tuner as tuner
+    from racer.comparison.compare import compare as compare
+    from racer.comparison.comparison import Comparison as Comparison
     from racer.errors import BudgetError as BudgetError
     from racer.errors import CandidateError as CandidateError
     from racer.errors import MissingExtraError as MissingExtraError
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
     from racer.racing.events import RaceEnded as RaceEnded
     from racer.racing.race import Race as Race
     from racer.racing.result import RaceResult as RaceResult
-    from racer.report.compare import compare as compare
-    from racer.report.comparison import Comparison as Comparison
     from racer.run.race import race as race
     from racer.run.resume import resume as resume
     from racer.run.tune import tune as tune
@@ -64,7 +64,7 @@ _HOME = {
     "Categorical": "racer.space.discrete",
     "Cell": "racer.evaluate.cell",
     "Command": "racer.evaluate.command",
-    "Comparison": "racer.report.comparison",
+    "Comparison": "racer.comparison.comparison",
     "Elimination": "racer.racing.events",
     "Ended": "racer.racing.events",
     "Integer": "racer.space.numeric",
@@ -88,7 +88,7 @@ _HOME = {
     "StoreError": "racer.errors",
     "TuneResult": "racer.tuner.result",
     "Tuner": "racer.tuner.tuner",
-    "compare": "racer.report.compare",
+    "compare": "racer.comparison.compare",
     "race": "racer.run.race",
     "resume": "racer.run.resume",
     "tune": "racer.run.tune",
@@ -149,7 +149,7 @@ def __getattr__(name: str) -> Any:
     elif name == "__version__":
         from importlib.metadata import version  # noqa: PLC0415
 
-        value = version("racer")
+        value = version("racer-tuning")
     else:
         raise AttributeError(f"module 'racer' has no attribute {name!r}")
     globals()[name] = value

@@ -4,7 +4,7 @@ Run:  python scripts/bench_stats.py [--repeats 5]
 
 Prints the CPU time of the fastest repeat, the goal, and how the draws were made; then the
 Bayesian signed-rank test side by side with baycomp's, in turns, if that is installed
-(pip install 'racer[bench]').
+(pip install 'racer-tuning[bench]').
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def beside_baycomp(repeats: int) -> str:
     try:
         import baycomp  # noqa: PLC0415  (an extra)
     except ImportError:
-        return "Not compared with baycomp, which is not installed: pip install 'racer[bench]'"
+        return (
+            "Not compared with baycomp, which is not installed: pip install 'racer-tuning[bench]'"
+        )
     lines = []
     for n, goal in ((54, 10), (500, 20)):
         z, zero = np.random.default_rng(n).normal(0.1, 1.0, n), np.zeros(n)

@@ -28,10 +28,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import racer
 from experiments.noise import evaluate
 from racer.deciders import BayesianFriedman, Decider, FRace
-from racer.run.recorder import Recorder
-from racer.run.schema import OutcomeRow, checksum
-from racer.run.setup import set_up
-from racer.run.store import Store
+from racer.store.recorder import Recorder
+from racer.store.schema import OutcomeRow, checksum
+from racer.store.setup import set_up
+from racer.store.writer import Store
 
 DECIDERS: dict[str, Decider] = {
     "f-race": FRace(),

@@ -2,7 +2,7 @@
 
 Run:  python scripts/figures.py [--folder docs/figures]
 
-Needs matplotlib (pip install 'racer[plot]'). Takes a few seconds.
+Needs matplotlib (pip install 'racer-tuning[plot]'). Takes a few seconds.
 """
 
 from __future__ import annotations

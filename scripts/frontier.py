@@ -84,7 +84,7 @@ def _picture(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
     if path is None:
         return None
     if importlib.util.find_spec("matplotlib") is None:
-        raise click.BadParameter('needs matplotlib: pip install "racer[plot]"')
+        raise click.BadParameter('needs matplotlib: pip install "racer-tuning[plot]"')
     if path.suffix not in (".png", ".svg", ".pdf"):
         raise click.BadParameter(f"{path.name!r} should end in .png, .svg or .pdf")
     return file_in_a_directory(ctx, param, path)

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from experiments.calvo2019 import analyses, runs
 from experiments.report import csv_option, duration, file_in_a_directory, markdown, takes, write
-from racer.demo.problems import FUNCTIONS
+from racer.cli.demo.problems import FUNCTIONS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,20 +9,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent / "racer"
 
-# A room may import from rooms to its left. `simulate` stands beside `run`, `demo` beside all.
+# A room may import from rooms before it.
 ORDER = (
-    *(
-        "errors",
-        "_checks",
-        "seeding",
-        "plots",
-        "stats",
-        "space",
-        "candidates",
-        "evaluate",
-        "results",
-    ),
-    *("deciders", "racing", "simulate", "tuner", "run", "report", "integrations", "demo", "cli"),
+    *("errors", "_checks", "seeding", "plots", "stats", "space", "evaluate", "comparison"),
+    *("deciders", "racing", "simulate", "tuner", "store", "report", "run", "integrations", "cli"),
 )
 STATS_MAY_IMPORT = {"errors", "_checks", "seeding", "plots", "stats"}
 OUTSIDE = {
@@ -37,6 +27,7 @@ MAY_TOUCH_OUTSIDE = (
         "evaluate.limits",
         "evaluate.command",
         "simulate.play",
+        "store",
         "run",
         "cli",
     ),
@@ -124,16 +115,16 @@ def test_imports_only_go_left(module):
             assert room(name) in STATS_MAY_IMPORT, f"{module} imports {name}"
 
 
-def test_nothing_but_the_command_line_imports_the_demo_or_the_integrations():
+def test_nothing_imports_the_integrations():
     for module, tree in MODULES.items():
         used = {room(name) for name in inner_imports(tree)} - {room(module)}
-        assert module.startswith("cli") or not used & {"demo", "integrations"}, module
+        assert "integrations" not in used, module
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_outside_is_touched_only_where_it_may_be(module):
     used = {name.split(".")[0] for name in imports(MODULES[module])} & OUTSIDE
-    if room(module) == "report":
+    if room(module) in {"report", "comparison"}:
         used -= TERMINAL
     assert not used or module.startswith(MAY_TOUCH_OUTSIDE), f"{module} imports {used}"
 

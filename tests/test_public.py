@@ -76,7 +76,7 @@ def test_dir_shows_the_public_names():
 def test_the_version_is_that_of_the_package():
     from importlib.metadata import version
 
-    assert racer.__version__ == version("racer")
+    assert racer.__version__ == version("racer-tuning")
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy import optimize
 
-from racer.demo.problems import BOUND, Problem
+from racer.cli.demo.problems import BOUND, Problem
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import joblib
 import numpy as np
 
 from experiments.calvo2019.optimisers import OPTIMISERS, best_so_far
-from racer.demo.problems import FUNCTIONS, Problem
+from racer.cli.demo.problems import FUNCTIONS, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,11 +9,11 @@ import click
 
 from racer.errors import SettingError, StoreError
 from racer.racing.events import Ended
-from racer.run.check import check_store
 from racer.space.space import Space
+from racer.store.check import check_store
 
 if TYPE_CHECKING:
-    from racer.run.check import Report
+    from racer.store.check import Report
 
 __all__ = ["check"]
 

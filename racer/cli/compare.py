@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from racer.comparison.choices import LocalRope, Method, Posthoc
 from racer.errors import RacerError
 from racer.plots import require
-from racer.report.choices import LocalRope, Method, Posthoc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from racer.report.comparison import Comparison
+    from racer.comparison.comparison import Comparison
 
 __all__ = ["compare_command"]
 
@@ -108,8 +108,8 @@ def compare_command(scores: Path, plot: Path | None, **settings: Any) -> None:
     2 if the table cannot be compared.
     """
     from racer.cli.csv_table import numbered, read_csv  # noqa: PLC0415  (pandas, which takes a second)
-    from racer.report.columns import Columns  # noqa: PLC0415
-    from racer.report.compare import compare  # noqa: PLC0415
+    from racer.comparison.columns import Columns  # noqa: PLC0415
+    from racer.comparison.compare import compare  # noqa: PLC0415
 
     forms = [name for name in FORMATS if settings.pop(name, False)]
     if len(forms) > 1:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from racer.comparison.columns import Columns, is_numeric, recognised
+from racer.comparison.scores import number_in
 from racer.errors import ScoresError
-from racer.report.columns import Columns, is_numeric, recognised
-from racer.report.scores import number_in
 
 if TYPE_CHECKING:
     from pathlib import Path

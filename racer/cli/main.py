@@ -6,13 +6,13 @@ import click
 
 from racer.cli.check import check
 from racer.cli.compare import compare_command
-from racer.cli.demo import demo
+from racer.cli.demo.command import demo
 
 __all__ = ["main"]
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="racer")
+@click.version_option(package_name="racer-tuning")
 def main() -> None:
     """Race algorithm configurations, and compare algorithms by their scores."""
 

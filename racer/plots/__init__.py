@@ -1,6 +1,6 @@
 """Pictures of comparisons: arrays or frames in, matplotlib axes out.
 
-They need matplotlib, the extra ``racer[plot]``. Colours are Okabe and Ito's, which colour-blind
+They need matplotlib, the extra ``racer-tuning[plot]``. Colours are Okabe and Ito's, which colour-blind
 readers can tell apart; what they say is also said by a marker, a line or a word. Each function
 draws on the axes given, or on a figure of its own, and returns the axes:
 ``ax.figure.savefig("picture.png")`` keeps it. In a figure of several axes, the layout

@@ -72,7 +72,7 @@ def require() -> None:
         import matplotlib.figure  # noqa: F401, PLC0415
     except ImportError as error:
         raise MissingExtraError(
-            "pictures need matplotlib, which is not installed: pip install 'racer[plot]'"
+            "pictures need matplotlib, which is not installed: pip install 'racer-tuning[plot]'"
         ) from error
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer._checks import flag, whole
-from racer.candidates.pool import as_pool, as_sequence
 from racer.deciders.decider import Blocks, Decider, KnowsBudget, Verdict
 from racer.deciders.names import as_decider
 from racer.errors import BudgetError, RacerWarning, RaceStateError, SettingError
@@ -23,8 +22,9 @@ from racer.racing.events import (
     RaceEnded,
     check_callbacks,
 )
+from racer.racing.pool import as_pool, as_sequence
 from racer.racing.result import RaceResult
-from racer.results.table import Table
+from racer.racing.table import Table
 from racer.seeding import block_seed, check_seed, rng_for
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from racer.racing.events import Elimination, Ended
-    from racer.results.table import Table
+    from racer.racing.table import Table
 
 __all__ = ["RaceResult"]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from racer.evaluate.workers import Workers
     from racer.racing.race import Race
     from racer.racing.result import RaceResult
-    from racer.run.store import Store
+    from racer.store.writer import Store
     from racer.tuner.result import TuneResult
     from racer.tuner.tuner import Tuner
 

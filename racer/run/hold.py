@@ -10,10 +10,10 @@ from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import workers_for
 from racer.racing.events import check_callbacks
 from racer.run.drive import drive
-from racer.run.recorder import Recorder
-from racer.run.replay import begin_or_replay
-from racer.run.setup import set_up
 from racer.run.signals import exit_with_code, tell
+from racer.store.recorder import Recorder
+from racer.store.replay import begin_or_replay
+from racer.store.setup import set_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.racing.race import Race
     from racer.run.progress import Display
-    from racer.run.store import Store
+    from racer.store.writer import Store
     from racer.tuner.tuner import Tuner
 
 __all__ = ["hold"]

@@ -9,7 +9,7 @@ from racer._checks import whole
 from racer.evaluate.limits import Limits, limits_for
 from racer.racing.race import Race
 from racer.run.hold import hold
-from racer.run.store import Store
+from racer.store.writer import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

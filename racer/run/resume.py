@@ -11,11 +11,11 @@ from racer.racing.budget import Budget
 from racer.racing.race import SETTINGS
 from racer.run.hold import hold
 from racer.run.race import made_of, show_race
-from racer.run.reading import no_race_in
-from racer.run.setup import rebuilt
-from racer.run.store import Store
 from racer.run.tune import budgets_so_far, made_in, show_tuner
 from racer.space.space import Space
+from racer.store.reader import no_race_in
+from racer.store.setup import rebuilt
+from racer.store.writer import Store
 from racer.tuner.tuner import SETTINGS as TUNER_SETTINGS
 
 if TYPE_CHECKING:

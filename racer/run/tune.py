@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from racer.racing.budget import Budget
 from racer.run.hold import hold
-from racer.run.jsonable import encode, same
 from racer.run.race import how_to_evaluate
-from racer.run.setup import rebuilt, refuse_other_kind
-from racer.run.store import Store
+from racer.store.jsonable import encode, same
+from racer.store.setup import rebuilt, refuse_other_kind
+from racer.store.writer import Store
 from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider
     from racer.evaluate.objective import Objective
     from racer.racing.events import Callback
-    from racer.run.reading import Reader
     from racer.run.tuner_progress import TunerProgress
     from racer.space.space import Space
+    from racer.store.reader import Reader
     from racer.tuner.result import TuneResult
     from racer.tuner.stream import InstanceOrder
 

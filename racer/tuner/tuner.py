@@ -7,12 +7,12 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import flag, whole
-from racer.candidates.pool import as_sequence
 from racer.deciders.names import as_decider
 from racer.errors import BudgetError, CandidateError, RacerWarning, RaceStateError, SettingError
 from racer.evaluate.cell import Cell, Outcome, check_outcome
 from racer.racing.budget import Budget
 from racer.racing.events import Callback, Ended, check_callbacks
+from racer.racing.pool import as_sequence
 from racer.seeding import check_seed
 from racer.space.space import Space
 from racer.tuner.result import TuneResult

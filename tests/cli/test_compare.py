@@ -211,7 +211,7 @@ def test_without_matplotlib_the_extra_is_named_before_anything_is_computed(tmp_p
     done = run(DEMSAR, "--plot", tmp_path / "out.png")
     assert done.exit_code == 2
     assert done.stdout == ""
-    assert "pip install 'racer[plot]'" in done.stderr
+    assert "pip install 'racer-tuning[plot]'" in done.stderr
 
 
 def test_missing_values_as_others_write_them(tmp_path):

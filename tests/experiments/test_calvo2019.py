@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from experiments.calvo2019 import analyses, runs
 from experiments.calvo2019.optimisers import OPTIMISERS, SOLVED, best_so_far
-from racer.demo.problems import FUNCTIONS, Problem
+from racer.cli.demo.problems import FUNCTIONS, Problem
 from racer.stats import plackett_luce
 
 ROOT = Path(__file__).parents[2]

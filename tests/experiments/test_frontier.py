@@ -98,4 +98,4 @@ def test_a_picture_without_matplotlib_is_refused_before_anything_runs(monkeypatc
     )
     result = run("--picture", "f.png")
     assert result.exit_code == 2
-    assert 'pip install "racer[plot]"' in result.output.replace("\n", " ")
+    assert 'pip install "racer-tuning[plot]"' in result.output.replace("\n", " ")

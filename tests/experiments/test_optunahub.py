@@ -36,8 +36,8 @@ def test_what_it_requires_is_this_racer():
     """A project of that name, 0.0.1, is on PyPI."""
     (line,) = (PACKAGE / "requirements.txt").read_text().splitlines()
     required = Requirement(line)
-    assert (required.name, required.extras) == ("racer", {"optuna"})
-    assert required.specifier.contains(version("racer"))
+    assert (required.name, required.extras) == ("racer-tuning", {"optuna"})
+    assert required.specifier.contains(version("racer-tuning"))
     assert not required.specifier.contains("0.0.1")
 
 

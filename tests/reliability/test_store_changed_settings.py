@@ -14,8 +14,8 @@ import pytest
 
 import racer
 from racer.deciders import BayesianFriedman, FRace, SequentialHalving, TRace, Verdict
-from racer.run.check import check_store
-from racer.run.store import Store
+from racer.store.check import check_store
+from racer.store.writer import Store
 
 CHANGES = [
     ("seed", 8, "seed is 8, but the race in .* has 5"),

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import racer
-from racer.run.check import check_store
-from racer.run.schema import SCHEMA
+from racer.store.check import check_store
+from racer.store.schema import SCHEMA
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 

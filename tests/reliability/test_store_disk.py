@@ -15,7 +15,7 @@ import pytest
 import racer
 from racer.run import reading
 from racer.run import store as store_module
-from racer.run.check import check_store
+from racer.store.check import check_store
 
 resource = pytest.importorskip("resource")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import racer
-from racer.run.check import check_store
+from racer.store.check import check_store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="replaces Linux's system calls")
 

@@ -6,7 +6,7 @@ except ModuleNotFoundError as error:
     if error.name != "optuna":
         raise
     raise ModuleNotFoundError(
-        "racer.integrations.optuna needs Optuna, which is not installed: pip install 'racer[optuna]'",
+        "racer.integrations.optuna needs Optuna, which is not installed: pip install 'racer-tuning[optuna]'",
         name="optuna",
     ) from error
 

@@ -20,8 +20,8 @@ from racer.errors import RaceStateError, SettingError
 from racer.evaluate.cell import Outcome
 from racer.integrations.optuna.finish import report_mean
 from racer.integrations.optuna.values import MEAN_STEP, is_maximized, mean, usable
-from racer.run.jsonable import dumps, encode, same, shown
 from racer.seeding import check_seed
+from racer.store.jsonable import dumps, encode, same, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from optuna.storages import InMemoryStorage
 
 from racer._checks import whole
-from racer.candidates.pool import as_sequence
 from racer.deciders.names import as_decider
 from racer.deciders.trace import TRace
 from racer.errors import BudgetError, RaceInterrupted
@@ -20,6 +19,7 @@ from racer.integrations.optuna.races import Races, Suggestion
 from racer.integrations.optuna.record import StudyRecord
 from racer.integrations.optuna.values import check_study
 from racer.racing.budget import Budget
+from racer.racing.pool import as_sequence
 from racer.run.signals import exit_with_code, tell
 
 if TYPE_CHECKING:

@@ -18,14 +18,14 @@ def test_without_optuna_the_error_names_the_extra():
     done = run("import sys; sys.modules['optuna'] = None; import racer.integrations.optuna")
     assert done.returncode == 1
     assert "ModuleNotFoundError: racer.integrations.optuna needs Optuna" in done.stderr
-    assert "pip install 'racer[optuna]'" in done.stderr
+    assert "pip install 'racer-tuning[optuna]'" in done.stderr
 
 
 def test_something_else_that_is_missing_keeps_its_own_error():
     done = run("import sys; sys.modules['colorlog'] = None; import racer.integrations.optuna")
     assert done.returncode == 1
     assert "colorlog" in done.stderr
-    assert "racer[optuna]" not in done.stderr
+    assert "racer-tuning[optuna]" not in done.stderr
 
 
 def test_the_public_names_are_there_and_documented():

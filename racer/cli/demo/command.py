@@ -1,0 +1,80 @@
+"""`racer demo`: the main job on real input."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+from rich.console import Console
+
+from racer.cli.demo import configurations, evaluate, problems
+from racer.deciders.names import DECIDERS
+from racer.errors import RaceInterrupted, RacerError
+from racer.report.summary import print_summary
+from racer.run.progress import Progress
+from racer.run.race import race
+
+__all__ = ["demo"]
+
+
+@click.command()
+@click.option("--candidates", type=click.IntRange(2, 1279), default=40, show_default=True)
+@click.option(
+    "--budget",
+    type=click.IntRange(1),
+    default=1200,
+    show_default=True,
+    help="Evaluations (runs of differential evolution) at most.",
+)
+@click.option(
+    "--decider",
+    type=click.Choice(list(DECIDERS)),
+    default="bayesian-friedman",
+    show_default=True,
+    help="Who says which configurations may go.",
+)
+@click.option(
+    "--jobs",
+    type=int,
+    default=-1,
+    show_default=True,
+    help="Worker processes; -1 uses all cores, 1 none.",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+def demo(candidates: int, budget: int, decider: str, jobs: int, seed: int) -> None:
+    """Race settings of SciPy's differential evolution on 60 test problems.
+
+    Each configuration (strategy, population size, mutation, recombination, initialisation) runs
+    with the same number of function evaluations on the same problem; its cost is the log10 of
+    the error left. The race drops those that are inferior to, or indistinguishable from,
+    another one.
+    """
+    out, started = Console(), time.perf_counter()
+    pool, instances = configurations(candidates, seed), problems()
+    out.print(
+        f"Racing {candidates} configurations of scipy.optimize.differential_evolution "
+        f"on {len(instances)} problems; decider {decider}, seed {seed}.",
+        highlight=False,
+        soft_wrap=True,
+    )
+    try:
+        with Progress(out) as progress:
+            result = race(
+                pool,
+                evaluate,
+                instances,
+                decider=decider,
+                budget=budget,
+                n_jobs=jobs,
+                seed=seed,
+                callbacks=[progress],
+            )
+    except RacerError as error:
+        raise click.ClickException(str(error)) from None
+    except RaceInterrupted as stop:
+        out.print(stop.result.ended.message)
+        print_summary(stop.result, out, blocks=len(instances))
+        sys.exit(130)
+    print_summary(result, out, blocks=len(instances))
+    out.print(f"Took {time.perf_counter() - started:.0f} s.", highlight=False)

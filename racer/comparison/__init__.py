@@ -1,0 +1,1 @@
+"""Which algorithm is better: a table of scores in, a comparison out."""

@@ -1,0 +1,254 @@
+"""Which algorithm is better? A table of scores in, a comparison out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from racer._checks import flag, is_real
+from racer.comparison.choices import LocalRope, Method, Posthoc
+from racer.comparison.columns import Columns
+from racer.comparison.comparison import Comparison
+from racer.comparison.methods.base import Analysis, Settings, many
+from racer.comparison.methods.bayesian_friedman import bayesian_friedman
+from racer.comparison.methods.friedman import friedman
+from racer.comparison.methods.signed_rank import signed_rank
+from racer.comparison.methods.strengths import by_bradley_terry, by_plackett_luce
+from racer.comparison.scores import Scores, read_scores
+from racer.errors import SettingError
+from racer.seeding import check_seed
+from racer.stats._validation import check_fraction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
+__all__ = ["METHODS", "compare"]
+
+METHODS: dict[str, Callable[[Scores, Settings], Analysis]] = {
+    "bayesian-friedman": bayesian_friedman,
+    "friedman": friedman,
+    "signed-rank": signed_rank,
+    "bradley-terry": by_bradley_terry,
+    "plackett-luce": by_plackett_luce,
+}
+
+
+def compare(
+    scores: pd.DataFrame | ArrayLike,
+    method: Method = "bayesian-friedman",
+    *,
+    maximize: bool = False,
+    control: str | None = None,
+    rope: float | None = None,
+    alpha: float = 0.05,
+    posthoc: Posthoc | None = None,
+    local_rope: LocalRope | None = None,
+    data_set: str | None = None,
+    algorithm: str | None = None,
+    fold: str | None = None,
+    score: str | None = None,
+    seed: int = 0,
+) -> Comparison:
+    """Compare algorithms by their scores on common data sets.
+
+    Parameters
+    ----------
+    scores : DataFrame, or array_like of shape (data sets, algorithms)
+        Wide: a row per data set and a column per algorithm; a first column of text, or the
+        index, names the data sets. Or long: columns of data sets, algorithms and scores. Either
+        may have a column of folds (runs), which are averaged; "plackett-luce" takes their
+        medians, and a local rope uses all. Missing scores are allowed and counted; an infinite
+        one is worse (better) than all finite ones.
+    method : str
+        "bayesian-friedman": mean ranks, and statements that hold jointly. "friedman": Iman and
+        Davenport's F, then `posthoc`. "signed-rank": the Bayesian signed-rank test of each pair.
+        "bradley-terry" and "plackett-luce": models of who beats whom, and of whole rankings.
+        "auto" chooses, and `Comparison.reason` says why.
+    maximize : bool
+        Larger is better.
+    control : str, optional
+        Compare this algorithm with each other one, instead of all pairs.
+    rope : float >= 0, optional
+        Half-width of the region of practical equivalence. For "signed-rank" in units of the
+        scores, by default none; for the other Bayesian methods around a probability of 1/2, by
+        default 0.05. 0: none.
+    alpha : float in (0, 1)
+        A statement is made when its posterior probability exceeds 1 - alpha, or its adjusted
+        p-value is at most alpha.
+    posthoc : str, optional
+        For "friedman": "wilcoxon-holm" (default), "wilcoxon-hochberg", "wilcoxon-shaffer",
+        "nemenyi", "conover" (with Holm's correction).
+    local_rope : {"paired", "unpaired"}, optional
+        For "bradley-terry" with folds: two algorithms tie on a data set when their folds differ
+        by less than 0.4 of Cohen's d.
+    data_set, algorithm, fold, score : str, optional
+        Names of columns; by default found by usual names.
+    seed : int >= 0
+        Same seed, same answer.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ScoresError
+        The table cannot be read (text among scores, duplicates, fewer than two algorithms, an
+        algorithm without any score; the column is named), or the method cannot use it: no
+        complete data set, no common one, or algorithms never compared. It says what can.
+    SettingError
+        A setting out of range, or one that the method does not have.
+
+    References
+    ----------
+    `Comparison.cite` has those of the method.
+
+    Notes
+    -----
+    Scores that differ by no more than one part in 1e9 tie. In the decisions, "equivalent" comes
+    before "better": practically equal although probably not the same. "friedman" and
+    "bayesian-friedman" call no algorithm better unless "all alike" is rejected.
+
+    Examples
+    --------
+    The accuracies of three of the classifiers in Wainer (2023), Table 2, on eight data sets:
+
+    >>> import pandas as pd
+    >>> accuracy = pd.DataFrame({
+    ...     "tree": [0.837, 0.931, 0.940, 0.790, 0.702, 0.812, 0.955, 0.622],
+    ...     "boosting": [0.890, 0.961, 0.961, 0.867, 0.741, 0.850, 0.971, 0.660],
+    ...     "svm": [0.886, 0.957, 0.961, 0.861, 0.752, 0.841, 0.968, 0.671],
+    ... })
+    >>> comparison = compare(accuracy, maximize=True)
+    >>> comparison.ranking["algorithm"].tolist()
+    ['boosting', 'svm', 'tree']
+    >>> comparison.pairs[["better", "worse", "decision"]].values.tolist()
+    [['boosting', 'tree', 'better'], ['svm', 'tree', 'better'], ['boosting', 'svm', 'undecided']]
+    """
+    if method not in get_args(Method):
+        raise SettingError(f"method={method!r}: choose from {', '.join(get_args(Method))}")
+    table = read_scores(
+        scores, Columns(data_set, algorithm, fold, score), maximize=flag(maximize, "maximize")
+    )
+    if local_rope is not None and local_rope not in get_args(LocalRope):
+        raise SettingError(f"local_rope={local_rope!r}: choose 'paired', 'unpaired' or None")
+    settings = Settings(
+        alpha=check_fraction(alpha, "alpha"),
+        rope=_rope(rope, method),
+        control=_control(control, table),
+        posthoc=posthoc,
+        local_rope=local_rope,
+        seed=check_seed(seed),
+    )
+    chosen, reason = _choose(table) if method == "auto" else (method, "")
+    if chosen == "plackett-luce":
+        table = table.by_medians()
+    analysis = METHODS[chosen](table, settings)
+    return Comparison(
+        method=chosen,
+        title=analysis.title,
+        ranking=analysis.ranking,
+        order=analysis.order,
+        pairs=analysis.pairs,
+        omnibus=analysis.omnibus,
+        notes=(*_counted(table), *analysis.notes),
+        reason=reason,
+        meaning=analysis.meaning,
+        algorithms=table.algorithms,
+        data_sets=table.data_sets,
+        n_folds=table.n_folds,
+        n_missing=table.n_missing,
+        n_ties=_ties(table)[0],
+        maximize=maximize,
+        alpha=settings.alpha,
+        rope=analysis.rope,
+        control=control,
+        posthoc=(posthoc or "wilcoxon-holm") if chosen == "friedman" else None,
+        seed=settings.seed,
+        references=analysis.references,
+        details=analysis.details,
+    )
+
+
+def _rope(rope: float | None, method: Method) -> float | None:
+    if rope is None:
+        return None
+    if method == "auto":
+        raise SettingError(
+            "rope with method='auto': name the method, as the rope is in units of the scores for "
+            "'signed-rank', and of probability for the others"
+        )
+    if not is_real(rope) or not 0.0 <= rope < np.inf:
+        raise SettingError(f"rope={rope!r}: give a finite number >= 0")
+    return float(rope)
+
+
+def _control(control: Any, table: Scores) -> int | None:
+    if control is None:
+        return None
+    if control not in table.algorithms:
+        raise SettingError(
+            f"control={control!r}: no such algorithm; there are {', '.join(table.algorithms)}"
+        )
+    return table.algorithms.index(control)
+
+
+def _choose(table: Scores) -> tuple[str, str]:
+    """Return a method, and why."""
+    cells = table.costs.size
+    if table.n_failed:
+        return "plackett-luce", (
+            f"Plackett-Luce was chosen because {table.n_failed} of {cells} results failed: the "
+            "model lets them come last, in no order."
+        )
+    if table.n_missing:
+        return "bradley-terry", (
+            f"Bradley-Terry was chosen because {table.n_missing} of {cells} scores are missing: "
+            "the model uses all that there are, where a Friedman test would leave out data sets."
+        )
+    if len(table.algorithms) == 2:
+        return "signed-rank", (
+            "The signed-rank test was chosen because there are two algorithms: it uses the sizes "
+            "of the differences as well as their signs."
+        )
+    return "bayesian-friedman", (
+        f"The Bayesian Friedman test was chosen because all {len(table.algorithms)} algorithms "
+        "have a score on every data set: it asks first whether all are alike, and its statements "
+        "hold together."
+    )
+
+
+def _ties(table: Scores) -> tuple[int, int]:
+    """Return how many comparisons of two algorithms on a data set tie, and how many there are."""
+    ties = met = 0
+    for row in table.costs:
+        known = row[~np.isnan(row)]
+        _, sizes = np.unique(known, return_counts=True)
+        ties += int((sizes * (sizes - 1) // 2).sum())
+        met += len(known) * (len(known) - 1) // 2
+    return ties, met
+
+
+def _counted(table: Scores) -> list[str]:
+    """Say what gaps, folds and ties there are."""
+    notes = []
+    if table.n_missing:
+        notes.append(f"{table.n_missing} of {table.costs.size} scores are missing.")
+    if table.n_folds > 1:
+        notes.append(f"Scores are {table.over_folds}s over up to {many(table.n_folds, 'fold')}.")
+    if table.n_uneven:
+        notes.append(
+            f"{many(table.n_uneven, 'score')} {'is' if table.n_uneven == 1 else 'are'} "
+            "over fewer folds than another algorithm has on the same data set."
+        )
+    ties, met = _ties(table)
+    if ties:
+        notes.append(
+            f"{ties} of {met} comparisons of two algorithms on a data set "
+            f"{'is a tie' if ties == 1 else 'are ties'}."
+        )
+    return notes

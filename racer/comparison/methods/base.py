@@ -1,0 +1,175 @@
+"""What all methods of `racer.compare` share: settings, what they return, words for counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from racer.errors import ScoresError, SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from racer.comparison.choices import LocalRope, Posthoc
+    from racer.comparison.scores import Scores
+
+__all__ = ["Analysis", "Decision", "Omnibus", "Settings", "compared", "decide", "many"]
+
+Decision = Literal["better", "equivalent", "undecided", "indeterminate"]
+
+
+class Settings(NamedTuple):
+    """What the user asked for, checked."""
+
+    alpha: float
+    rope: float | None
+    control: int | None
+    posthoc: Posthoc | None
+    local_rope: LocalRope | None
+    seed: int
+
+
+class Omnibus(NamedTuple):
+    """The test of "all perform alike" that comes first.
+
+    Attributes
+    ----------
+    test : str
+    statistic : float
+    probability : float
+        Its p-value, or the posterior probability beyond the credible region through the point
+        "all alike".
+    rejected : bool
+    """
+
+    test: str
+    statistic: float
+    probability: float
+    rejected: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What a method makes of scores.
+
+    Attributes
+    ----------
+    title : str
+        The method in words.
+    ranking : DataFrame
+        A row per algorithm, the best first, with the column `algorithm`.
+    order : str
+        What the ranking is by.
+    pairs : DataFrame
+        A row per pair, with the columns `better`, `worse` and `decision`.
+    meaning : str
+        What the decision "better" says.
+    notes : list of str
+        Sentences on what was done with the scores.
+    references : tuple of str
+        Keys for `racer.comparison.render.cite`.
+    omnibus : Omnibus or None
+    rope : float or None
+        Half-width used.
+    details : object
+        The result of racer.stats behind it.
+    """
+
+    title: str
+    ranking: pd.DataFrame
+    order: str
+    pairs: pd.DataFrame
+    meaning: str
+    references: tuple[str, ...]
+    notes: list[str] = field(default_factory=list)
+    omnibus: Omnibus | None = None
+    rope: float | None = None
+    details: Any = None
+
+
+def compared(k: int, control: int | None) -> list[tuple[int, int]]:
+    """Return the pairs of k algorithms to compare: all, or those with the control."""
+    if control is not None:
+        return [(control, other) for other in range(k) if other != control]
+    return [(i, j) for i in range(k) for j in range(i + 1, k)]
+
+
+def complete_costs(scores: Scores, method: str) -> NDArray[np.float64]:
+    """Return the costs on complete data sets.
+
+    Raises
+    ------
+    ScoresError
+        If there are none.
+    """
+    if not scores.complete.any():
+        raise ScoresError(
+            f"no data set has a score of all {len(scores.algorithms)} algorithms, as {method} "
+            "needs: use method='bradley-terry' or 'plackett-luce', which take gaps as they are, "
+            "or leave algorithms out"
+        )
+    return np.asarray(scores.costs[scores.complete])
+
+
+def left_out(scores: Scores) -> list[str]:
+    """Say how many data sets are left out for their gaps."""
+    dropped = int((~scores.complete).sum())
+    if not dropped:
+        return []
+    one = dropped == 1
+    left, rest = many(dropped, "data set"), int(scores.complete.sum())
+    verb = "was" if one else "were"
+    return [f"{left} with missing scores {verb} left out; the ranking rests on the other {rest}."]
+
+
+def counts(costs: NDArray[np.float64], i: int, j: int) -> dict[str, int]:
+    """Return on how many data sets i won, lost and tied."""
+    a, b = costs[:, i], costs[:, j]
+    return {
+        "wins": int((a < b).sum()),
+        "losses": int((a > b).sum()),
+        "ties": int((a == b).sum()),
+    }
+
+
+def decide(probability: float, in_rope: float, alpha: float) -> Decision:
+    """Return what is more probable than 1 - alpha: equivalent first, as it is the finer claim."""
+    if in_rope > 1.0 - alpha:
+        return "equivalent"
+    return "better" if probability > 1.0 - alpha else "undecided"
+
+
+def many(count: int, noun: str) -> str:
+    """Return "1 data set" or "2 data sets"."""
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def rank_frame(names: tuple[str, ...], **columns: NDArray[np.float64]) -> pd.DataFrame:
+    """Return a row per algorithm, by the first column, the smallest first."""
+    import pandas as pd  # noqa: PLC0415
+
+    frame = pd.DataFrame({"algorithm": list(names), **columns})
+    return frame.sort_values(next(iter(columns)), kind="stable", ignore_index=True)
+
+
+def refuse(settings: Settings, method: str, *names: str) -> None:
+    """Raise if a setting was given that a method does not have."""
+    for name in names:
+        value = getattr(settings, name)
+        if value is not None and name == "posthoc":
+            raise SettingError(
+                f'posthoc={value!r} needs method="friedman" (--method friedman), not {method!r}'
+            )
+        if value is not None:
+            raise SettingError(f"{name}={value!r}: method={method!r} has none")
+
+
+def as_index(frame: pd.DataFrame, names: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Yield the columns of the pairs in a frame."""
+    for better, worse in zip(frame["better"], frame["worse"], strict=True):
+        yield names.index(better), names.index(worse)

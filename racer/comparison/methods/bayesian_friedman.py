@@ -1,0 +1,105 @@
+"""The Bayesian Friedman test with joint comparisons, as a method of `racer.compare`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from racer.comparison.methods.base import (
+    Analysis,
+    Omnibus,
+    Settings,
+    complete_costs,
+    left_out,
+    rank_frame,
+    refuse,
+)
+from racer.stats import (
+    bayesian_friedman_test,
+    bayesian_sign_test,
+    joint_comparisons,
+    probability_best,
+)
+from racer.stats._validation import check_epsilon
+from racer.stats.sign import probability_indistinguishable
+
+if TYPE_CHECKING:
+    from racer.comparison.methods.base import Decision
+    from racer.comparison.scores import Scores
+
+__all__ = ["bayesian_friedman"]
+
+
+def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
+    """Rank by posterior mean ranks; accept the statements that hold together."""
+    refuse(settings, "bayesian-friedman", "posthoc", "local_rope")
+    epsilon = check_epsilon(0.05 if settings.rope is None else settings.rope)
+    names, confidence = scores.algorithms, 1.0 - settings.alpha
+    costs = complete_costs(scores, "the Friedman test")
+    gate = bayesian_friedman_test(costs, confidence=confidence)
+    joint = joint_comparisons(
+        costs, confidence=confidence, seed=settings.seed, control=settings.control
+    )
+    counts = np.array([[s.n_better, s.n_worse, s.n_ties] for s in joint.statements]).T
+    in_rope = probability_indistinguishable(*counts, epsilon=epsilon, strength=1.0)
+    rows = []
+    for place, statement in enumerate(joint.statements):
+        i, j = statement.better, statement.worse
+        sign = bayesian_sign_test(costs[:, i], costs[:, j], epsilon=epsilon)
+        low, high = sign.interval()
+        decision: Decision = "undecided"
+        if epsilon > 0.0 and in_rope[place] > confidence:
+            decision = "equivalent"
+        elif gate.rejected and place < joint.n_accepted:
+            decision = "better"
+        rows.append(
+            {
+                "better": names[i],
+                "worse": names[j],
+                "wins": statement.n_better,
+                "losses": statement.n_worse,
+                "ties": statement.n_ties,
+                "estimate": sign.estimate,
+                "low": low,
+                "high": high,
+                "probability": statement.probability,
+                "joint": statement.joint,
+                "in_rope": float(in_rope[place]),
+                "decision": decision,
+            }
+        )
+    by_region = gate.gate == "bayesian"
+    notes = left_out(scores)
+    if not by_region:
+        notes.append(
+            "Iman and Davenport's F decided whether all are alike, as the credible region needs "
+            "as many complete data sets as algorithms, and no two algorithms that are the same."
+        )
+    if not gate.rejected:
+        notes.append("As all may be alike, no algorithm is called better than another.")
+    return Analysis(
+        title="Bayesian Friedman test with joint comparisons",
+        ranking=rank_frame(
+            names,
+            mean_rank=gate.mean_ranks,
+            probability_best=probability_best(costs, seed=settings.seed),
+        ),
+        order="posterior mean rank",
+        pairs=pd.DataFrame(rows),
+        meaning=(
+            "more often better than worse, in statements that hold all together with a posterior "
+            f"probability above {confidence:g}"
+        ),
+        references=("benavoli2015", *(() if by_region else ("iman1980",))),
+        notes=notes,
+        omnibus=Omnibus(
+            "Bayesian Friedman" if by_region else "Iman-Davenport F",
+            gate.f_statistic,
+            gate.tail_probability,
+            gate.rejected,
+        ),
+        rope=epsilon,
+        details=gate,
+    )

@@ -1,0 +1,152 @@
+"""Bradley-Terry and Plackett-Luce, as methods of `racer.compare`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from racer._checks import is_real
+from racer.comparison.methods.base import Analysis, Settings, as_index, counts, decide, many, refuse
+from racer.errors import SettingError
+from racer.stats import bradley_terry, plackett_luce, win_table
+from racer.stats._sampling.summary import highest_density
+
+if TYPE_CHECKING:
+    from racer.comparison.scores import Scores
+    from racer.stats._sampling import Posterior
+
+__all__ = ["by_bradley_terry", "by_plackett_luce"]
+
+
+def _rope(settings: Settings) -> float:
+    rope = 0.05 if settings.rope is None else settings.rope
+    if not is_real(rope) or not 0.0 <= rope < 0.5:
+        raise SettingError(
+            f"rope={rope!r}: give the half-width of a region around a probability of 1/2, from 0 "
+            "to below 0.5"
+        )
+    return float(rope)
+
+
+def _pairs(
+    frame: pd.DataFrame, scores: Scores, settings: Settings, rope: float, met: list[dict[str, int]]
+) -> pd.DataFrame:
+    """Return the pairs asked for, with counts and decisions."""
+    frame = frame.drop(columns="delta")
+    frame = pd.concat([frame[["better", "worse"]], pd.DataFrame(met), frame.iloc[:, 2:]], axis=1)
+    frame["decision"] = [
+        decide(probability, in_rope if rope else 0.0, settings.alpha)
+        for probability, in_rope in frame[["probability", "in_rope"]].to_numpy().tolist()
+    ]
+    if settings.control is not None:
+        name = scores.algorithms[settings.control]
+        frame = frame[(frame["better"] == name) | (frame["worse"] == name)]
+    return frame.reset_index(drop=True)
+
+
+def _trust(posterior: Posterior) -> list[str]:
+    if posterior.converged:
+        return []
+    broken = many(posterior.divergences, "divergence")
+    found = f"R-hat {posterior.r_hat:.3f}, {broken}"
+    return [f"The chains have not met ({found}): do not rely on these figures."]
+
+
+def _meaning(what: str, settings: Settings) -> str:
+    return f"a posterior probability above {1.0 - settings.alpha:g} that {what} above one half, each pair on its own"
+
+
+def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
+    """Rank by mean strength; ties are half a win for either."""
+    refuse(settings, "bradley-terry", "posthoc")
+    rope, names = _rope(settings), scores.algorithms
+    if settings.local_rope is None:
+        table = win_table(scores.costs, names=names)
+    else:
+        table = win_table(scores.runs, names=names, local_rope=settings.local_rope)
+    result = bradley_terry(table, seed=settings.seed)
+    frame = result.to_frame(rope=(0.5 - rope, 0.5 + rope))
+    met = [
+        {
+            "wins": int(table.wins[i, j]),
+            "losses": int(table.wins[j, i]),
+            "ties": int(table.ties[i, j]),
+        }
+        for i, j in as_index(frame, names)
+    ]
+    low, high = highest_density(result.strengths, 0.89)
+    ranking = pd.DataFrame(
+        {
+            "algorithm": list(names),
+            "strength": result.strengths.mean(axis=0),
+            "low": low,
+            "high": high,
+            "probability_best": np.bincount(
+                np.argmax(result.strengths, axis=1), minlength=len(names)
+            )
+            / len(result.strengths),
+        }
+    )
+    order = [names.index(name) for name in result.ranking]
+    notes: list[str] = []
+    if table.ties.any():
+        notes.append("A tie counts as half a win for either, rounded up.")
+    if settings.local_rope is not None:
+        notes.append(
+            f"Two algorithms tie on a data set when their folds differ by less than 0.4 of Cohen's "
+            f"d ({settings.local_rope})."
+        )
+    if scores.n_missing:
+        notes.append("A missing score is neither won nor lost; all other scores are used.")
+    return Analysis(
+        title="Bayesian Bradley-Terry model",
+        ranking=ranking.iloc[order].reset_index(drop=True),
+        order="mean strength",
+        pairs=_pairs(frame, scores, settings, rope, met),
+        meaning=_meaning("the probability of winning on a data set is", settings),
+        references=("wainer2023", "bradley1952"),
+        notes=notes + _trust(result.posterior),
+        rope=rope or None,
+        details=result,
+    )
+
+
+def by_plackett_luce(scores: Scores, settings: Settings) -> Analysis:
+    """Rank by the probability of winning."""
+    refuse(settings, "plackett-luce", "posthoc", "local_rope")
+    rope, names = _rope(settings), scores.algorithms
+    result = plackett_luce(scores.costs, names=names, seed=settings.seed)
+    frame = result.pairs(rope=(0.5 - rope, 0.5 + rope))
+    met = [counts(scores.costs, i, j) for i, j in as_index(frame, names)]
+    top = min(3, len(names) - 1)
+    ranking = result.to_frame(top=top).rename(columns={"probability": "probability_best"})
+    notes: list[str] = []
+    if result.n_failed:
+        notes.append(
+            f"{many(result.n_failed, 'result')} that failed {'comes' if result.n_failed == 1 else 'come'} "
+            "after all others, in no order."
+        )
+    if scores.n_missing:
+        notes.append("Where an algorithm has no score, the others are ranked without it.")
+    if _tied(scores):
+        notes.append("Ties in a ranking are treated by Efron's rule.")
+    return Analysis(
+        title="Bayesian Plackett-Luce model",
+        ranking=ranking,
+        order="expected probability of winning",
+        pairs=_pairs(frame, scores, settings, rope, met),
+        meaning=_meaning("the probability of coming before the other is", settings),
+        references=("calvo2019", "plackett1975", "luce1959")
+        + (("efron1977",) if _tied(scores) else ()),
+        notes=notes + _trust(result.posterior),
+        rope=rope or None,
+        details=result,
+    )
+
+
+def _tied(scores: Scores) -> bool:
+    finite = np.where(np.isfinite(scores.costs), scores.costs, np.nan)
+    ordered = np.sort(finite, axis=1)
+    return bool((ordered[:, 1:] == ordered[:, :-1]).any())

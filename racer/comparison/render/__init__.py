@@ -1,0 +1,1 @@
+"""A comparison as prose, tables, terminal output and pictures."""

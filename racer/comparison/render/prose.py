@@ -1,0 +1,127 @@
+"""A comparison as a paragraph that a paper could use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from racer.comparison.methods.base import many
+from racer.comparison.render.cite import in_prose
+from racer.comparison.render.tables import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from racer.comparison.record import Record
+
+__all__ = ["prose"]
+
+_DECIDED = {
+    "better": "better",
+    "equivalent": "practically equivalent",
+    "undecided": "undecided",
+    "indeterminate": "indeterminate",
+}
+
+
+def prose(comparison: Record) -> str:
+    """Return what was done and what came of it, in sentences."""
+    return " ".join(
+        [
+            _compared(comparison),
+            *_all_alike(comparison),
+            _ranked(comparison),
+            *_leader(comparison),
+            _decided(comparison),
+            *comparison.notes,
+            f"Computed with racer {_version()}, seed {comparison.seed}.",
+        ]
+    )
+
+
+def _version() -> str:
+    from importlib.metadata import version  # noqa: PLC0415
+
+    return version("racer-tuning")
+
+
+def enumerated(words: Sequence[str]) -> str:
+    """Return "a", "a and b", "a, b and c"."""
+    return " and ".join([*([", ".join(words[:-1])] if words[:-1] else []), *words[-1:]])
+
+
+def _compared(comparison: Record) -> str:
+    folds = f", {comparison.n_folds} folds each," if comparison.n_folds > 1 else ""
+    control = f" with {comparison.control}" if comparison.control else ""
+    others = len(comparison.algorithms) - bool(comparison.control)
+    better = "Larger" if comparison.maximize else "Smaller"
+    return (
+        f"{many(others, 'algorithm')} {'was' if others == 1 else 'were'} compared{control} on "
+        f"{many(len(comparison.data_sets), 'data set')}{folds} by the "
+        f"{comparison.title} ({in_prose(comparison.references)}). {better} scores are better."
+    )
+
+
+def _all_alike(comparison: Record) -> list[str]:
+    omnibus = comparison.omnibus
+    if omnibus is None:
+        return []
+    word = "was" if omnibus.rejected else "was not"
+    bayesian = omnibus.test == "Bayesian Friedman"
+    p = shown(omnibus.probability, "p_value")
+    relation = "" if p.startswith("<") else "= "
+    measure = "posterior probability beyond" if bayesian else "p"
+    found = f"{omnibus.test}: F = {omnibus.statistic:.2f}, {measure} {relation}{p}"
+    level = f"at level {comparison.alpha:g}"
+    return [f"The hypothesis that all perform alike {word} rejected {level} ({found})."]
+
+
+def _ranked(comparison: Record) -> str:
+    names = comparison.ranking["algorithm"].tolist()
+    return f"By {comparison.order}, the order is {', '.join(names)}."
+
+
+def _leader(comparison: Record) -> list[str]:
+    """Say how the control, or whoever ranks first, stands with the others."""
+    name = comparison.control or comparison.ranking["algorithm"].iloc[0]
+    share = "p_value" if "p_value" in comparison.pairs else "probability"
+    groups: dict[str, list[str]] = {}
+    for row in comparison.pairs.to_dict("records"):
+        if name not in (row["better"], row["worse"]):
+            continue
+        other = row["worse"] if row["better"] == name else row["better"]
+        kind = row["decision"]
+        if kind == "better" and row["worse"] == name:
+            kind = "worse"
+        value = row["in_rope" if kind == "equivalent" else share]
+        open_to = kind in ("undecided", "indeterminate") and share == "probability"
+        leads = f" for {row['better']}" if open_to else ""
+        groups.setdefault(kind, []).append(f"{other} ({shown(value, share)}{leads})")
+    figure = "adjusted p-value" if share == "p_value" else "posterior probability"
+    said = [
+        f"{words} {enumerated(groups[kind])}"
+        for kind, words in (
+            ("better", f"{name} is better than"),
+            ("worse", f"{name} is worse than"),
+            ("equivalent", f"{name} is practically equivalent to"),
+            ("undecided", f"it is undecided between {name} and"),
+            ("indeterminate", f"it depends on the prior between {name} and"),
+        )
+        if kind in groups
+    ]
+    text = "; ".join(said)
+    return [f"{text[0].upper() if text.startswith('it ') else text[0]}{text[1:]} ({figure})."]
+
+
+def _decided(comparison: Record) -> str:
+    tally = comparison.pairs["decision"].value_counts().to_dict()
+    counted = enumerated([f"{tally[key]} {word}" for key, word in _DECIDED.items() if key in tally])
+    rope = ""
+    if comparison.rope is not None and "in_rope" in comparison.pairs:
+        rope = (
+            f", and equivalent a posterior probability above {1.0 - comparison.alpha:g} of lying "
+            f"within the region of practical equivalence (half-width {comparison.rope:g})"
+        )
+    return (
+        f"Of {many(len(comparison.pairs), 'pair')}: {counted}; better means {comparison.meaning}"
+        f"{rope}."
+    )

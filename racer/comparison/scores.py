@@ -1,0 +1,303 @@
+"""Tables of scores as users have them: wide or long, with folds, with gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer.comparison.columns import DATA_SET, Columns, called, recognised
+from racer.errors import ScoresError
+from racer.stats._choice import median_of_runs
+from racer.stats.wins import over_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+__all__ = ["Scores", "number_in", "read_scores"]
+
+# texts that say that there is no score
+_MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
+
+_TOLERANCE = 1e-9  # relative: what differs by less is a tie, whatever the method
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What is compared: costs, smaller is better.
+
+    Attributes
+    ----------
+    algorithms, data_sets : tuple of str
+        K and n names, all different.
+    costs : ndarray, shape (n, K)
+        Over folds; NaN where unknown, inf where it failed. What differs by no more than one part
+        in 1e9 is made equal.
+    runs : ndarray, shape (n, r, K)
+        The costs as given; r = 1 without folds.
+    n_uneven : int
+        Cells with fewer folds than another algorithm has on the same data set.
+    over_folds : str
+        What the costs are: "average" or "median".
+    """
+
+    algorithms: tuple[str, ...]
+    data_sets: tuple[str, ...]
+    costs: NDArray[np.float64]
+    runs: NDArray[np.float64]
+    n_uneven: int
+    over_folds: str = "average"
+
+    def by_medians(self) -> Scores:
+        """Return them with the medians over folds as costs."""
+        medians = median_of_runs(self.runs)[:, 0]
+        return replace(self, costs=np.array(list(map(_snapped, medians))), over_folds="median")
+
+    @property
+    def n_folds(self) -> int:
+        """Folds per cell at most."""
+        return int(self.runs.shape[1])
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which cells are known, shape (n, K)."""
+        return np.asarray(~np.isnan(self.costs))
+
+    @property
+    def complete(self) -> NDArray[np.bool_]:
+        """Which data sets have all algorithms, shape (n,)."""
+        return np.asarray(self.known.all(axis=1))
+
+    @property
+    def n_missing(self) -> int:
+        """Cells without a score."""
+        return int((~self.known).sum())
+
+    @property
+    def n_failed(self) -> int:
+        """Cells whose cost is infinite."""
+        return int(np.isposinf(self.costs).sum())
+
+
+def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
+    """Read a table of scores.
+
+    Parameters
+    ----------
+    frame : DataFrame or array_like, shape (n, K)
+        Wide, a column per algorithm, or long, a column of algorithms and one of scores.
+    columns : Columns
+    maximize : bool
+        Larger is better: the door at which scores become costs.
+
+    Raises
+    ------
+    ScoresError
+        What cannot be read, with the column named.
+    SettingError
+        A column is asked for that is not there.
+    """
+    import pandas as pd  # noqa: PLC0415
+
+    if not isinstance(frame, pd.DataFrame):
+        if np.ndim(frame) != 2:
+            raise ScoresError(
+                f"scores of shape {np.shape(frame)}: give a DataFrame, or data sets x algorithms"
+            )
+        frame = pd.DataFrame(np.asarray(frame))
+    frame = _plain(frame)
+    found = recognised(frame, columns)
+    wide = _widened(frame, found) if found.algorithm is not None else _labelled(frame, found)
+    return _scores(wide, maximize=maximize)
+
+
+def _plain(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with columns named by strings, named levels of its index among them."""
+    named = [name for name in frame.index.names if name is not None]
+    if named:
+        overlap = [str(name) for name in named if name in frame.columns]
+        if overlap:
+            raise ScoresError(f"{overlap[0]!r} is both a column and a level of the index: drop one")
+        frame = frame.reset_index(level=named)
+    frame = frame.set_axis([str(name) for name in frame.columns], axis="columns")
+    repeated = frame.columns[frame.columns.duplicated()]
+    if len(repeated):
+        raise ScoresError(f"column {repeated[0]!r} occurs twice: give each algorithm its own name")
+    texts = all(isinstance(label, str) for label in frame.index)
+    if not frame.empty and not named and texts and called(frame, DATA_SET) is None:
+        frame = frame.reset_index(names="data set")
+    if frame.empty:
+        raise ScoresError(f"the table is empty: {len(frame)} rows, {frame.shape[1]} columns")
+    return frame
+
+
+def _label(value: object) -> str:
+    """Return a label as text: numbers that are whole without a decimal point."""
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def _labels(frame: pd.DataFrame, names: Sequence[str]) -> None:
+    for name in names:
+        if frame[name].isna().any():
+            row = int(np.flatnonzero(frame[name].isna())[0])
+            raise ScoresError(f"column {name!r} has no value in row {row}: every score needs one")
+
+
+def _numbers(
+    column: pd.Series[Any], name: str, data_sets: Sequence[object] | None
+) -> NDArray[np.float64]:
+    """Return a column of scores; text, times and complex numbers are none."""
+    import pandas as pd  # noqa: PLC0415
+
+    values = np.full(len(column), np.nan)
+    for row, value in enumerate(column):
+        if pd.api.types.is_scalar(value) and pd.isna(value):
+            continue
+        if not isinstance(value, Real | np.bool_):
+            raise _no_number(column, name, data_sets)
+        try:
+            values[row] = float(value)
+        except OverflowError:
+            raise ScoresError(f"column {name!r} holds a number too large in row {row}") from None
+    return values
+
+
+def _no_number(
+    column: pd.Series[Any], name: str, data_sets: Sequence[object] | None
+) -> ScoresError:
+    """Say which value of a column is to blame: the first that does not even look like a number."""
+    import pandas as pd  # noqa: PLC0415
+
+    others = [
+        (row, value)
+        for row, value in enumerate(column)
+        if not isinstance(value, Real | np.bool_)
+        and not (pd.api.types.is_scalar(value) and pd.isna(value))
+    ]
+    row, value = next((pair for pair in others if not _like_a_number(pair[1])), others[0])
+    if data_sets is None:
+        where, known = "", f"data_set={name!r}, or for a long table algorithm=.., score=.."
+        advice = f"leave it empty if it is missing, remove the column, or say what it is ({known})"
+    else:
+        where = f" (data set {_label(data_sets[row])!r})"
+        advice = "leave it empty if it is missing, or remove the column"
+    return ScoresError(
+        f"column {name!r} holds {value!r} in row {row}{where}, which is no number: "
+        f"correct it, {advice}"
+    )
+
+
+def number_in(text: str) -> float:
+    """Return the number that a text is, NaN if it says that there is none.
+
+    Raises
+    ------
+    ValueError
+        It is no number.
+    """
+    if text.strip().casefold() in _MISSING:
+        return float("nan")
+    if "_" in text:
+        raise ValueError(text)
+    return float(text)
+
+
+def _like_a_number(value: object) -> bool:
+    """Say whether a text reads as a number, or as a missing one."""
+    if not isinstance(value, str):
+        return False
+    try:
+        number_in(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
+    """Turn a long table round: index (data set, fold), a column per algorithm."""
+    import pandas as pd  # noqa: PLC0415
+
+    data_set, algorithm, score = (str(found[place]) for place in (0, 1, 3))
+    fold = found.fold or "\0fold"
+    keys = [data_set, algorithm] if found.fold is None else [data_set, algorithm, fold]
+    _labels(frame, keys)
+    labels = pd.DataFrame({name: [_label(value) for value in frame[name]] for name in keys})
+    again = labels[labels.duplicated()]
+    if len(again):
+        where = ", ".join(f"{name} {again.iloc[0][name]!r}" for name in keys)
+        hint = "" if found.fold else "; if they are folds or runs, name their column, fold=.."
+        raise ScoresError(f"more than one score for {where}{hint}")
+    frame = labels.assign(**{score: _numbers(frame[score], score, list(frame[data_set]))})
+    if found.fold is None:
+        frame = frame.assign(**{fold: "0"})
+    wide = frame.set_index([data_set, fold, algorithm])[score].unstack()  # noqa: PD010
+    order = list(dict.fromkeys(labels[algorithm]))
+    rows = list(dict.fromkeys(zip(frame[data_set], frame[fold], strict=True)))
+    return wide.reindex(index=rows, columns=order)
+
+
+def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
+    """Give a wide table its index (data set, fold)."""
+    import pandas as pd  # noqa: PLC0415
+
+    keys = [name for name in (found.data_set, found.fold) if name is not None]
+    _labels(frame, keys)
+    data_sets = range(len(frame)) if found.data_set is None else frame[found.data_set]
+    if found.data_set is None and found.fold is not None:
+        raise ScoresError(
+            f"folds in column {found.fold!r}, and no data sets: name theirs, data_set=.."
+        )
+    folds = ["0"] * len(frame) if found.fold is None else frame[found.fold]
+    labels = pd.MultiIndex.from_arrays([[_label(d) for d in data_sets], [_label(f) for f in folds]])
+    again = labels[labels.duplicated()]
+    if len(again):
+        fold = f", fold {again[0][1]!r}" if found.fold else ""
+        hint = "" if found.fold else "; if its rows are folds or runs, name their column, fold=.."
+        raise ScoresError(f"more than one row for data set {again[0][0]!r}{fold}{hint}")
+    wide = frame.drop(columns=keys)
+    named = None if found.data_set is None else list(data_sets)
+    columns = {name: _numbers(wide[name], name, named) for name in map(str, wide)}
+    return pd.DataFrame(columns, index=labels)
+
+
+def _scores(wide: pd.DataFrame, *, maximize: bool) -> Scores:
+    algorithms = tuple(str(name) for name in wide.columns)
+    if len(algorithms) < 2:
+        raise ScoresError(
+            f"{len(algorithms)} algorithm(s) ({', '.join(algorithms)}): give at least 2 to compare"
+        )
+    places: dict[str, list[int]] = {}
+    for row, (data_set, _) in enumerate(wide.index):
+        places.setdefault(data_set, []).append(row)
+    values = wide.to_numpy(dtype=np.float64)
+    if np.isnan(values).all():
+        raise ScoresError("there is no score in the table: every cell is missing")
+    for name, column in zip(algorithms, values.T, strict=True):
+        if np.isnan(column).all():
+            raise ScoresError(f"algorithm {name!r} has no score at all: leave it out")
+    values = -values if maximize else values
+    runs = np.full((len(places), max(map(len, places.values())), len(algorithms)), np.nan)
+    for place, rows in enumerate(places.values()):
+        runs[place, : len(rows)] = values[rows]
+    known = (~np.isnan(runs)).sum(axis=1)
+    uneven = (known > 0) & (known < known.max(axis=1, keepdims=True))
+    costs = np.array([_snapped(over_runs(block).mean) for block in runs])
+    return Scores(algorithms, tuple(places), costs, runs, int(uneven.sum()))
+
+
+def _snapped(row: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Make costs equal that follow each other within the tolerance."""
+    order = np.argsort(row, kind="stable")  # NaN last
+    snapped = row.copy()
+    for before, here in pairwise(order):
+        low, high = row[before], row[here]
+        near = np.isfinite(low) and np.isfinite(high)
+        if near and high / 2 - low / 2 <= _TOLERANCE * max(abs(low), abs(high)) / 2:
+            snapped[here] = snapped[before]
+    return snapped

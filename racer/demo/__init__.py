@@ -1,6 +1,0 @@
-"""The job of `racer demo`: which settings of SciPy's differential evolution work best."""
-
-from racer.demo.differential_evolution import configurations, evaluate
-from racer.demo.problems import Problem, problems
-
-__all__ = ["Problem", "configurations", "evaluate", "problems"]

@@ -1,0 +1,332 @@
+"""Reading a store: what was raced, what came of it, and whether that can be believed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import struct
+from contextlib import closing, contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from racer.errors import StoreError
+from racer.store.jsonable import is_plain
+from racer.store.schema import (
+    APPLICATION_ID,
+    SCHEMA,
+    TABLES,
+    OutcomeRow,
+    checksum,
+    digest,
+)
+from racer.store.setup import Setup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "CandidateRow",
+    "Ending",
+    "Reader",
+    "VerdictRow",
+    "connect",
+    "explained",
+    "has_log",
+    "look_at",
+    "open_to_read",
+    "refuse_directory",
+    "settings_digest",
+]
+
+_PATIENCE = 30.0  # seconds to wait for a viewer that holds the file
+
+
+def connect(path: str, mode: str) -> sqlite3.Connection:
+    """Open a file; `mode` is "ro", "rw", "rwc" (may create it), or "immutable"."""
+    how = "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}"
+    return sqlite3.connect(
+        f"{Path(path).absolute().as_uri()}?{how}",
+        uri=True,
+        isolation_level=None,
+        timeout=_PATIENCE,
+    )
+
+
+_WHAT_TO_DO = {
+    "SQLITE_FULL": "make room, then go on where it stopped: what was recorded is safe",
+    "SQLITE_IOERR": "the disk, or a limit on file sizes, failed it: what was recorded is safe",
+    "SQLITE_READONLY": "it can be read, but not written: make file and directory writable",
+    "SQLITE_PERM": "make file and directory readable and writable",
+    "SQLITE_CANTOPEN": "it cannot be opened: see that file and directory can be read and written",
+    "SQLITE_BUSY": "another program holds it: close that one",
+    "SQLITE_LOCKED": "another program holds it: close that one",
+    "SQLITE_NOTADB": "this is not a store, or its beginning is damaged; it was left as it is",
+    "SQLITE_CORRUPT": "it is damaged, and was left as it is: put a copy in its place",
+    "SQLITE_TOOBIG": "it does not fit into a store",
+}
+
+
+@contextmanager
+def explained(path: str) -> Iterator[None]:
+    """Turn errors of SQLite and of the file system into a StoreError that names the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", None) or ""
+        advice = next((text for code, text in _WHAT_TO_DO.items() if name.startswith(code)), "")
+        raise StoreError(f"store {path!r}: {error}{advice and ': '}{advice}") from error
+    except OSError as error:
+        raise StoreError(
+            f"store {path!r}: {error}: see that file and directory can be read and written"
+        ) from error
+
+
+class VerdictRow(NamedTuple):
+    """What was decided after a block."""
+
+    block: int
+    best: int | None
+    dropped: str  # JSON
+
+
+class Ending(NamedTuple):
+    """How a race ended."""
+
+    ended: str
+    dropped: str  # JSON
+
+
+class CandidateRow(NamedTuple):
+    """A configuration that a tuner sampled."""
+
+    candidate: int
+    value: str  # JSON
+
+
+class Reader:
+    """What a store says, over an open connection."""
+
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self.connection = connection
+
+    def setup(self) -> Setup:
+        """Return settings, candidates and instances.
+
+        Raises
+        ------
+        StoreError
+            Not as they were written.
+        """
+        texts: dict[str, list[tuple[Any, Any]]] = {}
+        for table, key in (("settings", "name"), ("candidates", "1"), ("instances", "1")):
+            columns = "name, value" if key == "name" else f"{table[:-1]}, value"
+            texts[table] = self.rows(f"SELECT {columns} FROM {table} ORDER BY {key}")  # noqa: S608
+        settings = dict(texts["settings"])
+        if "space" in settings:  # sampled from it, not given: no part of what is raced
+            texts["candidates"] = []
+        written = settings.pop("checksum", None)
+        try:
+            found = settings_digest(settings, texts["candidates"], texts["instances"])
+            if written != found:
+                self.damaged("settings, candidates and instances do not match their checksum")
+            setup = Setup(
+                {name: json.loads(text) for name, text in settings.items()},
+                [json.loads(text) for _, text in texts["candidates"]],
+                [json.loads(text) for _, text in texts["instances"]] or None,
+            )
+        except (TypeError, ValueError, AttributeError, UnicodeError) as error:
+            self.damaged(f"settings, candidates or instances cannot be read ({error})")
+        return setup
+
+    def outcomes(self) -> Iterator[OutcomeRow]:
+        """Yield the outcomes in order of block and candidate, each checked."""
+        query = (
+            "SELECT block, candidate, attempt, status, value, seconds, worker, message, checksum "
+            "FROM outcomes ORDER BY block, candidate"
+        )
+        with explained(self.path):
+            for *row, written in self.connection.execute(query):
+                try:
+                    sound = checksum(tuple(row)) == written
+                except (struct.error, TypeError, ValueError):
+                    sound = False
+                if not sound:
+                    self.damaged(
+                        f"the outcome of candidate {row[1]} on block {row[0]} does not match its "
+                        "checksum"
+                    )
+                yield OutcomeRow(*row)
+
+    def verdicts(self) -> Iterator[VerdictRow]:
+        """Yield the verdicts in order of block."""
+        with explained(self.path):
+            query = "SELECT block, best, dropped FROM verdicts ORDER BY block"
+            yield from map(VerdictRow._make, self.connection.execute(query))
+
+    def sampled(self) -> Iterator[CandidateRow]:
+        """Yield the configurations that a tuner has sampled, in order."""
+        with explained(self.path):
+            query = "SELECT candidate, value FROM candidates ORDER BY candidate"
+            yield from map(CandidateRow._make, self.connection.execute(query))
+
+    def ending(self) -> Ending | None:
+        """Return how the race ended, None if it has not."""
+        rows = self.rows("SELECT ended, dropped FROM ending")
+        if len(rows) > 1:
+            self.damaged("it has more than one ending")
+        return Ending._make(rows[0]) if rows else None
+
+    def check_schema(self) -> None:
+        """Raise StoreError unless the tables are those of this version, and are whole."""
+        found = self.rows("SELECT type, name, sql FROM sqlite_master")
+        tables = {name: sql for kind, name, sql in found if kind == "table"}
+        if any(tables.get(name) != sql.strip() for name, sql in TABLES.items()):
+            self.damaged("its tables are not those of a store")
+        if any(kind == "trigger" for kind, _, _ in found):
+            self.damaged("it has triggers, which no store has")
+        verdict = self.rows("PRAGMA quick_check(1)")[0][0]
+        if verdict != "ok":
+            self.damaged(str(verdict))
+
+    def damaged(self, what: str) -> None:
+        """Raise StoreError: damage that SQLite does not see."""
+        raise StoreError(
+            f"store {self.path!r}: {what}: it is damaged, or was changed by hand, and was left as "
+            "it is: put a copy in its place"
+        )
+
+    def rows(self, query: str) -> list[Any]:
+        """Return the rows of a query."""
+        with explained(self.path):
+            return self.connection.execute(query).fetchall()
+
+    def how_to_resume(self) -> str:
+        """Return the call that goes on with this race."""
+        setup = self.setup()
+        needed = [
+            name
+            for name, parts in (
+                ("candidates", setup.candidates),
+                ("instances", setup.instances),
+                ("decider", setup.settings["decider"]),
+                ("test_instances", setup.settings.get("test_instances")),
+            )
+            if not is_plain(parts)
+        ]
+        space = setup.settings.get("space")
+        if isinstance(space, dict) and space.get("repair"):
+            needed.append("space")
+        arguments = "".join(f", {name}=.." for name in needed)
+        return f"racer.resume({self.path!r}, evaluate{arguments})"
+
+
+def settings_digest(
+    settings: dict[str, str], candidates: list[tuple[int, str]], instances: list[tuple[int, str]]
+) -> str:
+    """Return the checksum over everything that says what is raced, as it is written."""
+    rows: Iterator[tuple[Any, str]] = chain(sorted(settings.items()), candidates, instances)
+    return digest(f"{key}={text}" for key, text in rows)
+
+
+def refuse_directory(path: str) -> None:
+    """Raise StoreError if a directory is where a store should be."""
+    with explained(path):
+        is_directory = Path(path).is_dir()
+    if is_directory:
+        raise StoreError(f"store {path!r}: this is a directory; give the path of a file")
+
+
+def look_at(path: str) -> bool:
+    """Say whether there is a race in a file, which is not written to.
+
+    Returns
+    -------
+    bool
+        False: no such file, or one without anything in it.
+
+    Raises
+    ------
+    StoreError
+        Another kind of file, or a newer one.
+    """
+    refuse_directory(path)
+    with explained(path):
+        if not os.path.lexists(path) or not Path(path).stat().st_size:
+            if has_log(path):
+                raise StoreError(
+                    f"store {path!r}: it is empty or gone, but its log {path + '-wal'!r} is there: "
+                    "put a copy of the store in its place, or remove the log as well"
+                )
+            return False
+    # never opened but through SQLite: to close it would drop the locks that this process has on it
+    with explained(path), closing(_reading(path)) as connection:
+        try:
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            (entries,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorname", "") != "SQLITE_NOTADB":
+                raise
+            raise _no_store(path) from None
+    if not pages:  # too short for a database
+        raise _no_store(path)
+    if application == 0 and entries == 0:
+        return False
+    if application != APPLICATION_ID:
+        raise _foreign(path)
+    if not 1 <= version <= SCHEMA:
+        raise StoreError(
+            f"store {path!r} has schema {version}, and this version of racer reads schemas 1 to "
+            f"{SCHEMA}: install the version that wrote it, or a newer one; the file was left as "
+            "it is"
+        )
+    return True
+
+
+def no_race_in(path: str) -> StoreError:
+    """Return the error for a store that does not exist, or that nothing was written to."""
+    what = "there is no race in it" if os.path.lexists(path) else "there is no such file"
+    return StoreError(
+        f"store {path!r}: {what}; racer.race(.., store={path!r}), or racer.tune, begins one"
+    )
+
+
+def _no_store(path: str) -> StoreError:
+    return StoreError(f"store {path!r}: this is not a store; it was left as it is")
+
+
+def _foreign(path: str) -> StoreError:
+    return StoreError(
+        f"store {path!r}: this is an SQLite database of something else; it was left as it is"
+    )
+
+
+def _reading(path: str) -> sqlite3.Connection:
+    """Open to read. Without a log beside it nobody writes, and SQLite needs no files of its own."""
+    return connect(path, "ro" if has_log(path) else "immutable")
+
+
+def has_log(path: str) -> bool:
+    """Say whether there is something in the write-ahead log: a race runs, or was killed."""
+    log = Path(f"{path}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+@contextmanager
+def open_to_read(path: str) -> Iterator[Reader]:
+    """Open the store at `path`; it is not locked, and not written to.
+
+    Raises
+    ------
+    StoreError
+        No such file, or nothing that this version can read.
+    """
+    if not look_at(path):
+        raise no_race_in(path)
+    with explained(path), closing(_reading(path)) as connection:
+        connection.execute("BEGIN")  # one view of it, whatever is written meanwhile
+        yield Reader(path, connection)

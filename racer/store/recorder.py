@@ -1,0 +1,185 @@
+"""Verdicts as they fall: recorded, or compared with what is recorded."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from racer.errors import StoreError
+from racer.racing.budget import Budget
+from racer.racing.events import BlockCompleted, CandidatesAdded, RaceEnded
+from racer.store.jsonable import decode, dumps, encode, same
+from racer.store.reader import CandidateRow, Ending, VerdictRow
+from racer.store.setup import VERSION, rebuilt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from racer.racing.events import Callback, Elimination, RaceCompleted
+    from racer.store.reader import Reader
+
+    Event = BlockCompleted | RaceEnded | CandidatesAdded | RaceCompleted
+
+__all__ = ["Recorder"]
+
+
+class Recorder:
+    """A callback that compares each verdict with the recorded one, or hands it on to be recorded.
+
+    After `expect`, what comes waits for `go_on`: a run samples its first candidates when it is
+    made, and only then can it be seen whether it is the recorded one.
+
+    Parameters
+    ----------
+    record : callable
+        Called with each verdict, sampled candidate and ending that has not been recorded.
+    watchers : sequence of callable
+        Told of each block that was not replayed, and of the end.
+    """
+
+    def __init__(
+        self,
+        record: Callable[[VerdictRow | Ending | CandidateRow], object],
+        watchers: Sequence[Callback] = (),
+    ) -> None:
+        self._record = record
+        self._watchers = watchers
+        self._verdicts: Iterator[VerdictRow] = iter(())
+        self._sampled: Iterator[CandidateRow] = iter(())
+        self._ending: Ending | None = None
+        self._where = self._hint = ""
+        self.replaying = False
+        self._waiting: list[Event] | None = None
+
+    def expect(self, reader: Reader, settings: dict[str, Any]) -> dict[str, Any]:
+        """Compare what comes with what `reader` says; return the settings of the race to make.
+
+        These are those given, with the recorded seed if they have none.
+        """
+        recorded = reader.setup().settings
+        if settings["seed"] is None:
+            settings = {**settings, "seed": rebuilt(reader.path, "seed", recorded.get("seed"))}
+        self._where = f"store {reader.path!r}"
+        self._hint = (
+            f"Begun by racer {recorded.get('racer')}, now racer {VERSION}: either the "
+            "versions (of racer, NumPy, SciPy) decide otherwise, or the decider does"
+        )
+        same_budget = same(recorded.get("budget"), encode(_budgets(settings["budget"])))
+        if not same_budget:
+            self._hint = (
+                "The budget is larger than recorded, which changes what a decider decides that "
+                "plans by it (halving, bayesian-best): give the recorded one, or begin a new store"
+            )
+        self._verdicts = reader.verdicts()
+        if "space" in recorded:
+            self._sampled = reader.sampled()
+        if same_budget:
+            self._ending = reader.ending()
+        self.replaying = True
+        self._waiting = []
+        return settings
+
+    def __call__(self, event: Event) -> None:
+        """Take in an event."""
+        if self._waiting is not None:
+            self._waiting.append(event)
+        elif isinstance(event, BlockCompleted):
+            self._compare_verdict(event)
+        elif isinstance(event, RaceEnded):
+            self._compare_ending(event)
+        elif isinstance(event, CandidatesAdded):
+            self._compare_candidates(event)
+        if self._waiting is None and (not self.replaying or isinstance(event, RaceEnded)):
+            for watcher in self._watchers:
+                watcher(event)
+
+    def go_on(self) -> None:
+        """Take in what has waited, and from now on whatever comes."""
+        waiting, self._waiting = self._waiting, None
+        for event in waiting or ():
+            self(event)
+
+    def _compare_verdict(self, event: BlockCompleted) -> None:
+        best = None if event.best is None else int(event.best)
+        now = VerdictRow(event.block, best, _dropped(event.eliminated))
+        recorded = next(self._verdicts, None)
+        if recorded is None:
+            self._record(now)
+        elif recorded[:2] != now[:2] or not _agree(recorded.dropped, now.dropped):
+            self._refuse(f"block {event.block}", _told(recorded), _told(now))
+
+    def _compare_ending(self, event: RaceEnded) -> None:
+        now = Ending(event.ended.value, _dropped(event.eliminated))
+        if self._ending is None:
+            self._record(now)
+        elif self._ending.ended != now.ended or not _agree(self._ending.dropped, now.dropped):
+            self._refuse("the end", _told(self._ending), _told(now))
+
+    def _compare_candidates(self, event: CandidatesAdded) -> None:
+        for number, config in enumerate(event.configs, event.first):
+            now = CandidateRow(number, dumps(encode(config)))
+            recorded = next(self._sampled, None)
+            if recorded is None:
+                self._record(now)
+            elif recorded != now:
+                raise StoreError(
+                    f"{self._where}: replayed, it samples otherwise: candidate {number} is "
+                    f"{recorded.value} in the record, and {now.value} now. {self._hint}; the "
+                    "file was left as it is"
+                )
+
+    def _refuse(self, place: str, recorded: str, now: str) -> None:
+        raise StoreError(
+            f"{self._where}: replayed, its verdict at {place} comes out otherwise: recorded is "
+            f"{recorded}; now it is {now}. {self._hint}; the file was left as it is"
+        )
+
+    def all_came(self) -> bool:
+        """Say whether all recorded verdicts and candidates have come by."""
+        return next(self._verdicts, None) is None and next(self._sampled, None) is None
+
+
+def _budgets(given: Any) -> Budget | list[Budget]:
+    """Return the budget of a contest, or those of a run that went on from its end."""
+    budgets = Budget.each(given)
+    return budgets[0] if len(budgets) == 1 else list(budgets)
+
+
+def _told(verdict: VerdictRow | Ending) -> str:
+    if isinstance(verdict, Ending):
+        return f"ended={verdict.ended!r}, dropped={verdict.dropped}"
+    return f"block={verdict.block}, best={verdict.best}, dropped={verdict.dropped}"
+
+
+def _dropped(eliminations: Iterable[Elimination]) -> str:
+    """Write who went, in the order of `Drop`."""
+    return dumps(
+        [
+            {
+                "candidate": int(gone.candidate),
+                "reason": encode(gone.reason),
+                "against": int(gone.against),
+                "probability": encode(float(gone.probability)),
+                "measure": encode(gone.measure),
+            }
+            for gone in eliminations
+        ]
+    )
+
+
+def _agree(recorded: str, now: str) -> bool:
+    """Say whether two lists of drops are the same; probabilities may differ in the last digits."""
+    if recorded == now:
+        return True
+    try:
+        pairs = zip(json.loads(recorded), json.loads(now), strict=True)
+        return all(_same_drop(one, other) for one, other in pairs)
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return False
+
+
+def _same_drop(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    p, q = (decode(drop.pop("probability")) for drop in (one, other))
+    close = math.isclose(p, q, rel_tol=1e-6, abs_tol=1e-12) or (math.isnan(p) and math.isnan(q))
+    return close and one == other

@@ -1,0 +1,176 @@
+"""What a recorded race was made of, and whether what is given now makes the same one."""
+
+from __future__ import annotations
+
+import warnings
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from racer.errors import RacerWarning, StoreError
+from racer.evaluate.command import IDENTITY
+from racer.racing.budget import Budget
+from racer.store.jsonable import decode, encode, qualified_name, same, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from racer.evaluate.objective import Objective
+    from racer.racing.race import Race
+    from racer.tuner.tuner import Tuner
+
+__all__ = ["VERSION", "Setup", "rebuilt", "refuse_differences", "refuse_other_kind", "set_up"]
+
+VERSION = version("racer-tuning")
+"""Read once: later the process may have lost the right to read what is installed."""
+
+
+_LISTS = (("choices",), ("levels",))  # of a parameter
+
+
+class Setup(NamedTuple):
+    """All that says what is raced, encoded."""
+
+    settings: dict[str, Any]
+    candidates: list[Any]
+    instances: list[Any] | None
+
+
+def set_up(race: Race | Tuner, evaluate: Objective, how: Mapping[str, Any]) -> Setup:
+    """Encode a race, the name of its objective, and how that is evaluated."""
+    settings = {"racer": VERSION, "evaluate": qualified_name(evaluate)}
+    return Setup(
+        {name: encode(value) for name, value in {**settings, **race.settings, **how}.items()},
+        [encode(config) for config in race.given_candidates],
+        None if race.instances is None else [encode(instance) for instance in race.instances],
+    )
+
+
+def rebuilt(path: str, name: str, encoded: Any) -> Any:
+    """Return what was encoded.
+
+    Raises
+    ------
+    StoreError
+        It was only described.
+    """
+    try:
+        return decode(encoded)
+    except ValueError:
+        raise StoreError(
+            f"store {path!r} only describes its {name}, which JSON cannot hold: pass the same "
+            f"again, racer.resume(.., {name}=..)"
+        ) from None
+
+
+def refuse_other_kind(path: str, recorded: Setup, *, tuned: bool) -> None:
+    """Refuse a race where a run of races goes on, and the other way round.
+
+    Raises
+    ------
+    StoreError
+        With the call that goes on with what is there.
+    """
+    was_tuned = "space" in recorded.settings
+    if was_tuned != tuned:
+        what, call = ("run of races", "racer.tune") if was_tuned else ("race", "racer.race")
+        raise StoreError(
+            f"store {path!r} holds a {what}: go on with {call} or racer.resume, or give another store"
+        )
+
+
+def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
+    """Compare what is given with what is recorded.
+
+    Warns
+    -----
+    RacerWarning
+        Another name of `evaluate`, or another version of racer: the verdicts will tell.
+
+    Raises
+    ------
+    StoreError
+        A difference that would make it another race, with both values.
+    """
+    refuse_other_kind(path, recorded, tuned="space" in given.settings)
+    for name in sorted(recorded.settings.keys() | given.settings.keys()):
+        old, new = recorded.settings.get(name), given.settings.get(name)
+        if not same(old, new):
+            _heed(path, name, old, new)
+    for name in ("candidates", "instances"):
+        olds, news = getattr(recorded, name), getattr(given, name)
+        if (olds is None) != (news is None) or len(olds or ()) != len(news or ()):
+            count = [None if values is None else len(values) for values in (news, olds)]
+            _refuse(path, f"number of {name}", *count)
+        for index, (new, old) in enumerate(zip(news or (), olds or (), strict=True)):
+            if not same(new, old):
+                _refuse(path, f"{name[:-1]} {index}", new, old)
+
+
+def _heed(path: str, name: str, old: Any, new: Any) -> None:
+    """Refuse a setting that differs, unless that is allowed."""
+    if name == "racer":
+        _warn(path, f"was begun by racer {old} and goes on with {new}")
+    elif name == "evaluate":
+        if all(str(value).startswith(IDENTITY) for value in (old, new)):
+            _refuse(path, name, new, old)
+        if not _same_function(str(old), str(new)):
+            _warn(path, f"was begun with evaluate={old} and goes on with {new}")
+    elif name == "space":
+        place, *values = _where_they_differ(new, old)
+        _refuse(path, name + place, *values)
+    elif name != "budget" or not _goes_on(decode(new), rebuilt(path, name, old)):
+        _refuse(path, name, new, old)
+
+
+def _where_they_differ(new: Any, old: Any, *path: Any) -> tuple[str, Any, Any]:
+    """Return the place of the first difference between two spaces, and what stands there."""
+    if path == ("parameters",):  # by their names
+        new, old = ({item["name"]: item for item in items} for items in (new, old))
+    if path == ("forbidden",) or (path[:1] == ("parameters",) and path[2:] in _LISTS):
+        return _what_only_one_has(new, old)
+    if not isinstance(new, dict) or not isinstance(old, dict) or len(path) > 2:
+        return "", new, old
+    if list(new) != list(old):  # another set of parameters; or one of another type
+        return _what_only_one_has(list(new), list(old)) if len(path) == 1 else ("", new, old)
+    name = next(name for name in new if not same(new[name], old[name]))
+    place, *values = _where_they_differ(new[name], old[name], *path, name)
+    return f"[{name!r}]{place}", *values
+
+
+def _what_only_one_has(new: list[Any], old: list[Any]) -> tuple[str, Any, Any]:
+    """Return of two lists what stands in one only; all, where they differ in their order."""
+    here, there = ([v for v in one if v not in other] for one, other in ((new, old), (old, new)))
+    return (" (only in one)", here, there) if here or there else ("", new, old)
+
+
+def _goes_on(new: Budget | list[Budget], old: Budget | list[Budget]) -> bool:
+    """Say whether a budget allows all that the recorded one did, and more."""
+    if isinstance(new, list):
+        olds = old if isinstance(old, list) else [old]
+        return new[: len(olds)] == olds
+    return isinstance(old, Budget) and new.is_larger(old)
+
+
+def _same_function(old: str, new: str) -> bool:
+    """Say whether two names may mean the same: modules are run, or imported from elsewhere."""
+    old, new = (name.removeprefix("__main__.") for name in (old, new))
+    return f".{old}".endswith(f".{new}") or f".{new}".endswith(f".{old}")
+
+
+def _warn(path: str, what: str) -> None:
+    warnings.warn(
+        f"the race in {path!r} {what}; whether its verdicts come out the same is checked",
+        RacerWarning,
+        stacklevel=2,
+    )
+
+
+def _refuse(path: str, name: str, new: Any, old: Any) -> None:
+    room = ""
+    if name == "budget":
+        last = "the last of them, or " if isinstance(old, list) else ""
+        room = f" ({last}a larger one is allowed)"
+    raise StoreError(
+        f"{name} is {shown(new)}, but the race in {path!r} has {shown(old)}{room}: give that, "
+        "or another store"
+    )

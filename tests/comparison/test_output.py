@@ -1,0 +1,184 @@
+"""A comparison told to others: tables, prose, references, JSON, pictures."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import racer
+from racer.comparison.render.tables import escape_latex, latex, markdown, shown
+from racer.errors import SettingError
+from racer.report import cite
+
+METHODS = ("bayesian-friedman", "friedman", "signed-rank", "bradley-terry", "plackett-luce")
+
+
+def scores(n=20, k=4, seed=0):
+    values = np.random.default_rng(seed).normal(size=(n, k)) + 0.7 * np.arange(k)
+    return pd.DataFrame(values, columns=[f"alg_{c}" for c in "abcdefghijklmnop"[:k]])
+
+
+@pytest.fixture(scope="module", params=METHODS)
+def comparison(request):
+    return racer.compare(scores(), request.param)
+
+
+def test_text_has_all_algorithms_pairs_and_notes(comparison):
+    text = str(comparison)
+    assert comparison.title in text
+    for row in comparison.pairs.itertuples():
+        pattern = rf"^\s+{row.better}\s+{row.worse}\s.*{row.decision}$"
+        assert re.search(pattern, text, re.MULTILINE)
+    assert len(comparison.pairs) == 6
+    assert comparison.meaning in text
+
+
+def test_markdown(comparison):
+    text = comparison.to_markdown()
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(rows) == (2 + 4) + (2 + 6)
+    assert "4 algorithms on 20 data sets; smaller is better" in text
+    assert ("That all are alike is rejected" in text) == (comparison.omnibus is not None)
+    assert "better: " in text
+    assert r"alg\_a" in text
+    for block in (rows[:6], rows[6:]):
+        assert len({line.count("|") for line in block}) == 1
+
+
+def test_latex(comparison):
+    text = comparison.to_latex()
+    for environment in ("table", "tabular"):
+        assert text.count(rf"\begin{{{environment}}}") == text.count(rf"\end{{{environment}}}") == 2
+    assert r"alg\_a" in text
+    assert "4 algorithms on 20 data sets; smaller is better" in text
+    assert not re.search(r"(?<!\\)[_#%]", text)
+    for body in re.findall(r"\\midrule\n(.*?)\n\\bottomrule", text, re.DOTALL):
+        columns = {line.count(" & ") for line in body.splitlines()}
+        assert len(columns) == 1
+        assert all(line.endswith(r" \\") for line in body.splitlines())
+
+
+def test_prose_has_the_facts(comparison):
+    text = comparison.prose()
+    assert text.startswith("4 algorithms were compared on 20 data sets by the ")
+    order = ", ".join(comparison.ranking["algorithm"])
+    assert order in text
+    tally = comparison.pairs["decision"].value_counts()
+    assert f"{tally['better']} better" in text
+    for key in comparison.references:
+        assert cite.REFERENCES[key].called in text
+    if comparison.omnibus is not None:
+        assert "was rejected at level 0.05" in text
+    assert racer.__version__ in text
+    assert "seed 0" in text
+    assert text.count("(") == text.count(")")
+
+
+def test_references_are_bibtex(comparison):
+    text = comparison.cite()
+    assert re.findall(r"^@\w+{(\w+),$", text, re.MULTILINE) == list(comparison.references)
+    assert text.count("{") == text.count("}")
+
+
+def test_every_reference_has_author_title_and_year():
+    for key, (called, _, fields) in cite.REFERENCES.items():
+        assert {"author", "title", "year"} <= set(fields)
+        assert fields["year"] in key
+        assert fields["year"] in called
+    with pytest.raises(SettingError, match="no reference 'nobody1900'"):
+        cite.bibtex(["nobody1900"])
+
+
+def test_json(comparison):
+    loaded = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
+    assert loaded["method"] == comparison.method
+    assert loaded["pairs"][0]["better"] == comparison.pairs["better"].iloc[0]
+    assert len(loaded["ranking"]) == 4
+    assert "details" not in loaded
+
+
+def test_what_is_not_finite_is_null_in_json():
+    alike = pd.DataFrame([[1, 2, 3]] * 6, columns=list("abc"))
+    comparison = racer.compare(alike, "friedman")
+    assert comparison.omnibus.statistic == np.inf
+    assert comparison.to_dict()["omnibus"]["statistic"] is None
+
+
+def test_the_frame_is_a_copy(comparison):
+    frame = comparison.to_frame()
+    frame["better"] = "changed"
+    assert "changed" not in set(comparison.pairs["better"])
+
+
+def test_repr_is_short(comparison):
+    assert re.fullmatch(
+        rf"Comparison\(method='{comparison.method}', algorithms=4, data_sets=20, "
+        r"decided=\d of 6 pairs\)",
+        repr(comparison),
+    )
+
+
+def test_numbers_as_shown():
+    assert [shown(v, "p_value") for v in (0.0, 1e-9, 0.0004, 0.04999, 1.0)] == [
+        *("<0.001", "<0.001", "<0.001", "0.050", "1.000")
+    ]
+    assert shown(0.9999, "probability") == ">0.999"
+    assert shown(0.0, "strength") == "0.000"
+    assert shown(12, "wins") == "12"
+
+
+def test_tables_of_text():
+    assert markdown(["a", "b"], [["1", "long"]]) == "| a | b    |\n|---|------|\n| 1 | long |"
+    assert escape_latex(r"50% of a_b & <c\d>") == (r"50\% of a\_b \& $<$c\textbackslash{}d$>$")
+    assert r"\caption{a\_b}" in latex(["x"], [["1"]], caption="a_b", align="r")
+
+
+class TestPictures:
+    kinds = {  # noqa: RUF012
+        "bayesian-friedman": ["critical-difference", "pairs"],
+        "friedman": ["critical-difference"],
+        "signed-rank": ["pairs"],
+        "bradley-terry": ["pairs"],
+        "plackett-luce": ["winning", "pairs"],
+    }
+
+    def test_each_that_there_is(self, comparison):
+        for kind in (None, *self.kinds[comparison.method]):
+            comparison.plot(kind).figure.savefig(io.BytesIO(), dpi=40)
+
+    def test_others_are_refused_with_those_that_there_are(self, comparison):
+        possible = self.kinds[comparison.method]
+        for kind in {"critical-difference", "pairs", "winning", "posterior", "pie"} - {*possible}:
+            with pytest.raises(SettingError, match=f"has {', '.join(possible)}"):
+                comparison.plot(kind)
+
+    def test_the_posterior_of_one_pair(self):
+        comparison = racer.compare(scores(k=2), "signed-rank", rope=0.3, control="alg_b")
+        texts = [text.get_text() for text in comparison.plot().texts]
+        result = comparison.details
+        assert f"alg_b better\n{result.better:.3f}" in texts
+        assert f"alg_a better\n{result.worse:.3f}" in texts
+        assert comparison.plot("pairs").get_yticklabels()[0].get_text() == "alg_a > alg_b"
+
+    def test_of_many_pairs_those_with_the_first(self):
+        comparison = racer.compare(scores(k=15), "bradley-terry")
+        ax = comparison.plot()
+        first = comparison.ranking["algorithm"].iloc[0]
+        assert len(ax.get_yticklabels()) == 14
+        assert f"(pairs with {first} only)" in ax.get_xlabel()
+
+    def test_bars_over_those_not_told_apart_from_a_control(self):
+        comparison = racer.compare(scores(n=8), "friedman", control="alg_b")
+        names = comparison.ranking["algorithm"].tolist()
+        open_pairs = comparison.pairs[comparison.pairs["decision"] != "better"]
+        alike = {"alg_b", *open_pairs["better"], *open_pairs["worse"]}
+        assert 1 < len(alike) < 4
+        dots = [line for line in comparison.plot().lines if line.get_marker() == "o"]
+        assert len(dots) == 1
+        ranks = comparison.ranking["mean_rank"].tolist()
+        assert sorted(dots[0].get_xdata()) == sorted(
+            rank for name, rank in zip(names, ranks, strict=True) if name in alike
+        )

@@ -1,0 +1,175 @@
+"""Tables as users have them: what is read as what, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from racer.comparison.columns import Columns
+from racer.comparison.scores import read_scores
+from racer.errors import ScoresError, SettingError
+
+
+def read(frame, *, maximize=False, **columns):
+    return read_scores(frame, Columns(**columns), maximize=maximize)
+
+
+WIDE = pd.DataFrame({"db": ["x", "y", "z"], "A": [1.0, 2.0, 3.0], "B": [2.0, np.nan, 1.0]})
+FOLDS = pd.DataFrame(
+    [(d, f, a, v) for d in "xy" for f in (1, 2) for a, v in (("A", f), ("B", f + ord(d) - 119))],
+    columns=["Data set", "fold", "classifier", "accuracy"],
+)
+
+
+def same(first, second):
+    assert first.algorithms == second.algorithms
+    assert first.data_sets == second.data_sets
+    np.testing.assert_array_equal(first.costs, second.costs)
+
+
+def test_a_wide_table():
+    scores = read(WIDE)
+    assert (scores.algorithms, scores.data_sets) == (("A", "B"), ("x", "y", "z"))
+    np.testing.assert_array_equal(scores.costs, [[1, 2], [2, np.nan], [3, 1]])
+    assert (scores.n_missing, scores.n_folds, scores.n_uneven) == (1, 1, 0)
+    assert scores.complete.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        WIDE.set_index("db"),
+        WIDE.set_index(WIDE["db"].rename(None)).drop(columns="db"),
+        WIDE.rename(columns={"db": "whatever"}),
+        WIDE.astype({"db": "category"}),
+        WIDE.convert_dtypes(),
+        WIDE.astype({"A": object, "B": object}),
+        WIDE[["db", "A", "B"]].melt("db", var_name="algorithm", value_name="error"),
+        WIDE.rename(columns={"db": "name"}).melt("name", var_name="Model", value_name="error"),
+        WIDE.melt("db", var_name="Method", value_name="error").dropna(),
+    ],
+)
+def test_other_forms_of_the_same_table(frame):
+    same(read(frame), read(WIDE))
+
+
+def test_data_sets_without_names_are_numbered():
+    assert read(WIDE[["A", "B"]]).data_sets == ("0", "1", "2")
+    assert read([[1, 2], [3, 4]]).algorithms == ("0", "1")
+
+
+def test_larger_is_better_is_turned_round_once():
+    np.testing.assert_array_equal(read(WIDE, maximize=True).costs, -read(WIDE).costs)
+
+
+def test_folds_are_kept_and_averaged():
+    scores = read(FOLDS)
+    assert scores.n_folds == 2
+    np.testing.assert_array_equal(scores.runs[0], [[1, 2], [2, 3]])
+    np.testing.assert_array_equal(scores.costs, [[1.5, 2.5], [1.5, 3.5]])
+    wide = FOLDS.pivot_table(index=["Data set", "fold"], columns="classifier", values="accuracy")
+    same(read(wide), scores)
+    same(read(wide.reset_index()), scores)
+    same(
+        read(FOLDS.sample(frac=1.0, random_state=1).sort_values(["Data set", "classifier"])), scores
+    )
+
+
+def test_a_fold_that_one_algorithm_lacks_is_counted():
+    scores = read(FOLDS.iloc[:-1])
+    assert (scores.n_uneven, scores.n_missing) == (1, 0)
+    assert scores.costs[1, 1] == 3.0
+
+
+def test_columns_named_by_hand():
+    frame = FOLDS.set_axis(["a", "b", "c", "d"], axis=1)
+    same(read(frame, data_set="a", fold="b", algorithm="c", score="d"), read(FOLDS))
+    numbers = WIDE.assign(db=[7, 8, 9]).rename(columns={"db": "id"})
+    assert read(numbers, data_set="id").data_sets == ("7", "8", "9")
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "task_id", "openml-id", "TaskID", "dataset id"])
+def test_a_first_column_of_ids_names_the_data_sets(name):
+    frame = WIDE.assign(db=[3, 11, 7]).rename(columns={"db": name})
+    assert read(frame).data_sets == ("3", "11", "7")
+    assert read(frame).algorithms == ("A", "B")
+
+
+def test_other_whole_numbers_in_a_data_frame_are_scores():
+    frame = WIDE.assign(db=[3, 11, 7]).rename(columns={"db": "grid"})
+    assert read(frame).algorithms == ("grid", "A", "B")
+
+
+def test_what_names_the_data_sets_is_not_proposed_twice():
+    frame = WIDE.assign(notes=["fine", "odd", "fine"])
+    for columns in ({"data_set": "db"}, {}):
+        with pytest.raises(ScoresError, match="column 'notes' holds 'fine'") as caught:
+            read(frame, **columns)
+        assert "data_set=" not in str(caught.value)
+    with pytest.raises(ScoresError, match="data_set='notes'"):
+        read(frame[["A", "B", "notes"]])
+
+
+def test_a_column_of_numbers_called_like_a_label_is_an_algorithm():
+    scores = read(WIDE.rename(columns={"A": "model"}))
+    assert scores.algorithms == ("model", "B")
+
+
+def test_what_is_equal_but_for_rounding_ties():
+    scores = read(pd.DataFrame({"A": [0.1 + 0.2, 1.0], "B": [0.3, 1.0 + 1e-7]}))
+    assert (scores.costs[:, 0] == scores.costs[:, 1]).tolist() == [True, False]
+
+
+def test_failures_are_infinite():
+    assert read([[1, np.inf], [2, 3]]).n_failed == 1
+    assert read([[1, -np.inf], [2, 3]], maximize=True).n_failed == 1
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame(), "table is empty"),
+        (pd.DataFrame(columns=["A", "B"]), "table is empty: 0 rows"),
+        (np.ones(3), "give a DataFrame"),
+        (np.ones((2, 2, 2)), "give a DataFrame"),
+        ([[1], [2]], r"1 algorithm\(s\) \(0\): give at least 2"),
+        (WIDE[["db", "A"]], "at least 2"),
+        (WIDE.assign(A=["1", "2", "n/a"]), r"'1' in row 0 \(data set 'x'\), which is no number"),
+        (WIDE.assign(A=[1, 2, "n/a"]), "column 'A' holds 'n/a' in row 2"),
+        (WIDE.assign(A=[1, 2, 3j]), "column 'A' holds"),
+        (WIDE.assign(A=pd.date_range("2020", periods=3)), "column 'A' holds Timestamp"),
+        (WIDE.assign(A=pd.Series([1, 2, 10**400], dtype=object)), "too large in row 2"),
+        (pd.DataFrame({"A": ["0.1", "x"], "B": [1, 2]}), "column 'A' holds 'x' in row 1, which"),
+        (WIDE.assign(A=["1", "?", "oops"]), r"column 'A' holds 'oops' in row 2 \(data set 'z'\)"),
+        (WIDE.assign(A=[pd.NA, "1", "oops"]), "column 'A' holds 'oops' in row 2"),
+        (FOLDS.assign(accuracy=["1"] * 7 + ["x"]), r"holds 'x' in row 7 \(data set 'y'\)"),
+        (WIDE.assign(A=np.nan, B=np.nan), "every cell is missing"),
+        (WIDE.assign(B=np.nan), "algorithm 'B' has no score at all: leave it out"),
+        (WIDE.set_axis(["db", "A", "A"], axis=1), "column 'A' occurs twice"),
+        (pd.DataFrame([[1, 2]], columns=[1, "1"]), "column '1' occurs twice"),
+        (WIDE.assign(db=["x", "y", "x"]), "more than one row for data set 'x'; if its rows are"),
+        (WIDE.assign(db=["x", None, "z"]), "column 'db' has no value in row 1"),
+        (FOLDS.drop(columns="fold"), "more than one score for Data set 'x', classifier 'A'; if"),
+        (pd.concat([FOLDS, FOLDS]), "Data set 'x', fold '1', classifier 'A'|classifier 'A', fold"),
+        (FOLDS.assign(time=1.0), r"\['accuracy', 'time'\] beside the labels"),
+        (FOLDS.drop(columns="accuracy"), "nothing beside the labels"),
+        (FOLDS.drop(columns=["Data set", "fold"]), "no column of data sets"),
+        (FOLDS.assign(accuracy="high"), "column 'accuracy' holds 'high'"),
+        (WIDE.assign(fold=[1, 2, 3]).drop(columns="db"), "folds in column 'fold', and no data"),
+    ],
+)
+def test_what_cannot_be_read_is_said(frame, message):
+    with pytest.raises(ScoresError, match=message):
+        read(frame)
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind", "message"),
+    [
+        ({"score": "auc"}, SettingError, "score='auc': there is no such column"),
+        ({"score": "A"}, ScoresError, "no column of algorithms"),
+        ({"algorithm": "db", "data_set": "db", "score": "A"}, SettingError, "twice"),
+    ],
+)
+def test_columns_that_cannot_be(columns, kind, message):
+    with pytest.raises(kind, match=message):
+        read(WIDE, **columns)

@@ -1,0 +1,99 @@
+"""The file itself: what stands in it, and how it is written."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from contextlib import closing
+
+import pandas as pd
+import pytest
+
+import racer
+from racer.evaluate.cell import Cell, Outcome
+from racer.store.schema import APPLICATION_ID, SCHEMA, TABLES, checksum
+from racer.store.writer import Store
+
+
+def evaluate(config, instance, seed):
+    if config == 2 and instance == "b":
+        raise ValueError("cold \0 \udcff")
+    return -0.0 if config == 3 else config / 3
+
+
+@pytest.fixture(name="path")
+def _path(tmp_path):
+    path = tmp_path / "run.db"
+    racer.race([1, 2, 3], evaluate, ["a", "b"], budget=24, seed=1, store=path, retries=1)
+    return path
+
+
+def test_it_can_be_read_with_pandas(path):
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        frame = pd.read_sql("SELECT * FROM outcomes", connection)
+        settings = pd.read_sql("SELECT * FROM settings", connection, index_col="name")["value"]
+    scores = frame.pivot_table(index="block", columns="candidate", values="value", dropna=False)
+    assert scores.loc[0].tolist() == [1 / 3, 2 / 3, 0.0]
+    failed = frame[frame["status"] == "failed"].iloc[0]
+    assert (failed["block"], failed["candidate"], failed["attempt"]) == (1, 1, 2)
+    assert "cold \0 \\udcff" in failed["message"]
+    assert math.isnan(failed["value"])
+    assert frame["worker"].str.fullmatch(r".+:\d+").all()
+    assert json.loads(settings["seed"]) == 1
+
+
+def test_a_value_comes_back_to_the_last_bit(path):
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT candidate, value FROM outcomes WHERE block = 0")
+        assert [math.copysign(1, value) for _, value in rows] == [1, 1, -1]
+
+
+def test_the_header_says_what_it_is(path):
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA,)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        assert {name for (name,) in tables} == set(TABLES)
+
+
+def test_a_commit_reaches_the_disk(tmp_path, path):
+    with Store(path) as store:
+        (level,) = store.reader.connection.execute("PRAGMA synchronous").fetchone()
+    assert level == 2  # FULL
+
+
+def test_checksums_are_as_documented(path):
+    with closing(sqlite3.connect(path)) as connection:
+        for *row, written in connection.execute("SELECT * FROM outcomes"):
+            assert checksum(tuple(row)) == written
+
+
+def test_one_file_is_left_and_the_lock(path):
+    assert {file.name for file in path.parent.iterdir()} == {"run.db", "run.db.lock"}
+
+
+def test_an_outcome_is_recorded_once(path):
+    with Store(path) as store, pytest.raises(racer.StoreError, match="UNIQUE"):
+        store.append(Cell(0, 0, None, None, 0), Outcome("ok", 1.0))
+
+
+def test_a_store_without_a_race_has_nothing_to_say(tmp_path):
+    with Store(tmp_path / "new.db") as store:
+        assert not store.holds_a_race
+        with pytest.raises(racer.StoreError, match="no race in it"):
+            store.flush()
+
+
+def test_a_store_can_be_given_by_path_or_text(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    racer.race([1, 2], lambda *cell: 0.5, budget=10, store="with space & ?#%.db")
+    assert (tmp_path / "with space & ?#%.db").exists()
+    assert racer.resume(tmp_path / "with space & ?#%.db", lambda *cell: 0.5).evaluations == 10
+
+
+@pytest.mark.parametrize("store", [None, 7, abs, ["run.db"]], ids=repr)
+def test_what_is_no_path_is_no_store_to_resume(store):
+    with pytest.raises(racer.SettingError, match="give the path of a file, and after it evaluate"):
+        racer.resume(store, lambda config, instance, seed: config)
