@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import racer
+from racer.comparison.render import cite
 from racer.comparison.render.tables import escape_latex, latex, markdown, shown
 from racer.errors import SettingError
-from racer.report import cite
 
 METHODS = ("bayesian-friedman", "friedman", "signed-rank", "bradley-terry", "plackett-luce")
 

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from racer.candidates import as_pool, as_sequence, canonical_key
 
 from racer import CandidateError, RacerError
+from racer.racing.pool import as_pool, as_sequence, canonical_key
 
 LAWS = settings(max_examples=50, deadline=None, derandomize=True)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from racer.results import Failure, Table
 
 from racer import Outcome
+from racer.racing.table import Failure, Table
 
 NAN, INF = float("nan"), float("inf")
 
