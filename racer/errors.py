@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "SettingError",
     "SpaceFileError",
     "StoreError",
+    "warn",
 ]
 
 
@@ -93,3 +96,14 @@ class RaceInterrupted(KeyboardInterrupt):
 
 class RacerWarning(UserWarning):
     """A race went on, but something in it deserves a look."""
+
+
+def warn(message: str) -> None:
+    """Give a RacerWarning at the line that called racer, however deep in it this is."""
+    level, depth, frame = 2, 2, sys._getframe(1)  # noqa: SLF001
+    while (caller := frame.f_back) is not None:
+        depth += 1
+        if frame.f_globals.get("__name__", "").partition(".")[0] == "racer":
+            level = depth
+        frame = caller
+    warnings.warn(message, RacerWarning, stacklevel=level)

@@ -141,3 +141,12 @@ assert result.elites and result.probability_best and repr(result)
     loaded = loaded_after(code)
     assert "scipy" in loaded
     assert loaded.isdisjoint({"pandas", "optuna", "sklearn", "matplotlib"})
+
+
+def test_warnings_point_at_the_line_that_called_racer():
+    def fails(config, instance, seed):
+        raise ValueError
+
+    with pytest.warns(racer.RacerWarning, match="block 0 is set aside") as caught:
+        racer.race([1, 2], fails, budget=10, seed=1)
+    assert {warning.filename for warning in caught} == {__file__}

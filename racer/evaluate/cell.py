@@ -16,13 +16,24 @@ Status = Literal["ok", "failed", "invalid", "timeout", "memory", "killed"]
 
 
 class Cell(NamedTuple):
-    """One evaluation to be made: all that `evaluate` needs to know."""
+    """One evaluation to be made: all that `evaluate` needs to know.
+
+    Attributes
+    ----------
+    block, candidate : int
+        Held-out instances have blocks of their own, also from 0.
+    config, instance : object
+    seed : int
+    held_out : bool
+        The instance is held out: the outcome decides nothing.
+    """
 
     block: int
     candidate: int
     config: Any
     instance: Any
     seed: int
+    held_out: bool = False
 
 
 class Outcome(NamedTuple):

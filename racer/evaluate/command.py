@@ -8,12 +8,11 @@ import re
 import select
 import shlex
 import shutil
-import warnings
 from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from racer.errors import ObjectiveError, RacerWarning, SettingError
+from racer.errors import ObjectiveError, SettingError, warn
 from racer.evaluate.command_process import printable, run
 from racer.evaluate.command_template import Template, as_text, check_names
 from racer.evaluate.limits_fork import ending
@@ -177,16 +176,14 @@ class Command:
         try:
             self._template.refuse_unknown(known)
         except ObjectiveError as error:
-            warnings.warn(f"{error}, so far", RacerWarning, stacklevel=2)
+            warn(f"{error}, so far")
         self._warn_of_parameters_without_place(known)
 
     def _warn_of_parameters_without_place(self, known: Collection[str]) -> None:
         if without := self._template.without_place(known):
-            warnings.warn(
+            warn(
                 f"the command has no place for {', '.join(map(repr, without))}: the program is not "
                 f"told; add {{parameters}} or {{{without[0]}}}",
-                RacerWarning,
-                stacklevel=3,
             )
 
     def _program_of(self, argv: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from racer._checks import flag, whole
 from racer.deciders.decider import Blocks, Decider, KnowsBudget, Verdict
 from racer.deciders.names import as_decider
-from racer.errors import BudgetError, RacerWarning, RaceStateError, SettingError
+from racer.errors import BudgetError, RaceStateError, SettingError, warn
 from racer.evaluate.cell import Cell, Outcome, all_failed, check_outcome
 from racer.racing.budget import Budget
 from racer.racing.events import (
@@ -375,17 +374,15 @@ class Race:
         if costs is None:
             self._set_aside(block, outcomes)
         if self._ended is Ended.BUDGET and self._fell_short():
-            warnings.warn(
+            warn(
                 f"the budget ended after {self._tested_blocks} usable blocks, before the first test "
                 f"({self._first_test}): there is no best; give more seconds, fewer candidates, or a "
                 "lower first_test",
-                RacerWarning,
-                stacklevel=3,
             )
 
     def _set_aside(self, block: int, told: Sequence[Outcome]) -> None:
         """Warn that all failed in a block."""
-        warnings.warn(f"block {block} is set aside: {all_failed(told)}", RacerWarning, stacklevel=4)
+        warn(f"block {block} is set aside: {all_failed(told)}")
 
     def _fell_short(self) -> bool:
         """Say whether the seconds, which nobody can know before, are too few for a test."""

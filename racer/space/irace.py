@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer._checks import whole
-from racer.errors import RacerWarning, SettingError, SpaceFileError
+from racer.errors import SettingError, SpaceFileError, warn
 from racer.space.parameters import Categorical, Integer, Ordinal, Parameter, Real
 from racer.space.r_meaning import Translator
 from racer.space.r_syntax import Node, RError, unquoted
@@ -88,7 +87,7 @@ class _Line:
             condition = translator.condition(node)
         for note, at in translator.notes:
             where = f"{self.source}, line {self.number}, column {column + at + 1}"
-            warnings.warn(f"{where}: {note}", RacerWarning, stacklevel=2)
+            warn(f"{where}: {note}")
         translator.notes.clear()
         return condition
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from racer.errors import RacerWarning, RaceStateError
+from racer.errors import RacerWarning, RaceStateError, warn
 from racer.evaluate.cell import Outcome
 from racer.racing.events import Ended
 from racer.racing.race import Race
@@ -44,11 +44,9 @@ def begin_or_replay(store: Store, race: Race | Tuner, recorder: Recorder, given:
         settings = {**recorded.settings, "budget": given.settings["budget"]}
         store.extend(recorded._replace(settings=settings))
     if race.ended is Ended.ALL_FAILED:
-        warnings.warn(
+        warn(
             f"in the race in {store.path!r} all evaluations failed, and what is recorded is not "
             "evaluated again: once evaluate is mended, begin a new store",
-            RacerWarning,
-            stacklevel=2,
         )
 
 

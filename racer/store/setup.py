@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from racer.errors import RacerWarning, StoreError
+from racer.errors import StoreError, warn
 from racer.evaluate.command import IDENTITY
 from racer.racing.budget import Budget
 from racer.store.jsonable import decode, encode, qualified_name, same, shown
@@ -158,10 +157,8 @@ def _same_function(old: str, new: str) -> bool:
 
 
 def _warn(path: str, what: str) -> None:
-    warnings.warn(
+    warn(
         f"the race in {path!r} {what}; whether its verdicts come out the same is checked",
-        RacerWarning,
-        stacklevel=2,
     )
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import warnings
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from filelock import FileLock, Timeout
 
-from racer.errors import RacerWarning, SettingError, StoreError
+from racer.errors import SettingError, StoreError, warn
 from racer.store.jsonable import dumps
 from racer.store.reader import (
     CandidateRow,
@@ -120,11 +119,9 @@ class Store:
         try:
             lock.release()  # nothing, if it has been
         except OSError as error:
-            warnings.warn(
+            warn(
                 f"store {self.path!r}: its lock cannot be released ({error}), and goes with this "
                 "process",
-                RacerWarning,
-                stacklevel=2,
             )
 
     def _open(self, mode: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from racer.deciders.decider import KnowsBudget
 from racer.deciders.guards import Protected
-from racer.errors import RacerWarning
+from racer.errors import RacerWarning, warn
 from racer.evaluate.cell import all_failed
 from racer.racing.budget import Budget
 from racer.racing.race import Race
@@ -127,8 +127,8 @@ class Contest:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RacerWarning)  # the race knows only its own blocks
             self.race.tell_outcomes(outcomes)
-        warnings.warn(
-            f"block {block} is set aside: {all_failed(outcomes)}", RacerWarning, stacklevel=3
+        warn(
+            f"block {block} is set aside: {all_failed(outcomes)}",
         )
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer.errors import RacerWarning
+from racer.errors import warn
 from racer.evaluate.cell import Cell
 from racer.racing.events import BlockCompleted, CandidatesAdded, Ended, RaceCompleted, RaceEnded
 from racer.seeding import seed_for
@@ -153,11 +152,9 @@ class Series:
         while True:
             left = self._left()
             if left is None and self.races:
-                warnings.warn(
+                warn(
                     "all evaluations took 0 seconds, as they were told, and the budget is in "
                     "seconds: the run ends here; give each Outcome its seconds",
-                    RacerWarning,
-                    stacklevel=2,
                 )
                 return
             if left is None:  # a small race finds out what an evaluation costs
@@ -177,11 +174,9 @@ class Series:
             self._drawn_to_its_end = len(entrants) == len(self.elite)
             space = self._plan.space
             if len(self.configs) == 1 < space.size and space.repair is None:
-                warnings.warn(
+                warn(
                     "only one configuration that is allowed was found: if there are more, narrow "
                     "the ranges to where they are, or give some by initial=",
-                    RacerWarning,
-                    stacklevel=2,
                 )
             if len(entrants) < 2 or self._drawn_to_its_end:
                 return

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import flag, whole
 from racer.deciders.names import as_decider
-from racer.errors import BudgetError, CandidateError, RacerWarning, RaceStateError, SettingError
+from racer.errors import BudgetError, CandidateError, RaceStateError, SettingError, warn
 from racer.evaluate.cell import Cell, Outcome, check_outcome
 from racer.racing.budget import Budget
 from racer.racing.events import Callback, Ended, check_callbacks
@@ -262,12 +261,10 @@ class Tuner:
             for callback in self._callbacks:
                 callback(event)
         if self._series.fell_short:
-            warnings.warn(
+            warn(
                 f"the budget ended after {self._series.evaluations} evaluations, before the first "
                 f"test of a race ({self._plan.first_test} blocks): there is no best; give more "
                 "seconds, or a lower first_test",
-                RacerWarning,
-                stacklevel=3,
             )
 
 

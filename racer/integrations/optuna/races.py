@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, IntD
 from optuna.trial import BaseTrial
 
 from racer.deciders.guards import Protected
-from racer.errors import RacerWarning, ScoresError, SettingError
+from racer.errors import ScoresError, SettingError, warn
 from racer.evaluate.cell import Cell, Outcome, all_failed
 from racer.integrations.optuna.values import is_maximized
 from racer.racing.race import Race
@@ -192,12 +191,10 @@ class Races:
         for block in sorted(hopeless - self._told_of):
             told = [of_trial[block] for of_trial in outcomes if block in of_trial]
             if len(told) > 1:
-                warnings.warn(
+                warn(
                     f"instance {block} is set aside: {all_failed(told)}; until a trial succeeds "
                     "on it, none ends as COMPLETE: mend evaluate, or leave the instance out of a "
                     "new study",
-                    RacerWarning,
-                    stacklevel=5,
                 )
                 self._told_of.add(block)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from racer.errors import RacerWarning
+from racer.errors import warn
 from racer.seeding import rng_for
 from racer.stats._sampling.diagnostics import effective_size, r_hat
 from racer.stats._sampling.hmc import CHAINS, Sampler
@@ -71,11 +70,9 @@ def _chains(draws: int, sampler: Sampler) -> Posterior:
         if worst <= R_HAT:
             break
     else:
-        warnings.warn(
+        warn(
             f"the chains have not met (R-hat {worst:.3f}): ask for more draws, and look whether "
             "the data say anything about all candidates",
-            RacerWarning,
-            stacklevel=4,
         )
     flat = chains.reshape(-1, chains.shape[2])
     kept = flat[np.linspace(0, len(flat) - 1, draws).round().astype(int)]
