@@ -19,7 +19,6 @@ __all__ = [
     "SettingError",
     "SpaceFileError",
     "StoreError",
-    "warn",
 ]
 
 
