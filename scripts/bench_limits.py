@@ -55,8 +55,8 @@ def wall(evaluations: int, m: int, n_jobs: int, **limits: Any) -> float:
         n_jobs=n_jobs,
         **limits,
     )
-    if result.table.failures:  # (`result.failures` would load pandas, and make each fork dearer)
-        raise RuntimeError(result.table.failures[0].message)
+    if result.known.failures:  # (`result.failures` would load pandas, and make each fork dearer)
+        raise RuntimeError(result.known.failures[0].message)
     return (time.perf_counter() - start) / result.evaluations * n_jobs * 1e3
 
 

@@ -87,7 +87,7 @@ def write(path: Path, candidates: int, outcomes: int, decider: Decider) -> int:
         while race.ended is None:
             values = rng.normal(size=len(race.alive)).tolist()
             rows = [
-                OutcomeRow(len(race.table.rows), c, 1, "ok", value, 0.001, "host:1234", "")
+                OutcomeRow(len(race.result().known.rows), c, 1, "ok", value, 0.001, "host:1234", "")
                 for c, value in zip(race.alive, values, strict=True)
             ]
             connection.executemany(

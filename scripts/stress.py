@@ -74,9 +74,9 @@ def race(
     )
     said = [
         [result.best_index, result.survivors, result.ended, result.evaluations],
-        repr(result.table.scores().tolist()),
+        repr(result.known.values(len(result.configs)).tolist()),
         [vars(gone) for gone in result.dropped],
-        result.table.failures,
+        result.known.failures,
         list(result.probability_best.values()),
     ]
     return json.dumps(said)

@@ -11,10 +11,10 @@ ROOT = Path(__file__).resolve().parent.parent / "racer"
 
 # A room may import from rooms before it.
 ORDER = (
-    *("errors", "_checks", "seeding", "plots", "stats", "space", "evaluate", "comparison"),
+    *("errors", "_checks", "seeding", "_numerics", "plots", "stats", "space", "evaluate", "comparison"),
     *("deciders", "racing", "simulate", "tuner", "store", "report", "run", "integrations", "cli"),
 )
-STATS_MAY_IMPORT = {"errors", "_checks", "seeding", "plots", "stats"}
+STATS_MAY_IMPORT = {"errors", "_checks", "_numerics", "seeding", "plots", "stats"}
 OUTSIDE = {
     *("os", "signal", "subprocess", "multiprocessing", "threading", "socket", "shutil"),
     *("tempfile", "pathlib", "sqlite3", "time", "datetime", "joblib", "rich", "click"),

@@ -192,7 +192,7 @@ def count(
 def _by(
     result: RaceResult, best: NDArray[np.intp], horizon: int | None = None
 ) -> tuple[float, ...]:
-    rows = result.table.rows[:horizon]
+    rows = result.known.rows[:horizon]
     gone = [drop.candidate for drop in result.dropped if drop.block < len(rows)]
     share = float(np.isin(best, gone).mean())
     return share, float(bool(gone)), len(rows), sum(len(row.candidates) for row in rows)

@@ -1,9 +1,10 @@
-"""One race, without input or output: ask what must be known, tell what came of it."""
+"""One race, without input or output: ask for cells, tell their outcomes."""
 
 from racer.racing.budget import Budget
 from racer.racing.events import BlockCompleted, Callback, Elimination, Ended, RaceEnded
 from racer.racing.race import Race
 from racer.racing.result import RaceResult
+from racer.racing.rules import Rules
 
 __all__ = [
     "BlockCompleted",
@@ -14,4 +15,5 @@ __all__ = [
     "Race",
     "RaceEnded",
     "RaceResult",
+    "Rules",
 ]

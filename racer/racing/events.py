@@ -1,16 +1,13 @@
-"""What a race, or a tuner that holds races, tells those who watch it."""
+"""What a contest tells its callbacks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from racer.errors import SettingError
-
-if TYPE_CHECKING:
-    from racer.deciders.decider import Measure, Reason
 
 __all__ = [
     "BlockCompleted",
@@ -18,7 +15,6 @@ __all__ = [
     "CandidatesAdded",
     "Elimination",
     "Ended",
-    "RaceCompleted",
     "RaceEnded",
     "check_callbacks",
 ]
@@ -56,44 +52,46 @@ _MESSAGES = {
 
 @dataclass(frozen=True)
 class Elimination:
-    """One candidate that went.
+    """One candidate that was eliminated.
 
     Attributes
     ----------
     block : int
-        The block after which it went (a row of `RaceResult.scores`).
+        The block after which it was eliminated (a row of `RaceResult.blocks`).
     candidate, against : int
-        Who went, and the opponent that settled it.
-    reason : {"inferior", "indistinguishable", "halved", "unlikely"}
+        The candidate, and the opponent that settled it.
+    reason : str
+        "inferior", "indistinguishable", "halved", "unlikely", or a decider's own.
     probability : float
         What `measure` names; an e-value may exceed 1.
-    measure : {"posterior", "p-value", "win-share", "e-value"}
+    measure : str
+        "posterior", "p-value", "win-share", "e-value", or a decider's own.
     """
 
     block: int
     candidate: int
-    reason: Reason
+    reason: str
     against: int
     probability: float
-    measure: Measure
+    measure: str
 
 
 @dataclass(frozen=True)
 class BlockCompleted:
-    """A block is complete, and the decider has looked at it if it was due.
+    """A block is complete, and the decider has tested it if a test was due.
 
     Attributes
     ----------
     block : int
         Its number, from 0.
     alive : tuple of int
-        Who is still in.
+        The candidates still in.
     best : int or None
-        Who leads, as of the last look.
+        The one that led at the last test.
     best_mean : float or None
         Its mean value so far, in the user's direction.
     eliminated : tuple of Elimination
-        Who went after this block.
+        After this block.
     evaluations, seconds : int, float
         Used so far.
     failed : int
@@ -118,7 +116,7 @@ class RaceEnded:
     ----------
     ended : Ended
     eliminated : tuple of Elimination
-        Who went at the last look, if blocks had not been looked at when the race ended.
+        At a last test, if there were blocks that had not been tested when the race ended.
     """
 
     ended: Ended
@@ -144,49 +142,6 @@ class CandidatesAdded:
     first: int
     configs: tuple[dict[str, Any], ...]
     parents: tuple[int | None, ...]
-
-
-@dataclass(frozen=True)
-class RaceCompleted:
-    """One race of a tuner is over.
-
-    Attributes
-    ----------
-    race : int
-        Its number, from 0.
-    kind : {"race", "selection"}
-        "selection": among the elites of all races, with what was left of the budget.
-    candidates, alive : int
-        How many began it, and how many were in at its end.
-    blocks : int
-        How many blocks it had.
-    best : int or None
-        Who leads; None if nothing speaks for one rather than another.
-    best_mean : float or None
-        Its mean value over all that is known of it, in the user's direction.
-    elites : tuple of int
-        Who goes on to the next race, best first.
-    evaluations, seconds : int, float
-        Used so far by the whole run.
-    left : int or None
-        Evaluations that the budget still pays for; None if that cannot be told yet.
-    ended : str
-        Why it ended: "decided" (no more candidates than elites are left), "budget",
-        "no-elimination", "instances", "undecided", "all-failed", "all-equal".
-    """
-
-    race: int
-    kind: str
-    candidates: int
-    alive: int
-    blocks: int
-    best: int | None
-    best_mean: float | None
-    elites: tuple[int, ...]
-    evaluations: int
-    seconds: float
-    left: int | None
-    ended: str
 
 
 Callback = Callable[[Any], object]  # a tuner tells more than a race does

@@ -1,4 +1,4 @@
-"""What came of a race."""
+"""The result of a race, and what it shares with that of a tuning."""
 
 from __future__ import annotations
 
@@ -7,43 +7,167 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from racer._checks import is_whole
+from racer.errors import CandidateError
 from racer.seeding import seed_for
 from racer.stats.bayesian_friedman import probability_best
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
 
     from racer.racing.events import Elimination, Ended
+    from racer.racing.stream import Place, Stream
     from racer.racing.table import Table
 
-__all__ = ["RaceResult"]
+__all__ = ["RaceResult", "Result", "cells_frame"]
+
+_CELLS = ("block", "instance", "seed", "candidate", "value", "status", "seconds", "message")
 
 
 @dataclass(frozen=True, eq=False)
-class RaceResult:
-    """What came of a race.
+class Result:
+    """What the results of a race and of a tuning have in common.
+
+    Attributes
+    ----------
+    configs : tuple
+        Of all candidates, by number.
+    best : object or None
+        The best configuration, or None.
+    best_index : int or None
+        Its number among the candidates.
+    survivors : tuple of int
+        The candidates that were not eliminated, best first.
+    ended : Ended
+        Why it ended; `ended.message` says it in a sentence.
+    scores : DataFrame
+        One row per evaluation, in the order of blocks: block, instance, seed, candidate, value,
+        status, seconds, message.
+    table : DataFrame, blocks x candidates
+        What `evaluate` returned; NaN where a candidate was not evaluated, or failed.
+    failures : DataFrame
+        The rows of `scores` whose evaluation failed, with the reason in `message`.
+    blocks : DataFrame
+        instance (its index; <NA> without instances), seed, evaluated, set_aside: one row per
+        block.
+    eliminations : DataFrame
+        block, candidate, reason, against, probability, measure: one row per candidate
+        eliminated. `measure` says what `probability` is; an e-value is none, and may exceed 1.
+    probability_best : dict of int to float
+        For each survivor, the posterior probability of being the best of them.
+    evaluations : int
+        Cells evaluated, failed ones included, held-out ones not.
+    seconds : float
+        Sum of their wall times (`n_jobs` does not shorten it).
+    seed : int
+        The seed that repeats it.
+    """
+
+    configs: tuple[Any, ...]
+    best_index: int | None
+    survivors: tuple[int, ...]
+    ended: Ended
+    evaluations: int
+    seconds: float
+    seed: int
+    known: Table
+    stream: Stream
+    dropped: tuple[Elimination, ...]
+
+    @property
+    def best(self) -> Any:
+        """The best configuration, or None."""
+        return None if self.best_index is None else self.configs[self.best_index]
+
+    def config(self, candidate: int) -> Any:
+        """Return the configuration of a candidate; CandidateError if there is none."""
+        return self.configs[self._checked(candidate)]
+
+    def mean(self, candidate: int) -> float | None:
+        """Return the mean value of a candidate over its successful evaluations, None without."""
+        return self.known.mean(self._checked(candidate))
+
+    def _checked(self, candidate: int) -> int:
+        n = len(self.configs)
+        if not is_whole(candidate) or not 0 <= candidate < n:
+            raise CandidateError(f"candidate {candidate!r}: give a number from 0 to {n - 1}")
+        return int(candidate)
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """One row per evaluation."""
+        return cells_frame(self.known, self.stream.place)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """What `evaluate` returned, blocks x candidates."""
+        import pandas as pd  # noqa: PLC0415
+
+        index = pd.Index(sorted({row.block for row in self.known.rows}), name="block")
+        frame = pd.DataFrame(self.known.values(len(self.configs)), index=index)
+        return frame.rename_axis(columns="candidate")
+
+    @cached_property
+    def failures(self) -> pd.DataFrame:
+        """The rows of `scores` whose evaluation failed."""
+        return self.scores[self.scores["status"] != "ok"]
+
+    @cached_property
+    def blocks(self) -> pd.DataFrame:
+        """One row per block."""
+        import pandas as pd  # noqa: PLC0415
+
+        evaluated: dict[int, int] = {}
+        for row in self.known.rows:
+            evaluated[row.block] = evaluated.get(row.block, 0) + len(row.candidates)
+        blocks = sorted(evaluated)
+        places = [self.stream.place(block) for block in blocks]
+        return pd.DataFrame(
+            {
+                "instance": pd.array([place.instance for place in places], dtype="Int64"),
+                "seed": [place.seed for place in places],
+                "evaluated": [evaluated[block] for block in blocks],
+                "set_aside": [not self.known.is_usable(block) for block in blocks],
+            },
+            index=pd.Index(blocks, name="block", dtype="int64"),
+        )
+
+    @cached_property
+    def eliminations(self) -> pd.DataFrame:
+        """One row per candidate eliminated."""
+        import pandas as pd  # noqa: PLC0415
+
+        names = ["block", "candidate", "reason", "against", "probability", "measure"]
+        return pd.DataFrame([vars(e) for e in self.dropped], columns=names)
+
+
+class RaceResult(Result):
+    """The result of a race.
 
     Attributes
     ----------
     best : object or None
         The best configuration; None where nothing speaks for one survivor rather than another
-        (every evaluation failed, nobody went and all survivors tie, or the race ended before
-        its first look).
+        (every evaluation failed, nobody was eliminated and all survivors tie, or the race ended
+        before its first test).
     best_index : int or None
         Its place among the candidates.
     survivors : tuple of int
-        Who was still in at the end, best standing first.
+        The candidates that were not eliminated, best standing first.
     ended : Ended
         Why the race ended; `ended.message` says it in a sentence.
-    scores : DataFrame, blocks x candidates
+    scores : DataFrame
+        One row per evaluation, in the order of blocks: block, instance, seed, candidate, value,
+        status, seconds, message.
+    table : DataFrame, blocks x candidates
         What `evaluate` returned; NaN where a candidate was out or its evaluation failed.
     eliminations : DataFrame
-        block, candidate, reason, against, probability, measure: one row per candidate dropped.
-        `measure` says what `probability` is; an e-value is none, and may exceed 1.
+        block, candidate, reason, against, probability, measure: one row per candidate
+        eliminated. `measure` says what `probability` is; an e-value is none, and may exceed 1.
     failures : DataFrame
-        block, candidate, status, message: one row per failed evaluation.
+        The rows of `scores` whose evaluation failed, with the reason in `message`.
     blocks : DataFrame
         instance (its index; <NA> without instances), seed, evaluated, set_aside: one row per
         block.
@@ -55,71 +179,10 @@ class RaceResult:
         The seed that repeats this race.
     probability_best : dict of int to float
         For each survivor, the posterior probability that its expected rank among the survivors
-        is the smallest (Benavoli et al. 2015, eq. 15), on the blocks of this race; equal shares
-        where `best` is None. It says nothing of those that went: with one survivor it is 1.
-    evaluations_saved : int
-        Evaluations that every candidate on every block of this race would have taken beyond
-        those made.
+        is the smallest (Benavoli et al. 2015, eq. 15), on the blocks of this race; equal parts
+        where `best` is None. It says nothing of the candidates that were eliminated: with one
+        survivor it is 1.
     """
-
-    configs: tuple[Any, ...]
-    best_index: int | None
-    survivors: tuple[int, ...]
-    ended: Ended
-    evaluations: int
-    seconds: float
-    seed: int
-    table: Table
-    dropped: tuple[Elimination, ...]
-
-    @property
-    def best(self) -> Any:
-        """The best configuration, or None."""
-        return None if self.best_index is None else self.configs[self.best_index]
-
-    def config(self, candidate: int) -> Any:
-        """Return the configuration of a candidate."""
-        return self.configs[candidate]
-
-    @cached_property
-    def scores(self) -> pd.DataFrame:
-        """What `evaluate` returned, blocks x candidates."""
-        import pandas as pd  # noqa: PLC0415
-
-        frame = pd.DataFrame(self.table.scores())
-        return frame.rename_axis(index="block", columns="candidate")
-
-    @cached_property
-    def eliminations(self) -> pd.DataFrame:
-        """One row per candidate dropped."""
-        import pandas as pd  # noqa: PLC0415
-
-        names = ["block", "candidate", "reason", "against", "probability", "measure"]
-        return pd.DataFrame([vars(e) for e in self.dropped], columns=names)
-
-    @cached_property
-    def failures(self) -> pd.DataFrame:
-        """One row per failed evaluation."""
-        import pandas as pd  # noqa: PLC0415
-
-        names = ["block", "candidate", "status", "message"]
-        return pd.DataFrame(self.table.failures, columns=names)
-
-    @cached_property
-    def blocks(self) -> pd.DataFrame:
-        """One row per block."""
-        import pandas as pd  # noqa: PLC0415
-
-        rows = self.table.rows
-        aside = set(self.table.set_aside)
-        return pd.DataFrame(
-            {
-                "instance": pd.array([row.instance for row in rows], dtype="Int64"),
-                "seed": [row.seed for row in rows],
-                "evaluated": [len(row.candidates) for row in rows],
-                "set_aside": [block in aside for block in range(len(rows))],
-            }
-        ).rename_axis(index="block")
 
     @cached_property
     def probability_best(self) -> dict[int, float]:
@@ -127,22 +190,29 @@ class RaceResult:
         m = len(self.survivors)
         if m == 1 or self.best_index is None:
             return dict.fromkeys(self.survivors, 1.0 / m)
-        costs = self.table.costs(np.array(self.survivors, dtype=np.intp))
-        shares = probability_best(costs, seed=seed_for(self.seed, "probability-best"))
-        return dict(zip(self.survivors, shares.tolist(), strict=True))
-
-    @property
-    def evaluations_saved(self) -> int:
-        """Evaluations not made, against every candidate on every block of this race."""
-        return len(self.configs) * len(self.table.rows) - self.evaluations
-
-    def mean(self, candidate: int) -> float | None:
-        """Return the mean score of a candidate over its successful evaluations, None without."""
-        return self.table.mean(candidate)
+        costs = self.known.costs(self.survivors)
+        found = probability_best(costs, seed=seed_for(self.seed, "probability-best"))
+        return dict(zip(self.survivors, found.tolist(), strict=True))
 
     def __repr__(self) -> str:
         return (
             f"RaceResult(best={reprlib.repr(self.best)}, best_index={self.best_index}, survivors={reprlib.repr(self.survivors)}, "
-            f"ended={self.ended.value!r}, blocks={len(self.table.rows)}, "
+            f"ended={self.ended.value!r}, blocks={len(self.known)}, "
             f"evaluations={self.evaluations}, seed={self.seed})"
         )
+
+
+def cells_frame(known: Table, place: Callable[[int], Place]) -> pd.DataFrame:
+    """Return one row per outcome; `place` says where a block takes place."""
+    import pandas as pd  # noqa: PLC0415
+
+    places = {row.block: place(row.block) for row in known.rows}
+    rows = [
+        (
+            *(block, *places[block], candidate),
+            *(outcome.value, outcome.status, outcome.seconds, outcome.message),
+        )
+        for block, candidate, outcome in known.cells()
+    ]
+    frame = pd.DataFrame(rows, columns=_CELLS)
+    return frame.astype({"instance": "Int64", "value": "float64"})

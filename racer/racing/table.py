@@ -1,31 +1,36 @@
-"""Blocks x candidates, what is known of each cell, and what a failed cell counts as."""
+"""One table of outcomes by block and candidate: for a race, a tuner, a sampler."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from racer._numerics import as_costs
+from racer.evaluate.cell import Outcome
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
     from numpy.typing import NDArray
 
-    from racer.evaluate.cell import Outcome, Status
+    from racer.evaluate.cell import Status
 
-__all__ = ["Failure", "Row", "Table"]
+__all__ = ["Failure", "Row", "Table", "with_success"]
 
 
 class Row(NamedTuple):
-    """One completed block."""
+    """Outcomes of some candidates on one block, added together."""
 
-    instance: int | None  # index into the instances; None without instances
-    seed: int
+    block: int
     candidates: NDArray[np.intp]
     values: NDArray[np.float64]  # as evaluate returned them; NaN where the cell failed
+    outcomes: Sequence[Outcome] | None  # None: all succeeded, and nothing else is known
 
 
 class Failure(NamedTuple):
-    """One cell without a score."""
+    """One cell without a value."""
 
     block: int
     candidate: int
@@ -33,87 +38,192 @@ class Failure(NamedTuple):
     message: str
 
 
-@dataclass
 class Table:
-    """All completed blocks of a race.
+    """Outcomes by block and candidate.
+
+    Values are in the user's direction; costs are to be minimised, +inf for a failed cell.
 
     Parameters
     ----------
-    n_candidates : int
     maximize : bool
-        Larger values are better. This is the door: `costs` are always to be minimised.
+        Larger values are better.
+
+    Attributes
+    ----------
+    rows : list of Row
+        In the order in which they were added.
+    failures : list of Failure
     """
 
-    n_candidates: int
-    maximize: bool = False
-    rows: list[Row] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    set_aside: list[int] = field(default_factory=list)
+    def __init__(self, *, maximize: bool = False) -> None:
+        self.maximize = maximize
+        self.rows: list[Row] = []
+        self.failures: list[Failure] = []
+        self._is_usable: dict[int, bool] = {}
+        self.n_usable = 0
+        self._n_indexed = 0
+        self._columns: dict[int, dict[int, Outcome]] = {}
+        self._successes: dict[int, list[float]] = {}
+        self._sums: dict[int, tuple[int, tuple[float, ...]]] = {}
 
-    def __post_init__(self) -> None:
-        self._totals = np.zeros(self.n_candidates)
-        self._counts = np.zeros(self.n_candidates, dtype=np.int64)
-        self._summed = 0  # rows that went into both
+    def __len__(self) -> int:
+        """Return the number of blocks."""
+        return len(self._is_usable)
+
+    def copy(self) -> Table:
+        """Return what is known now; rows are shared, as they never change."""
+        twin = Table(maximize=self.maximize)
+        twin.rows, twin.failures = self.rows.copy(), self.failures.copy()
+        twin._is_usable, twin.n_usable = self._is_usable.copy(), self.n_usable
+        return twin
 
     def add(
         self,
-        instance: int | None,
-        seed: int,
-        candidates: NDArray[np.intp],
-        outcomes: list[Outcome],
-    ) -> NDArray[np.float64] | None:
-        """Append a block; return its costs as deciders see them, None if all cells failed.
+        block: int,
+        candidates: NDArray[np.intp] | Sequence[int],
+        told: Sequence[Outcome] | NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Add outcomes, or finite values, of candidates on a block; return their costs.
 
         A failed cell costs +inf: it ranks last in its block, and ties with other failures.
         """
-        values = np.array([o.value for o in outcomes], dtype=np.float64)  # None becomes NaN
-        failed = np.isnan(values)
-        if not failed.any():
-            return self.add_values(instance, seed, candidates, values)
-        block = len(self.rows)
-        self.rows.append(Row(instance, seed, candidates, values))
-        for i in np.flatnonzero(failed).tolist():
-            status, message = outcomes[i].status, outcomes[i].message
-            self.failures.append(Failure(block, int(candidates[i]), status, message))
-        if failed.all():
-            self.set_aside.append(block)
-            return None
-        return np.where(failed, np.inf, -values if self.maximize else values)
+        outcomes = None if isinstance(told, np.ndarray) else told
+        values = (
+            told
+            if isinstance(told, np.ndarray)
+            else np.array([o.value for o in told], dtype=np.float64)  # None becomes NaN
+        )
+        row = Row(block, np.asarray(candidates, dtype=np.intp), values, outcomes)
+        self.rows.append(row)
+        costs = as_costs(values, maximize=self.maximize)
+        n_failed = 0
+        if outcomes is not None:
+            failed = np.isnan(values)
+            n_failed = int(np.count_nonzero(failed))
+            if n_failed:
+                costs = np.where(failed, np.inf, costs)
+                for i in np.flatnonzero(failed).tolist():
+                    why = outcomes[i]
+                    candidate = int(row.candidates[i])
+                    self.failures.append(Failure(block, candidate, why.status, why.message))
+        usable = n_failed < len(values)
+        if usable and not self._is_usable.get(block):
+            self.n_usable += 1
+        self._is_usable[block] = usable or self._is_usable.get(block, False)
+        return costs
 
-    def add_values(
-        self,
-        instance: int | None,
-        seed: int,
-        candidates: NDArray[np.intp],
-        values: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
-        """Append a block in which nothing failed; return its costs."""
-        self.rows.append(Row(instance, seed, candidates, values))
-        return -values if self.maximize else values
+    def is_usable(self, block: int) -> bool:
+        """Say whether any candidate has succeeded on a block."""
+        return self._is_usable.get(block, False)
 
-    def scores(self) -> NDArray[np.float64]:
-        """Return values as given, shape (blocks, candidates), NaN where unknown or failed."""
-        scores = np.full((len(self.rows), self.n_candidates), np.nan)
-        for block, row in enumerate(self.rows):
-            scores[block, row.candidates] = row.values
-        return scores
+    @property
+    def set_aside(self) -> list[int]:
+        """The blocks on which all candidates failed."""
+        return [block for block, usable in self._is_usable.items() if not usable]
 
-    def costs(self, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the costs of candidates evaluated on all blocks, failed cells as +inf.
+    @property
+    def is_all_equal(self) -> bool:
+        """Whether no block tells any two candidates apart."""
+        found: dict[int, set[float | None]] = {}
+        for row in self.rows:
+            values = [None if math.isnan(value) else value for value in row.values.tolist()]
+            found.setdefault(row.block, set()).update(values)
+        return all(len(values) == 1 for values in found.values())
 
-        Shape (usable blocks, len(candidates)); blocks set aside are left out.
-        """
-        usable = np.setdiff1d(np.arange(len(self.rows)), self.set_aside)
-        values = self.scores()[np.ix_(usable, candidates)]
-        return np.where(np.isnan(values), np.inf, -values if self.maximize else values)
+    def _index(self) -> None:
+        """Sort new rows by candidate."""
+        if self._n_indexed == len(self.rows):
+            return
+        for row in self.rows[self._n_indexed :]:
+            values = row.values.tolist()
+            outcomes = row.outcomes or [Outcome("ok", value) for value in values]
+            for candidate, outcome in zip(row.candidates.tolist(), outcomes, strict=True):
+                self._columns.setdefault(candidate, {})[row.block] = outcome
+                if outcome.value is not None:
+                    self._successes.setdefault(candidate, []).append(outcome.value)
+        self._n_indexed = len(self.rows)
+
+    def of(self, candidate: int) -> Mapping[int, Outcome]:
+        """Return the outcomes of a candidate, by block."""
+        self._index()
+        return self._columns.get(candidate, {})
 
     def mean(self, candidate: int) -> float | None:
         """Return the mean value of a candidate over its successful cells, None without any."""
-        with np.errstate(over="ignore", invalid="ignore"):  # values near the largest float
-            for row in self.rows[self._summed :]:
-                known = ~np.isnan(row.values)
-                self._totals[row.candidates[known]] += row.values[known]
-                self._counts[row.candidates[known]] += 1
-        self._summed = len(self.rows)
-        count = int(self._counts[candidate])
-        return float(self._totals[candidate]) / count if count else None
+        self._index()
+        values = self._successes.get(candidate)
+        if not values:
+            return None
+        count, parts = self._sums.get(candidate, (0, ()))
+        new = [*parts, *values[count:]]
+        try:
+            total = math.fsum(new)
+        except OverflowError:  # values near the largest float
+            return math.fsum(value / len(values) for value in values)
+        rest = math.fsum([*new, -total])
+        least = math.fsum([*new, -total, -rest])
+        self._sums[candidate] = len(values), (total, rest, least)
+        return total / len(values)
+
+    def common(self, candidates: Sequence[int]) -> list[int]:
+        """Return the blocks on which all of these have been evaluated, ascending."""
+        shared = set(self.of(candidates[0]))
+        for candidate in candidates[1:]:
+            shared &= self.of(candidate).keys()
+        return sorted(shared)
+
+    def costs(self, candidates: Sequence[int]) -> NDArray[np.float64]:
+        """Return the costs of candidates on the usable blocks that all of them have seen.
+
+        Shape (blocks, len(candidates)); +inf for a failed cell.
+        """
+        return self._costs(candidates, self.common(candidates))
+
+    def all_costs(self, candidates: Sequence[int]) -> NDArray[np.float64]:
+        """Return the costs of candidates on all usable blocks that any of them has seen.
+
+        Shape (blocks, len(candidates)); +inf for a failed cell, NaN where not evaluated.
+        """
+        return self._costs(candidates, sorted({b for c in candidates for b in self.of(c)}))
+
+    def _costs(self, candidates: Sequence[int], blocks: Iterable[int]) -> NDArray[np.float64]:
+        row = {block: i for i, block in enumerate(filter(self.is_usable, blocks))}
+        values = np.full((len(row), len(candidates)), np.nan)
+        failed = np.zeros(values.shape, dtype=np.bool_)
+        for j, candidate in enumerate(candidates):
+            for block, outcome in self.of(candidate).items():
+                i = row.get(block)
+                if i is None:
+                    continue
+                if outcome.value is None:
+                    failed[i, j] = True
+                else:
+                    values[i, j] = outcome.value
+        return np.where(failed, np.inf, as_costs(values, maximize=self.maximize))
+
+    def values(self, n_candidates: int) -> NDArray[np.float64]:
+        """Return the values of the first candidates on all blocks, in the order of their numbers.
+
+        Shape (blocks, n_candidates); NaN where not evaluated, or failed.
+        """
+        at = {block: i for i, block in enumerate(sorted(self._is_usable))}
+        values = np.full((len(at), n_candidates), np.nan)
+        for row in self.rows:
+            values[at[row.block], row.candidates] = row.values
+        return values
+
+    def cells(self) -> Iterator[tuple[int, int, Outcome]]:
+        """Yield (block, candidate, outcome) in the order of blocks, then of candidates."""
+        self._index()
+        by_block: dict[int, list[int]] = {block: [] for block in sorted(self._is_usable)}
+        for candidate in sorted(self._columns):
+            for block in self._columns[candidate]:
+                by_block[block].append(candidate)
+        for block, candidates in by_block.items():
+            for candidate in candidates:
+                yield block, candidate, self._columns[candidate][block]
+
+
+def with_success(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rows of costs, shape (blocks, m), that hold a finite one."""
+    return costs[np.isfinite(costs).any(axis=1)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from racer.errors import RaceInterrupted
 from racer.evaluate.workers import generators_put_back
@@ -13,11 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from racer.evaluate.workers import Workers
-    from racer.racing.race import Race
-    from racer.racing.result import RaceResult
+    from racer.racing.contest import Contest
     from racer.store.writer import Store
-    from racer.tuner.result import TuneResult
-    from racer.tuner.tuner import Tuner
 
 __all__ = ["drive"]
 
@@ -26,11 +23,11 @@ _MAY_BE_THE_SIGNALS = ("failed", "invalid", "killed")
 
 
 def drive(
-    race: Race | Tuner,
+    race: Contest,
     workers: Workers,
     store: Store | None = None,
     announce: Callable[[str], None] = tell,
-) -> RaceResult | TuneResult:
+) -> Any:
     """Run a race to its end.
 
     With a store, each outcome is recorded before the race is told, and the first SIGINT, SIGTERM
@@ -57,8 +54,8 @@ def drive(
 
 
 def _drive_recorded(
-    race: Race | Tuner, workers: Workers, store: Store, announce: Callable[[str], None]
-) -> RaceResult | TuneResult:
+    race: Contest, workers: Workers, store: Store, announce: Callable[[str], None]
+) -> Any:
     stop = GentleStop(announce)
     try:
         with stop, generators_put_back():
@@ -77,6 +74,6 @@ def _drive_recorded(
     return race.result()
 
 
-def _interrupted(race: Race | Tuner, store: Store, code: int) -> RaceInterrupted:
+def _interrupted(race: Contest, store: Store, code: int) -> RaceInterrupted:
     kept = f"all of them are recorded; go on with {store.reader.how_to_resume()}"
     return RaceInterrupted(race.result(), kept=kept, code=code)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from racer._checks import whole
-from racer.evaluate.limits import Limits, limits_for
 from racer.racing.race import Race
-from racer.run.hold import hold
-from racer.store.writer import Store
+from racer.racing.rules import Rules
+from racer.run.start import how_to_evaluate, opened, start
+from racer.store.setup import continued
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from os import PathLike
 
     from racer.deciders.decider import Decider
@@ -20,9 +18,8 @@ if TYPE_CHECKING:
     from racer.racing.budget import Budget
     from racer.racing.events import Callback
     from racer.racing.result import RaceResult
-    from racer.run.progress import Progress
 
-__all__ = ["how_to_evaluate", "made_of", "race", "show_race"]
+__all__ = ["race"]
 
 
 def race(
@@ -49,8 +46,8 @@ def race(
     """Find the best of many candidates, dropping those that are out of the running on the way.
 
     All candidates are evaluated on one block after another (an instance with a seed, the same
-    for all); after each look the decider drops those that are inferior, or indistinguishable
-    from a better one, and the budget goes to those that remain.
+    for all); at each test the decider drops those that are inferior, or indistinguishable from a
+    better one, and the budget is spent on those that remain.
 
     Parameters
     ----------
@@ -79,9 +76,9 @@ def race(
         Repeats the race; None draws one, which the result names.
     deterministic : bool
         `evaluate` ignores its seed: each instance is used once, then the race ends. With fewer
-        instances than `first_test` the only look is at the end.
+        instances than `first_test` the only test is at the end.
     first_test, each_test : int
-        Look first after so many blocks, then again after every so many.
+        Test first after so many blocks, then again after every so many.
     min_survivors : int
         Stop when no more candidates than this are left.
     timeout : float, optional
@@ -97,8 +94,8 @@ def race(
         already, it must be this one (a larger budget is allowed, and seed=None takes the
         recorded seed): the race goes on where it stopped, as `racer.resume` does.
     progress : bool
-        Show the race on standard error: live in a terminal, else who goes, a line when someone
-        does or ten blocks have passed, and why the race ended.
+        Show the race on standard error: live in a terminal, else a line for each candidate
+        eliminated, one after ten blocks without any, and why the race ended.
     callbacks : sequence of callable
         Called with each `racer.BlockCompleted` (not of blocks that were recorded before), and
         with `racer.RaceEnded`.
@@ -131,53 +128,21 @@ def race(
     >>> result.best, result.ended.value
     ({'x': 3}, 'decided')
     """
-    settings = {
-        "decider": decider,
-        "budget": budget,
-        "maximize": maximize,
-        "seed": seed,
-        "deterministic": deterministic,
-        "first_test": first_test,
-        "each_test": each_test,
-        "min_survivors": min_survivors,
-    }
+    rules = Rules(
+        decider=decider,  # type: ignore[arg-type]
+        budget=budget,  # type: ignore[arg-type]
+        maximize=maximize,
+        seed=seed,
+        deterministic=deterministic,
+        first_test=first_test,
+        each_test=each_test,
+        min_survivors=min_survivors,
+    )
     how = how_to_evaluate(retries, timeout, memory)
-
-    with ExitStack() as stack:
-        file = None if store is None else stack.enter_context(Store(store))
-        result: RaceResult = hold(
-            made_of(candidates, instances),
-            show_race,
-            evaluate,
-            settings,
-            how,
-            file,
-            n_jobs=n_jobs,
-            progress=progress,
-            callbacks=callbacks,
+    with opened(store) as file:
+        rules = continued(file, rules, tuned=False)
+        contest = Race(candidates, instances, **rules.settings())
+        result: RaceResult = start(
+            contest, evaluate, how, file, n_jobs=n_jobs, progress=progress, callbacks=callbacks
         )
-        return result
-
-
-def made_of(
-    candidates: Sequence[Any], instances: Sequence[Any] | None
-) -> Callable[[dict[str, Any], Sequence[Callback]], Race]:
-    """Return what makes the race of settings and callbacks."""
-
-    def make(settings: dict[str, Any], callbacks: Sequence[Callback]) -> Race:
-        return Race(candidates, instances, **settings, callbacks=callbacks)
-
-    return make
-
-
-def show_race() -> Progress:
-    """Return the display of a race."""
-    from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where it is needed)
-
-    return Progress()
-
-
-def how_to_evaluate(retries: int, timeout: float | None, memory: int | None) -> dict[str, Any]:
-    """Return how cells are evaluated, checked."""
-    limits = limits_for(timeout, memory) or Limits()
-    return {"retries": whole(retries, "retries", least=0), **limits._asdict()}
+    return result

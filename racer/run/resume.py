@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from racer.errors import SettingError, StoreError
 from racer.evaluate.limits import Limits
-from racer.racing.budget import Budget
-from racer.racing.race import SETTINGS
-from racer.run.hold import hold
-from racer.run.race import made_of, show_race
-from racer.run.tune import budgets_so_far, made_in, show_tuner
+from racer.racing.race import Race
+from racer.run.start import start
 from racer.space.space import Space
 from racer.store.reader import no_race_in
-from racer.store.setup import rebuilt
+from racer.store.setup import rebuilt, recorded_rules
 from racer.store.writer import Store
-from racer.tuner.tuner import SETTINGS as TUNER_SETTINGS
+from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +21,8 @@ if TYPE_CHECKING:
 
     from racer.deciders.decider import Decider
     from racer.evaluate.objective import Objective
+    from racer.racing.budget import Budget
+    from racer.racing.contest import Contest
     from racer.racing.events import Callback
     from racer.racing.result import RaceResult
     from racer.tuner.result import TuneResult
@@ -47,7 +46,7 @@ def resume(
     progress: bool = False,
     callbacks: Sequence[Callback] = (),
 ) -> RaceResult | TuneResult:
-    """Go on with what is in a store, or return the result of what has ended.
+    """Go on with the race or tuning in a store; of one that has ended, return the result.
 
     The race is made again from its settings, what is recorded is told to it, and what it decides
     is compared with what it decided then. No recorded evaluation is repeated; for an objective
@@ -68,7 +67,7 @@ def resume(
     budget : int or Budget, optional
         As large as before, or larger.
     n_jobs, progress, callbacks
-        As of `racer.race`. Callbacks are told of new blocks, and of the end.
+        As in `racer.race`. Callbacks are told of new blocks, and of the end.
 
     Returns
     -------
@@ -81,7 +80,7 @@ def resume(
         in use by another process, different from what is given (both values are named), or with
         a verdict that comes out otherwise when it is replayed.
     RaceInterrupted
-        As of `racer.race`.
+        As in `racer.race`.
 
     Examples
     --------
@@ -108,30 +107,31 @@ def resume(
         if instances is None and recorded.instances is not None:
             instances = rebuilt(file.path, "instances", recorded.instances)
         how = {name: kept(name) for name in _HOW}
-        rest: Any = {"n_jobs": n_jobs, "progress": progress, "callbacks": callbacks}
-        if "space" not in values:
+        is_tuned = "space" in values
+        if is_tuned:
+            _refuse_others(file.path, "tuning", candidates=candidates)
+        else:
             _refuse_others(file.path, "race", space=space, test_instances=test_instances)
-            given = {"decider": decider, "budget": None if budget is None else Budget.of(budget)}
-            settings = {
-                name: kept(name) if given.get(name) is None else given[name] for name in SETTINGS
-            }
+        rules = recorded_rules(file, decider, budget)
+        contest: Contest
+        if not is_tuned:
             if candidates is None:
                 candidates = rebuilt(file.path, "candidates", recorded.candidates)
-            make = made_of(candidates, instances)
-            raced: RaceResult = hold(make, show_race, evaluate, settings, how, file, **rest)
-            return raced
-        _refuse_others(file.path, "run of races", candidates=candidates)
-        settings = {name: kept(name) for name in TUNER_SETTINGS}
-        settings["budget"] = budgets_so_far(file.reader, budget)
-        if decider is not None:
-            settings["decider"] = decider
-        if space is None:
-            space = _space(file.path, kept("space"))
-        if test_instances is None:
-            test_instances = kept("test_instances") or None
-        tuning = made_in(space, instances, test_instances)
-        tuned: TuneResult = hold(tuning, show_tuner, evaluate, settings, how, file, **rest)
-        return tuned
+            contest = Race(candidates, instances, **rules)
+        else:
+            contest = Tuner(
+                _space(file.path, kept("space")) if space is None else space,
+                instances,
+                test_instances=(kept("test_instances") or None)
+                if test_instances is None
+                else test_instances,
+                **{name: kept(name) for name in ("initial", "elites", "instance_order")},
+                **rules,
+            )
+        result: RaceResult | TuneResult = start(
+            contest, evaluate, how, file, n_jobs=n_jobs, progress=progress, callbacks=callbacks
+        )
+        return result
 
 
 def _check_exists(store: Any) -> None:

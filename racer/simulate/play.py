@@ -227,6 +227,7 @@ def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> 
     m = len(drawn.quality)
     race = Race(range(m), range(blocks), seed=seed, deterministic=True, **settings)
     block, columns = 0, np.arange(m)
+    race.ask()
     while race.ended is None:
         if len(alive := race.alive) < len(columns):
             columns = np.array(alive)
@@ -242,7 +243,8 @@ def _row(
     if select == "mean":
         selected, *others = result.survivors
         if others:
-            selected = min(result.survivors, key=lambda c: result.table.mean(c) or 0.0)
+            means = np.nanmean(result.known.values(len(quality))[:, list(result.survivors)], axis=0)
+            selected = result.survivors[int(means.argmin())]
     gone = [e for e in result.dropped if e.reason == "indistinguishable"]
     truly = [abs(drawn.wins(e.candidate, e.against) - 0.5) < epsilon for e in gone]
     known = selected is not None
@@ -252,7 +254,7 @@ def _row(
         "ended": result.ended.value,
         "selected": selected,
         "mae": int((quality < quality[selected]).sum()) if known else None,
-        "iter": len(result.table.rows) / blocks,
+        "iter": len(result.known) / blocks,
         "observations": result.evaluations,
         "regret": float(quality[selected] - quality.min()) if known else None,
         "indistinguishable": len(gone),

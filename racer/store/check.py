@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import RacerError, StoreError
-from racer.racing.race import SETTINGS, Race
+from racer.racing.race import Race
+from racer.racing.rules import Rules
 from racer.space.space import Space
 from racer.store.jsonable import decode
 from racer.store.reader import has_log, open_to_read
 from racer.store.recorder import Recorder
 from racer.store.replay import replay
-from racer.tuner.tuner import SETTINGS as TUNER_SETTINGS
 from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
     from os import PathLike
 
+    from racer.racing.contest import Contest
     from racer.racing.result import RaceResult
     from racer.store.reader import Reader
     from racer.tuner.result import TuneResult
@@ -125,8 +126,8 @@ def _outcomes(reader: Reader, report: Report) -> None:
 def _verdicts(reader: Reader, report: Report) -> None:
     """Replay the race or run, its configurations and instances replaced by their numbers."""
     written = report.settings.get("space")
-    names = SETTINGS if written is None else TUNER_SETTINGS
-    settings = {name: report.settings.get(name) for name in names}
+    names = [*(field.name for field in fields(Rules)), "initial", "elites", "instance_order"]
+    settings = {name: report.settings[name] for name in names if name in report.settings}
     for name, what in (("decider", "not one of racer's own"), ("repair", "not in the file")):
         held = settings.get(name) if name == "decider" else (written or {}).get(name)
         if isinstance(held, dict) or held is True:
@@ -134,30 +135,30 @@ def _verdicts(reader: Reader, report: Report) -> None:
             return
     recorder = Recorder(_forget)
     try:
-        settings = recorder.expect(reader, settings)
+        recorder.expect(reader, reader.setup())
         instances = None if report.instances is None else range(report.instances)
-        race: Race | Tuner
+        contest: Contest
         if written is None:
-            race = Race(range(report.candidates), instances, **settings, callbacks=[recorder])
+            contest = Race(range(report.candidates), instances, **settings, callbacks=[recorder])
         else:
             tests = range(len(report.settings["test_instances"])) or None
-            race = Tuner(
+            contest = Tuner(
                 Space.from_json(written),
                 instances,
                 test_instances=tests,
                 **settings,
                 callbacks=[recorder],
             )
-        replay(race, reader, recorder)
+        replay(contest, reader, recorder)
     except StoreError:
         raise
     except (RacerError, TypeError) as error:
         reader.damaged(f"no race can be made of its settings ({error})")
-    if report.ended is not None and race.ended is None:
+    if report.ended is not None and contest.ended is None:
         reader.damaged("it has an ending, but the race of its outcomes goes on")
-    report.result = race.result()
-    report.blocks = race.blocks_held
-    report.candidates = len(race.configs)
+    report.result = contest.result()
+    report.blocks = contest.n_blocks
+    report.candidates = len(contest.configs)
 
 
 def _forget(verdict: object) -> None:

@@ -7,17 +7,18 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import StoreError
-from racer.racing.budget import Budget
 from racer.racing.events import BlockCompleted, CandidatesAdded, RaceEnded
 from racer.store.jsonable import decode, dumps, encode, same
 from racer.store.reader import CandidateRow, Ending, VerdictRow
-from racer.store.setup import VERSION, rebuilt
+from racer.store.setup import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from racer.racing.events import Callback, Elimination, RaceCompleted
+    from racer.racing.events import Callback, Elimination
     from racer.store.reader import Reader
+    from racer.store.setup import Setup
+    from racer.tuner.events import RaceCompleted
 
     Event = BlockCompleted | RaceEnded | CandidatesAdded | RaceCompleted
 
@@ -27,15 +28,12 @@ __all__ = ["Recorder"]
 class Recorder:
     """A callback that compares each verdict with the recorded one, or hands it on to be recorded.
 
-    After `expect`, what comes waits for `go_on`: a run samples its first candidates when it is
-    made, and only then can it be seen whether it is the recorded one.
-
     Parameters
     ----------
     record : callable
         Called with each verdict, sampled candidate and ending that has not been recorded.
     watchers : sequence of callable
-        Told of each block that was not replayed, and of the end.
+        Told of each event that was not replayed, and of the end.
     """
 
     def __init__(
@@ -50,22 +48,16 @@ class Recorder:
         self._ending: Ending | None = None
         self._where = self._hint = ""
         self.replaying = False
-        self._waiting: list[Event] | None = None
 
-    def expect(self, reader: Reader, settings: dict[str, Any]) -> dict[str, Any]:
-        """Compare what comes with what `reader` says; return the settings of the race to make.
-
-        These are those given, with the recorded seed if they have none.
-        """
+    def expect(self, reader: Reader, given: Setup) -> None:
+        """Compare what comes with what `reader` says, for a contest made of what is given."""
         recorded = reader.setup().settings
-        if settings["seed"] is None:
-            settings = {**settings, "seed": rebuilt(reader.path, "seed", recorded.get("seed"))}
         self._where = f"store {reader.path!r}"
         self._hint = (
             f"Begun by racer {recorded.get('racer')}, now racer {VERSION}: either the "
             "versions (of racer, NumPy, SciPy) decide otherwise, or the decider does"
         )
-        same_budget = same(recorded.get("budget"), encode(_budgets(settings["budget"])))
+        same_budget = same(recorded.get("budget"), given.settings["budget"])
         if not same_budget:
             self._hint = (
                 "The budget is larger than recorded, which changes what a decider decides that "
@@ -77,28 +69,18 @@ class Recorder:
         if same_budget:
             self._ending = reader.ending()
         self.replaying = True
-        self._waiting = []
-        return settings
 
     def __call__(self, event: Event) -> None:
         """Take in an event."""
-        if self._waiting is not None:
-            self._waiting.append(event)
-        elif isinstance(event, BlockCompleted):
+        if isinstance(event, BlockCompleted):
             self._compare_verdict(event)
         elif isinstance(event, RaceEnded):
             self._compare_ending(event)
         elif isinstance(event, CandidatesAdded):
             self._compare_candidates(event)
-        if self._waiting is None and (not self.replaying or isinstance(event, RaceEnded)):
+        if not self.replaying or isinstance(event, RaceEnded):
             for watcher in self._watchers:
                 watcher(event)
-
-    def go_on(self) -> None:
-        """Take in what has waited, and from now on whatever comes."""
-        waiting, self._waiting = self._waiting, None
-        for event in waiting or ():
-            self(event)
 
     def _compare_verdict(self, event: BlockCompleted) -> None:
         best = None if event.best is None else int(event.best)
@@ -138,12 +120,6 @@ class Recorder:
     def all_came(self) -> bool:
         """Say whether all recorded verdicts and candidates have come by."""
         return next(self._verdicts, None) is None and next(self._sampled, None) is None
-
-
-def _budgets(given: Any) -> Budget | list[Budget]:
-    """Return the budget of a contest, or those of a run that went on from its end."""
-    budgets = Budget.each(given)
-    return budgets[0] if len(budgets) == 1 else list(budgets)
 
 
 def _told(verdict: VerdictRow | Ending) -> str:

@@ -13,45 +13,43 @@ from racer.evaluate.cell import Outcome
 from racer.racing.events import Ended
 from racer.racing.race import Race
 from racer.store.jsonable import same
-from racer.store.setup import refuse_differences
 
 if TYPE_CHECKING:
+    from racer.racing.contest import Contest
     from racer.store.reader import Reader
     from racer.store.recorder import Recorder
     from racer.store.schema import OutcomeRow
     from racer.store.setup import Setup
     from racer.store.writer import Store
-    from racer.tuner.tuner import Tuner
 
 __all__ = ["begin_or_replay", "replay"]
 
 
-def begin_or_replay(store: Store, race: Race | Tuner, recorder: Recorder, given: Setup) -> None:
-    """Write what is raced into a new store, or go on with the race in an old one.
+def begin_or_replay(store: Store, contest: Contest, recorder: Recorder, given: Setup) -> None:
+    """Write what a contest is made of into a new store, or go on with the one in an old store.
 
     Raises
     ------
     StoreError
-        It is another race, or its record does not make sense.
+        The record does not make sense.
     """
     if not store.holds_a_race:
         store.begin(given)
         return
     recorded = store.reader.setup()
-    refuse_differences(store.path, recorded, given)
-    replay(race, store.reader, recorder)
+    replay(contest, store.reader, recorder)
     if not same(recorded.settings["budget"], given.settings["budget"]):
         settings = {**recorded.settings, "budget": given.settings["budget"]}
         store.extend(recorded._replace(settings=settings))
-    if race.ended is Ended.ALL_FAILED:
+    if contest.ended is Ended.ALL_FAILED:
         warn(
             f"in the race in {store.path!r} all evaluations failed, and what is recorded is not "
-            "evaluated again: once evaluate is mended, begin a new store",
+            "evaluated again: once evaluate is mended, begin a new store"
         )
 
 
-def replay(race: Race | Tuner, reader: Reader, recorder: Recorder) -> None:
-    """Tell a new race what is recorded.
+def replay(contest: Contest, reader: Reader, recorder: Recorder) -> None:
+    """Tell a contest what is recorded.
 
     Raises
     ------
@@ -59,13 +57,12 @@ def replay(race: Race | Tuner, reader: Reader, recorder: Recorder) -> None:
         A verdict comes out otherwise than recorded, or the record does not make sense.
     """
     recorder.replaying = True
-    recorder.go_on()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
-        if isinstance(race, Race):
-            _tell_by_block(race, reader)
+        if isinstance(contest, Race):
+            _tell_by_block(contest, reader)
         else:
-            _tell_all(race, reader)
+            _tell_all(contest, reader)
     if not recorder.all_came():
         reader.damaged("it has a verdict on a block whose outcomes are missing")
     recorder.replaying = False
@@ -80,26 +77,30 @@ def _tell_by_block(race: Race, reader: Reader) -> None:
             reader.damaged(f"the outcomes of block {block} are not those asked for ({error})")
 
 
-def _tell_all(tuner: Tuner, reader: Reader) -> None:
-    """Tell a tuner what is recorded, in the order in which it asks."""
-    known = {(row.block, row.candidate): row for row in reader.outcomes()}
+def _tell_all(contest: Contest, reader: Reader) -> None:
+    """Tell what is recorded in the order in which it is asked for."""
+    known = {_place(row): row for row in reader.outcomes()}
     missing = False
-    while not missing and (cells := tuner.ask()):
+    while not missing and (cells := contest.ask()):
         for cell in cells:
-            row = known.pop((cell.block, cell.candidate), None)
+            row = known.pop((cell.held_out, cell.block, cell.candidate), None)
             missing = missing or row is None
             if row is not None:
-                tuner.tell(cell, _outcome(row))
+                contest.tell(cell, _outcome(row))
     if known:
-        block, candidate = next(iter(known))
+        _, block, candidate = next(iter(known))
         reader.damaged(f"candidate {candidate} on block {block} is recorded, but not asked for")
+
+
+def _place(row: OutcomeRow) -> tuple[bool, int, int]:
+    return row.block < 0, row.block if row.block >= 0 else -1 - row.block, row.candidate
 
 
 def _tell(race: Race, rows: list[OutcomeRow]) -> None:
     """Tell the outcomes of one block."""
     if (
         len(rows) == len(race.alive)
-        and rows[0].block == len(race.table.rows)
+        and rows[0].block == race.n_blocks
         and all(row.status == "ok" for row in rows)
         and tuple(row.candidate for row in rows) == race.alive
     ):
@@ -112,7 +113,9 @@ def _tell(race: Race, rows: list[OutcomeRow]) -> None:
     for row in rows:
         cell = asked.get((row.block, row.candidate))
         if cell is None:
-            raise RaceStateError(f"candidate {row.candidate} had gone, or the race had ended")
+            raise RaceStateError(
+                f"candidate {row.candidate} had been eliminated, or the race had ended"
+            )
         race.tell(cell, _outcome(row))
 
 

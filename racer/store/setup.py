@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.errors import StoreError, warn
 from racer.evaluate.command import IDENTITY
 from racer.racing.budget import Budget
+from racer.racing.rules import Rules
 from racer.store.jsonable import decode, encode, qualified_name, same, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from racer.evaluate.objective import Objective
-    from racer.racing.race import Race
-    from racer.tuner.tuner import Tuner
+    from racer.racing.contest import Description
+    from racer.store.writer import Store
 
-__all__ = ["VERSION", "Setup", "rebuilt", "refuse_differences", "refuse_other_kind", "set_up"]
+__all__ = [
+    "VERSION",
+    "Setup",
+    "continued",
+    "rebuilt",
+    "recorded_rules",
+    "refuse_differences",
+    "refuse_other_kind",
+    "set_up",
+]
 
 VERSION = version("racer-tuning")
 """Read once: later the process may have lost the right to read what is installed."""
@@ -34,14 +45,57 @@ class Setup(NamedTuple):
     instances: list[Any] | None
 
 
-def set_up(race: Race | Tuner, evaluate: Objective, how: Mapping[str, Any]) -> Setup:
-    """Encode a race, the name of its objective, and how that is evaluated."""
+def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]) -> Setup:
+    """Encode what a contest is made of, the name of its objective, and how that is evaluated."""
     settings = {"racer": VERSION, "evaluate": qualified_name(evaluate)}
     return Setup(
-        {name: encode(value) for name, value in {**settings, **race.settings, **how}.items()},
-        [encode(config) for config in race.given_candidates],
-        None if race.instances is None else [encode(instance) for instance in race.instances],
+        {
+            name: encode(value)
+            for name, value in {**settings, **description.settings, **how}.items()
+        },
+        [encode(config) for config in description.candidates],
+        None
+        if description.instances is None
+        else [encode(instance) for instance in description.instances],
     )
+
+
+def continued(store: Store | None, rules: Rules, *, tuned: bool) -> Rules:
+    """Return the rules with which a contest in a store goes on: seed and budgets as recorded.
+
+    A tuner keeps its budgets, and goes on from their end with a larger one.
+    """
+    if store is None or not store.holds_a_race:
+        return rules
+    recorded = store.reader.setup()
+    refuse_other_kind(store.path, recorded, tuned=tuned)
+    if rules.seed is None:
+        seed = rebuilt(store.path, "seed", recorded.settings.get("seed"))
+        rules = replace(rules, seed=seed)
+    if not tuned or not isinstance(rules.budget, Budget):
+        return rules
+    written = rebuilt(store.path, "budget", recorded.settings.get("budget"))
+    budgets = written if isinstance(written, list) else [written]
+    if isinstance(budgets[-1], Budget) and rules.budget.is_larger(budgets[-1]):
+        return replace(rules, budget=(*budgets, rules.budget))
+    is_same = same(encode(budgets[-1]), encode(rules.budget))
+    return replace(rules, budget=written) if is_same else rules
+
+
+def recorded_rules(store: Store, decider: Any, budget: Any) -> dict[str, Any]:
+    """Return the recorded rules, with another decider or a larger budget if one is given."""
+    recorded = store.reader.setup()
+    tuned = "space" in recorded.settings
+    names = [field.name for field in fields(Rules) if field.name in recorded.settings]
+    given = {"decider": decider, "budget": budget}
+    values = {
+        name: rebuilt(store.path, name, recorded.settings[name])
+        if given.get(name) is None
+        else given[name]
+        for name in names
+    }
+    settings = continued(store, Rules(**values), tuned=tuned).settings()
+    return {name: settings[name] for name in names}
 
 
 def rebuilt(path: str, name: str, encoded: Any) -> Any:
@@ -62,7 +116,7 @@ def rebuilt(path: str, name: str, encoded: Any) -> Any:
 
 
 def refuse_other_kind(path: str, recorded: Setup, *, tuned: bool) -> None:
-    """Refuse a race where a run of races goes on, and the other way round.
+    """Refuse a race where a tuning goes on, and the other way round.
 
     Raises
     ------
@@ -71,7 +125,7 @@ def refuse_other_kind(path: str, recorded: Setup, *, tuned: bool) -> None:
     """
     was_tuned = "space" in recorded.settings
     if was_tuned != tuned:
-        what, call = ("run of races", "racer.tune") if was_tuned else ("race", "racer.race")
+        what, call = ("tuning", "racer.tune") if was_tuned else ("race", "racer.race")
         raise StoreError(
             f"store {path!r} holds a {what}: go on with {call} or racer.resume, or give another store"
         )

@@ -1,26 +1,25 @@
-"""What came of a run of races."""
+"""The result of a tuning."""
 
 from __future__ import annotations
 
 import reprlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from racer._checks import is_whole
-from racer.errors import CandidateError
+from racer.racing.result import Result, cells_frame
+from racer.racing.table import with_success
 from racer.seeding import seed_for
 from racer.stats.bayesian_friedman import probability_best
 from racer.stats.joint import joint_comparisons
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
-    from racer.racing.events import Ended, RaceCompleted
-    from racer.tuner.knowledge import Knowledge
-    from racer.tuner.stream import Stream
+    from racer.racing.table import Table
+    from racer.tuner.events import RaceCompleted
 
 __all__ = ["Origin", "TuneResult"]
 
@@ -47,8 +46,8 @@ class Origin:
 
 
 @dataclass(frozen=True, eq=False)
-class TuneResult:
-    """What came of a run of races.
+class TuneResult(Result):
+    """The result of a tuning.
 
     Attributes
     ----------
@@ -58,8 +57,8 @@ class TuneResult:
         for one rather than another.
     best_index : int or None
         Its number among all candidates of the run.
-    elites : tuple of int
-        Who was still in after the last race with new candidates, best first. Those that the race
+    elites, survivors : tuple of int
+        The candidates that survived the last race with new ones, best first. Those that the race
         among them dropped, with what was left of the budget, come last.
     ended : Ended
         Why the run ended; `ended.message` says it in a sentence.
@@ -70,8 +69,16 @@ class TuneResult:
     indistinguishable : tuple of int
         The elites that the joint multiple comparisons on those blocks do not show to be worse
         than `best`, itself included.
-    blocks : int
+    shared_blocks : int
         How many blocks all elites have seen.
+    blocks : DataFrame
+        instance (its index; <NA> without instances), seed, evaluated, set_aside: one row per
+        block.
+    table : DataFrame, blocks x candidates
+        What `evaluate` returned; NaN where a candidate was not evaluated, or failed.
+    eliminations : DataFrame
+        block, candidate, reason, against, probability, measure: one row for each time that a
+        candidate was eliminated. Blocks are counted through all races, as in `BlockCompleted`.
     scores : DataFrame
         One row per evaluation, in the order of blocks: block, instance, seed, candidate, value,
         status, seconds, message.
@@ -92,35 +99,14 @@ class TuneResult:
         The seed that repeats this run.
     """
 
-    configs: tuple[dict[str, Any], ...]
-    best_index: int | None
-    elites: tuple[int, ...]
-    ended: Ended
-    evaluations: int
-    seconds: float
-    seed: int
     races_held: tuple[RaceCompleted, ...]
     origins: tuple[Origin, ...]
-    known: Knowledge
-    stream: Stream
+    held_out: Table
 
     @property
-    def survivors(self) -> tuple[int, ...]:
-        """The elites, by the name that a race has for those still in at its end."""
-        return self.elites
-
-    @property
-    def best(self) -> dict[str, Any] | None:
-        """The best configuration, or None."""
-        return None if self.best_index is None else self.configs[self.best_index]
-
-    def config(self, candidate: int) -> dict[str, Any]:
-        """Return the configuration of a candidate; CandidateError if there is none."""
-        return self.configs[self._checked(candidate)]
-
-    def mean(self, candidate: int) -> float | None:
-        """Return the mean value of a candidate over its successful evaluations, None without."""
-        return self.known.mean(self._checked(candidate))
+    def elites(self) -> tuple[int, ...]:
+        """The survivors of the last race with new candidates, best first."""
+        return self.survivors
 
     def lineage(self, candidate: int) -> tuple[int, ...]:
         """Return a candidate, the one around which it was sampled, and so on back.
@@ -135,16 +121,14 @@ class TuneResult:
             line.append(parent)
         return tuple(line)
 
-    def _checked(self, candidate: int) -> int:
-        n = len(self.configs)
-        if not is_whole(candidate) or not 0 <= candidate < n:
-            raise CandidateError(f"candidate {candidate!r}: give a number from 0 to {n - 1}")
-        return int(candidate)
-
     @cached_property
-    def blocks(self) -> int:
+    def shared_blocks(self) -> int:
         """How many blocks all elites have seen."""
         return len(self.known.common(self.elites)) if self.elites else 0
+
+    def _costs(self) -> NDArray[np.float64]:
+        """Return the costs of the elites where one of them has succeeded."""
+        return with_success(self.known.costs(self.elites))
 
     @cached_property
     def probability_best(self) -> dict[int, float]:
@@ -152,18 +136,18 @@ class TuneResult:
         m = len(self.elites)
         if m < 2 or self.best_index is None:
             return dict.fromkeys(self.elites, 1.0 / max(m, 1))
-        costs = self.known.costs(self.elites)
+        costs = self._costs()
         if not len(costs):  # on what they share, all of them failed
             return dict.fromkeys(self.elites, 1.0 / m)
-        shares = probability_best(costs, seed=seed_for(self.seed, "probability-best"))
-        return dict(zip(self.elites, shares.tolist(), strict=True))
+        found = probability_best(costs, seed=seed_for(self.seed, "probability-best"))
+        return dict(zip(self.elites, found.tolist(), strict=True))
 
     @cached_property
     def indistinguishable(self) -> tuple[int, ...]:
         """The elites not shown to be worse than the best."""
         if self.best_index not in self.elites or len(self.elites) < 2:
             return self.elites
-        costs = self.known.costs(self.elites)
+        costs = self._costs()
         if not len(costs):
             return self.elites
         found = joint_comparisons(costs, seed=seed_for(self.seed, "indistinguishable"))
@@ -172,21 +156,11 @@ class TuneResult:
         return tuple(c for i, c in enumerate(self.elites) if i not in worse)
 
     @cached_property
-    def scores(self) -> pd.DataFrame:
-        """One row per evaluation."""
-        return self._frame([b for b in self.known.blocks() if b >= 0])
-
-    @cached_property
-    def failures(self) -> pd.DataFrame:
-        """The rows of `scores` whose evaluation failed."""
-        return self.scores[self.scores["status"] != "ok"]
-
-    @cached_property
     def tests(self) -> pd.DataFrame:
         """Values on held-out instances."""
         import pandas as pd  # noqa: PLC0415
 
-        rows = self._frame([b for b in self.known.blocks() if b < 0][::-1])
+        rows = cells_frame(self.held_out, self.stream.held_out)
         rows = rows[rows["candidate"].isin(self.elites)]
         if rows.empty:
             return pd.DataFrame(columns=pd.Index(self.elites, name="candidate"))
@@ -204,7 +178,7 @@ class TuneResult:
                 "race": origin.race,
                 "parent": origin.parent,
                 "initial": origin.initial,
-                "blocks": sum(block >= 0 for block in self.known.of(candidate)),
+                "blocks": len(self.known.of(candidate)),
                 "mean": self.known.mean(candidate),
                 **{_column(name): value for name, value in config.items()},
             }
@@ -221,29 +195,6 @@ class TuneResult:
         import pandas as pd  # noqa: PLC0415
 
         return pd.DataFrame([vars(race) for race in self.races_held])
-
-    def _frame(self, blocks: Sequence[int]) -> pd.DataFrame:
-        import pandas as pd  # noqa: PLC0415
-
-        by_block = self.known.by_block()
-        rows = [
-            {
-                "block": block,
-                "instance": place.instance,
-                "seed": place.seed,
-                "candidate": candidate,
-                "value": outcome.value,
-                "status": outcome.status,
-                "seconds": outcome.seconds,
-                "message": outcome.message,
-            }
-            for block in blocks
-            for place in [self.stream.place(block)]
-            for candidate, outcome in by_block[block]
-        ]
-        names = ["block", "instance", "seed", "candidate", "value", "status", "seconds", "message"]
-        frame = pd.DataFrame(rows, columns=names)
-        return frame.astype({"instance": "Int64", "value": "float64"})
 
     def __repr__(self) -> str:
         return (

@@ -1,32 +1,33 @@
-"""The races of a run, one after the other: what must be known next, and what follows from it."""
+"""The races of a tuner, one after the other: which cells are needed, and what follows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from racer.errors import warn
 from racer.evaluate.cell import Cell
-from racer.racing.events import BlockCompleted, CandidatesAdded, Ended, RaceCompleted, RaceEnded
+from racer.racing.budget import Budget
+from racer.racing.events import BlockCompleted, CandidatesAdded, Elimination, Ended, RaceEnded
+from racer.racing.table import Table, with_success
 from racer.seeding import seed_for
-from racer.tuner.contest import Contest, Rules
 from racer.tuner.effects import effects
-from racer.tuner.knowledge import Knowledge
+from racer.tuner.events import RaceCompleted
 from racer.tuner.proposals import Child, Proposals
 from racer.tuner.result import Origin
 from racer.tuner.schedule import Schedule
-from racer.tuner.stream import HELD_OUT, Stream
+from racer.tuner.series_race import SeriesRace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from racer.deciders.decider import Decider
     from racer.evaluate.cell import Outcome
-    from racer.racing.budget import Budget
+    from racer.racing.rules import Rules
+    from racer.racing.stream import Stream
     from racer.space.space import Space
 
 __all__ = ["Plan", "Series"]
@@ -41,19 +42,21 @@ Flow = Iterator[list[Cell]]  # yields cells, and goes on once they are known
 
 @dataclass(frozen=True)
 class Plan:
-    """All that makes a run, checked; the names are those of `Tuner`."""
+    """All that makes a tuning, checked; the names are those of `Tuner`.
+
+    Attributes
+    ----------
+    first_test : int
+        That of the rules, or less where there are fewer instances.
+    """
 
     space: Space
     instances: tuple[Any, ...] | None
     test_instances: tuple[Any, ...]
-    budgets: tuple[Budget, ...]
-    decider: Decider
     initial: tuple[dict[str, Any], ...]
-    maximize: bool
-    seed: int
-    first_test: int
-    each_test: int
     elites: int | None
+    rules: Rules
+    first_test: int
     stream: Stream
 
     def schedule(self, total: int | None) -> Schedule:
@@ -68,38 +71,41 @@ class Plan:
 
 
 class Series:
-    """The state of a run.
+    """The state of a tuning.
 
     Parameters
     ----------
     plan : Plan
-    watched : bool
-        Whether anyone wants to know of the events.
 
     Attributes
     ----------
     configs, origins : list
         Of all candidates so far.
-    known : Knowledge
+    known, tests : Table
+        Outcomes; those on held-out instances.
     races : list of RaceCompleted
+    eliminations : list of Elimination
     elite : tuple of int
-        Who goes on, best first.
+        The candidates that enter the next race, best first.
     best : int or None
     ended : Ended or None
     evaluations, seconds : int, float
         Used so far, without held-out instances.
     blocks_used : int
+    is_watched : bool
+        Whether anyone is told of the blocks of its races.
     events : list
         What has happened and has not been told yet.
     """
 
-    def __init__(self, plan: Plan, *, watched: bool) -> None:
+    def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._is_watched = watched
+        self._seed = plan.rules.seed or 0
+        self.is_watched = False
         self.events: list[Any] = []
-        self._proposals = Proposals(plan.space, plan.seed)
-        self._budget = plan.budgets[0]
-        self._contest: Contest | None = None
+        self._proposals = Proposals(plan.space, self._seed)
+        self._budget = plan.rules.budgets[0]
+        self._race: SeriesRace | None = None
         self._steps = 0
         self._clarity = 1.0
         self._told_apart = False
@@ -107,7 +113,9 @@ class Series:
         self._drawn_to_its_end = False  # the space
         self.configs: list[dict[str, Any]] = []
         self.origins: list[Origin] = []
-        self.known = Knowledge(maximize=plan.maximize)
+        self.known = Table(maximize=plan.rules.maximize)
+        self.tests = Table(maximize=plan.rules.maximize)
+        self.eliminations: list[Elimination] = []
         self.races: list[RaceCompleted] = []
         self.elite: tuple[int, ...] = ()
         self.best: int | None = None
@@ -116,26 +124,31 @@ class Series:
         self.seconds = 0.0
         self.blocks_used = 0
 
-    def take_in(self, block: int, candidate: int, outcome: Outcome) -> None:
-        """Note what came of a cell."""
-        self.known.add(candidate, block, outcome)
-        if block >= 0:
-            self.evaluations += 1
-            self.seconds += outcome.seconds
+    def take_in(self, cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> None:
+        """Note the outcomes of cells, in the order in which they were asked for."""
+        for _, group in groupby(range(len(cells)), lambda i: (cells[i].held_out, cells[i].block)):
+            some = list(group)
+            first, told = cells[some[0]], [outcomes[i] for i in some]
+            table = self.tests if first.held_out else self.known
+            table.add(first.block, [cells[i].candidate for i in some], told)
+            if not first.held_out:
+                self.evaluations += len(told)
+                for outcome in told:
+                    self.seconds += outcome.seconds
 
     def run(self) -> Flow:
-        """Hold all races; what is yielded is known when it goes on."""
-        for number, budget in enumerate(self._plan.budgets):
+        """Run all races; the cells that are yielded are known when it goes on."""
+        for number, budget in enumerate(self._plan.rules.budgets):
             self._budget = budget
-            yield from self._hold_races(number)
+            yield from self._run_races(number)
             yield from self._select()
             yield from self._spend_rest()
             if len(self.configs) == 1:
                 self.best, self.elite = 0, (0,)
             for index in range(len(self._plan.test_instances)):
-                yield self._cells(self.elite, HELD_OUT - index)
+                yield self._held_out(index)
         self.ended = self._why_over()
-        self._publish(RaceEnded(self.ended, ()))
+        self.events.append(RaceEnded(self.ended, ()))
 
     @property
     def fell_short(self) -> bool:
@@ -146,8 +159,8 @@ class Series:
         """Say whether the seconds, which nobody can know before, were too few for any test."""
         return self._budget.ends_by_time(self.evaluations + 1) and not self._has_looked
 
-    def _hold_races(self, phase: int) -> Flow:
-        """Hold races among the elites and new candidates while the budget pays for one."""
+    def _run_races(self, phase: int) -> Flow:
+        """Run races among the elites and new candidates while the budget pays for one."""
         begun = len(self.races) if phase else 0
         while True:
             left = self._left()
@@ -180,8 +193,8 @@ class Series:
                 )
             if len(entrants) < 2 or self._drawn_to_its_end:
                 return
-            yield from self._hold("race", entrants, share, schedule.elites)
-            if len(self.races) >= _HOPELESS and not self.known.has_any_success:
+            yield from self._run_race("race", entrants, share, schedule.elites)
+            if len(self.races) >= _HOPELESS and not self.known.n_usable:
                 return
 
     def _price_of_initial(self, schedule: Schedule, left: int | None) -> int:
@@ -218,7 +231,7 @@ class Series:
             self.origins.append(Origin(race, child.parent, initial))
         parents = tuple(child.parent for child in children)
         event = CandidatesAdded(race, first, tuple(self.configs[first:]), parents)
-        self._publish(event)
+        self.events.append(event)
 
     def _expected_best_first(self, candidates: Sequence[int]) -> tuple[int, ...]:
         """Order candidates by what is to be expected of them after all that is known."""
@@ -227,7 +240,7 @@ class Series:
         length = self._plan.stream.length
         if length is not None:
             length -= sum(not self.known.is_usable(block) for block in range(self.blocks_used))
-        known = effects(self.known.all_costs(about), length)
+        known = effects(with_success(self.known.all_costs(about)), length)
         order = self._proposals.learn(np.array(about), known, candidates).argsort(kind="stable")
         return tuple(candidates[i] for i in order.tolist())
 
@@ -236,7 +249,7 @@ class Series:
         left = self._left()
         if len(self.elite) < 2 or left is None or left < len(self.elite):
             return
-        yield from self._hold("selection", self.elite, left, 1)
+        yield from self._run_race("selection", self.elite, left, 1)
 
     def _spend_rest(self) -> Flow:
         """Evaluate the best on blocks that it has not seen with what is still left.
@@ -255,34 +268,36 @@ class Series:
                 yield [cell for block in blocks for cell in self._cells([candidate], block)]
                 self.blocks_used = max(self.blocks_used, blocks[-1] + 1)
 
-    def _hold(self, kind: str, entrants: Sequence[int], share: int, survivors: int) -> Flow:
-        """Hold one race."""
+    def _run_race(self, kind: str, entrants: Sequence[int], share: int, survivors: int) -> Flow:
+        """Run one race."""
         number = len(self.races)
-        order, until = self._order(kind, number, entrants)
-        contest = self._contest = Contest(
+        order, protected_until = self._order(kind, number, entrants)
+        # more than can be paid for, perhaps: below, the race ends before it is spent
+        most = max(
+            share + sum(len(self.known.of(c)) for c in entrants),
+            len(entrants) * self._plan.first_test,
+        )
+        length = self._plan.stream.length
+        rules = replace(
+            self._plan.rules,
+            budget=Budget(evaluations=most),
+            seed=seed_for(self._seed, "race", number),
+            deterministic=length is not None,
+            first_test=self._plan.first_test,
+            min_survivors=min(survivors, len(entrants) - 1),
+        )
+        race = self._race = SeriesRace(
             entrants,
             order,
-            until,
-            # more than can be paid for, perhaps: below, the race ends before it is spent
-            max(
-                share + sum(len(self.known.of(c)) for c in entrants),
-                len(entrants) * self._plan.first_test,
-            ),
-            Rules(
-                self._plan.decider,
-                seed_for(self._plan.seed, "race", number),
-                self._plan.first_test,
-                self._plan.each_test,
-                min(survivors, len(entrants) - 1),
-                self._plan.stream.length,
-                patient=kind != "race",
-                maximize=self._plan.maximize,
-            ),
-            self._watch if self._is_watched else None,
+            protected_until,
+            rules,
+            length=length,
+            patient=kind != "race",
+            watch=self._watch if self.is_watched else None,
         )
         ended = None
-        while (ended := contest.ended) is None:
-            block, alive = contest.block, contest.alive
+        while (ended := race.ended) is None:
+            block, alive = race.block, race.alive
             missing = [c for c in alive if block not in self.known.of(c)]
             if len(missing) > 1 and self._left() is None:  # one tells what an evaluation costs
                 yield self._cells(missing[:1], block)
@@ -295,8 +310,8 @@ class Series:
                 yield self._cells(missing, block)
             share -= len(missing)
             self.blocks_used = max(self.blocks_used, block + 1)
-            contest.tell([self.known.of(c)[block] for c in alive])
-        self._conclude(kind, contest, ended, survivors)
+            race.tell([self.known.of(c)[block] for c in alive])
+        self._conclude(kind, race, ended, survivors)
 
     def _order(
         self, kind: str, race: int, entrants: Sequence[int]
@@ -334,31 +349,33 @@ class Series:
         """
         return (self._left() or 0) // (2 * among) if self._drawn_to_its_end else 0
 
-    def _conclude(self, kind: str, contest: Contest, ended: str, survivors: int) -> None:
-        """Take over who goes on, and say what came of a race."""
-        alive = contest.alive
-        others = [] if kind == "race" else [c for c in contest.entrants if c not in alive]
-        succeeded = {c for c in contest.entrants if self.known.mean(c) is not None}
+    def _conclude(self, kind: str, race: SeriesRace, ended: str, survivors: int) -> None:
+        """Choose the elites of a race that is over, and announce its end."""
+        alive = race.alive
+        others = [] if kind == "race" else [c for c in race.entrants if c not in alive]
+        succeeded = {c for c in race.entrants if self.known.mean(c) is not None}
         if ended == Ended.ALL_FAILED or not succeeded:
             self.elite = tuple(c for c in self.elite if c in succeeded)
         else:
             ranked = self._expected_best_first([*alive, *others])
             stay = tuple(c for c in ranked if c in alive and c in succeeded)
             gone = tuple(c for c in ranked if c in others and c in succeeded)
-            if not stay:  # who never succeeded is no elite, whoever was dropped before it
+            if (
+                not stay
+            ):  # a candidate that never succeeded is not an elite, whoever was dropped before it
                 stay = self._expected_best_first(sorted(succeeded))
             self.elite = stay[:survivors] if kind == "race" else (*stay, *gone)
-        self._told_apart = self._told_apart or contest.tells_apart
-        self._has_looked = self._has_looked or contest.race.has_looked
+        self._told_apart = self._told_apart or race.tells_apart
+        self._has_looked = self._has_looked or race.race.has_tested
         self.best = self.elite[0] if self.elite and self._told_apart else None
-        could_go = len(contest.entrants) - min(survivors, len(contest.entrants) - 1)
-        self._clarity = (len(contest.entrants) - len(alive)) / could_go
+        could_go = len(race.entrants) - min(survivors, len(race.entrants) - 1)
+        self._clarity = (len(race.entrants) - len(alive)) / could_go
         event = RaceCompleted(
             race=len(self.races),
             kind=kind,
-            candidates=len(contest.entrants),
+            candidates=len(race.entrants),
             alive=len(alive),
-            blocks=contest.blocks,
+            blocks=race.race.n_blocks,
             best=self.best,
             best_mean=None if self.best is None else self.known.mean(self.best),
             elites=self.elite,
@@ -368,38 +385,46 @@ class Series:
             ended=ended,
         )
         self.races.append(event)
-        self._publish(event)
+        self.events.append(event)
+        self.eliminations += self._renumbered(race, race.race.result().dropped)
+        self._steps += race.race.n_blocks
 
     def _watch(self, event: BlockCompleted | RaceEnded) -> None:
-        """Pass on what a race says, in the numbers of the run."""
-        contest = self._contest
-        if not isinstance(event, BlockCompleted) or contest is None:
+        """Pass on the events of a race, in the numbers of the tuner."""
+        race = self._race
+        if race is None or not isinstance(event, BlockCompleted):
             return
-        name = contest.entrants
-        gone = tuple(
-            replace(e, block=self._steps, candidate=name[e.candidate], against=name[e.against])
-            for e in event.eliminated
+        self.events.append(
+            replace(
+                event,
+                block=self._steps + event.block,
+                alive=tuple(race.entrants[i] for i in event.alive),
+                best=None if event.best is None else race.entrants[event.best],
+                eliminated=self._renumbered(race, event.eliminated),
+                evaluations=self.evaluations,
+                seconds=self.seconds,
+            )
         )
-        completed = replace(
-            event,
-            block=self._steps,
-            alive=tuple(name[i] for i in event.alive),
-            best=None if event.best is None else name[event.best],
-            eliminated=gone,
-            evaluations=self.evaluations,
-            seconds=self.seconds,
-        )
-        self._steps += 1
-        self._publish(completed)
 
-    def _publish(self, event: Any) -> None:
-        if self._is_watched:
-            self.events.append(event)
+    def _renumbered(
+        self, race: SeriesRace, eliminations: Sequence[Elimination]
+    ) -> tuple[Elimination, ...]:
+        """Return eliminations of a race in the numbers of the tuner."""
+        name = race.entrants
+        return tuple(
+            replace(
+                e,
+                block=self._steps + e.block,
+                candidate=name[e.candidate],
+                against=name[e.against],
+            )
+            for e in eliminations
+        )
 
     def _why_over(self) -> Ended:
         if len(self.configs) == 1:
             return Ended.ONE_CANDIDATE
-        if self.races and not self.known.has_any_success:
+        if self.races and not self.known.n_usable:
             return Ended.ALL_FAILED
         all_equal = self.races and self.best is None and self.known.is_all_equal
         if all_equal and not self._is_too_short():
@@ -417,10 +442,20 @@ class Series:
     def _cells(self, candidates: Sequence[int], block: int) -> list[Cell]:
         """Return the cells of a block that are not known."""
         index, seed = self._plan.stream.place(block)
-        held = self._plan.test_instances if block < 0 else self._plan.instances
-        instance = None if index is None or held is None else held[index]
+        instances = self._plan.instances
+        instance = None if index is None or instances is None else instances[index]
         return [
             Cell(block, c, dict(self.configs[c]), instance, seed)
             for c in candidates
             if block not in self.known.of(c)
+        ]
+
+    def _held_out(self, index: int) -> list[Cell]:
+        """Return the cells of the elites on a held-out instance that are not known."""
+        _, seed = self._plan.stream.held_out(index)
+        instance = self._plan.test_instances[index]
+        return [
+            Cell(index, c, dict(self.configs[c]), instance, seed, held_out=True)
+            for c in self.elite
+            if index not in self.tests.of(c)
         ]

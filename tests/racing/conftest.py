@@ -61,10 +61,12 @@ def content(result):
         "ended": result.ended,
         "evaluations": result.evaluations,
         "dropped": result.dropped,
-        "scores": [[repr(v) for v in row] for row in result.table.scores().tolist()],
-        "failures": result.table.failures,
-        "set_aside": result.table.set_aside,
-        "seeds": [(row.instance, row.seed) for row in result.table.rows],
+        "scores": [
+            [repr(v) for v in row] for row in result.known.values(len(result.configs)).tolist()
+        ],
+        "failures": result.known.failures,
+        "set_aside": result.known.set_aside,
+        "seeds": [result.stream.place(row.block) for row in result.known.rows],
         "probability_best": result.probability_best,
     }
 

@@ -94,7 +94,7 @@ def test_telling_twice_is_refused_and_the_first_word_counts(racing):
         race.tell(cell, Outcome("ok", -5.0))
     assert snapshot(race, racing) == before
     race.tell(race.ask()[0], OK)
-    assert race.result().scores.to_numpy().tolist() == [[1.0, 1.0]]
+    assert race.result().table.to_numpy().tolist() == [[1.0, 1.0]]
 
 
 def test_a_cell_of_another_block_is_refused(racing):
@@ -179,7 +179,7 @@ def test_a_race_that_goes_on_can_be_looked_at():
     race.tell(race.ask()[0], OK)
     result = race.result()
     assert result.evaluations == 1
-    assert result.scores.shape == (0, 2)
+    assert result.table.shape == (0, 2)
     assert result.ended.value == "interrupted"
     assert result.best is None
 

@@ -31,7 +31,7 @@ def test_a_budget_of_evaluations_is_never_exceeded_and_no_block_is_left_half_don
     assert result.ended == Ended.BUDGET
     assert result.evaluations <= budget < result.evaluations + len(result.survivors)
     assert result.evaluations == int(result.blocks["evaluated"].sum())
-    assert result.evaluations == int(result.scores.notna().to_numpy().sum())
+    assert result.evaluations == int(result.table.notna().to_numpy().sum())
 
 
 def test_failed_cells_are_paid_for(racing):
@@ -61,7 +61,9 @@ def test_fewer_deterministic_instances_need_a_smaller_budget():
 
 
 def test_a_single_candidate_needs_no_budget():
-    assert Race([1], budget=1).ended == Ended.ONE_CANDIDATE
+    race = Race([1], budget=1)
+    assert race.ask() == ()
+    assert race.ended == Ended.ONE_CANDIDATE
 
 
 @pytest.mark.parametrize(("seconds", "blocks"), [(30.0, 10), (29.9, 9), (2.0, 1), (0.001, 1)])
@@ -139,10 +141,15 @@ def test_an_empty_budget_is_refused():
         Budget()
 
 
-@pytest.mark.parametrize("budget", [100.0, "100", None, True, (1, 2)], ids=repr)
+@pytest.mark.parametrize("budget", [100.0, "100", None, True], ids=repr)
 def test_a_budget_that_is_none_is_refused(budget):
     with pytest.raises(BudgetError, match=r"give a whole number of evaluations, or racer.Budget"):
         Race([1, 2], budget=budget)
+
+
+def test_a_race_has_one_budget():
+    with pytest.raises(BudgetError, match="a race has one budget"):
+        Race([1, 2], budget=(10, 20))
 
 
 @pytest.mark.parametrize("budget", [0, -5])

@@ -207,7 +207,7 @@ def test_a_block_in_which_all_fail_is_set_aside_and_does_not_count(racing):
     assert [look for look, _, _ in decider.looks] == [3, 4, 5, 6]
     assert all(costs == [[1, 2]] for _, _, costs in decider.looks[1:])
     assert result.blocks["set_aside"].tolist() == [False, True, *[False] * 5]
-    assert result.scores.shape == (7, 2)
+    assert result.table.shape == (7, 2)
     assert result.evaluations == 14
 
 
@@ -316,7 +316,7 @@ def test_maximising_is_minimising_the_negative(racing, decider):
         Race(range(6), decider=decider, budget=200, seed=8, maximize=True), evaluate(-1)
     )
     one, other = racing.content(low), racing.content(high)
-    assert np.array_equal(low.scores, -high.scores, equal_nan=True)
+    assert np.array_equal(low.table, -high.table, equal_nan=True)
     assert {**one, "scores": None} == {**other, "scores": None}
     assert low.mean(0) == -high.mean(0)
 
@@ -338,7 +338,9 @@ def test_min_survivors_must_leave_something_to_race(min_survivors):
 
 
 def test_one_candidate_is_fine_whatever_min_survivors_says():
-    assert Race([1], budget=100, min_survivors=1).ended == Ended.ONE_CANDIDATE
+    race = Race([1], budget=100, min_survivors=1)
+    assert race.ask() == ()
+    assert race.ended == Ended.ONE_CANDIDATE
 
 
 def test_deterministic_needs_instances():

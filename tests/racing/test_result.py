@@ -28,7 +28,7 @@ def test_best_is_a_configuration_of_the_user(result):
 
 
 def test_scores_are_blocks_by_candidates(result):
-    scores = result.scores
+    scores = result.table
     assert scores.shape == (len(result.blocks), 3)
     assert (scores.index.name, scores.columns.name) == ("block", "candidate")
     assert scores.dtypes.unique().tolist() == ["float64"]
@@ -40,8 +40,8 @@ def test_scores_are_blocks_by_candidates(result):
 def test_who_is_out_has_no_score(racing):
     race = Race([1, 2, 3], decider=racing.Scripted({2: [0]}), budget=12, first_test=2)
     result = racing.play(race, lambda cell: cell.config)
-    assert result.scores[0].isna().tolist() == [False, False, True, True, True]
-    assert not result.scores[[1, 2]].isna().any(axis=None)
+    assert result.table[0].isna().tolist() == [False, False, True, True, True]
+    assert not result.table[[1, 2]].isna().any(axis=None)
     assert result.blocks["evaluated"].tolist() == [3, 3, 2, 2, 2]
 
 
@@ -55,7 +55,8 @@ def test_eliminations_have_a_row_each(result):
 
 
 def test_failures_have_a_row_each(result):
-    assert result.failures.to_dict("records") == [
+    frame = result.failures[["block", "candidate", "status", "message"]]
+    assert frame.to_dict("records") == [
         {"block": 1, "candidate": 2, "status": "failed", "message": "it failed"}
     ]
 
@@ -77,7 +78,7 @@ def test_without_instances_their_index_is_missing(racing):
 
 def test_frames_of_a_race_without_blocks():
     result = Race(["only"], budget=10).result()
-    assert result.scores.shape == (0, 1)
+    assert result.table.shape == (0, 1)
     assert result.eliminations.empty
     assert result.failures.empty
     assert result.blocks.empty
@@ -88,7 +89,8 @@ def test_frames_of_a_race_without_blocks():
 
 def test_frames_of_a_race_in_which_nothing_went_wrong_keep_their_columns(racing):
     result = racing.play(Race([1, 2], budget=10), racing.noisy)
-    assert list(result.failures) == ["block", "candidate", "status", "message"]
+    assert list(result.failures) == list(result.scores)
+    assert result.failures.empty
     assert list(result.eliminations)[:2] == ["block", "candidate"]
 
 
@@ -114,7 +116,7 @@ def test_probabilities_are_the_same_however_often_and_whenever_asked(racing):
 
 
 def test_means_leave_failures_out(result):
-    assert result.mean(2) == pytest.approx(result.scores[2].mean())
+    assert result.mean(2) == pytest.approx(result.table[2].mean())
     assert result.mean(1) == pytest.approx(1, abs=0.1)
 
 

@@ -36,10 +36,14 @@ def content(result):
         "best": (result.best_index, result.survivors, result.ended, result.evaluations),
         "seed": result.seed,
         "dropped": result.dropped,
-        "scores": [[repr(v) for v in row] for row in result.table.scores().tolist()],
-        "failures": result.table.failures,
-        "set_aside": result.table.set_aside,
-        "rows": [(row.instance, row.seed, row.candidates.tolist()) for row in result.table.rows],
+        "scores": [
+            [repr(v) for v in row] for row in result.known.values(len(result.configs)).tolist()
+        ],
+        "failures": result.known.failures,
+        "set_aside": result.known.set_aside,
+        "rows": [
+            (*result.stream.place(row.block), row.candidates.tolist()) for row in result.known.rows
+        ],
         "probability_best": result.probability_best,
     }
 

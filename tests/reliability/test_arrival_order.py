@@ -26,7 +26,7 @@ def evaluate(config, instance, seed):
 pool = [{"x": x / 2, "name": "n" * x, "tags": {"b", "a", "c"}} for x in range(6)]
 result = racer.race(pool, evaluate, ["p", "q"], budget=200, seed=7)
 print(json.dumps([
-    result.best_index, result.survivors, result.evaluations, repr(result.table.scores().tolist()),
+    result.best_index, result.survivors, result.evaluations, repr(result.known.values(len(result.configs)).tolist()),
     [vars(e) for e in result.dropped], list(result.probability_best.values()),
 ]))
 """
@@ -66,8 +66,8 @@ def race_with():
             range(6), evaluate, [0.0, 5.0, 1.0], decider=decider, budget=120, seed=9, n_jobs=n_jobs
         )
         return {
-            "scores": repr(result.table.scores().tolist()),
-            "failures": result.table.failures,
+            "scores": repr(result.known.values(len(result.configs)).tolist()),
+            "failures": result.known.failures,
             "dropped": result.dropped,
             "best": (result.best_index, result.best, result.survivors),
             "ended": (result.ended, result.evaluations),

@@ -40,8 +40,8 @@ def test_each_death_costs_its_own_cell():
         [1, 4, "killed"],
     ]
     assert all(result.failures["message"])
-    assert result.scores[[0, 2, 3, 5]].to_numpy().tolist() == [[1, 2, 3, 4]] * 2
-    assert result.scores[[1, 4]].isna().all(axis=None)
+    assert result.table[[0, 2, 3, 5]].to_numpy().tolist() == [[1, 2, 3, 4]] * 2
+    assert result.table[[1, 4]].isna().all(axis=None)
 
 
 def test_a_death_that_does_not_repeat_costs_nothing(tmp_path):
@@ -58,7 +58,7 @@ def test_a_death_that_does_not_repeat_costs_nothing(tmp_path):
         [1, 2, 3], evaluate, [0], deterministic=True, first_test=1, budget=3, n_jobs=2
     )
     assert result.failures.empty
-    assert result.scores.to_numpy().tolist() == [[1, 2, 3]]
+    assert result.table.to_numpy().tolist() == [[1, 2, 3]]
 
 
 def test_a_candidate_that_cannot_be_unpickled_costs_its_own_cell():
@@ -84,7 +84,7 @@ def test_a_candidate_that_cannot_be_unpickled_costs_its_own_cell():
         n_jobs=2,
     )
     assert result.failures[["candidate", "status"]].to_numpy().tolist() == [[1, "killed"]]
-    assert result.scores[[0, 2]].to_numpy().tolist() == [[1, 3]]
+    assert result.table[[0, 2]].to_numpy().tolist() == [[1, 3]]
 
 
 SLOW_TO_END = """

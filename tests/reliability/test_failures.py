@@ -104,7 +104,7 @@ def test_a_failure_is_listed_and_is_the_only_thing_that_changes_in_the_table(cas
     decider = FRace()
     before, _ = race_over(decider, costs)
     after, _ = race_over(decider, worse)
-    changed = ~np.isclose(before.scores, after.scores, equal_nan=True)
+    changed = ~np.isclose(before.table, after.table, equal_nan=True)
     assert np.argwhere(changed).tolist() in ([[block, candidate]], [])
     assert ((after.failures["block"] == block) & (after.failures["candidate"] == candidate)).any()
     assert before.evaluations == after.evaluations

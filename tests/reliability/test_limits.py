@@ -249,7 +249,11 @@ def test_the_result_is_the_same_with_limits_and_without():
 
     def race(**settings):
         result = racer.race(range(6), evaluate, [1, 2, 3], budget=120, seed=4, **settings)
-        return repr(result.table.scores().tolist()), result.dropped, result.table.failures
+        return (
+            repr(result.known.values(len(result.configs)).tolist()),
+            result.dropped,
+            result.known.failures,
+        )
 
     free = race()
     assert free[2]

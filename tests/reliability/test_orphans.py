@@ -153,7 +153,7 @@ def note(error, **settings):
 
 def race(budget):
     result = racer.race(range(4), evaluate, budget=budget, first_test=budget // 4, n_jobs=2)
-    failures.extend(result.table.failures)
+    failures.extend(result.known.failures)
 
 broken, failures, describe = [], [], workers.describe
 workers.describe = note

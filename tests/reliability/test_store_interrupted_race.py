@@ -89,7 +89,7 @@ def test_resumed_after_every_outcome_the_result_is_the_same(case, shuffled, stor
                 warnings.simplefilter("ignore", racer.RacerWarning)  # the objective has a new name
                 resumed = racer.resume(copy, counting)
             assert stores.content(resumed) == stores.content(plain)
-            seeds = [row.seed for row in resumed.table.rows]
+            seeds = resumed.blocks["seed"].tolist()
             assert not {(c, seeds[b]) for b, c in kept} & set(counting.calls)
             assert len(counting.calls) == total - known
             assert resumed.seconds == pytest.approx(
@@ -107,7 +107,7 @@ def test_resumed_twice_the_result_is_the_same_to_the_last_second(recorded, store
     )
     assert stores.content(first) == stores.content(second) == recorded.content
     assert first.seconds == second.seconds == recorded.result.seconds
-    assert first.scores.equals(recorded.result.scores)
+    assert first.table.equals(recorded.result.table)
     assert first.eliminations.equals(recorded.result.eliminations)
     assert first.failures.equals(recorded.result.failures)
     assert first.blocks.equals(recorded.result.blocks)
@@ -165,7 +165,7 @@ def test_callbacks_are_told_of_new_blocks_and_of_the_end(recorded, stores, tmp_p
     events = []
     racer.resume(copy, stores.evaluate, callbacks=[events.append])
     blocks = [e.block for e in events if isinstance(e, racer.BlockCompleted)]
-    assert blocks == list(range(kept[-1][0], len(recorded.result.scores)))
+    assert blocks == list(range(kept[-1][0], len(recorded.result.table)))
     assert isinstance(events[-1], racer.RaceEnded)
     racer.resume(copy, stores.evaluate, callbacks=[events.append])
     assert events[-1] == events[-2]

@@ -33,7 +33,7 @@ def hold(**more):
 
 def seen(result):
     failures = result.failures[["block", "candidate", "status"]]
-    return result.scores.to_numpy().tolist().__repr__(), failures.to_numpy().tolist()
+    return result.table.to_numpy().tolist().__repr__(), failures.to_numpy().tolist()
 
 
 def statuses(path):

@@ -36,8 +36,8 @@ try:
 except racer.RaceInterrupted as stop:
     result = stop.result
     print(json.dumps({
-        "ended": result.ended, "blocks": len(result.scores), "best": result.best,
-        "scores": result.scores.to_numpy().tolist(), "evaluations": result.evaluations,
+        "ended": result.ended, "blocks": len(result.table), "best": result.best,
+        "scores": result.table.to_numpy().tolist(), "evaluations": result.evaluations,
     }))
 """
 

@@ -163,9 +163,9 @@ def test_an_interrupt_hands_over_what_is_known():
     result = caught.value.result
     assert result.ended == Ended.INTERRUPTED
     assert result.best is None  # nothing has been looked at yet
-    assert len(result.scores) == 7
+    assert len(result.table) == 7
     assert result.evaluations == 22
-    assert result.scores.loc[0].tolist() == [1.0, 2.0, 3.0]
+    assert result.table.loc[0].tolist() == [1.0, 2.0, 3.0]
 
 
 def test_an_error_in_a_callback_ends_the_race():

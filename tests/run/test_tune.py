@@ -20,7 +20,7 @@ from rich.console import Console
 
 import racer
 from racer import BudgetError, CandidateError, Ended, ObjectiveError, Real, SettingError, Space
-from racer.run.tuner_progress import TunerProgress
+from racer.run.progress import TunerProgress
 
 SPACE = Space({"x": Real(-5, 5), "y": Real(-5, 5)})
 SETTINGS = {"budget": 150, "seed": 1}
@@ -209,7 +209,7 @@ def test_progress_is_one_line_per_race_in_a_terminal():
 def test_a_long_run_fits_into_80_columns_too(monkeypatch):
     console = Console(file=io.StringIO(), force_terminal=True, width=80)
     clock = iter([0.0, 45_000.0, 45_000.0])
-    monkeypatch.setattr("racer.run.tuner_progress.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("racer.run.progress.time.monotonic", lambda: next(clock))
     race = racer.tuner.RaceCompleted(
         race=3,
         kind="race",

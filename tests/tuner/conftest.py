@@ -100,7 +100,7 @@ def play(tuner, evaluate=noisy, *, order=None, seconds=lambda cell: 0.01, most=2
     while cells := tuner.ask():
         steps.append(cells)
         for cell in order(cells) if order else cells:
-            place = cell.block, cell.candidate
+            place = cell.held_out, cell.block, cell.candidate
             assert place not in asked, "asked twice"
             asked.add(place)
             assert len(asked) <= most
@@ -124,7 +124,7 @@ def content(result):
         "tests": repr(result.tests.to_numpy().tolist()),
         "probability_best": repr(result.probability_best),
         "indistinguishable": result.indistinguishable,
-        "blocks": result.blocks,
+        "blocks": result.shared_blocks,
     }
 
 

@@ -73,7 +73,7 @@ def test_how_probable_the_elites_are_best(result):
     assert list(shares) == list(result.elites)
     assert sum(shares.values()) == pytest.approx(1.0)
     costs = result.known.costs(result.elites)
-    assert len(costs) <= result.blocks
+    assert len(costs) <= result.shared_blocks
     other = probability_best(costs, seed=99)
     assert list(shares.values()) == pytest.approx(other.tolist(), abs=0.02)
 

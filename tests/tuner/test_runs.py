@@ -219,7 +219,7 @@ def test_what_is_left_goes_to_a_race_among_the_elites(tuning):
     ]
     assert last.candidates == len(before.elites)
     assert set(result.elites) == set(before.elites)
-    assert result.blocks >= 5
+    assert result.shared_blocks >= 5
 
 
 @pytest.mark.parametrize("decider", ["bayesian-best", "f-race"])
@@ -324,7 +324,9 @@ def test_a_small_space_is_drawn_once_and_raced_to_the_end(tuning):
     assert len(result.configs) == 3
     assert result.best == {"k0": 0}
     assert result.evaluations == 1000
-    assert result.blocks > 200  # much is left when all three have been raced: all elites get of it
+    assert (
+        result.shared_blocks > 200
+    )  # much is left when all three have been raced: all elites get of it
 
 
 def test_one_configuration_needs_no_evaluation(tuning):
@@ -377,7 +379,7 @@ def test_elites_are_tested_on_held_out_instances_beyond_the_budget(tuning):
 
 def test_held_out_results_can_be_looked_at_while_they_come(tuning):
     tuner = Tuner(tuning.reals(), budget=100, seed=1, test_instances=["u"])
-    while (cells := tuner.ask())[0].block >= 0:
+    while not (cells := tuner.ask())[0].held_out:
         for cell in cells:
             tuner.tell(cell, tuning.outcome_of(tuning.noisy(cell)))
     assert tuner.result().tests.shape[0] == 0
@@ -391,7 +393,7 @@ def test_held_out_results_can_be_looked_at_while_they_come(tuning):
 def test_failed_tests_are_missing_values(tuning):
     result, _ = run(
         tuning,
-        evaluate=lambda cell: None if cell.block < 0 else tuning.noisy(cell),
+        evaluate=lambda cell: None if cell.held_out else tuning.noisy(cell),
         test_instances=["u", "v"],
         budget=100,
     )

@@ -22,7 +22,6 @@ from racer import (
     Space,
     Tuner,
 )
-from racer.tuner.tuner import SETTINGS
 
 LAWS = settings(max_examples=6, deadline=None, derandomize=True)
 OK = Outcome("ok", 1.0, 1.0)
@@ -155,26 +154,40 @@ def test_the_settings_of_a_run_make_it_again(tuning):
         "instance_order": "given",
     }
     tuner = Tuner(tuning.reals(), list("abcd"), test_instances=["x", "y"], **given_)
-    assert set(given_) == set(SETTINGS)
-    said = tuner.settings
-    assert said["first_test"] == 9  # as given, though there are four instances
-    space, tests = Space.from_json(said.pop("space")), said.pop("test_instances")
-    again = Tuner(space, tuner.instances, test_instances=tests, **said)
+    assert set(given_) == set(tuner.settings)
+    assert tuner.settings["first_test"] == 9  # as given, though there are four instances
+    settings = dict(tuner.description().settings)
+    space, tests = Space.from_json(settings.pop("space")), settings.pop("test_instances")
+    again = Tuner(space, tuner.instances, test_instances=tests, **settings)
     assert again.settings == tuner.settings
     tuning.play(tuner)
     tuning.play(again)
     assert tuning.content(tuner.result()) == tuning.content(again.result())
 
 
-def test_what_others_need_of_a_race(tuning):
+def test_it_says_what_it_is_made_of(tuning):
     tuner = Tuner(tuning.reals(), ["a", "b"], test_instances=["x", "y"], budget=120, seed=1)
-    assert tuner.all_instances == ("a", "b", "x", "y")
-    assert tuner.given_candidates == ()
-    assert tuner.blocks_held == 0
-    assert Tuner(tuning.reals(), budget=120).all_instances == ()
-    shared = {"ask", "tell", "result", "ended", "configs", "blocks_held", "settings", "seed"}
-    assert shared | {"given_candidates", "all_instances", "instances"} <= {*dir(tuner)}
-    assert shared <= {*dir(Race), "configs", "seed"}
+    said = tuner.description()
+    assert (said.candidates, said.instances) == ((), ("a", "b"))
+    assert (said.test_instances, said.parameters) == (("x", "y"), ("x0", "x1"))
+    assert Tuner(tuning.reals(), budget=120).description().instances is None
+    assert Race([1, 2], budget=20, seed=1).description().candidates == (1, 2)
+
+
+def test_nothing_happens_before_it_is_asked(tuning):
+    events = []
+    tuner = Tuner(tuning.reals(), ["a", "b"], budget=120, seed=1, callbacks=[events.append])
+    assert (tuner.configs, tuner.n_blocks, tuner.ended, events) == ((), 0, None, [])
+    assert tuner.result().configs == ()
+    tuner.watch(lambda event: events.append(("second", event)))
+    tuner.ask()
+    assert len(tuner.configs) == events[0].first + len(events[0].configs) > 0
+    assert events[1] == ("second", events[0])
+
+
+def test_it_has_elites_and_no_min_survivors(tuning):
+    with pytest.raises(SettingError, match="a tuner has no min_survivors: give elites"):
+        Tuner(tuning.reals(), budget=120, min_survivors=2)
 
 
 def test_no_seed_draws_one_that_repeats_the_run(tuning):
@@ -234,7 +247,7 @@ def test_a_run_that_goes_on_can_be_looked_at(tuning):
     assert empty.scores.shape == (0, 8)
     assert empty.races.empty
     assert empty.tests.empty
-    assert (empty.probability_best, empty.indistinguishable, empty.blocks) == ({}, (), 0)
+    assert (empty.probability_best, empty.indistinguishable, empty.shared_blocks) == ({}, (), 0)
     tuner.tell(tuner.ask()[0], OK)
     result = tuner.result()
     assert result.ended is Ended.INTERRUPTED

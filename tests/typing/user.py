@@ -253,7 +253,7 @@ def reads_tuned(result: TuneResult) -> None:
     assert_type(result.ended, Ended)
     assert_type(result.probability_best, dict[int, float])
     assert_type(result.indistinguishable, tuple[int, ...])
-    assert_type(result.blocks, int)
+    assert_type(result.shared_blocks, int)
     assert_type(result.lineage(0), tuple[int, ...])
     assert_type(result.mean(0), float | None)
     for frame in (result.scores, result.configurations, result.races, result.tests):

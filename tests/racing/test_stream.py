@@ -7,8 +7,8 @@ from itertools import islice
 import pytest
 
 from racer import SettingError
+from racer.racing.stream import Stream
 from racer.seeding import block_seed
-from racer.tuner.stream import HELD_OUT, Stream
 
 
 def instances(stream, n):
@@ -58,7 +58,7 @@ def test_old_blocks_come_in_another_order_in_each_race():
 
 
 def test_held_out_instances_have_seeds_of_their_own():
-    places = [Stream(3, 1).place(HELD_OUT - index) for index in range(10)]
+    places = [Stream(3, 1).held_out(index) for index in range(10)]
     assert [place.instance for place in places] == list(range(10))
     assert len({place.seed for place in places} | {block_seed(1, b) for b in range(10)}) == 20
 

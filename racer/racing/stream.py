@@ -1,4 +1,4 @@
-"""The blocks of a whole run: which instance, with which seed, in which order."""
+"""The blocks of a race or a tuning: which instance, with which seed, in which order."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from racer.seeding import block_seed, rng_for, seed_for
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["HELD_OUT", "InstanceOrder", "Place", "Stream"]
+__all__ = ["InstanceOrder", "Place", "Stream"]
 
 InstanceOrder = Literal["shuffled", "given"]
-HELD_OUT = -1  # the block of the first held-out instance; the others go down from there
 
 
 class Place(NamedTuple):
-    """Where a block takes place."""
+    """The instance and the seed of a block."""
 
     instance: int | None  # index into the instances; None without instances
     seed: int
@@ -28,7 +27,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Stream:
-    """The blocks that a run can use, from 0.
+    """The blocks that can be used, from 0.
 
     Parameters
     ----------
@@ -63,16 +62,17 @@ class Stream:
         return self.n_instances if self.deterministic else None
 
     def place(self, block: int) -> Place:
-        """Return where a block takes place; from HELD_OUT down they are the held-out instances."""
-        if block <= HELD_OUT:
-            index = HELD_OUT - block
-            return Place(index, seed_for(self.seed, "held out", index))
+        """Return the instance and the seed of a block."""
         if self.n_instances is None:
             return Place(None, block_seed(self.seed, block))
         turn, at = divmod(block, self.n_instances)
         if self.order == "shuffled":
             at = _shuffled(self.n_instances, self.seed, turn)[at]
         return Place(at, block_seed(self.seed, block))
+
+    def held_out(self, index: int) -> Place:
+        """Return the held-out instance of that number, and its seed."""
+        return Place(index, seed_for(self.seed, "held out", index))
 
     def old_ones(self, race: int, used: int) -> list[int]:
         """Return the `used` first blocks in the order in which a race takes them."""

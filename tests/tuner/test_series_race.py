@@ -9,22 +9,30 @@ import pytest
 from racer import Outcome, RacerWarning
 from racer.deciders import SequentialHalving
 from racer.deciders.names import as_decider
-from racer.tuner.contest import Contest, Rules
+from racer.racing.rules import Rules
+from racer.tuner.series_race import SeriesRace
 
 
-def contest(entrants=(7, 3, 9), until=None, budget=1000, blocks=None, watch=None, **rules):
-    settings = {
-        "decider": as_decider("f-race-sign"),
-        "seed": 1,
-        "first_test": 5,
-        "each_test": 1,
-        "min_survivors": 1,
-        "length": None,
-        **rules,
-    }
-    blocks = count(100) if blocks is None else iter(blocks)
-    until = until or [0] * len(entrants)
-    return Contest(entrants, blocks, until, budget, Rules(**settings), watch)
+def contest(
+    entrants=(7, 3, 9),
+    until=None,
+    budget=1000,
+    blocks=None,
+    length=None,
+    patient=False,
+    watch=None,
+    **rules,
+):
+    settings = {"decider": as_decider("f-race-sign"), "seed": 1, "min_survivors": 1, **rules}
+    return SeriesRace(
+        entrants,
+        count(100) if blocks is None else iter(blocks),
+        until or [0] * len(entrants),
+        Rules(budget=budget, deterministic=length is not None, **settings),
+        length=length,
+        patient=patient,
+        watch=watch,
+    )
 
 
 def tell(race, value=float):
@@ -40,7 +48,7 @@ def play(race, value=float):
 
 def in_turns(race):
     """Return costs with which each entrant leads, and comes last, in turns."""
-    return lambda candidate: (race.blocks + race.entrants.index(candidate)) % 3
+    return lambda candidate: (race.race.n_blocks + race.entrants.index(candidate)) % 3
 
 
 def test_entrants_keep_their_numbers_and_blocks_come_as_given():
@@ -52,27 +60,27 @@ def test_entrants_keep_their_numbers_and_blocks_come_as_given():
         tell(race)
     assert seen[:5] == [4, 0, 2, 8, 6]
     assert race.alive == [3]
-    assert (race.ended, race.blocks) == ("decided", len(seen))
+    assert (race.ended, race.race.n_blocks) == ("decided", len(seen))
     assert race.tells_apart
 
 
 def test_a_race_in_which_nobody_goes_is_given_up_at_the_next_look():
     race = contest()
     play(race, in_turns(race))
-    assert (race.ended, race.blocks) == ("no-elimination", 6)
+    assert (race.ended, race.race.n_blocks) == ("no-elimination", 6)
     assert race.alive == [7, 3, 9]
 
 
 def test_looks_are_counted_not_blocks():
     race = contest(each_test=3)
     play(race, in_turns(race))
-    assert (race.ended, race.blocks) == ("no-elimination", 8)
+    assert (race.ended, race.race.n_blocks) == ("no-elimination", 8)
 
 
 def test_it_is_not_given_up_while_anyone_is_protected():
     race = contest(until=[0, 12, 0])
     play(race, in_turns(race))
-    assert (race.ended, race.blocks) == ("no-elimination", 12)
+    assert (race.ended, race.race.n_blocks) == ("no-elimination", 12)
 
 
 def test_nor_where_it_is_to_be_patient_or_the_decider_plans():
@@ -87,20 +95,20 @@ def test_the_protected_do_not_go():
     alive = []
     while race.ended is None:
         tell(race)
-        alive.append((race.blocks, 9 in race.alive))
+        alive.append((race.race.n_blocks, 9 in race.alive))
     assert all(there for blocks, there in alive if blocks < 10)
     assert not alive[-1][1]
 
 
 def test_few_blocks():
     race = play(contest(length=3, first_test=3, blocks=[2, 0, 1]))
-    assert (race.ended, race.blocks) == ("instances", 3)
+    assert (race.ended, race.race.n_blocks) == ("instances", 3)
 
 
 def test_a_budget_that_ends_it():
     race = contest(budget=17)
     play(race, in_turns(race))
-    assert (race.ended, race.blocks) == ("budget", 5)
+    assert (race.ended, race.race.n_blocks) == ("budget", 5)
 
 
 def test_all_fail():

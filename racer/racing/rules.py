@@ -1,0 +1,131 @@
+"""What makes a race, besides its candidates and instances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from racer._checks import flag, whole
+from racer.deciders.names import as_decider
+from racer.errors import BudgetError, SettingError
+from racer.racing.budget import Budget
+from racer.seeding import check_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Required
+
+    from racer.deciders.decider import Decider
+
+__all__ = ["Rules", "RulesGiven"]
+
+
+class RulesGiven(TypedDict, total=False):
+    """The arguments of `Rules`, for functions that take them by name and pass them on."""
+
+    decider: str | Decider
+    budget: Required[int | Budget | Sequence[int | Budget]]
+    maximize: bool
+    seed: int | None
+    deterministic: bool
+    first_test: int
+    each_test: int
+    min_survivors: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What makes a race, besides its candidates and instances; checked.
+
+    Parameters
+    ----------
+    decider : str or Decider
+    budget : int, Budget, or list of these
+        An int means evaluations. A list, each larger than the one before: a tuner that goes on
+        from the end of each with what the next adds.
+    maximize : bool
+        Larger values are better.
+    seed : int >= 0, optional
+        None: one is drawn when a race is made of these rules.
+    deterministic : bool
+        The objective ignores its seed: use each instance once, then end.
+    first_test, each_test : int
+        Test first after so many blocks, then again after every so many. Blocks in which all
+        cells failed are not counted. A deterministic race with fewer instances tests at its end.
+    min_survivors : int
+        End when no more candidates than this are left.
+
+    Raises
+    ------
+    SettingError, BudgetError
+        A setting that cannot work.
+    """
+
+    decider: Decider = "bayesian-friedman"  # type: ignore[assignment]
+    budget: Budget | tuple[Budget, ...]
+    maximize: bool = False
+    seed: int | None = None
+    deterministic: bool = False
+    first_test: int = 5
+    each_test: int = 1
+    min_survivors: int = 1
+
+    def __post_init__(self) -> None:
+        budgets = Budget.each(self.budget)
+        checked = {
+            "decider": as_decider(self.decider),
+            "budget": budgets[0] if len(budgets) == 1 else budgets,
+            "maximize": flag(self.maximize, "maximize"),
+            "seed": None if self.seed is None else check_seed(self.seed),
+            "deterministic": flag(self.deterministic, "deterministic"),
+        }
+        for name in ("first_test", "each_test", "min_survivors"):
+            checked[name] = whole(getattr(self, name), name, least=1)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def given(cls, rules: RulesGiven) -> Rules:
+        """Return the rules of arguments, with a seed."""
+        made = cls(**rules)  # type: ignore[arg-type]
+        return made if made.seed is not None else replace(made, seed=check_seed(None))
+
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        """The budgets of a tuner, one after the other."""
+        return (self.budget,) if isinstance(self.budget, Budget) else self.budget
+
+    @property
+    def one_budget(self) -> Budget:
+        """The budget of a race; BudgetError if there are several."""
+        if not isinstance(self.budget, Budget):
+            raise BudgetError("budget is a list: a race has one budget; only a tuner goes on")
+        return self.budget
+
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments that make these rules again."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        if not isinstance(self.budget, Budget):
+            values["budget"] = list(self.budget)
+        return values
+
+    def least_blocks(self, n_instances: int | None) -> int:
+        """Return after how many usable blocks the first test is due."""
+        used_once = self.deterministic and n_instances is not None
+        return min(self.first_test, n_instances or 0) if used_once else self.first_test
+
+    def is_due(self, usable: int, first_test: int) -> bool:
+        """Say whether a test is due after so many usable blocks."""
+        return usable >= first_test and (usable - first_test) % self.each_test == 0
+
+    def outlasts(self, blocks: int) -> bool:
+        """Say whether so many blocks reach beyond the next test."""
+        return blocks < self.each_test
+
+    def check_instances(self, n_instances: int | None) -> None:
+        """Raise SettingError for a deterministic race without instances."""
+        if self.deterministic and n_instances is None:
+            raise SettingError(
+                "deterministic=True without instances: one evaluation per candidate would settle "
+                "it; give instances, or deterministic=False"
+            )

@@ -1,0 +1,104 @@
+"""Starting a race or a tuning, or going on with a recorded one: check, record, drive."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from racer._checks import flag, whole
+from racer.errors import RaceInterrupted
+from racer.evaluate.limits import Limits, limits_for
+from racer.evaluate.objective import check_objective
+from racer.evaluate.workers import workers_for
+from racer.racing.events import check_callbacks
+from racer.run.drive import drive
+from racer.run.signals import exit_with_code, tell
+from racer.store.recorder import Recorder
+from racer.store.replay import begin_or_replay
+from racer.store.setup import refuse_differences, set_up
+from racer.store.writer import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+    from os import PathLike
+
+    from racer.evaluate.objective import Objective
+    from racer.racing.contest import Contest
+    from racer.racing.events import Callback
+
+__all__ = ["how_to_evaluate", "opened", "start"]
+
+
+def opened(store: str | PathLike[str] | None) -> AbstractContextManager[Store | None]:
+    """Return the store to enter; nothing, if there is none."""
+    return nullcontext() if store is None else Store(store)
+
+
+def how_to_evaluate(retries: int, timeout: float | None, memory: int | None) -> dict[str, Any]:
+    """Return how cells are evaluated, checked."""
+    limits = limits_for(timeout, memory) or Limits()
+    return {"retries": whole(retries, "retries", least=0), **limits._asdict()}
+
+
+def start(
+    contest: Contest,
+    evaluate: Objective,
+    how: dict[str, Any],
+    store: Store | None,
+    *,
+    n_jobs: int,
+    progress: bool,
+    callbacks: Sequence[Callback],
+) -> Any:
+    """Run a contest, or go on with the one in the store; return its result.
+
+    Parameters
+    ----------
+    contest : Contest
+        Of which nothing has been asked.
+    how : dict
+        How a cell is evaluated: retries, timeout, memory.
+    store : Store, optional
+        Entered.
+    evaluate, n_jobs, progress, callbacks
+        As in `racer.race`.
+    """
+    check_objective(evaluate)
+    description = contest.description()
+    watchers = list(check_callbacks(callbacks))
+    display: Any = None
+    if flag(progress, "progress"):
+        from racer.run.progress import display_for  # noqa: PLC0415  (Rich, only where needed)
+
+        display = display_for(description)
+        watchers.append(display)
+    if store is None:
+        for watcher in watchers:
+            contest.watch(watcher)
+    else:
+        given = set_up(description, evaluate, how)
+        recorder = Recorder(store.conclude, watchers)
+        if store.holds_a_race:
+            refuse_differences(store.path, store.reader.setup(), given)
+            recorder.expect(store.reader, given)
+        contest.watch(recorder)
+    contest.ask()  # a tuner samples its first candidates now
+    workers = workers_for(
+        evaluate,
+        contest.configs,
+        (*(description.instances or ()), *description.test_instances),
+        n_jobs=n_jobs,
+        parameters=description.parameters,
+        **how,
+    )
+    if store is not None:
+        begin_or_replay(store, contest, recorder, given)
+    try:
+        with display or nullcontext():
+            return drive(contest, workers, store, display.announce if display else tell)
+    except RaceInterrupted as stop:
+        if stop.kept:
+            tell(f"racer: {stop}")  # now: the caller may not catch it
+            exit_with_code()
+        raise

@@ -1,0 +1,111 @@
+"""One race of a tuner: a `Race` among some of its candidates, on some of its blocks."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from racer.deciders.decider import KnowsBudget
+from racer.deciders.guards import Protected
+from racer.errors import RacerWarning, warn
+from racer.evaluate.cell import all_failed
+from racer.racing.race import Race
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from racer.evaluate.cell import Outcome
+    from racer.racing.events import BlockCompleted, RaceEnded
+    from racer.racing.rules import Rules
+
+__all__ = ["SeriesRace"]
+
+
+class SeriesRace:
+    """A race among candidates of a tuner; it knows no more of them than what it is told.
+
+    Parameters
+    ----------
+    entrants : sequence of int
+        Candidates, by their numbers in the tuner; at least two.
+    blocks : iterator of int
+        Blocks of the tuner in the order in which the race uses them.
+    protected_until : sequence of int
+        For each entrant, the number of blocks before which it cannot be eliminated.
+    rules : Rules
+        The budget counts the cells that are known beforehand, too.
+    length : int or None
+        Blocks that there are in all; None: without end.
+    patient : bool
+        Go on although a test has eliminated nobody.
+    watch : callable, optional
+        Called with the events of the race.
+    """
+
+    def __init__(
+        self,
+        entrants: Sequence[int],
+        blocks: Iterator[int],
+        protected_until: Sequence[int],
+        rules: Rules,
+        *,
+        length: int | None = None,
+        patient: bool = False,
+        watch: Callable[[BlockCompleted | RaceEnded], object] | None = None,
+    ) -> None:
+        self.entrants = tuple(entrants)
+        self._rules = rules
+        self._protected_until = max(protected_until)
+        # a decider that plans by the budget knows itself when to end
+        self._patient = patient or isinstance(rules.decider, KnowsBudget)
+        self._blocks = blocks
+        held = replace(rules, decider=Protected(rules.decider, tuple(protected_until)))
+        self.race = Race(
+            range(len(self.entrants)),
+            None if length is None else range(length),
+            callbacks=[watch] if watch else [],
+            **held.settings(),
+        )
+        self._idle = 0
+        self.race.ask()
+        self.block = -1 if self.ended else next(blocks)
+
+    @property
+    def alive(self) -> list[int]:
+        """The entrants that are still in."""
+        return [self.entrants[i] for i in self.race.alive]
+
+    @property
+    def ended(self) -> str | None:
+        """Why the race is over, None while it goes on."""
+        if self.race.ended is not None:
+            return self.race.ended.value
+        is_idle = not self._rules.outlasts(self._idle)
+        may_eliminate_all = self.race.n_blocks >= self._protected_until
+        return "no-elimination" if is_idle and may_eliminate_all and not self._patient else None
+
+    def tell(self, outcomes: Sequence[Outcome]) -> None:
+        """Take in the outcomes of the block, in the order of `alive`.
+
+        Warns
+        -----
+        RacerWarning
+            All have failed, so that the block is set aside.
+        """
+        before, had_tested = len(self.race.alive), self.race.has_tested
+        block = self.block
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RacerWarning)  # the race knows only its own blocks
+            self.race.tell_block(outcomes)
+        if all(outcome.value is None for outcome in outcomes):
+            warn(f"block {block} is set aside: {all_failed(outcomes)}")
+        is_same = len(self.race.alive) == before
+        self._idle = self._idle + 1 if had_tested and is_same else 0
+        if self.ended is None:
+            self.block = next(self._blocks)
+
+    @property
+    def tells_apart(self) -> bool:
+        """Whether anything speaks for one rather than another of those still in."""
+        return self.race.result().best_index is not None
