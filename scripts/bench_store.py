@@ -81,13 +81,13 @@ def write(path: Path, candidates: int, outcomes: int, decider: Decider) -> int:
             seed=1,
             callbacks=[recorder],
         )
-        store.begin(set_up(race, evaluate, {"retries": 0, "timeout": None, "memory": None}))
+        store.begin(set_up(race.description(), evaluate, {"retries": 0, "timeout": None, "memory": None}))
         connection = store.reader.connection
         connection.execute("BEGIN")
         while race.ended is None:
             values = rng.normal(size=len(race.alive)).tolist()
             rows = [
-                OutcomeRow(len(race.result().known.rows), c, 1, "ok", value, 0.001, "host:1234", "")
+                OutcomeRow(race.n_blocks, c, 1, "ok", value, 0.001, "host:1234", "")
                 for c, value in zip(race.alive, values, strict=True)
             ]
             connection.executemany(

@@ -193,9 +193,9 @@ def _by(
     result: RaceResult, best: NDArray[np.intp], horizon: int | None = None
 ) -> tuple[float, ...]:
     rows = result.known.rows[:horizon]
-    gone = [drop.candidate for drop in result.dropped if drop.block < len(rows)]
-    share = float(np.isin(best, gone).mean())
-    return share, float(bool(gone)), len(rows), sum(len(row.candidates) for row in rows)
+    out = [drop.candidate for drop in result.dropped if drop.block < len(rows)]
+    fraction = float(np.isin(best, out).mean())
+    return fraction, float(bool(out)), len(rows), sum(len(row.candidates) for row in rows)
 
 
 def level(name: str) -> float:

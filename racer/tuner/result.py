@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from racer.racing.result import Result, cells_frame
 from racer.racing.table import with_success
@@ -102,6 +102,12 @@ class TuneResult(Result):
     races_held: tuple[RaceCompleted, ...]
     origins: tuple[Origin, ...]
     held_out: Table
+
+    @property
+    def best(self) -> dict[str, Any] | None:
+        """The best configuration, or None."""
+        best: dict[str, Any] | None = super().best
+        return best
 
     @property
     def elites(self) -> tuple[int, ...]:
