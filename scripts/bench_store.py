@@ -81,7 +81,9 @@ def write(path: Path, candidates: int, outcomes: int, decider: Decider) -> int:
             seed=1,
             callbacks=[recorder],
         )
-        store.begin(set_up(race.description(), evaluate, {"retries": 0, "timeout": None, "memory": None}))
+        store.begin(
+            set_up(race.description(), evaluate, {"retries": 0, "timeout": None, "memory": None})
+        )
         connection = store.reader.connection
         connection.execute("BEGIN")
         while race.ended is None:

@@ -11,7 +11,17 @@ ROOT = Path(__file__).resolve().parent.parent / "racer"
 
 # A room may import from rooms before it.
 ORDER = (
-    *("errors", "_checks", "seeding", "_numerics", "plots", "stats", "space", "evaluate", "comparison"),
+    *(
+        "errors",
+        "_checks",
+        "seeding",
+        "_numerics",
+        "plots",
+        "stats",
+        "space",
+        "evaluate",
+        "comparison",
+    ),
     *("deciders", "racing", "simulate", "tuner", "store", "report", "run", "integrations", "cli"),
 )
 STATS_MAY_IMPORT = {"errors", "_checks", "_numerics", "seeding", "plots", "stats"}

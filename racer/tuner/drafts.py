@@ -28,15 +28,15 @@ __all__ = [
     "to_learn",
 ]
 
-WIDEST = 0.5  # spread at the beginning, as a share of the range
+WIDEST = 0.5  # spread at the beginning, as a fraction of the range
 NARROWEST = 1e-3
 TRIES = 10  # drafts to look at before a child is given up
 _DRAFTS = 30  # for each child, of which the surrogate takes the best ..
 _DRAFTS_IN_ALL = 3_000  # .. fewer each where there are many children
 _DRAFTS_LEAST = 5
-_FALLBACKS = 2  # drafts, of those to look at, without what nobody has tried
-_UNSEEN = 0.1  # share of the children that it has no say in
-_CROSSED = 0.5  # share of the children that take each parameter from any elite
+_FALLBACKS = 2  # drafts, of those to look at, without an untried choice
+_UNSEEN = 0.1  # fraction of the children in which the surrogate has no say
+_CROSSED = 0.5  # fraction of the children that take each parameter from any elite
 _LEARNT = 200  # candidates that the surrogate learns from
 _ALIKE = 1e-4  # of the range: nearer ones are near-duplicates
 

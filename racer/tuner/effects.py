@@ -14,7 +14,7 @@ __all__ = ["Effects", "effects"]
 _CLIP = 10.0  # robust standard deviations from a block's median
 _ROUNDS = 8
 _LARGE = 1e300  # from here on, sums might overflow
-_EXACT = 1e-9  # share of the variance that is left to a mean without error
+_EXACT = 1e-9  # fraction of the variance that is left to a mean without error
 _PRIOR = 5.0  # values that the common spread counts as, beside a block's own
 
 
@@ -44,7 +44,7 @@ def effects(costs: NDArray[np.float64], blocks: int | None = None) -> Effects:
     ----------
     costs : ndarray, shape (blocks, m)
         NaN where a candidate was not evaluated, +inf where it failed. Every block has a finite
-        cost; a candidate that is on no block has failed wherever it was evaluated.
+        cost; a candidate on none of them failed wherever it was evaluated.
     blocks : int, optional
         How many there are in all, if they are few: the mean over all of them has no error.
 

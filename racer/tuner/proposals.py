@@ -128,8 +128,8 @@ class Proposals:
         n : int
         race : int
         clarity : float in [0, 1]
-            Share of the candidates that the last race could drop: where it could not tell them
-            apart, a narrower neighbourhood would hold nothing but noise.
+            Fraction of the candidates that the last race could have eliminated and did: where
+            it could not tell them apart, a narrower neighbourhood would hold nothing but noise.
         """
         factor = narrowing(n, len(self._space.free))
         self.spread = max(self.spread * factor**clarity, NARROWEST)

@@ -1,4 +1,4 @@
-"""How many races, of how many candidates, with what share of the budget."""
+"""How many races, of how many candidates, with what part of the budget."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Schedule:
             races += 1
         return replace(plan, races=races)
 
-    def share(self, race: int, left: int) -> int:
+    def part(self, race: int, left: int) -> int:
         """Return how many evaluations the race of that number (from 0) may use of what is left."""
         return left // max(self.races - race, 1)
 
@@ -78,13 +78,13 @@ class Schedule:
         expected = self.first_test + min(_GROWTH, race + 1)
         return expected if self.length is None else min(expected, self.length)
 
-    def new_ones(self, race: int, share: int, *, known: int) -> int:
-        """Return how many new candidates a share pays for, beside so many elites."""
-        size = min(share // self.blocks(race), _MOST_CANDIDATES)
+    def new_ones(self, race: int, cells: int, *, known: int) -> int:
+        """Return how many new candidates so many cells pay for, beside so many elites."""
+        size = min(cells // self.blocks(race), _MOST_CANDIDATES)
         return max(size if self._elites_are_free(race) else size - known, 0)
 
     def least(self, race: int) -> int:
-        """Return the smallest share with which a race makes sense: that of one new candidate."""
+        """Return the smallest number of cells with which a race makes sense: that of one new candidate."""
         return (1 if self._elites_are_free(race) else self.elites + 1) * self.blocks(race)
 
     def _elites_are_free(self, race: int) -> bool:

@@ -156,7 +156,7 @@ class Series:
         return self.ended is Ended.BUDGET and self._is_too_short()
 
     def _is_too_short(self) -> bool:
-        """Say whether the seconds, which nobody can know before, were too few for any test."""
+        """Say whether the seconds, which cannot be known before, were too few for any test."""
         return self._budget.ends_by_time(self.evaluations + 1) and not self._has_looked
 
     def _run_races(self, phase: int) -> Flow:
@@ -173,17 +173,17 @@ class Series:
             if left is None:  # a small race finds out what an evaluation costs
                 begun += 1
                 schedule, race = self._plan.schedule(None), 0
-                share = schedule.least(0)
+                cells = schedule.least(0)
             else:
                 race = len(self.races) - begun
                 schedule = self._plan.schedule(self.evaluations + left)
-                share = max(schedule.share(race, left), schedule.least(race))
-                if share > left:
+                cells = max(schedule.part(race, left), schedule.least(race))
+                if cells > left:
                     return
             if not self.races:
-                share = max(share, self._price_of_initial(schedule, left))
+                cells = max(cells, self._price_of_initial(schedule, left))
             anew = not self.elite or (race == 0 and phase == 0)
-            entrants = self._entrants(race, schedule, share, anew=anew)
+            entrants = self._entrants(race, schedule, cells, anew=anew)
             self._drawn_to_its_end = len(entrants) == len(self.elite)
             space = self._plan.space
             if len(self.configs) == 1 < space.size and space.repair is None:
@@ -193,7 +193,7 @@ class Series:
                 )
             if len(entrants) < 2 or self._drawn_to_its_end:
                 return
-            yield from self._run_race("race", entrants, share, schedule.elites)
+            yield from self._run_race("race", entrants, cells, schedule.elites)
             if len(self.races) >= _HOPELESS and not self.known.n_usable:
                 return
 
@@ -204,12 +204,12 @@ class Series:
         return usual if left is None else max(min(usual, left), n * first_test)
 
     def _entrants(
-        self, race: int, schedule: Schedule, share: int, *, anew: bool
+        self, race: int, schedule: Schedule, cells: int, *, anew: bool
     ) -> tuple[int, ...]:
         """Return the elites and the new candidates of a race."""
         number = len(self.races)
         first = len(self.configs)
-        wanted = schedule.new_ones(race, share, known=len(self.elite))
+        wanted = schedule.new_ones(race, cells, known=len(self.elite))
         if not self.configs:
             self._add(number, [Child(config, None) for config in self._plan.initial], initial=True)
             wanted = max(wanted - len(self._plan.initial), 0)
@@ -268,13 +268,13 @@ class Series:
                 yield [cell for block in blocks for cell in self._cells([candidate], block)]
                 self.blocks_used = max(self.blocks_used, blocks[-1] + 1)
 
-    def _run_race(self, kind: str, entrants: Sequence[int], share: int, survivors: int) -> Flow:
+    def _run_race(self, kind: str, entrants: Sequence[int], cells: int, survivors: int) -> Flow:
         """Run one race."""
         number = len(self.races)
         order, protected_until = self._order(kind, number, entrants)
         # more than can be paid for, perhaps: below, the race ends before it is spent
         most = max(
-            share + sum(len(self.known.of(c)) for c in entrants),
+            cells + sum(len(self.known.of(c)) for c in entrants),
             len(entrants) * self._plan.first_test,
         )
         length = self._plan.stream.length
@@ -301,14 +301,14 @@ class Series:
             missing = [c for c in alive if block not in self.known.of(c)]
             if len(missing) > 1 and self._left() is None:  # one tells what an evaluation costs
                 yield self._cells(missing[:1], block)
-                share -= 1
+                cells -= 1
                 continue
-            if len(missing) > share or not self._pays(len(missing)):
+            if len(missing) > cells or not self._pays(len(missing)):
                 ended = "budget"
                 break
             if missing:
                 yield self._cells(missing, block)
-            share -= len(missing)
+            cells -= len(missing)
             self.blocks_used = max(self.blocks_used, block + 1)
             race.tell([self.known.of(c)[block] for c in alive])
         self._conclude(kind, race, ended, survivors)
@@ -320,7 +320,7 @@ class Series:
 
         A race begins with a new block, in which no elite has an advantage; then come the old
         ones, in which the elites are known and cannot go until the others have caught up. Blocks
-        in which nobody has succeeded come at the very end, if there is one.
+        on which no candidate has succeeded come at the very end, if there is one.
         """
         used = self.blocks_used
         new = self._plan.stream.new_ones(used)
@@ -342,7 +342,7 @@ class Series:
         return chain(early, new, hopeless), until
 
     def _shared_evenly(self, among: int) -> int:
-        """Return how many blocks the last race has in which nobody can go.
+        """Return how many blocks the last race has in which no elite can be eliminated.
 
         None usually, since little is left. Where there were no more candidates much is left, and
         half of it is better spent on knowing all elites well than on the first to lead.

@@ -1,4 +1,4 @@
-"""A guess at the costs of configurations that have not been evaluated."""
+"""A Gaussian process: predicted costs of configurations that have not been evaluated."""
 
 from __future__ import annotations
 
@@ -15,35 +15,34 @@ if TYPE_CHECKING:
 
 __all__ = ["Kernel", "Surrogate"]
 
-_RANGES = (0.2, 0.4, 0.8, 1.6, 3.2)  # of the joint part, in shares of the parameters' ranges
-_OWN_RANGES = (0.03, 0.06, 0.15, 0.4)  # of each parameter's own part
-_SHARES = (0.0, 0.1, 0.5)  # of the variance that is each parameter's own
-_SIZES = (1.0, 6.0, 36.0)  # of the prior's variance, relative to that of the costs
-_QUIRKS = (1e-6, 0.003, 0.03, 0.3)  # of the variance of what no neighbour shares, relative to it
-
+_LENGTH_SCALES = (0.2, 0.4, 0.8, 1.6, 3.2)  # of the joint part; parameters range from 0 to 1
+_OWN_LENGTH_SCALES = (0.03, 0.06, 0.15, 0.4)  # of each parameter's own part
+_OWN_FRACTIONS = (0.0, 0.1, 0.5)  # of the signal variance: that of the parameters' own parts
+_SIGNAL_VARIANCES = (1.0, 6.0, 36.0)  # relative to the variance of the costs
+_NUGGETS = (1e-6, 0.003, 0.03, 0.3)  # relative to the signal variance
 _AT_ONCE = 128  # points of which covariances stay within the processor's cache
 
 
 class Kernel(NamedTuple):
-    """Positions in the lists of ranges, shares and sizes."""
+    """Hyperparameters, as positions in the lists above."""
 
-    range: int = 3
-    own_range: int = 2
-    share: int = 1
-    size: int = 1
-    quirk: int = 0
+    length_scale: int = 3
+    own_length_scale: int = 2
+    own_fraction: int = 1
+    signal_variance: int = 1
+    nugget: int = 0
 
 
 _STARTS = tuple(Kernel(*k) for k in product((1, 3), (1, 3), (0, 2)))
-_MOST = Kernel(*(len(c) - 1 for c in (_RANGES, _OWN_RANGES, _SHARES, _SIZES, _QUIRKS)))
+_GRID = (_LENGTH_SCALES, _OWN_LENGTH_SCALES, _OWN_FRACTIONS, _SIGNAL_VARIANCES, _NUGGETS)
+_LAST = Kernel(*(len(values) - 1 for values in _GRID))
 
 
 class Surrogate:
-    """A Gaussian process: a smooth joint part, a rougher one of each parameter's own, and quirks.
+    """A Gaussian process: a smooth joint part, rougher parts of single parameters, and a nugget.
 
-    A quirk is what is peculiar to one candidate, and tells nothing of any other.
-
-    The kernel is the best by marginal likelihood near the one given, or on a coarse grid.
+    The nugget is the variance of what is peculiar to one candidate. The hyperparameters are the
+    best by marginal likelihood near those given, or on a coarse grid.
 
     Parameters
     ----------
@@ -112,13 +111,13 @@ class Surrogate:
 
     def _solve(self, kernel: Kernel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         covariance = self._covariance(kernel)
-        quirk = _QUIRKS[kernel.quirk] * _SIZES[kernel.size] * self._spread
+        nugget = _NUGGETS[kernel.nugget] * _SIGNAL_VARIANCES[kernel.signal_variance] * self._spread
         while True:
-            covariance[np.diag_indices_from(covariance)] += self._noise + quirk
+            covariance[np.diag_indices_from(covariance)] += self._noise + nugget
             try:
                 root = cholesky(covariance, lower=True, check_finite=False)
             except LinAlgError:
-                quirk *= 100.0
+                nugget *= 100.0
                 continue
             return root, solve_triangular(root, self._costs, lower=True, check_finite=False)
 
@@ -140,10 +139,11 @@ class _Covariance:
 
     def __call__(self, kernel: Kernel) -> NDArray[np.float64]:
         """Return them, shape (len(one), len(other)); a new array."""
-        share, size = _SHARES[kernel.share], _SIZES[kernel.size] * self._spread
-        covariance = (1.0 - share) * size * self._part("joint", kernel.range)
-        if share:
-            covariance += share * size * self._part("own", kernel.own_range)
+        own = _OWN_FRACTIONS[kernel.own_fraction]
+        variance = _SIGNAL_VARIANCES[kernel.signal_variance] * self._spread
+        covariance = (1.0 - own) * variance * self._part("joint", kernel.length_scale)
+        if own:
+            covariance += own * variance * self._part("own", kernel.own_length_scale)
         return covariance
 
     def _part(self, name: str, at: int) -> NDArray[np.float64]:
@@ -154,18 +154,20 @@ class _Covariance:
 
     def _joint_part(self, at: int) -> NDArray[np.float64]:
         total = self._distances.sum(axis=0)
-        return np.asarray(np.exp(np.float32(-0.5 / _RANGES[at] ** 2) * total), dtype=np.float64)
+        return np.asarray(
+            np.exp(np.float32(-0.5 / _LENGTH_SCALES[at] ** 2) * total), dtype=np.float64
+        )
 
     def _own_part(self, at: int) -> NDArray[np.float64]:
-        parts = np.exp(np.float32(-0.5 / _OWN_RANGES[at] ** 2) * self._distances)
+        parts = np.exp(np.float32(-0.5 / _OWN_LENGTH_SCALES[at] ** 2) * self._distances)
         return np.asarray(parts.mean(axis=0), dtype=np.float64)
 
 
 def _neighbours(kernel: Kernel) -> list[Kernel]:
     near = [
         kernel._replace(**{name: at})
-        for name, here, most in zip(kernel._fields, kernel, _MOST, strict=True)
+        for name, here, most in zip(kernel._fields, kernel, _LAST, strict=True)
         for at in (here - 1, here + 1)
         if 0 <= at <= most
     ]
-    return [k for k in near if k.share > 0 or k.own_range == kernel.own_range]
+    return [k for k in near if k.own_fraction > 0 or k.own_length_scale == kernel.own_length_scale]

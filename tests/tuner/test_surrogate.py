@@ -24,16 +24,19 @@ def smooth(x):
 
 def dense(kernel, one, other, spread):
     """Return the covariances of `Surrogate`, entry by entry."""
-    size = module._SIZES[kernel.size] * spread
-    share = module._SHARES[kernel.share]
-    joint, own = module._RANGES[kernel.range], module._OWN_RANGES[kernel.own_range]
+    size = module._SIGNAL_VARIANCES[kernel.signal_variance] * spread
+    own_part = module._OWN_FRACTIONS[kernel.own_fraction]
+    joint, own = (
+        module._LENGTH_SCALES[kernel.length_scale],
+        module._OWN_LENGTH_SCALES[kernel.own_length_scale],
+    )
     found = np.empty((len(one), len(other)))
     for i, a in enumerate(one):
         for j, b in enumerate(other):
             squared = ((a - b) ** 2).sum(axis=1)
             found[i, j] = size * (
-                (1 - share) * np.exp(-squared.sum() / (2 * joint**2))
-                + share * np.mean(np.exp(-squared / (2 * own**2)))
+                (1 - own_part) * np.exp(-squared.sum() / (2 * joint**2))
+                + own_part * np.mean(np.exp(-squared / (2 * own**2)))
             )
     return found
 
@@ -47,12 +50,14 @@ def test_the_posterior_is_that_of_the_formula(seed):
     fitted = Surrogate(x, Effects(costs, variance))
     kernel, spread = fitted.kernel, costs.var()
     k = dense(kernel, x, x, spread)
-    quirk = module._QUIRKS[kernel.quirk] * module._SIZES[kernel.size] * spread
-    weights = np.linalg.solve(k + np.diag(variance + quirk), costs - costs.mean())
+    nugget = (
+        module._NUGGETS[kernel.nugget] * module._SIGNAL_VARIANCES[kernel.signal_variance] * spread
+    )
+    weights = np.linalg.solve(k + np.diag(variance + nugget), costs - costs.mean())
     expected = costs.mean() + dense(kernel, new, x, spread) @ weights
     np.testing.assert_allclose(fitted(new), expected, atol=1e-4)
-    # of the candidates themselves, their quirks are known as far as the noise allows
-    own = costs.mean() + (k + quirk * np.eye(25)) @ weights
+    # of the candidates themselves, their nuggets are known as far as the noise allows
+    own = costs.mean() + (k + nugget * np.eye(25)) @ weights
     np.testing.assert_allclose(fitted.posterior, own, atol=1e-4)
 
 
@@ -64,14 +69,15 @@ def test_the_kernel_is_the_likeliest_among_its_neighbours():
 
     def likelihood(k):
         covariance = dense(k, x, x, spread) + np.diag(
-            variance + module._QUIRKS[k.quirk] * module._SIZES[k.size] * spread
+            variance
+            + module._NUGGETS[k.nugget] * module._SIGNAL_VARIANCES[k.signal_variance] * spread
         )
         centred = costs - costs.mean()
         _, log_det = np.linalg.slogdet(covariance)
         return -0.5 * centred @ np.linalg.solve(covariance, centred) - 0.5 * log_det
 
     best = likelihood(kernel)
-    for field, most in zip(Kernel._fields, module._MOST, strict=True):
+    for field, most in zip(Kernel._fields, module._LAST, strict=True):
         for at in (getattr(kernel, field) - 1, getattr(kernel, field) + 1):
             if 0 <= at <= most:
                 assert likelihood(kernel._replace(**{field: at})) <= best + 1e-3
