@@ -223,13 +223,13 @@ def test_what_is_left_goes_to_a_race_among_the_elites(tuning):
 
 
 @pytest.mark.parametrize("decider", ["bayesian-best", "f-race"])
-def test_no_race_uses_more_than_its_share(tuning, decider):
+def test_no_race_uses_more_than_its_part(tuning, decider):
     result, _ = run(tuning, evaluate=tuning.noise, budget=900, decider=decider)
     schedule = Schedule.of(2, 900, elites=None, first_test=5, length=None)
     used = 0
     for number, race in enumerate(race for race in result.races_held if race.kind == "race"):
         left = 900 - used
-        assert race.evaluations - used <= max(schedule.share(number, left), schedule.least(number))
+        assert race.evaluations - used <= max(schedule.part(number, left), schedule.least(number))
         used = race.evaluations
     assert number >= 3
 
@@ -354,6 +354,7 @@ def test_where_only_one_is_found_but_there_may_be_more_a_warning_says_so():
     space = Space(RARE, forbidden=[Param("a") + Param("b") + Param("c") != 0])
     with pytest.warns(RacerWarning, match=r"only one configuration that is allowed was found: if"):
         tuner = Tuner(space, budget=200, seed=1)
+        tuner.ask()
     assert (tuner.ended, tuner.result().evaluations) == (Ended.ONE_CANDIDATE, 0)
 
 
@@ -479,7 +480,7 @@ def test_a_run_goes_on_from_its_end_with_a_larger_budget(tuning):
 def test_a_repair_hook_that_leaves_the_space_is_told(tuning):
     space = Space({"x": Real(0, 1)}, repair=lambda config: {"x": config["x"] + 1})
     with pytest.raises(CandidateError, match=r"repair, given .* left the space"):
-        Tuner(space, budget=200)
+        Tuner(space, budget=200).ask()
 
 
 def test_events_come_in_order_with_the_numbers_of_the_run(tuning):
