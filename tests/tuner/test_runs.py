@@ -352,8 +352,8 @@ def test_a_space_in_which_hardly_anything_is_allowed_is_tuned(tuning, initial):
 
 def test_where_only_one_is_found_but_there_may_be_more_a_warning_says_so():
     space = Space(RARE, forbidden=[Param("a") + Param("b") + Param("c") != 0])
+    tuner = Tuner(space, budget=200, seed=1)
     with pytest.warns(RacerWarning, match=r"only one configuration that is allowed was found: if"):
-        tuner = Tuner(space, budget=200, seed=1)
         tuner.ask()
     assert (tuner.ended, tuner.result().evaluations) == (Ended.ONE_CANDIDATE, 0)
 

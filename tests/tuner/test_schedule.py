@@ -70,7 +70,7 @@ def test_the_minimum_is_what_each_race_needs_for_one_new_candidate():
     st.integers(1, 20),
     st.integers(1, 20) | st.none(),
 )
-def test_races_by_their_cellss_use_the_budget_up(free, more, elites, first_test, length):
+def test_races_by_their_parts_use_the_budget_up(free, more, elites, first_test, length):
     first_test = min(first_test, length or first_test)
     least = of(free, 0, elites=elites, first_test=first_test, length=length).minimum
     schedule = of(free, least + more, elites=elites, first_test=first_test, length=length)
@@ -85,7 +85,7 @@ def test_races_by_their_cellss_use_the_budget_up(free, more, elites, first_test,
 
 @LAWS
 @given(st.integers(0, 50), st.integers(1, 5), st.integers(1, 9), st.integers(0, 9))
-def test_the_least_cells_pays_for_a_new_candidate(free, elites, first_test, race):
+def test_the_least_part_pays_for_a_new_candidate(free, elites, first_test, race):
     schedule = of(free, None, elites=elites, first_test=first_test)
     least = schedule.least(race)
     assert schedule.new_ones(race, least, known=elites) == 1
