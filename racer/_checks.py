@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
 import reprlib
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from racer.errors import SettingError
 
-__all__ = ["check_jobs", "flag", "is_real", "is_whole", "whole"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["check_jobs", "did_you_mean", "flag", "is_real", "is_whole", "whole"]
 
 
 def is_whole(value: object) -> bool:
@@ -46,6 +51,12 @@ def flag(value: object, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise SettingError(f"{name}={reprlib.repr(value)}: give True or False")
     return bool(value)
+
+
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """Return a hint to the nearest of `names`, or nothing."""
+    near = difflib.get_close_matches(str(name), list(names), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def check_jobs(n_jobs: int) -> int:

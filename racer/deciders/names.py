@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from racer._checks import did_you_mean
 from racer.deciders.anytime import AnytimeRace
 from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.bayesian_friedman import BayesianFriedman
@@ -50,8 +50,7 @@ def as_decider(decider: str | Decider) -> Decider:
     """
     if isinstance(decider, str):
         if decider not in DECIDERS:
-            near = difflib.get_close_matches(decider.lower(), DECIDERS, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = did_you_mean(decider.lower(), DECIDERS)
             raise SettingError(
                 f"decider={decider!r} is unknown: choose one of {', '.join(DECIDERS)}{hint}"
             )

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from racer._checks import did_you_mean
 from racer.errors import ObjectiveError, SettingError
-from racer.space.meaning import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
-from racer._checks import is_real
+from racer._checks import did_you_mean, is_real
 from racer.errors import SettingError
 from racer.space.conditions import And, Compare, Condition, In, Not, Or
 from racer.space.parameters import Categorical, Ordinal, Parameter
 from racer.space.terms import Arithmetic, Literal, Param, Term
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
-__all__ = ["check_bounds", "did_you_mean", "settled"]
+__all__ = ["check_bounds", "settled"]
 
 _ORDER: dict[str, Callable[[int, int], bool]] = {
     "<": lambda level, limit: level < limit,
@@ -22,12 +21,6 @@ _ORDER: dict[str, Callable[[int, int], bool]] = {
     ">": lambda level, limit: level > limit,
     ">=": lambda level, limit: level >= limit,
 }
-
-
-def did_you_mean(name: Any, names: Iterable[str]) -> str:
-    """Return a hint to the nearest of `names`, or nothing."""
-    near = difflib.get_close_matches(str(name), list(names), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _check_names(used: frozenset[str], known: Mapping[str, Parameter], where: str) -> None:

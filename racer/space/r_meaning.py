@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from racer._checks import did_you_mean
 from racer.space.conditions import And, Compare, Condition, Constant, Exists, In, Not, Or
-from racer.space.meaning import did_you_mean
 from racer.space.parameters import Categorical, Ordinal, Parameter
 from racer.space.r_syntax import Node, RError
 from racer.space.terms import Arithmetic, Literal, Param, Term

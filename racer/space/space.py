@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._checks import whole
+from racer._checks import did_you_mean, whole
 from racer.errors import CandidateError, SettingError, SpaceFileError
 from racer.space import irace, sampling
 from racer.space.distributions import from_distribution, to_distribution
-from racer.space.meaning import did_you_mean
 from racer.space.neighbourhood import Neighbourhood, as_neighbourhood, draws_around
 from racer.space.parameters import Parameter, as_parameter
 from racer.space.stored import (

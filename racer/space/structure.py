@@ -8,8 +8,9 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from racer._checks import did_you_mean
 from racer.errors import CandidateError, SettingError
-from racer.space.meaning import check_bounds, did_you_mean, settled
+from racer.space.meaning import check_bounds, settled
 from racer.space.terms import as_condition
 from racer.space.values import plain
 

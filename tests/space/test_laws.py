@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
-from racer.candidates import as_pool
 from random_spaces import built, spaces
 
 from racer import Categorical, Integer, Real, Space
+from racer.racing.pool import as_pool
 
 LAWS = settings(
     max_examples=40,
