@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from racer.run.race import race as race
     from racer.run.resume import resume as resume
     from racer.run.tune import tune as tune
-    from racer.space.discrete import Categorical as Categorical
-    from racer.space.discrete import Ordinal as Ordinal
+    from racer.space.parameters import Categorical as Categorical
+    from racer.space.parameters import Ordinal as Ordinal
     from racer.space.numeric import Integer as Integer
     from racer.space.numeric import Real as Real
     from racer.space.space import Space as Space
@@ -61,7 +61,7 @@ _HOME = {
     "Budget": "racer.racing.budget",
     "BudgetError": "racer.errors",
     "CandidateError": "racer.errors",
-    "Categorical": "racer.space.discrete",
+    "Categorical": "racer.space.parameters",
     "Cell": "racer.evaluate.cell",
     "Command": "racer.evaluate.command",
     "Comparison": "racer.comparison.comparison",
@@ -70,7 +70,7 @@ _HOME = {
     "Integer": "racer.space.numeric",
     "MissingExtraError": "racer.errors",
     "ObjectiveError": "racer.errors",
-    "Ordinal": "racer.space.discrete",
+    "Ordinal": "racer.space.parameters",
     "Outcome": "racer.evaluate.cell",
     "Param": "racer.space.terms",
     "Race": "racer.racing.race",

@@ -1,27 +1,57 @@
-"""Conditions on a configuration: what makes a parameter exist, or a combination forbidden.
+"""Conditions on a configuration: when a parameter exists, and which combinations are forbidden.
 
-A condition is a tree of frozen records that can be kept as plain data. What a configuration does
-not have is unknown, and so is a comparison with it; the rest is Kleene's logic (unknown or True
-is True). Only True makes a parameter exist, and only True forbids.
+A condition is a tree of frozen records that can be stored as plain data. What a configuration
+does not have is unknown, and so is a comparison with it; the rest is Kleene's logic (unknown or
+True is True). Only True makes a parameter exist, and only True forbids.
 """
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from racer._checks import is_real
 from racer.errors import SettingError
-from racer.space.arithmetic import UNKNOWN
-from racer.space.values import token
+from racer.space.values import UNKNOWN, as_lists, token
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-__all__ = ["And", "Compare", "Condition", "Constant", "Exists", "In", "Not", "Or", "Valued"]
+__all__ = [
+    "SWAPPED",
+    "And",
+    "Compare",
+    "Condition",
+    "Constant",
+    "Exists",
+    "In",
+    "Not",
+    "Or",
+    "Valued",
+    "compares",
+]
 
-_SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = MappingProxyType(
+    {
+        "==": operator.eq,
+        "!=": operator.ne,
+        "<": operator.lt,
+        "<=": operator.le,
+        ">": operator.gt,
+        ">=": operator.ge,
+    }
+)
+
+
+def compares(operation: str, left: Any, right: Any) -> bool:
+    """Say whether a comparison of two values holds."""
+    return bool(_OPERATORS[operation](left, right))
 
 
 class Valued(Protocol):
@@ -35,6 +65,10 @@ class Valued(Protocol):
         """Return the parameters it depends on."""
         ...
 
+    def to_json(self) -> Any:
+        """Return it as plain data."""
+        ...
+
 
 class Condition(ABC):
     """Something that holds in a configuration, does not, or is unknown. Join with ``& | ~``."""
@@ -46,6 +80,10 @@ class Condition(ABC):
     @abstractmethod
     def names(self) -> frozenset[str]:
         """Return the parameters it depends on."""
+
+    def to_json(self) -> Any:
+        """Return it as plain data: True, False, or [what, ..]."""
+        raise SettingError(f"{self!r} cannot be stored: use the conditions of racer.space")
 
     def __and__(self, other: Condition) -> Condition:
         return And((*_parts(And, self), *_parts(And, other)))
@@ -77,6 +115,10 @@ class Constant(Condition):
         """Return nothing."""
         return frozenset()
 
+    def to_json(self) -> bool:
+        """Return it."""
+        return self.truth
+
     def __str__(self) -> str:
         return str(self.truth)
 
@@ -94,6 +136,10 @@ class Exists(Condition):
     def names(self) -> frozenset[str]:
         """Return the parameter."""
         return frozenset((self.name,))
+
+    def to_json(self) -> list[Any]:
+        """Return it as plain data."""
+        return ["exists", self.name]
 
     def __str__(self) -> str:
         return f"{self.name} exists"
@@ -113,11 +159,10 @@ class Compare(Condition):
         if left is UNKNOWN or right is UNKNOWN:
             return None
         if self.operation in {"==", "!="}:
-            return (token(left) == token(right)) is (self.operation == "==")
+            return compares(self.operation, token(left), token(right))
         if not (is_real(left) and is_real(right)):
             return None
-        smaller = left < right if self.operation[0] == "<" else left > right
-        return bool(smaller or (self.operation[1:] == "=" and left == right))
+        return compares(self.operation, left, right)
 
     def names(self) -> frozenset[str]:
         """Return what both sides depend on."""
@@ -125,7 +170,11 @@ class Compare(Condition):
 
     def swapped(self) -> Compare:
         """Return the same comparison with its sides exchanged."""
-        return Compare(_SWAPPED[self.operation], self.right, self.left)
+        return Compare(SWAPPED[self.operation], self.right, self.left)
+
+    def to_json(self) -> list[Any]:
+        """Return it as plain data."""
+        return [self.operation, self.left.to_json(), self.right.to_json()]
 
     def __str__(self) -> str:
         return f"{self.left} {self.operation} {self.right}"
@@ -146,6 +195,10 @@ class In(Condition):
     def names(self) -> frozenset[str]:
         """Return what the term depends on."""
         return self.term.names()
+
+    def to_json(self) -> list[Any]:
+        """Return it as plain data."""
+        return ["in", self.term.to_json(), as_lists(self.among)]
 
     def __str__(self) -> str:
         if len(self.among) == 1:
@@ -168,6 +221,10 @@ class Not(Condition):
         """Return what the part depends on."""
         return self.part.names()
 
+    def to_json(self) -> list[Any]:
+        """Return it as plain data."""
+        return ["not", self.part.to_json()]
+
     def __str__(self) -> str:
         return f"not ({self.part})"
 
@@ -175,10 +232,18 @@ class Not(Condition):
 @dataclass(frozen=True, eq=False)
 class _Joined(Condition):
     parts: tuple[Condition, ...]
+    word: ClassVar[str]
 
     def names(self) -> frozenset[str]:
         """Return what the parts depend on."""
         return frozenset().union(*(part.names() for part in self.parts))
+
+    def to_json(self) -> list[Any]:
+        """Return it as plain data."""
+        return [self.word, *(part.to_json() for part in self.parts)]
+
+    def __str__(self) -> str:
+        return f" {self.word} ".join(f"({part})" for part in self.parts)
 
     def _join(self, values: Mapping[str, Any], *, decisive: bool) -> bool | None:
         unknown = False
@@ -193,26 +258,24 @@ class _Joined(Condition):
 class And(_Joined):
     """All parts hold."""
 
+    word = "and"
+
     def holds(self, values: Mapping[str, Any]) -> bool | None:
         """Return False if any part is False, else unknown if any is."""
         return self._join(values, decisive=False)
-
-    def __str__(self) -> str:
-        return " and ".join(f"({part})" for part in self.parts)
 
 
 class Or(_Joined):
     """At least one part holds."""
 
+    word = "or"
+
     def holds(self, values: Mapping[str, Any]) -> bool | None:
         """Return True if any part is True, else unknown if any is."""
         return self._join(values, decisive=True)
 
-    def __str__(self) -> str:
-        return " or ".join(f"({part})" for part in self.parts)
-
 
 def _parts(kind: type[_Joined], condition: Condition) -> tuple[Condition, ...]:
     if not isinstance(condition, Condition):
-        raise SettingError(f"{condition!r} is no condition: put comparisons in parentheses")
+        raise SettingError(f"{condition!r} is not a condition: put comparisons in parentheses")
     return condition.parts if isinstance(condition, kind) else (condition,)

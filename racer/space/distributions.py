@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import SettingError
-from racer.space.parameters import Categorical, Integer, Ordinal, Parameter, Real
+from racer.space.numeric import Integer, Real
+from racer.space.parameters import Categorical, Ordinal
 from racer.space.terms import Term
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from optuna.distributions import BaseDistribution
+
+    from racer.space.parameters import Parameter
 
 __all__ = ["from_distribution", "to_distribution"]
 
@@ -43,7 +46,7 @@ def to_distribution(name: str, parameter: Parameter) -> BaseDistribution:
     Raises
     ------
     SettingError
-        Bounds depend on other parameters.
+        Bounds depend on other parameters, or it is not one of racer's own kinds.
     """
     from optuna import distributions as optuna  # noqa: PLC0415
 
@@ -51,6 +54,11 @@ def to_distribution(name: str, parameter: Parameter) -> BaseDistribution:
         return optuna.CategoricalDistribution(tuple(parameter.choices))
     if isinstance(parameter, Ordinal):
         return optuna.CategoricalDistribution(tuple(parameter.levels))
+    if not isinstance(parameter, Real | Integer):
+        raise SettingError(
+            f"{name}: Optuna has no distribution for {parameter!r}: leave it out, or ask for it "
+            "with trial.suggest_float, suggest_int or suggest_categorical"
+        )
     low, high = parameter.low, parameter.high
     if isinstance(low, Term) or isinstance(high, Term):
         raise SettingError(

@@ -1,4 +1,4 @@
-"""Domains: the values a parameter may take, as a share u of the range, 0 <= u <= 1, and back.
+"""Domains: the values a parameter may take, as positions u in its range, 0 <= u <= 1, and back.
 
 Whatever `decode` returns, `encode` takes back to a u that decodes to the very same value. So
 values are on a grid: as many decimals as were asked for, otherwise ten significant digits.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,7 +18,7 @@ from racer.space.values import token
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-__all__ = ["Choices", "Continuum", "Domain", "Lattice", "show"]
+__all__ = ["Choices", "Continuum", "Domain", "Empty", "Lattice", "show"]
 
 _DIGITS = 9  # after the first
 _DIGITS_ASKED = 13  # as many as survive a way to [0, 1] and back
@@ -26,7 +26,11 @@ _SLACK = 1e-6  # of a step: 0.1 + 0.2 is 0.3
 
 
 class Domain(Protocol):
-    """The values that a parameter may take."""
+    """The values that a parameter may take; each is plain, as `Space.check` returns it.
+
+    `decode(encode(value))` is `value`. Where `n` is finite, drawing u uniformly should give each
+    value a fair chance; the k-th of n choices without an order has u from k/n to (k+1)/n.
+    """
 
     @property
     def n(self) -> float:
@@ -42,7 +46,7 @@ class Domain(Protocol):
         ...
 
     def clean(self, value: Any) -> Any:
-        """Return `value` as `decode` would; ValueError with the reason if it is none."""
+        """Return `value` as `decode` does; ValueError with the reason if it is not possible."""
         ...
 
     def token(self, value: Any) -> Hashable:
@@ -50,7 +54,7 @@ class Domain(Protocol):
         ...
 
     def values(self) -> Iterator[Any]:
-        """Go through all values, if they can be counted."""
+        """Go through all values in ascending order of u; only called where `n` is finite."""
         ...
 
 
@@ -100,6 +104,14 @@ class Choices:
     def values(self) -> Iterator[Any]:
         """Go through the choices."""
         return iter(self.among)
+
+
+@dataclass(frozen=True)
+class Empty(Choices):
+    """No value at all, and why: what is wrong with the range."""
+
+    among: tuple[Any, ...] = field(default=(), init=False)
+    why: str
 
 
 @dataclass(frozen=True)

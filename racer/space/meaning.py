@@ -1,4 +1,4 @@
-"""What a condition or a bound says of the parameters it names: checked, and orders spelled out."""
+"""What conditions and bounds say of the parameters they name: checked, and orders spelled out."""
 
 from __future__ import annotations
 
@@ -6,35 +6,34 @@ from typing import TYPE_CHECKING, Any
 
 from racer._checks import did_you_mean, is_real
 from racer.errors import SettingError
-from racer.space.conditions import And, Compare, Condition, In, Not, Or
-from racer.space.parameters import Categorical, Ordinal, Parameter
-from racer.space.terms import Arithmetic, Literal, Param, Term
+from racer.space.conditions import And, Compare, Condition, In, Not, Or, compares
+from racer.space.numeric import Bounded
+from racer.space.terms import Arithmetic, Literal, Param
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-__all__ = ["check_bounds", "settled"]
+    from racer.space.domains import Domain
+    from racer.space.parameters import Parameter
 
-_ORDER: dict[str, Callable[[int, int], bool]] = {
-    "<": lambda level, limit: level < limit,
-    "<=": lambda level, limit: level <= limit,
-    ">": lambda level, limit: level > limit,
-    ">=": lambda level, limit: level >= limit,
-}
+__all__ = ["check_dependencies", "listed", "settled"]
 
 
 def _check_names(used: frozenset[str], known: Mapping[str, Parameter], where: str) -> None:
     for name in sorted(used, key=str):
         if name not in known:
             raise SettingError(
-                f"{where} names {name!r}, which is no parameter{did_you_mean(name, known)}"
+                f"{where} names {name!r}, which is not a parameter{did_you_mean(name, known)}"
             )
 
 
-def _choices(term: Any, known: Mapping[str, Parameter]) -> Any:
-    """Return the choices that a term stands for, or None if it stands for a number."""
-    parameter = known[term.name] if isinstance(term, Param) else None
-    return parameter.domain({}) if isinstance(parameter, Categorical | Ordinal) else None
+def listed(parameter: Parameter) -> Domain | None:
+    """Return the values of a nominal or ordinal parameter, and None for a numeric one."""
+    return None if parameter.scale == "numeric" else parameter.domain({})
+
+
+def _listed(term: Any, known: Mapping[str, Parameter]) -> Domain | None:
+    return listed(known[term.name]) if isinstance(term, Param) else None
 
 
 def _is_number(term: Any, known: Mapping[str, Parameter]) -> bool:
@@ -42,67 +41,58 @@ def _is_number(term: Any, known: Mapping[str, Parameter]) -> bool:
         return is_real(term.constant)
     if isinstance(term, Arithmetic):
         return all(_is_number(part, known) for part in term.parts)
-    choices = _choices(term, known)
-    return choices is None or all(map(is_real, choices.among))
+    values = _listed(term, known)
+    return values is None or all(map(is_real, values.values()))
 
 
-def check_bounds(name: str, parameter: Parameter, known: Mapping[str, Parameter]) -> None:
-    """Check that the bounds of a parameter name others that are numbers.
-
-    Raises
-    ------
-    SettingError
-        They do not.
-    """
-    if isinstance(parameter, Categorical | Ordinal):
-        return
-    for which in ("low", "high"):
-        bound = getattr(parameter, which)
-        if isinstance(bound, Term):
+def check_dependencies(name: str, parameter: Parameter, known: Mapping[str, Parameter]) -> None:
+    """Refuse a parameter that depends on one that is unknown, or bounds that are not numbers."""
+    if isinstance(parameter, Bounded):
+        for which, bound in parameter.terms().items():
             where = f"{name}: {which}={bound}"
             _check_names(bound.names(), known, where)
             if not _is_number(bound, known):
-                raise SettingError(f"{where} is no number: it names a parameter that is not one")
+                raise SettingError(f"{where} is not a number: it names a parameter that is not one")
+    _check_names(parameter.names(), known, f"the domain of {name!r}")
 
 
 def settled(condition: Condition, known: Mapping[str, Parameter], where: str) -> Condition:
     """Return the condition in terms that need no knowledge of the parameters.
 
-    Values compared with choices become the choices themselves, and orders of levels the levels.
-
-    Raises
-    ------
-    SettingError
-        An unknown name, a value that a parameter never has, an order where there is none.
+    Values compared with listed ones become these themselves, and comparisons with a level the
+    levels on that side. SettingError for an unknown name, a value that a parameter never has, or
+    an order where there is none.
     """
     _check_names(condition.names(), known, where)
     return _settled(condition, known, where)
 
 
 def _settled(condition: Condition, known: Mapping[str, Parameter], where: str) -> Condition:
-    if isinstance(condition, And | Or):
-        return type(condition)(tuple(_settled(part, known, where) for part in condition.parts))
-    if isinstance(condition, Not):
-        return Not(_settled(condition.part, known, where))
-    if isinstance(condition, In):
-        return _settled_in(condition, known, where)
-    if isinstance(condition, Compare):
-        return _settled_compare(condition, known, where)
+    match condition:
+        case And() | Or():
+            return type(condition)(tuple(_settled(part, known, where) for part in condition.parts))
+        case Not():
+            return Not(_settled(condition.part, known, where))
+        case In():
+            return _settled_in(condition, known, where)
+        case Compare():
+            return _settled_compare(condition, known, where)
     return condition
 
 
-def _index(choices: Any, value: Any, condition: Condition, where: str) -> int:
+def _possible(values: Domain, value: Any, condition: Condition, where: str) -> Any:
     try:
-        return int(choices.index(value))
+        return values.clean(value)
     except ValueError as error:
         raise SettingError(f"{where}: {condition} has the value {value!r}: {error}") from None
 
 
 def _settled_in(condition: In, known: Mapping[str, Parameter], where: str) -> In:
-    choices = _choices(condition.term, known)
-    if choices is not None:
-        found = {_index(choices, value, condition, where) for value in condition.among}
-        return In(condition.term, tuple(choices.among[i] for i in sorted(found)))
+    values = _listed(condition.term, known)
+    if values is not None:
+        found = [_possible(values, value, condition, where) for value in condition.among]
+        ordered = {values.encode(value): value for value in found}
+        return In(condition.term, tuple(ordered[u] for u in sorted(ordered)))
     if not _is_number(condition.term, known) or not all(map(is_real, condition.among)):
         raise SettingError(f"{where}: {condition} compares a number with something else")
     return condition
@@ -112,18 +102,18 @@ def _settled_compare(condition: Compare, known: Mapping[str, Parameter], where: 
     if isinstance(condition.left, Literal):
         condition = condition.swapped()
     left, right, operation = condition.left, condition.right, condition.operation
-    choices = _choices(left, known)
-    if choices is not None and isinstance(right, Literal):
-        ordered = isinstance(left, Param) and isinstance(known[left.name], Ordinal)
-        if operation in {"==", "!="} or ordered:
-            at = _index(choices, right.constant, condition, where)
-            if operation in {"==", "!="}:
-                same = In(left, (choices.among[at],))
-                return same if operation == "==" else Not(same)
-            levels = (v for i, v in enumerate(choices.among) if _ORDER[operation](i, at))
-            return In(left, tuple(levels))
+    values = _listed(left, known)
+    equality = operation in {"==", "!="}
+    if values is not None and isinstance(left, Param) and isinstance(right, Literal):
+        if equality:
+            same = In(left, (_possible(values, right.constant, condition, where),))
+            return same if operation == "==" else Not(same)
+        if known[left.name].scale == "ordinal":
+            at = values.encode(_possible(values, right.constant, condition, where))
+            there = [v for v in values.values() if compares(operation, values.encode(v), at)]
+            return In(left, tuple(there))
     numbers = [_is_number(side, known) for side in (left, right)]
-    if all(numbers) or (operation in {"==", "!="} and not any(numbers)):
+    if all(numbers) or (equality and not any(numbers)):
         return condition
     raise SettingError(
         f"{where}: {condition} compares what cannot be compared: only numbers and the levels of "

@@ -1,27 +1,35 @@
-"""Numbers as parameters, real and whole."""
+"""Parameters whose values are numbers: Real and Integer."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import flag, is_real, whole
 from racer.errors import SettingError
-from racer.space.arithmetic import UNKNOWN
-from racer.space.domains import Choices, Continuum, Domain, Lattice
-from racer.space.record import Record
+from racer.space.domains import Continuum, Domain, Empty, Lattice
+from racer.space.parameters import Record
 from racer.space.terms import Term
+from racer.space.values import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Integer", "Real"]
+    from racer.space.parameters import Scale
 
-EMPTY = Choices(())
+__all__ = ["Bounded", "Integer", "Real"]
+
 _MOST = 2**50  # numbers on a linear grid that a float between 0 and 1 can tell apart
 _MOST_LOG = 10**12  # the same on a logarithmic grid
+_NOT_FINITE = Empty("is not finite")
+_INVERTED = Empty("has its low above its high")
+_NOT_POSITIVE = Empty("has no logarithm: it needs bounds > 0")
+_NO_MULTIPLE = Empty("has no value with so few digits: give more digits or a wider range")
+_NO_WHOLE = Empty("has no whole number in it")
+_TOO_MANY = Empty("has too many values to tell apart: use a narrower range, a larger step, or Real")
+_TOO_WIDE = Empty("is wider than the largest float: use a narrower range")
 
 
 def _number(bound: Any, values: Mapping[str, Any]) -> Any:
@@ -51,34 +59,42 @@ def _lattice(first: Fraction, step: Fraction, n: int, *, log: bool, whole: bool)
 
 
 @dataclass(frozen=True, eq=False)
-class _Numeric:
+class Bounded(Record):
+    """What `Real` and `Integer` have in common: bounds, which may be terms."""
+
+    scale: ClassVar[Scale] = "numeric"
     low: Any
     high: Any
 
+    def terms(self) -> dict[str, Term]:
+        """Return the bounds that depend on other parameters."""
+        ends = (("low", self.low), ("high", self.high))
+        return {which: bound for which, bound in ends if isinstance(bound, Term)}
+
     def names(self) -> frozenset[str]:
         """Return the parameters that the bounds depend on."""
-        terms = [bound for bound in (self.low, self.high) if isinstance(bound, Term)]
-        return frozenset().union(*(term.names() for term in terms))
+        return frozenset().union(*(term.names() for term in self.terms().values()))
 
     def domain(self, values: Mapping[str, Any]) -> Domain | None:
-        """Return the values possible, given the others; None if it does not exist without them.
-
-        The result is empty where low is above high.
-        """
+        """Return the possible values; None if what a bound depends on does not exist."""
         low, high = _number(self.low, values), _number(self.high, values)
         if low is UNKNOWN or high is UNKNOWN:
             return None
-        possible = _finite(low) and _finite(high) and low <= high
-        return self._between(low, high) if possible else EMPTY
+        if not (_finite(low) and _finite(high)):
+            return _NOT_FINITE
+        return self._between(low, high) if low <= high else _INVERTED
 
     def _between(self, low: float, high: float) -> Domain:
         raise NotImplementedError
 
+    def _ends_to_json(self) -> dict[str, Any]:
+        ends = {"low": self.low, "high": self.high}
+        return {w: b.to_json() if isinstance(b, Term) else b for w, b in ends.items()}
+
     def check_bounds(self, name: str, *, log: bool, integer: bool) -> None:
         """Refuse bounds that cannot be, with the name of the parameter."""
         kind = type(self).__name__
-        for which in ("low", "high"):
-            bound = getattr(self, which)
+        for which, bound in (("low", self.low), ("high", self.high)):
             if isinstance(bound, Term):
                 continue
             right = _finite(bound) and (not integer or float(bound).is_integer())
@@ -98,15 +114,15 @@ class _Numeric:
                 raise SettingError(
                     f"{name}: {kind} with low={self.low!r} above high={self.high!r}: exchange them"
                 )
-            if self.domain({}) is EMPTY:
+            domain = self.domain({})
+            if isinstance(domain, Empty):
                 raise SettingError(
-                    f"{name}: {kind} from {self.low!r} to {self.high!r} has no value, or too many "
-                    "to tell apart: check digits and step, or use a narrower range or Real"
+                    f"{name}: {kind} from {self.low!r} to {self.high!r} {domain.why}"
                 )
 
 
 @dataclass(frozen=True, eq=False)
-class Real(Record, _Numeric):
+class Real(Bounded):
     """A number from low to high, both included.
 
     Parameters
@@ -130,6 +146,11 @@ class Real(Record, _Numeric):
     digits: int | None = None
     step: float | None = None
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings as plain data."""
+        rest = {"log": self.log, "step": self.step, "digits": self.digits}
+        return {**self._ends_to_json(), **rest}
+
     def checked(self, name: str) -> Real:
         """Return it in plain numbers; SettingError, with the name, if it cannot be."""
         log = flag(self.log, f"{name}: log")
@@ -151,28 +172,38 @@ class Real(Record, _Numeric):
 
     def _between(self, low: float, high: float) -> Domain:
         low, high = float(low), float(high)
-        if (self.log and low <= 0) or not math.isfinite(high - low):
-            return EMPTY
-        start, end = _exact(low), _exact(high)
+        if self.log and low <= 0:
+            return _NOT_POSITIVE
+        if not math.isfinite(high - low):
+            return _TOO_WIDE
         if self.step is not None:
             step = _exact(self.step)
-            n = (end - start) // step + 1
-            return _lattice(start, step, n, log=False, whole=False) if n <= _MOST else EMPTY
-        if self.digits is not None:
-            step = Fraction(1, 10**self.digits)
-            first, last = math.ceil(start / step), math.floor(end / step)
-            if last < first:
-                return EMPTY
-            if last - first < _MOST and not (self.log and last > _MOST_LOG):
-                return _lattice(first * step, step, last - first + 1, log=self.log, whole=False)
-            low, high = float(first * step), float(last * step)
+            n = (_exact(high) - _exact(low)) // step + 1
+            many = n > _MOST
+            return _TOO_MANY if many else _lattice(_exact(low), step, n, log=False, whole=False)
+        return (
+            self._continuum(low, high)
+            if self.digits is None
+            else self._decimals(low, high, self.digits)
+        )
+
+    def _decimals(self, low: float, high: float, digits: int) -> Domain:
+        step = Fraction(1, 10**digits)
+        first, last = math.ceil(_exact(low) / step), math.floor(_exact(high) / step)
+        if last < first:
+            return _NO_MULTIPLE
+        if last - first < _MOST and not (self.log and last > _MOST_LOG):
+            return _lattice(first * step, step, last - first + 1, log=self.log, whole=False)
+        return self._continuum(float(first * step), float(last * step))
+
+    def _continuum(self, low: float, high: float) -> Domain:
         if low == high:
-            return _lattice(start, Fraction(1), 1, log=False, whole=False)
+            return _lattice(_exact(low), Fraction(1), 1, log=False, whole=False)
         return Continuum(low, high, self.log, self.digits)
 
 
 @dataclass(frozen=True, eq=False)
-class Integer(Record, _Numeric):
+class Integer(Bounded):
     """A whole number from low to high, both included.
 
     Parameters
@@ -191,6 +222,10 @@ class Integer(Record, _Numeric):
     log: bool = False
     step: int = 1
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings as plain data."""
+        return {**self._ends_to_json(), "log": self.log, "step": self.step}
+
     def checked(self, name: str) -> Integer:
         """Return it in plain numbers; SettingError, with the name, if it cannot be."""
         log = flag(self.log, f"{name}: log")
@@ -205,6 +240,10 @@ class Integer(Record, _Numeric):
     def _between(self, low: float, high: float) -> Domain:
         first, last = math.ceil(low), math.floor(high)
         n = (last - first) // self.step + 1
-        if n < 1 or n > _MOST or (self.log and not 0 < first <= last <= _MOST_LOG):
-            return EMPTY
+        if n < 1:
+            return _NO_WHOLE
+        if self.log and first <= 0:
+            return _NOT_POSITIVE
+        if n > _MOST or (self.log and last > _MOST_LOG):
+            return _TOO_MANY
         return _lattice(Fraction(first), Fraction(self.step), n, log=self.log, whole=True)

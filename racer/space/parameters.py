@@ -1,17 +1,65 @@
-"""The four kinds of parameters: records that a space checks, for it knows their names."""
+"""What a parameter is, whoever wrote it; and the parameters whose values are listed."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args, runtime_checkable
 
 from racer._checks import is_real
 from racer.errors import SettingError
-from racer.space.discrete import Categorical, Ordinal
-from racer.space.numeric import Integer, Real
+from racer.space.domains import Choices
+from racer.space.terms import Term
+from racer.space.values import as_lists, plain, token
 
-__all__ = ["Categorical", "Integer", "Ordinal", "Parameter", "Real", "as_parameter"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-Parameter = Real | Integer | Categorical | Ordinal
+    from racer.space.domains import Domain
+
+__all__ = ["Categorical", "Ordinal", "Parameter", "Record", "Scale", "as_parameter"]
+
+Scale = Literal["nominal", "ordinal", "numeric"]
+
+
+@runtime_checkable
+class Parameter(Protocol):
+    """What a `Space` may hold: the four kinds of racer, and any object that has these members.
+
+    A class of your own needs to inherit from nothing. It is sampled, conditioned on and searched
+    like racer's own; two things are up to you: Optuna has no distribution for it, and a store
+    describes it by `to_json` without building it again (`racer.resume(.., space=)`).
+    """
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of measurement, which says how values are compared and searched.
+
+        "nominal" values (a few, without an order) are equal or not, and a search draws another of
+        them; "ordinal" ones (a few, in ascending order of u) have ``<`` besides, and "numeric"
+        ones, int or float, have arithmetic: near an elite, a search draws near its u.
+        """
+        ...
+
+    def names(self) -> frozenset[str]:
+        """Return the other parameters that the possible values depend on."""
+        ...
+
+    def checked(self, name: str, /) -> Parameter:
+        """Return it with settings in plain values; SettingError, with the name, if it is wrong."""
+        ...
+
+    def domain(self, values: Mapping[str, Any], /) -> Domain | None:
+        """Return the possible values, given those of `names`; None if it needs one that is absent.
+
+        Nominal and ordinal parameters have finitely many, which depend on no others.
+        """
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """Return, as plain data, all that distinguishes it from others of its class."""
+        ...
 
 
 def as_parameter(given: Any, name: str) -> Parameter:
@@ -20,16 +68,140 @@ def as_parameter(given: Any, name: str) -> Parameter:
     Raises
     ------
     SettingError
-        It is no parameter, or one that cannot be; the message has the name.
+        It is not a parameter, or one that cannot work; the message has the name.
     """
-    if isinstance(given, Real | Integer | Categorical | Ordinal):
-        return given.checked(name)
-    if given is None or isinstance(given, str | bool) or is_real(given):
-        return Categorical((given,)).checked(name)
     if isinstance(given, type):
         raise SettingError(f"{name}: {given.__name__} is a class: give {given.__name__}(..)")
+    if isinstance(given, Parameter):
+        parameter = given.checked(name)
+        _check(parameter, name)
+        return parameter
+    if given is None or isinstance(given, str | bool) or is_real(given):
+        return Categorical((given,)).checked(name)
     hint = f"; did you mean Categorical({given!r})?" if isinstance(given, list | tuple) else ""
     raise SettingError(
-        f"{name}: {given!r} is no parameter: give Real(low, high), Integer(low, high), "
-        f"Categorical(choices), Ordinal(levels), an Optuna distribution, or a fixed value{hint}"
+        f"{name}: {given!r} is not a parameter: give Real(low, high), Integer(low, high), "
+        "Categorical(choices), Ordinal(levels), an Optuna distribution, a fixed value, or an "
+        f"object with all members of racer.space.Parameter{hint}"
     )
+
+
+def _check(parameter: Parameter, name: str) -> None:
+    """Refuse a parameter that contradicts itself, as one from outside may."""
+    if parameter.scale not in get_args(Scale):
+        raise SettingError(
+            f"{name}: scale={parameter.scale!r}: give one of {', '.join(get_args(Scale))}"
+        )
+    if parameter.names():
+        if parameter.scale != "numeric":
+            raise SettingError(f"{name}: {parameter.scale} values may not depend on others")
+        return
+    domain = parameter.domain({})
+    if domain is None or not domain.n >= 1:
+        raise SettingError(f"{name}: {parameter!r} has no value")
+    if parameter.scale != "numeric" and domain.n == math.inf:
+        raise SettingError(f"{name}: {parameter.scale} values must be finitely many")
+    for u in (0.0, 0.5, 1.0):
+        value = domain.decode(u)
+        try:
+            at = domain.encode(value)
+            same = {token(v) for v in (value, plain(value), domain.clean(value), domain.decode(at))}
+        except (TypeError, ValueError) as error:
+            raise SettingError(f"{name}: its own value {value!r} is refused: {error!r}") from error
+        if len(same) > 1 or not 0.0 <= at <= 1.0:
+            raise SettingError(
+                f"{name}: its value {value!r} at u={u} is encoded as {at} and decoded as "
+                f"{domain.decode(at)!r}: decode(encode(value)) must be the value"
+            )
+
+
+class Record:
+    """Equal to another record when the fields are; terms compare as they are written."""
+
+    def _fields(self) -> tuple[Any, ...]:
+        fields = vars(self).items()
+        return (type(self), *((k, repr(v) if isinstance(v, Term) else token(v)) for k, v in fields))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Record) and self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash(self._fields())
+
+
+class _Listed(Record):
+    """What `Categorical` and `Ordinal` have in common: values that are listed."""
+
+    what: ClassVar[str]
+
+    def names(self) -> frozenset[str]:
+        """Return nothing: the values depend on no other parameter."""
+        return frozenset()
+
+    def domain(self, values: Mapping[str, Any]) -> Choices:  # noqa: ARG002
+        """Return the possible values."""
+        return Choices(tuple(getattr(self, self.what)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the values as plain data."""
+        return {self.what: as_lists(tuple(getattr(self, self.what)))}
+
+
+@dataclass(frozen=True, eq=False)
+class Categorical(_Listed):
+    """One of some values without an order.
+
+    Parameters
+    ----------
+    choices : sequence of str, int, float, bool, None, or tuples of these
+        Different from each other; a single one is a fixed value.
+    """
+
+    scale: ClassVar[Scale] = "nominal"
+    what: ClassVar[str] = "choices"
+    choices: Sequence[Any]
+
+    def checked(self, name: str) -> Categorical:
+        """Return it in plain values; SettingError, with the name, if it is wrong."""
+        return Categorical(_listed(self.choices, name, "choices"))
+
+
+@dataclass(frozen=True, eq=False)
+class Ordinal(_Listed):
+    """One of some values in an order, such as "low", "medium", "high".
+
+    Parameters
+    ----------
+    levels : sequence of str, int, float, bool, None, or tuples of these
+        From the lowest to the highest. ``Param("heat") < "high"`` compares by this order.
+    """
+
+    scale: ClassVar[Scale] = "ordinal"
+    what: ClassVar[str] = "levels"
+    levels: Sequence[Any]
+
+    def checked(self, name: str) -> Ordinal:
+        """Return it in plain values; SettingError, with the name, if it is wrong."""
+        return Ordinal(_listed(self.levels, name, "levels"))
+
+
+def _listed(given: Any, name: str, what: str) -> tuple[Any, ...]:
+    if isinstance(given, str | bytes | Mapping | set | frozenset) or not hasattr(given, "__iter__"):
+        raise SettingError(f"{name}: {what}={given!r}: give a list of values")
+    choices: list[Any] = []
+    seen = set()
+    for value in given:
+        try:
+            choice = plain(value)
+        except TypeError:
+            raise SettingError(
+                f"{name}: {what} have {value!r}: give text, finite numbers, True, False, None or "
+                "tuples of these, and look anything else up by name in `evaluate`"
+            ) from None
+        if token(choice) in seen:
+            raise SettingError(f"{name}: {what} have {choice!r} twice: give each once")
+        seen.add(token(choice))
+        choices.append(choice)
+    if not choices:
+        raise SettingError(f"{name}: {what} are empty: give at least one value")
+    return tuple(choices)

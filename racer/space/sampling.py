@@ -11,7 +11,6 @@ import numpy as np
 
 from racer.errors import CandidateError, SettingError
 from racer.seeding import check_seed, rng_for
-from racer.space.parameters import Categorical
 from racer.space.structure import Config, Structure, TooManyError
 from racer.space.vectors import truncated_normal
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from racer.space.conditions import Condition
     from racer.space.domains import Domain
 
-__all__ = ["Method", "Net", "as_generator", "decoded", "distinct", "draws", "everywhere", "witness"]
+__all__ = ["Method", "Net", "as_generator", "draws", "everywhere", "witness"]
 
 Method = Literal["uniform", "sobol", "lhs"]
 
@@ -41,22 +40,22 @@ def as_generator(seed: int | np.random.Generator | None) -> np.random.Generator:
     return rng_for(check_seed(seed), "space")
 
 
-def decoded(structure: Structure, u: NDArray[np.float64]) -> Config | None:
-    """Return the configuration at `u`, one share of the range per parameter; None if none is."""
-    place = dict(zip(structure.parameters, u.tolist(), strict=True))
-    return structure.build(lambda name, domain: domain.decode(place[name]))
+def _decoded(space: Structure, u: NDArray[np.float64]) -> Config | None:
+    """Return the configuration at `u`, one position per parameter; None if there is none."""
+    place = dict(zip(space.parameters, u.tolist(), strict=True))
+    return space.build(lambda name, domain: domain.decode(place[name]))
 
 
 def draws(
-    structure: Structure, n: int, method: Method, rng: np.random.Generator
+    space: Structure, n: int, method: Method, rng: np.random.Generator
 ) -> Iterator[Config | None]:
     """Draw for ever: the first n as the method says, then uniformly."""
     if method not in get_args(Method):
         raise SettingError(f"method={method!r}: give one of {', '.join(get_args(Method))}")
-    for u in _points(len(structure.parameters), n, method, rng):
-        yield decoded(structure, u)
+    for u in _points(len(space.parameters), n, method, rng):
+        yield _decoded(space, u)
     while True:
-        yield decoded(structure, rng.random(len(structure.parameters)))
+        yield _decoded(space, rng.random(len(space.parameters)))
 
 
 def _points(d: int, n: int, method: Method, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -76,7 +75,7 @@ def _points(d: int, n: int, method: Method, rng: np.random.Generator) -> NDArray
 class Net:
     """Keeps what is allowed and new."""
 
-    structure: Structure
+    space: Structure
     taken: set[Hashable]
     repair: Callable[[Config], Any] | None
     found: list[Config] = field(default_factory=list)
@@ -85,9 +84,9 @@ class Net:
         """Keep a draft, and say so, if it is allowed and new."""
         if draft is not None and self.repair is not None:
             draft = self._repaired(draft, self.repair)
-        if draft is None or self.structure.forbids(draft) is not None:
+        if draft is None or self.space.forbids(draft) is not None:
             return False
-        key = self.structure.key(draft)
+        key = self.space.key_of(draft)
         if key in self.taken:
             return False
         self.taken.add(key)
@@ -96,32 +95,13 @@ class Net:
 
     def offer(self, vector: NDArray[np.float64]) -> bool:
         """Keep what is at a vector, and say so, if it is allowed and new."""
-        return self.take(decoded(self.structure, vector))
+        return self.take(_decoded(self.space, vector))
 
     def _repaired(self, draft: Config, repair: Callable[[Config], Any]) -> Config:
         try:
-            return self.structure.clean(repair(dict(draft)), allowed=False)
+            return self.space.cleaned(repair(dict(draft)), allowed=False)
         except CandidateError as error:
             raise CandidateError(f"repair, given {draft!r}, left the space: {error}") from error
-
-
-def distinct(
-    structure: Structure,
-    drafts: Iterator[Config | None],
-    n: int,
-    exclude: Iterable[Hashable],
-    repair: Callable[[Config], Any] | None,
-) -> list[Config]:
-    """Take n different allowed configurations from the drafts, or as many as are found.
-
-    Raises
-    ------
-    CandidateError
-        The repair hook left the space.
-    """
-    net = Net(structure, set(exclude), repair)
-    _fill(net, drafts, n, _MISSES)
-    return net.found
 
 
 def everywhere(
@@ -145,7 +125,7 @@ def everywhere(
     if _fill(net, drafts, n, _PATIENCE):
         return
     try:
-        left = list(net.structure.configurations(allowed=net.repair is None))
+        left = list(net.space.configurations(allowed=net.repair is None))
     except TooManyError:
         if not _fill(net, drafts, n, _MISSES - _PATIENCE):
             _fill(net, known, n, _MISSES)
@@ -169,10 +149,10 @@ def _fill(net: Net, drafts: Iterable[Config | None], n: int, patience: int) -> b
 
 def _nearby(net: Net, known: Sequence[Config], rng: np.random.Generator) -> Iterator[Config | None]:
     """Draw for ever around what is known or in the net, some parameters as they are there."""
-    parameters = net.structure.parameters
+    parameters = net.space.parameters
 
     def choose(name: str, domain: Domain) -> Any:
-        if name not in parent or (isinstance(parameters[name], Categorical) and rng.random() < 0.5):
+        if name not in parent or (parameters[name].scale == "nominal" and rng.random() < 0.5):
             return domain.decode(rng.random())
         middle = min(max(domain.encode(parent[name]), 0.0), 1.0)
         if rng.random() < 0.5:
@@ -183,10 +163,10 @@ def _nearby(net: Net, known: Sequence[Config], rng: np.random.Generator) -> Iter
     while True:
         at = int(rng.integers(len(known) + len(net.found)))
         parent = known[at] if at < len(known) else net.found[at - len(known)]
-        yield net.structure.build(choose)
+        yield net.space.build(choose)
 
 
-def witness(structure: Structure, repair: Callable[[Config], Any] | None) -> Config:
+def witness(space: Structure, repair: Callable[[Config], Any] | None) -> Config:
     """Return one allowed configuration; one that was repaired only if there seems no other.
 
     Raises
@@ -197,23 +177,23 @@ def witness(structure: Structure, repair: Callable[[Config], Any] | None) -> Con
         The repair hook left the space.
     """
     dead: Counter[str] = Counter()
-    found, were_all = _search(structure, lambda values: structure.forbids(values) is None, dead)
+    found, were_all = _search(space, lambda values: space.forbids(values) is None, dead)
     if found is None and repair is not None:
-        net = Net(structure, set(), repair)
-        _search(structure, net.take, dead)
+        net = Net(space, set(), repair)
+        _search(space, net.take, dead)
         found = next(iter(net.found), None)
     if found is not None:
         return found
-    if _search(structure, lambda _: True, dead)[0] is None:
+    if _search(space, lambda _: True, dead)[0] is None:
         name, _ = dead.most_common(1)[0]
         raise SettingError(
             f"{name}: no value is possible in any configuration tried, because of its bounds, "
             "which depend on other parameters"
         )
-    for clause in structure.forbidden:
-        if _search(structure, partial(_lacks, clause), dead)[0] is None:
+    for clause in space.forbidden:
+        if _search(space, partial(_lacks, clause), dead)[0] is None:
             raise SettingError(_nothing_left(f"all have {clause}", were_all))
-    clauses = "; ".join(map(str, structure.forbidden[:5]))
+    clauses = "; ".join(map(str, space.forbidden[:5]))
     raise SettingError(_nothing_left(f"all clauses together: {clauses}", were_all))
 
 
@@ -231,7 +211,7 @@ def _nothing_left(why: str, were_all: bool) -> str:
 
 
 def _search(
-    structure: Structure, wanted: Callable[[Config], bool], dead: Counter[str]
+    space: Structure, wanted: Callable[[Config], bool], dead: Counter[str]
 ) -> tuple[Config | None, bool]:
     """Look for a configuration: in all if they can be counted, else among draws.
 
@@ -245,12 +225,12 @@ def _search(
         return domain.decode(at if rng.random() < 0.7 else round(2.0 * at) / 2.0)
 
     for probe in range(_PROBES):
-        config = structure.build(choose, dead)
+        config = space.build(choose, dead)
         if config is not None and wanted(config):
             return config, False
         if probe == _PATIENCE:
             try:
-                every = structure.configurations(allowed=False)
+                every = space.configurations(allowed=False)
                 return next((values for values in every if wanted(values)), None), True
             except TooManyError:
                 pass

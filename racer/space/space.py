@@ -10,16 +10,11 @@ import numpy as np
 
 from racer._checks import did_you_mean, whole
 from racer.errors import CandidateError, SettingError, SpaceFileError
-from racer.space import irace, sampling
 from racer.space.distributions import from_distribution, to_distribution
-from racer.space.neighbourhood import Neighbourhood, as_neighbourhood, draws_around
-from racer.space.parameters import Parameter, as_parameter
-from racer.space.stored import (
-    read_condition,
-    read_parameter,
-    written_condition,
-    written_parameter,
-)
+from racer.space.irace.parameter_file import parse, read
+from racer.space.parameters import as_parameter
+from racer.space.sampling import Method, Net, as_generator, draws, everywhere, witness
+from racer.space.stored import read_condition, read_parameter, written_parameter
 from racer.space.structure import Config, Structure
 
 if TYPE_CHECKING:
@@ -50,7 +45,7 @@ def _check_arguments(parameters: Any, conditions: Any, forbidden: Any, repair: A
         raise SettingError(f"repair={repair!r}: give a function from a configuration to one")
 
 
-class Space:
+class Space(Structure):
     """The configurations that may be tried: parameters, when they exist, what is forbidden.
 
     A configuration is a dict of the parameters that exist in it, in the space's order, with
@@ -59,8 +54,8 @@ class Space:
     Parameters
     ----------
     parameters : mapping
-        From names to `Real`, `Integer`, `Categorical`, `Ordinal`, Optuna distributions, or plain
-        values, which are fixed.
+        From names to `Real`, `Integer`, `Categorical`, `Ordinal`, Optuna distributions, plain
+        values, which are fixed, or objects of your own that are a `racer.space.Parameter`.
     conditions : mapping, optional
         From the name of a parameter to when it exists: an expression such as
         ``Param("algorithm") == "acs"``, or a dict from parameters to their value or a list of
@@ -111,81 +106,25 @@ class Space:
     ) -> None:
         _check_arguments(parameters, conditions, forbidden, repair)
         checked = {n: as_parameter(from_distribution(p), n) for n, p in parameters.items()}
-        self._structure = Structure(checked, conditions or {}, tuple(forbidden))
+        super().__init__(checked, conditions or {}, forbidden)
         self._switches = dict(switches or {})
         for name in self._switches:
             if name not in checked:
                 raise SettingError(f"switches name {name!r}{did_you_mean(name, checked)}")
         self.repair = repair
-        self._witness = sampling.witness(self._structure, repair)
-
-    @property
-    def parameters(self) -> Mapping[str, Parameter]:
-        """The parameters by name."""
-        return MappingProxyType(self._structure.parameters)
-
-    @property
-    def conditions(self) -> Mapping[str, Condition]:
-        """When a parameter exists, for those that do not always."""
-        return MappingProxyType(self._structure.conditions)
-
-    @property
-    def forbidden(self) -> tuple[Condition, ...]:
-        """What must not occur."""
-        return self._structure.forbidden
+        self._witness = witness(self, repair)
 
     @property
     def switches(self) -> Mapping[str, str]:
         """What precedes values on a command line."""
         return MappingProxyType(self._switches)
 
-    @property
-    def free(self) -> tuple[str, ...]:
-        """The parameters that can have more than one value."""
-        return self._structure.free
-
-    @property
-    def size(self) -> float:
-        """How many configurations there are.
-
-        Infinity if there are reals without digits, and if more than 20 000 combinations of
-        parameters that others depend on would have to be counted one by one.
-        """
-        return self._structure.size
-
-    def check(self, config: Mapping[str, Any]) -> Config:
-        """Return a configuration as the space writes it: its order, plain values, rounded reals.
-
-        Raises
-        ------
-        CandidateError
-            It is outside the space; the message has the parameter and the reason.
-        """
-        return self._structure.clean(config)
-
-    def __contains__(self, config: object) -> bool:
-        try:
-            self._structure.clean(config)
-        except CandidateError:
-            return False
-        return True
-
-    def key(self, config: Mapping[str, Any]) -> tuple[Hashable, ...]:
-        """Return a hashable key, the same for the same configuration only.
-
-        Raises
-        ------
-        CandidateError
-            The configuration is outside the space.
-        """
-        return self._structure.key(self._structure.clean(config))
-
     def sample(
         self,
         n: int,
         *,
         seed: int | np.random.Generator | None = None,
-        method: sampling.Method = "uniform",
+        method: Method = "uniform",
         exclude: Iterable[Hashable] = (),
         known: Iterable[Mapping[str, Any]] = (),
     ) -> list[Config]:
@@ -214,42 +153,14 @@ class Space:
             The repair hook left the space, or one of `known` is outside it.
         """
         n = whole(n, "n", least=0)
-        rng = sampling.as_generator(seed)
+        rng = as_generator(seed)
         net = self.net(exclude)
-        drafts = sampling.draws(self._structure, n, method, rng)
+        drafts = draws(self, n, method, rng)
         around = [*map(self.check, known), dict(self._witness)]
-        sampling.everywhere(net, drafts, n, around, rng)
+        everywhere(net, drafts, n, around, rng)
         return net.found
 
-    def around(
-        self,
-        elite: Mapping[str, Any],
-        near: float | Neighbourhood = 0.5,
-        n: int = 1,
-        *,
-        seed: int | np.random.Generator | None = None,
-        exclude: Iterable[Hashable] = (),
-    ) -> list[Config]:
-        """Draw different configurations around one, which is not among them.
-
-        Parameters
-        ----------
-        elite : configuration
-            The parent.
-        near : Neighbourhood or float > 0
-            How far from it; a number is the spread.
-        n : int >= 0
-            How many; fewer come back when no more are to be found.
-        seed, exclude
-            As for `sample`.
-        """
-        n, parent = whole(n, "n", least=0), self.check(elite)
-        hood = as_neighbourhood(near, self._structure)
-        drafts = draws_around(self._structure, parent, hood, sampling.as_generator(seed))
-        excluded = {self.key(parent), *exclude}
-        return sampling.distinct(self._structure, drafts, n, excluded, self.repair)
-
-    def net(self, exclude: Iterable[Hashable] = ()) -> sampling.Net:
+    def net(self, exclude: Iterable[Hashable] = ()) -> Net:
         """Return what keeps, of the vectors that it is offered, those allowed and new.
 
         Parameters
@@ -257,13 +168,13 @@ class Space:
         exclude : iterable of keys
             Configurations not to keep.
         """
-        return sampling.Net(self._structure, set(exclude), self.repair)
+        return Net(self, set(exclude), self.repair)
 
     def present(self, vectors: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Say which parameters exist at vectors, shape (k, d) both; none where nothing can be."""
-        if not self._structure.may_be_absent or not len(vectors):
+        if not self.may_be_absent or not len(vectors):
             return np.ones(vectors.shape, dtype=bool)
-        names, asked = list(self.parameters), self._structure.related()
+        names, asked = list(self.parameters), self.related()
         present = np.zeros(vectors.shape, dtype=bool)
         for i, vector in enumerate(vectors.tolist()):
             place = dict(zip(names, vector, strict=True))
@@ -271,14 +182,14 @@ class Space:
             def choose(name: str, domain: Any, place: dict[str, float] = place) -> Any:
                 return domain.decode(place[name]) if name in asked else None
 
-            config = self._structure.build(choose) or {}
+            config = self.build(choose) or {}
             present[i] = [name in config for name in names]
         return present
 
     def encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
-        """Return a share of the range for each parameter, shape (d,); NaN for absent ones.
+        """Return each parameter's position in its range, 0 to 1, shape (d,); NaN for absent ones.
 
-        Choices and whole numbers have equal parts of [0, 1], and stand in the middle of theirs.
+        Choices and whole numbers have equal parts of [0, 1], and are in the middle of theirs.
         """
         return self.located(self.check(config))[1]
 
@@ -286,10 +197,10 @@ class Space:
         """Return `key` and `encode` of a configuration that `check` or `sample` has returned."""
         vector = np.full(len(self.parameters), np.nan)
         for i, name in enumerate(self.parameters):
-            domain = self._structure.domain(name, clean) if name in clean else None
+            domain = self.domain(name, clean) if name in clean else None
             if domain is not None:
                 vector[i] = domain.encode(clean[name])
-        return self._structure.key(clean), vector
+        return self.key_of(clean), vector
 
     def decode(self, vector: ArrayLike) -> Config:
         """Return the configuration at a point; what does not exist there may be anything.
@@ -311,20 +222,23 @@ class Space:
                 raise CandidateError(f"{name!r} is at {u[name]}: give a number from 0 to 1")
             return domain.decode(u[name])
 
-        config = self._structure.build(choose)
-        clause = self._structure.forbids(config) if config is not None else None
+        config = self.build(choose)
+        clause = self.forbids(config) if config is not None else None
         if config is None or clause is not None:
             raise CandidateError(f"no configuration is allowed at {given.tolist()}: {clause}")
         return config
 
     def to_json(self) -> dict[str, Any]:
-        """Return the space as plain data; of the repair hook, only whether there is one."""
-        parameters = self._structure.parameters.items()
+        """Return the space as plain data.
+
+        Of the repair hook it says only whether there is one, of a parameter of your own class only
+        what that tells of itself.
+        """
         return {
             "version": _VERSION,
-            "parameters": [{"name": name, **written_parameter(p)} for name, p in parameters],
-            "conditions": {n: written_condition(c) for n, c in self.conditions.items()},
-            "forbidden": [written_condition(clause) for clause in self.forbidden],
+            "parameters": [written_parameter(name, p) for name, p in self.parameters.items()],
+            "conditions": {n: c.to_json() for n, c in self.conditions.items()},
+            "forbidden": [clause.to_json() for clause in self.forbidden],
             "switches": dict(self.switches),
             "repair": self.repair is not None,
         }
@@ -336,10 +250,13 @@ class Space:
         Raises
         ------
         SettingError
-            The data are something else, or the space had a repair hook and none is given.
+            The data are something else, the space had a repair hook and none is given, or a
+            parameter of a class that is not racer's.
         """
         if not isinstance(data, Mapping) or data.get("version") != _VERSION:
-            raise SettingError(f"this is no space as written by racer's version {_VERSION} of it")
+            raise SettingError(
+                f"these are not data of a space in version {_VERSION} of racer's format"
+            )
         if bool(data.get("repair")) is not (repair is not None):
             raise SettingError("a space must be read with a repair hook exactly if it had one")
         try:
@@ -351,7 +268,7 @@ class Space:
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             if isinstance(error, SettingError):
                 raise
-            raise SettingError(f"this is no space as written by racer: {error!r}") from error
+            raise SettingError(f"these are not data of a space: {error!r}") from error
         return cls(
             parameters,
             conditions=conditions,
@@ -374,7 +291,7 @@ class Space:
         Raises
         ------
         SettingError
-            Bounds depend on other parameters.
+            Bounds depend on other parameters, or a parameter is not of racer's own classes.
         """
         return {name: to_distribution(name, p) for name, p in self.parameters.items()}
 
@@ -383,7 +300,7 @@ class Space:
         cls, path: StrPath, *, digits: int = 4, repair: Callable[[Config], Config] | None = None
     ) -> Space:
         """Read a parameter file of the R package irace; see `from_irace`."""
-        text = irace.read(path)
+        text = read(path)
         return cls._from_irace(text, digits=digits, source=str(path), repair=repair)
 
     @classmethod
@@ -430,7 +347,7 @@ class Space:
         source: str,
         repair: Callable[[Config], Config] | None,
     ) -> Space:
-        arguments = irace.parse(text, digits=digits, source=source)
+        arguments = parse(text, digits=digits, source=source)
         try:
             return cls(**arguments, repair=repair)
         except SettingError as error:
@@ -443,9 +360,6 @@ class Space:
 
     def __hash__(self) -> int:
         return hash(tuple(self.parameters))
-
-    def __len__(self) -> int:
-        return len(self.parameters)
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{n}: {type(p).__name__}" for n, p in self.parameters.items())

@@ -1,4 +1,4 @@
-"""A space as plain data for JSON, and back: no pickle, and nothing is run."""
+"""A space from plain data: no pickle, no class is looked up by name, and nothing is run."""
 
 from __future__ import annotations
 
@@ -6,28 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from racer.errors import SettingError
-from racer.space.arithmetic import OPERATIONS
 from racer.space.conditions import And, Compare, Condition, Constant, Exists, In, Not, Or
-from racer.space.parameters import Categorical, Integer, Ordinal, Parameter, Real
-from racer.space.terms import Arithmetic, Literal, Param, Term, as_literal
+from racer.space.numeric import Integer, Real
+from racer.space.parameters import Categorical, Ordinal, Parameter
+from racer.space.terms import OPERATIONS, Arithmetic, Literal, Param, Term, as_literal
 
-__all__ = ["read_condition", "read_parameter", "written_condition", "written_parameter"]
+__all__ = ["not_kept", "read_condition", "read_parameter", "written_parameter"]
 
 _COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 _NUMERIC: dict[str, type[Real | Integer]] = {"real": Real, "integer": Integer}
+_KINDS: dict[type[Any], str] = {
+    Real: "real",
+    Integer: "integer",
+    Categorical: "categorical",
+    Ordinal: "ordinal",
+}
 _DEEPEST = 200
-
-
-def _written_value(value: Any) -> Any:
-    return [_written_value(part) for part in value] if isinstance(value, tuple) else value
-
-
-def _written_term(term: Any) -> Any:
-    if isinstance(term, Param):
-        return {"param": term.name}
-    if isinstance(term, Arithmetic):
-        return {"do": term.operation, "with": [_written_term(part) for part in term.parts]}
-    return _written_value(term.constant if isinstance(term, Literal) else term)
 
 
 def _read_term(data: Any, deep: int = 0) -> Term:
@@ -42,37 +36,11 @@ def _read_term(data: Any, deep: int = 0) -> Term:
         least, most, _ = OPERATIONS[operation]
         if least <= len(parts) <= most:
             return Arithmetic(operation, tuple(_read_term(part, deep + 1) for part in parts))
-    raise SettingError(f"a stored space has {data!r}, which is no term")
-
-
-def written_condition(condition: Condition) -> Any:
-    """Return a condition as plain data: True, False, or [what, ..]."""
-    match condition:
-        case Compare():
-            sides = (_written_term(condition.left), _written_term(condition.right))
-            return [condition.operation, *sides]
-        case In():
-            return ["in", _written_term(condition.term), _written_value(condition.among)]
-        case Not():
-            return ["not", written_condition(condition.part)]
-        case And() | Or():
-            what = "and" if isinstance(condition, And) else "or"
-            return [what, *map(written_condition, condition.parts)]
-        case Exists():
-            return ["exists", condition.name]
-        case Constant():
-            return condition.truth
-    raise SettingError(f"{condition!r} cannot be stored: use the conditions of racer.space")
+    raise SettingError(f"a stored space has {data!r}, which is not a term")
 
 
 def read_condition(data: Any, deep: int = 0) -> Condition:
-    """Return the condition that was written as `data`.
-
-    Raises
-    ------
-    SettingError
-        Nothing that `written_condition` writes.
-    """
+    """Return the condition whose `to_json` gave the data; SettingError if none does."""
     if deep > _DEEPEST:
         raise SettingError(f"a stored space has a condition of more than {_DEEPEST} levels")
     match data:
@@ -89,31 +57,19 @@ def read_condition(data: Any, deep: int = 0) -> Condition:
             return And(read) if what == "and" else Or(read)
         case ["exists", str(name)]:
             return Exists(name)
-    raise SettingError(f"a stored space has {data!r}, which is no condition")
+    raise SettingError(f"a stored space has {data!r}, which is not a condition")
 
 
-def written_parameter(parameter: Parameter) -> dict[str, Any]:
-    """Return a parameter as plain data."""
-    match parameter:
-        case Categorical():
-            return {"type": "categorical", "choices": _written_value(tuple(parameter.choices))}
-        case Ordinal():
-            return {"type": "ordinal", "levels": _written_value(tuple(parameter.levels))}
-    ends = {"low": _written_term(parameter.low), "high": _written_term(parameter.high)}
-    rest: dict[str, Any] = {"log": parameter.log, "step": parameter.step}
-    if isinstance(parameter, Real):
-        rest["digits"] = parameter.digits
-    return {"type": "real" if isinstance(parameter, Real) else "integer", **ends, **rest}
+def written_parameter(name: str, parameter: Parameter) -> dict[str, Any]:
+    """Return a parameter as plain data; one of a class from outside is only described."""
+    settings, kind = parameter.to_json(), _KINDS.get(type(parameter))
+    if kind is not None:
+        return {"name": name, "type": kind, **settings}
+    return {"name": name, "outside": type(parameter).__qualname__, "settings": settings}
 
 
 def read_parameter(data: Any) -> Parameter:
-    """Return the parameter that was written as `data`.
-
-    Raises
-    ------
-    SettingError
-        Nothing that `written_parameter` writes.
-    """
+    """Return the parameter that was written as `data`, less its name; SettingError if none was."""
     match data:
         case {"type": "categorical", "choices": list(choices), **rest} if not rest:
             return Categorical(choices)
@@ -124,8 +80,23 @@ def read_parameter(data: Any) -> Parameter:
         ) <= {"log", "step", "digits"} and (kind == "real" or "digits" not in rest):
             settings: dict[str, Any] = {str(key): value for key, value in rest.items()}
             return _NUMERIC[kind](_read_bound(low), _read_bound(high), **settings)
-    raise SettingError(f"a stored space has {data!r}, which is no parameter")
+        case {"outside": kind}:
+            raise SettingError(
+                f"a stored space only describes its parameter of class {kind}: "
+                "make the space again with racer.Space(..)"
+            )
+    raise SettingError(f"a stored space has {data!r}, which is not a parameter")
 
 
 def _read_bound(data: Any) -> Any:
     return _read_term(data) if isinstance(data, Mapping) else data
+
+
+def not_kept(data: Any) -> str | None:
+    """Return what plain data of a space cannot hold, if the space has any of that."""
+    if data.get("repair"):
+        return "a repair hook"
+    for entry in data.get("parameters", ()):
+        if "outside" in entry:
+            return f"the parameter {entry['name']!r} of class {entry['outside']}"
+    return None

@@ -6,11 +6,13 @@ import graphlib
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import did_you_mean
 from racer.errors import CandidateError, SettingError
-from racer.space.meaning import check_bounds, settled
+from racer.space.domains import Empty
+from racer.space.meaning import check_dependencies, settled
 from racer.space.terms import as_condition
 from racer.space.values import plain
 
@@ -22,10 +24,10 @@ if TYPE_CHECKING:
     from racer.space.domains import Domain
     from racer.space.parameters import Parameter
 
-__all__ = ["COUNTABLE", "CircleError", "Config", "Structure", "TooManyError", "in_order"]
+__all__ = ["CircleError", "Config", "Structure", "TooManyError", "in_order"]
 
 Config = dict[str, Any]
-COUNTABLE = 20_000  # configurations that are counted one by one
+_COUNTABLE = 20_000  # configurations that are counted one by one
 
 
 class TooManyError(Exception):
@@ -65,42 +67,114 @@ def in_order(
 
 
 class Structure:
-    """Checked parameters, conditions and forbidden combinations; see `racer.Space`."""
+    """Checked parameters, conditions and forbidden combinations: the part of a Space that decides.
+
+    What its own methods need comes first in `_order`: a parameter after those that it depends on.
+    """
 
     def __init__(
         self,
         parameters: Mapping[str, Parameter],
         conditions: Mapping[str, Any],
-        forbidden: tuple[Any, ...],
+        forbidden: Sequence[Any],
     ) -> None:
-        self.parameters = dict(parameters)
-        for name, parameter in self.parameters.items():
-            check_bounds(name, parameter, self.parameters)
-        self.conditions: dict[str, Condition] = {}
+        self._parameters = dict(parameters)
+        for name, parameter in self._parameters.items():
+            check_dependencies(name, parameter, self._parameters)
+        self._conditions: dict[str, Condition] = {}
         for name, given in conditions.items():
             where = f"the condition of {name!r}"
-            if name not in self.parameters:
+            if name not in self._parameters:
                 raise SettingError(
-                    f"{where}: there is no such parameter{did_you_mean(name, self.parameters)}"
+                    f"{where}: there is no such parameter{did_you_mean(name, self._parameters)}"
                 )
-            self.conditions[name] = settled(as_condition(given, where), self.parameters, where)
-        self.forbidden = tuple(
-            settled(as_condition(given, f"forbidden[{i}]"), self.parameters, f"forbidden[{i}]")
+            self._conditions[name] = settled(as_condition(given, where), self._parameters, where)
+        self._forbidden = tuple(
+            settled(as_condition(given, f"forbidden[{i}]"), self._parameters, f"forbidden[{i}]")
             for i, given in enumerate(forbidden)
         )
-        self.order = in_order(self.parameters, self.conditions)
+        self._order = in_order(self._parameters, self._conditions)
         self._fixed = {  # the domains that depend on nothing
             name: parameter.domain({})
-            for name, parameter in self.parameters.items()
+            for name, parameter in self._parameters.items()
             if not parameter.names()
         }
 
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """The parameters by name."""
+        return MappingProxyType(self._parameters)
+
+    @property
+    def conditions(self) -> Mapping[str, Condition]:
+        """When a parameter exists, for those that do not always."""
+        return MappingProxyType(self._conditions)
+
+    @property
+    def forbidden(self) -> tuple[Condition, ...]:
+        """What must not occur."""
+        return self._forbidden
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """The parameters that can have more than one value."""
+        return tuple(name for name in self._parameters if _several(self._fixed.get(name)))
+
+    @cached_property
+    def size(self) -> float:
+        """How many configurations there are.
+
+        Infinity if there are reals without digits, and if more than 20 000 combinations of
+        parameters that others depend on would have to be counted one by one.
+        """
+        related = self.related()
+        rest = [name for name in self._order if name not in related]
+        total: float = 0
+        try:
+            for values in self.configurations(related):
+                domains = [self.domain(name, values) for name in rest]
+                counts = [domain.n for domain in domains if domain is not None]
+                total += math.prod(counts) if 0 not in counts else 0
+        except TooManyError:
+            return math.inf
+        return total
+
+    def check(self, config: Mapping[str, Any]) -> Config:
+        """Return a configuration as the space writes it: its order, plain values, rounded reals.
+
+        Raises
+        ------
+        CandidateError
+            It is outside the space; the message has the parameter and the reason.
+        """
+        return self.cleaned(config)
+
+    def __contains__(self, config: object) -> bool:
+        try:
+            self.cleaned(config)
+        except CandidateError:
+            return False
+        return True
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def key(self, config: Mapping[str, Any]) -> tuple[Hashable, ...]:
+        """Return a hashable key, the same for the same configuration only.
+
+        Raises
+        ------
+        CandidateError
+            The configuration is outside the space.
+        """
+        return self.key_of(self.cleaned(config))
+
     def domain(self, name: str, values: Mapping[str, Any]) -> Domain | None:
         """Return what a parameter may be, given those before it; None if it does not exist."""
-        condition = self.conditions.get(name)
+        condition = self._conditions.get(name)
         if condition is not None and condition.holds(values) is not True:
             return None
-        return self._fixed[name] if name in self._fixed else self.parameters[name].domain(values)
+        return self._fixed[name] if name in self._fixed else self._parameters[name].domain(values)
 
     def build(
         self, choose: Callable[[str, Domain], Any], dead: Counter[str] | None = None
@@ -110,7 +184,7 @@ class Structure:
         None if the bounds of one leave no value; its name is then counted in `dead`.
         """
         values: Config = {}
-        for name in self.order:
+        for name in self._order:
             domain = self.domain(name, values)
             if domain is None:
                 continue
@@ -123,26 +197,26 @@ class Structure:
 
     def arranged(self, values: Mapping[str, Any]) -> Config:
         """Return the values in the order in which the parameters were given."""
-        return {name: values[name] for name in self.parameters if name in values}
+        return {name: values[name] for name in self._parameters if name in values}
 
     def forbids(self, values: Mapping[str, Any]) -> Condition | None:
         """Return the first forbidden combination that the values show."""
-        return next((clause for clause in self.forbidden if clause.holds(values) is True), None)
+        return next((clause for clause in self._forbidden if clause.holds(values) is True), None)
 
-    def clean(self, config: Any, *, allowed: bool = True) -> Config:
-        """Return a configuration in plain values; CandidateError if it is outside the space."""
+    def cleaned(self, config: Any, *, allowed: bool = True) -> Config:
+        """Return what `check` returns, or, if it need not be allowed, may be forbidden."""
         if not isinstance(config, Mapping):
             raise CandidateError(
-                f"{config!r} is no configuration: give a dict from parameter names to values"
+                f"{config!r} is not a configuration: give a dict from parameter names to values"
             )
         for name in config:
-            if name not in self.parameters:
+            if name not in self._parameters:
                 raise CandidateError(
-                    f"{name!r} in {config!r} is no parameter of the space"
-                    f"{did_you_mean(name, self.parameters)}"
+                    f"{name!r} in {config!r} is not a parameter of the space"
+                    f"{did_you_mean(name, self._parameters)}"
                 )
         values: Config = {}
-        for name in self.order:
+        for name in self._order:
             domain = self.domain(name, values)
             if domain is not None:
                 values[name] = _cleaned(name, domain, config)
@@ -154,33 +228,28 @@ class Structure:
         return self.arranged(values)
 
     def _absent(self, name: str) -> str:
-        if name in self.conditions:
-            return f"it exists only when {self.conditions[name]}"
-        return f"its bounds need {', '.join(sorted(self.parameters[name].names()))}"
+        if name in self._conditions:
+            return f"it exists only when {self._conditions[name]}"
+        return f"its bounds need {', '.join(sorted(self._parameters[name].names()))}"
 
-    def key(self, clean: Config) -> tuple[Hashable, ...]:
-        """Return what two clean configurations share only if they are the same."""
+    def key_of(self, clean: Config) -> tuple[Hashable, ...]:
+        """Return the key of a configuration that `check` has returned."""
         tokens: list[Hashable] = []
-        for name in self.parameters:
+        for name in self._parameters:
             domain = self.domain(name, clean) if name in clean else None
             tokens.append(None if domain is None else domain.token(clean[name]))
         return tuple(tokens)
 
     @property
-    def free(self) -> tuple[str, ...]:
-        """The parameters that can have more than one value."""
-        return tuple(name for name in self.parameters if _several(self._fixed.get(name)))
-
-    @property
     def may_be_absent(self) -> bool:
         """Whether there is a parameter that does not exist in every configuration."""
-        return bool(self.conditions) or any(p.names() for p in self.parameters.values())
+        return bool(self._conditions) or any(p.names() for p in self._parameters.values())
 
     def related(self) -> frozenset[str]:
         """Return the parameters that others, or forbidden combinations, depend on."""
-        used = [parameter.names() for parameter in self.parameters.values()]
-        used += [condition.names() for condition in self.conditions.values()]
-        used += [clause.names() for clause in self.forbidden]
+        used = [parameter.names() for parameter in self._parameters.values()]
+        used += [condition.names() for condition in self._conditions.values()]
+        used += [clause.names() for clause in self._forbidden]
         return frozenset().union(*used)
 
     def configurations(
@@ -191,12 +260,12 @@ class Structure:
         Raises
         ------
         TooManyError
-            After COUNTABLE steps, and where there are reals.
+            After _COUNTABLE steps, and where there are reals.
         """
-        order = [name for name in self.order if names is None or name in names]
+        order = [name for name in self._order if names is None or name in names]
         values: Config = {}
         pending = [self._options(order, 0, values)]
-        for _ in range(COUNTABLE + 2 * len(order)):
+        for _ in range(_COUNTABLE + 2 * len(order)):
             step = next(pending[-1], None)
             name = order[len(pending) - 1] if order else ""
             values.pop(name, None)
@@ -222,21 +291,6 @@ class Structure:
             raise TooManyError
         return ((value,) for value in domain.values())
 
-    @cached_property
-    def size(self) -> float:
-        """How many configurations there are; infinity for the reals and for too many to count."""
-        related = self.related()
-        rest = [name for name in self.order if name not in related]
-        total: float = 0
-        try:
-            for values in self.configurations(related):
-                domains = [self.domain(name, values) for name in rest]
-                counts = [domain.n for domain in domains if domain is not None]
-                total += math.prod(counts) if 0 not in counts else 0
-        except TooManyError:
-            return math.inf
-        return total
-
 
 def _several(domain: Domain | None) -> bool:
     return domain is None or domain.n > 1
@@ -244,7 +298,8 @@ def _several(domain: Domain | None) -> bool:
 
 def _cleaned(name: str, domain: Domain, config: Mapping[str, Any]) -> Any:
     if domain.n == 0:
-        raise CandidateError(f"{config!r} leaves no value for {name!r}: its low is above its high")
+        why = f": its range {domain.why}" if isinstance(domain, Empty) else ""
+        raise CandidateError(f"{config!r} leaves no value for {name!r}{why}")
     if name not in config:
         raise CandidateError(f"{name!r} is missing in {config!r}")
     try:

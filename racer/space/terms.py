@@ -2,20 +2,85 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from racer._checks import is_real
 from racer.errors import SettingError
-from racer.space.arithmetic import UNKNOWN, compute
 from racer.space.conditions import And, Compare, Condition, Exists, In
-from racer.space.values import plain
+from racer.space.values import UNKNOWN, as_lists, plain
 
-__all__ = ["Arithmetic", "Literal", "Param", "Term", "as_condition", "as_term", "greatest", "least"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = [
+    "OPERATIONS",
+    "Arithmetic",
+    "Literal",
+    "Param",
+    "Term",
+    "as_condition",
+    "as_literal",
+    "as_term",
+    "greatest",
+    "least",
+]
 
 _INFIX = ("+", "-", "*", "/", "%%", "%/%", "^")
+
+
+def _divide(left: float, right: float) -> float:
+    if right == 0:
+        return math.copysign(math.inf, left) if left else math.nan
+    return left / right
+
+
+def _power(left: float, right: float) -> float:
+    if left == 0 and right < 0:
+        return math.inf  # as 1 / 0
+    try:
+        return math.pow(left, right)
+    except OverflowError:
+        return -math.inf if left < 0 and right % 2 == 1 else math.inf
+
+
+def _round(number: float, digits: float = 0) -> float:
+    return round(number, int(digits)) if digits else round(number)
+
+
+# Name: (the least and the largest number of operands, what it computes).
+OPERATIONS: Mapping[str, tuple[int, float, Callable[..., float]]] = MappingProxyType(
+    {
+        "+": (2, 2, lambda left, right: left + right),
+        "-": (2, 2, lambda left, right: left - right),
+        "*": (2, 2, lambda left, right: left * right),
+        "/": (2, 2, _divide),
+        "%%": (2, 2, lambda left, right: left % right),
+        "%/%": (2, 2, lambda left, right: left // right),
+        "^": (2, 2, _power),
+        "neg": (1, 1, lambda number: -number),
+        "min": (1, math.inf, lambda *numbers: min(numbers)),
+        "max": (1, math.inf, lambda *numbers: max(numbers)),
+        "round": (1, 2, _round),
+        "floor": (1, 1, math.floor),
+        "ceiling": (1, 1, math.ceil),
+        "trunc": (1, 1, math.trunc),
+        "abs": (1, 1, abs),
+    }
+)
+
+
+def _compute(operation: str, numbers: Sequence[float]) -> Any:
+    """Return the number, or UNKNOWN where there is none (0/0, a remainder of 0)."""
+    try:
+        number = OPERATIONS[operation][2](*numbers)
+    except (ArithmeticError, ValueError):
+        return UNKNOWN
+    return UNKNOWN if number != number else number  # noqa: PLR0124  (NaN)
 
 
 class Term(ABC):
@@ -30,6 +95,10 @@ class Term(ABC):
     @abstractmethod
     def names(self) -> frozenset[str]:
         """Return the parameters it depends on."""
+
+    @abstractmethod
+    def to_json(self) -> Any:
+        """Return it as plain data."""
 
     def __eq__(self, other: object) -> Condition:  # type: ignore[override]
         return Compare("==", self, as_term(other))
@@ -133,6 +202,10 @@ class Param(Term):
         """Say that the parameter exists, whatever its value."""
         return Exists(self.name)
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"param": self.name}
+
     def __str__(self) -> str:
         return self.name
 
@@ -151,13 +224,17 @@ class Literal(Term):
         """Return nothing."""
         return frozenset()
 
+    def to_json(self) -> Any:
+        """Return it, tuples as lists."""
+        return as_lists(self.constant)
+
     def __str__(self) -> str:
         return repr(self.constant)
 
 
 @dataclass(frozen=True, eq=False)
 class Arithmetic(Term):
-    """An operation on numbers; see `racer.space.arithmetic` for which there are."""
+    """One of OPERATIONS on numbers."""
 
     operation: str
     parts: tuple[Term, ...]
@@ -165,11 +242,15 @@ class Arithmetic(Term):
     def value(self, values: Mapping[str, Any]) -> Any:
         """Return the number, or UNKNOWN where there is none."""
         numbers = [part.value(values) for part in self.parts]
-        return compute(self.operation, numbers) if all(map(is_real, numbers)) else UNKNOWN
+        return _compute(self.operation, numbers) if all(map(is_real, numbers)) else UNKNOWN
 
     def names(self) -> frozenset[str]:
         """Return what the operands depend on."""
         return frozenset().union(*(part.names() for part in self.parts))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"do": self.operation, "with": [part.to_json() for part in self.parts]}
 
     def __str__(self) -> str:
         parts = [str(part) for part in self.parts]

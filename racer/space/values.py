@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-__all__ = ["plain", "token"]
+__all__ = ["UNKNOWN", "as_lists", "plain", "token"]
+
+
+class _Unknown(Enum):
+    UNKNOWN = "unknown"
+
+
+UNKNOWN: Final = _Unknown.UNKNOWN
+"""The value of what a configuration does not have."""
 
 
 def plain(value: Any) -> Any:
@@ -41,3 +50,8 @@ def token(value: Any) -> Hashable:
     if isinstance(value, tuple | list):
         return tuple(token(part) for part in value)
     return (isinstance(value, bool), value)
+
+
+def as_lists(value: Any) -> Any:
+    """Return a plain value as JSON has it: tuples as lists."""
+    return [as_lists(part) for part in value] if isinstance(value, tuple) else value

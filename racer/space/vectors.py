@@ -1,4 +1,4 @@
-"""Configurations as vectors: a share of its range for each parameter, NaN where it is absent."""
+"""Configurations as vectors: each parameter's position in its range, NaN where it is absent."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr, ndtri
-
-from racer.space.parameters import Categorical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,9 +20,9 @@ _WIDEST = 1e3  # as good as uniform
 
 
 def choice_counts(parameters: Mapping[str, Parameter]) -> NDArray[np.intp]:
-    """Return the number of choices of each Categorical, 0 for other parameters, shape (d,)."""
-    counts = [len(p.choices) if isinstance(p, Categorical) else 0 for p in parameters.values()]
-    return np.array(counts, dtype=np.intp)
+    """Return the number of values of each nominal parameter, 0 for other ones, shape (d,)."""
+    domains = [p.domain({}) if p.scale == "nominal" else None for p in parameters.values()]
+    return np.array([0 if domain is None else domain.n for domain in domains], dtype=np.intp)
 
 
 def truncated_normal(middle: ArrayLike, spread: ArrayLike, u: ArrayLike) -> NDArray[np.float64]:
@@ -44,14 +42,14 @@ def vectors_around(
     """Draw a vector around each parent.
 
     Numbers and levels come from a normal distribution around the parent's value, truncated to
-    the range; of choices, the parent's with probability 1 - spread (at least 0) plus its share
-    of the rest, which all choices have equally. What the parent does not have is uniform.
+    the range; of choices, the parent's with probability 1 - spread (at least 0), otherwise
+    any choice, all equally probable. What the parent does not have is uniform.
 
     Parameters
     ----------
     parents : ndarray, shape (k, d)
     spread : ndarray, shape (k,)
-        Standard deviations of the normal, as shares of the range.
+        Standard deviations of the normal, as fractions of the range.
     choices : ndarray of int, shape (d,)
         Of `choice_counts`.
     """

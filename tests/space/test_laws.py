@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from random_spaces import built, spaces
 
 from racer import Categorical, Integer, Real, Space
+from racer.space.vectors import choice_counts, vectors_around
 from racer.racing.pool import as_pool
 
 LAWS = settings(
@@ -69,11 +70,14 @@ def test_encoding_decodes_to_the_same_key(arguments, seed):
 def test_neighbours_are_in_the_space_and_not_the_elite(arguments, seed, spread):
     space = built(arguments)
     (elite,) = space.sample(1, seed=seed)
-    near = space.around(elite, spread, 5, seed=seed)
-    keys = {space.key(config) for config in near}
-    assert len(keys) == len(near)
+    net = space.net({space.key(elite)})
+    parents = np.tile(space.encode(elite), (20, 1))
+    choices, rng = choice_counts(space.parameters), np.random.default_rng(seed)
+    taken = [net.offer(u) for u in vectors_around(parents, np.full(20, spread), choices, rng)]
+    keys = {space.key(config) for config in net.found}
+    assert len(keys) == len(net.found) == sum(taken)
     assert space.key(elite) not in keys
-    for config in near:
+    for config in net.found:
         assert_in(space, config)
 
 

@@ -45,9 +45,9 @@ INF, NAN = math.inf, math.nan
         (Ordinal(["low", "low"]), "rate: levels have 'low' twice"),
         (["a", "b"], r"rate: .* did you mean Categorical\(\['a', 'b'\]\)"),
         (Real, "rate: Real is a class"),
-        (object(), "rate: .* is no parameter"),
-        (Real(0, Param("speed")), "rate: high=speed names 'speed', which is no parameter"),
-        (Real(0, Param("kind")), "rate: high=kind is no number"),
+        (object(), "rate: .* is not a parameter"),
+        (Real(0, Param("speed")), "rate: high=speed names 'speed', which is not a parameter"),
+        (Real(0, Param("kind")), "rate: high=kind is not a number"),
         (Real(0, Param("rate")), "go round in a circle: rate -> rate"),
     ],
 )

@@ -12,18 +12,30 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import did_you_mean
-from racer.space.conditions import And, Compare, Condition, Constant, Exists, In, Not, Or
-from racer.space.parameters import Categorical, Ordinal, Parameter
-from racer.space.r_syntax import Node, RError
+from racer.space.conditions import (
+    SWAPPED,
+    And,
+    Compare,
+    Condition,
+    Constant,
+    Exists,
+    In,
+    Not,
+    Or,
+    compares,
+)
+from racer.space.irace.r_syntax import Node, RError
+from racer.space.meaning import listed
 from racer.space.terms import Arithmetic, Literal, Param, Term
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from racer.space.parameters import Parameter
+
 __all__ = ["Translator"]
 
 _CONSTANTS = {"TRUE": True, "T": True, "FALSE": False, "F": False}
-_SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _BINARY = {"+", "-", "*", "/", "%%", "%/%", "^"}
 _FUNCTIONS = {"min": 9, "max": 9, "round": 2, "floor": 1, "ceiling": 1, "trunc": 1, "abs": 1}
 _AS_NUMBER = {"as.numeric", "as.integer"}
@@ -53,7 +65,7 @@ class Translator:
                 return Not(self.condition(node.parts[0]))
             case "%in%":
                 return self._membership(*node.parts)
-        if node.kind in _SWAPPED:
+        if node.kind in SWAPPED:
             return self._comparison(node.kind, *node.parts)
         return self._stated(node)
 
@@ -62,7 +74,7 @@ class Translator:
             return Constant(_CONSTANTS[node.text])
         if node.kind == "call" and node.text == "is.na" and len(node.parts) == 1:
             return Not(Exists(self._known(node.parts[0]).name))
-        raise RError(f"{node.text!r} is no condition: compare it with something", node.column)
+        raise RError(f"{node.text!r} is not a condition: compare it with something", node.column)
 
     def number(self, node: Node) -> Term:
         """Translate an arithmetic expression."""
@@ -70,7 +82,7 @@ class Translator:
             return Literal(_number(node))
         if node.kind == "name":
             if self._choices(node) is not None:
-                raise RError(f"{node.text!r} is text in R, no number", node.column)
+                raise RError(f"{node.text!r} is text in R, not a number", node.column)
             return self._known(node)
         if node.kind == "neg" or node.kind in _BINARY:
             parts = tuple(self.number(part) for part in node.parts)
@@ -85,7 +97,7 @@ class Translator:
                     node.column,
                 )
             return Arithmetic(node.text, tuple(self.number(part) for part in node.parts))
-        raise RError(f"{node.text!r} is no number", node.column)
+        raise RError(f"{node.text!r} is not a number", node.column)
 
     def _known(self, node: Node) -> Param:
         if node.kind != "name":
@@ -94,23 +106,21 @@ class Translator:
             )
         if node.text not in self.parameters:
             hint = did_you_mean(node.text, self.parameters)
-            raise RError(f"{node.text!r} is no parameter{hint}", node.column)
+            raise RError(f"{node.text!r} is not a parameter{hint}", node.column)
         return Param(node.text)
 
     def _choices(self, node: Node) -> tuple[str, ...] | None:
         """Return the choices that a name stands for; None for all else."""
         if node.kind != "name" or (node.text in _CONSTANTS and node.text not in self.parameters):
             return None
-        parameter = self.parameters[self._known(node).name]
-        if isinstance(parameter, Categorical | Ordinal):
-            return parameter.domain({}).among
-        return None
+        values = listed(self.parameters[self._known(node).name])
+        return None if values is None else tuple(values.values())
 
     def _comparison(self, operation: str, left: Node, right: Node) -> Condition:
         if self._choices(left) is None and self._choices(right) is not None:
-            operation, left, right = _SWAPPED[operation], right, left
+            operation, left, right = SWAPPED[operation], right, left
         if right.kind == "call" and right.text in _AS_NUMBER:
-            operation, left, right = _SWAPPED[operation], right, left
+            operation, left, right = SWAPPED[operation], right, left
         if left.kind == "call" and left.text in _AS_NUMBER and len(left.parts) == 1:
             return self._as_numbers(operation, left.parts[0], right)
         choices, others = self._choices(left), self._choices(right)
@@ -134,7 +144,7 @@ class Translator:
         if None in numbers:
             raise RError(f"not all values of {name.text!r} are numbers", name.column)
         pairs = zip(choices, numbers, strict=True)
-        return In(self._known(name), tuple(c for c, v in pairs if _holds(operation, v, limit)))
+        return In(self._known(name), tuple(c for c, v in pairs if compares(operation, v, limit)))
 
     def _membership(self, left: Node, right: Node) -> Condition:
         items = right.parts if right.kind == "call" and right.text == "c" else (right,)
@@ -240,8 +250,8 @@ def _ordered(operation: str, choices: tuple[str, ...], limit: Node) -> tuple[str
             )
     found: list[Any] = []
     for choice in choices:
-        as_text = _holds(operation, choice, text)
-        if as_text is not _holds(operation, float(choice), float(text)):
+        as_text = compares(operation, choice, text)
+        if as_text is not compares(operation, float(choice), float(text)):
             raise RError(
                 f"R orders these as text, where {choice!r} and {text!r} stand otherwise than as "
                 "numbers: list the values with %in%",
@@ -250,10 +260,3 @@ def _ordered(operation: str, choices: tuple[str, ...], limit: Node) -> tuple[str
         if as_text:
             found.append(choice)
     return tuple(found)
-
-
-def _holds(operation: str, left: Any, right: Any) -> bool:
-    if operation in {"==", "!="}:
-        return (left == right) is (operation == "==")
-    smaller = left < right if operation[0] == "<" else left > right
-    return bool(smaller or (operation[1:] == "=" and left == right))
