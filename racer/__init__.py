@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from racer.run.race import race as race
     from racer.run.resume import resume as resume
     from racer.run.tune import tune as tune
-    from racer.space.parameters import Categorical as Categorical
-    from racer.space.parameters import Ordinal as Ordinal
     from racer.space.numeric import Integer as Integer
     from racer.space.numeric import Real as Real
+    from racer.space.parameters import Categorical as Categorical
+    from racer.space.parameters import Ordinal as Ordinal
     from racer.space.space import Space as Space
     from racer.space.terms import Param as Param
     from racer.tuner.result import TuneResult as TuneResult

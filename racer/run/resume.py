@@ -10,6 +10,7 @@ from racer.evaluate.limits import Limits
 from racer.racing.race import Race
 from racer.run.start import start
 from racer.space.space import Space
+from racer.space.stored import not_kept
 from racer.store.reader import no_race_in
 from racer.store.setup import rebuilt, recorded_rules
 from racer.store.writer import Store
@@ -63,7 +64,8 @@ def resume(
         own classes, a decider of your own) must be given again, and is compared: arrays by
         content, dataclasses by their fields, other objects by their `repr`.
     space : Space, optional
-        For a run of `racer.tune` whose space has a repair hook: the same as then.
+        For a run of `racer.tune` whose space has a repair hook, or parameters of classes that are
+        not racer's: the same as then.
     budget : int or Budget, optional
         As large as before, or larger.
     n_jobs, progress, callbacks
@@ -142,9 +144,10 @@ def _check_exists(store: Any) -> None:
 
 
 def _space(path: str, written: Any) -> Space:
-    if isinstance(written, dict) and written.get("repair"):
+    missing = not_kept(written)
+    if missing is not None:
         raise StoreError(
-            f"store {path!r}: its space has a repair hook, which no store can hold: pass the same "
+            f"store {path!r}: its space has {missing}, which no store can hold: pass the same "
             "space again, racer.resume(.., space=..)"
         )
     return Space.from_json(written)

@@ -28,7 +28,7 @@ _INVERTED = Empty("has its low above its high")
 _NOT_POSITIVE = Empty("has no logarithm: it needs bounds > 0")
 _NO_MULTIPLE = Empty("has no value with so few digits: give more digits or a wider range")
 _NO_WHOLE = Empty("has no whole number in it")
-_TOO_MANY = Empty("has too many values to tell apart: use a narrower range, a larger step, or Real")
+_TOO_MANY = Empty("has too many values to tell apart: use a narrower range, or Real without step")
 _TOO_WIDE = Empty("is wider than the largest float: use a narrower range")
 
 

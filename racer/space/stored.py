@@ -93,10 +93,13 @@ def _read_bound(data: Any) -> Any:
 
 
 def not_kept(data: Any) -> str | None:
-    """Return what plain data of a space cannot hold, if the space has any of that."""
-    if data.get("repair"):
-        return "a repair hook"
-    for entry in data.get("parameters", ()):
-        if "outside" in entry:
-            return f"the parameter {entry['name']!r} of class {entry['outside']}"
+    """Return what the space has that its plain data cannot hold, if anything."""
+    match data:
+        case {"repair": True}:
+            return "a repair hook"
+        case {"parameters": [*entries]}:
+            for entry in entries:
+                match entry:
+                    case {"name": name, "outside": kind}:
+                        return f"the parameter {name!r} of class {kind}"
     return None

@@ -10,6 +10,7 @@ from racer.errors import RacerError, StoreError
 from racer.racing.race import Race
 from racer.racing.rules import Rules
 from racer.space.space import Space
+from racer.space.stored import not_kept
 from racer.store.jsonable import decode
 from racer.store.reader import has_log, open_to_read
 from racer.store.recorder import Recorder
@@ -133,6 +134,10 @@ def _verdicts(reader: Reader, report: Report) -> None:
         if isinstance(held, dict) or held is True:
             report.notes.append(f"its {name} is {what}: verdicts were not replayed")
             return
+    missing = not_kept(written)
+    if missing is not None:
+        report.notes.append(f"its space has {missing}: verdicts were not replayed")
+        return
     recorder = Recorder(_forget)
     try:
         recorder.expect(reader, reader.setup())

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.errors import StoreError
+from racer.space.stored import not_kept
 from racer.store.jsonable import is_plain
 from racer.store.schema import (
     APPLICATION_ID,
@@ -217,7 +218,7 @@ class Reader:
             if not is_plain(parts)
         ]
         space = setup.settings.get("space")
-        if isinstance(space, dict) and space.get("repair"):
+        if not_kept(space) is not None:
             needed.append("space")
         arguments = "".join(f", {name}=.." for name in needed)
         return f"racer.resume({self.path!r}, evaluate{arguments})"

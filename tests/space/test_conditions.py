@@ -151,8 +151,14 @@ def test_bounds_depend_on_other_parameters():
     configs = space.sample(50, seed=0)
     assert len(configs) == 9
     assert all(2 * c["low"] <= c["high"] <= 6 for c in configs)
-    with pytest.raises(CandidateError, match="leaves no value for 'high'"):
+    with pytest.raises(CandidateError, match="no value for 'high': its range has its low above"):
         space.check({"low": 4, "high": 6})
+
+
+def test_a_range_that_leaves_no_value_says_why():
+    space = Space({"a": Integer(0, 9), "b": Real(Param("a"), 9, log=True)})
+    with pytest.raises(CandidateError, match="no value for 'b': its range has no logarithm"):
+        space.check({"a": 0, "b": 1})
 
 
 def test_bounds_that_never_leave_a_value_are_refused():
@@ -167,6 +173,35 @@ def test_expressions_can_be_read():
     assert str(condition) == "(((n + 1) > 3) and (not (algo == 'as'))) or (x exists)"
     assert str(least(Param("n"), -Param("x"))) == "min(n, -x)"
     assert str(Param("algo").is_in(["as", "acs"])) == "algo in ['as', 'acs']"
+
+
+@pytest.mark.parametrize(
+    ("base", "exponent", "value"),
+    [
+        (101, 765, math.inf),
+        (-101, 765, -math.inf),
+        (-101, 764, math.inf),
+        (1e300, 2.5, math.inf),
+        (10**300, 2, math.inf),
+        (0, -1, math.inf),  # as 1 / 0
+        (101, -765, 0.0),
+        (0, 0, 1.0),
+    ],
+)
+def test_a_power_that_overflows_is_infinite(base, exponent, value):
+    assert (Param("a") ** Param("b")).value({"a": base, "b": exponent}) == value
+
+
+def test_a_power_that_overflows_is_compared():
+    space = Space(
+        {"a": Integer(-200, 200), "b": Integer(1, 1000)},
+        forbidden=[Param("a") ** Param("b") > 1e10],
+    )
+    for config in ({"a": 101, "b": 765}, {"a": -101, "b": 764}, {"a": 101, "b": 6}):
+        with pytest.raises(CandidateError, match="is forbidden"):
+            space.check(config)
+    for config in ({"a": -101, "b": 765}, {"a": 101, "b": 1}):
+        assert space.check(config) == config
 
 
 def test_arithmetic_that_fails_is_unknown():

@@ -166,6 +166,16 @@ def test_conditions_in_r(condition, expected):
     assert exists(condition) is expected
 
 
+def test_a_power_that_overflows_is_infinite_as_in_r():
+    text = 'a "" i (-200, 200)\nb "" i (1, 1000)\n[forbidden]\na ^ b > 1e10\n'
+    space = Space.from_irace(text)
+    with pytest.raises(CandidateError, match="is forbidden"):
+        space.check({"a": 101, "b": 765})
+    assert {"a": -101, "b": 765} in space
+    assert exists("10 ^ (x * 200) > 1e300")
+    assert exists("(n - 3) ^ -1 > 1e300")
+
+
 def test_what_is_missing_behaves_as_in_r():
     absent = {"a": "eas", "b": None}
     assert not exists('b == "1"', **absent)

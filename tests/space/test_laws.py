@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from random_spaces import built, spaces
 
 from racer import Categorical, Integer, Real, Space
-from racer.space.vectors import choice_counts, vectors_around
 from racer.racing.pool import as_pool
+from racer.space.vectors import choice_counts, vectors_around
 
 LAWS = settings(
     max_examples=40,

@@ -189,9 +189,7 @@ def spaces() -> dict[str, Any]:
     assert_type(space.sample(5, seed=1, method="sobol"), list[dict[str, Any]])
     assert_type(space.size, float)
     (config,) = space.sample(1, seed=2)
-    near = racer.space.Neighbourhood(0.2).narrowed(new=10, free=len(space.free))
-    space.around(config, near, 3, seed=3, exclude={space.key(config)})
-    space.around(config, 0.1)
+    space.sample(3, seed=3, exclude={space.key(config)}, known=[config])
     again = racer.Space.from_json(space.to_json(), repair=space.repair)
     assert_type(again, racer.Space)
     try:
