@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer import deciders
+import racer.deciders
 from racer.evaluate.command import Command
 from racer.racing.budget import Budget
 
@@ -31,7 +31,7 @@ __all__ = ["decode", "dumps", "encode", "is_plain", "qualified_name", "same", "s
 # all deciders of racer's own, which are dataclasses
 _RECORDS: Mapping[str, type[Any]] = {
     cls.__name__: cls
-    for cls in (Budget, *(getattr(deciders, name) for name in deciders.__all__))
+    for cls in (Budget, *(getattr(racer.deciders, name) for name in racer.deciders.__all__))
     if isinstance(cls, type) and is_dataclass(cls)
 }
 _SCALARS: Mapping[str, type[np.generic]] = {
