@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -18,7 +19,7 @@ from racer.errors import SettingError
 from racer.space.values import UNKNOWN, as_lists, token
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Hashable, Mapping
 
 __all__ = [
     "SWAPPED",
@@ -190,7 +191,11 @@ class In(Condition):
     def holds(self, values: Mapping[str, Any]) -> bool | None:
         """Look it up; unknown when the term is."""
         value = self.term.value(values)
-        return None if value is UNKNOWN else token(value) in {token(v) for v in self.among}
+        return None if value is UNKNOWN else token(value) in self._tokens
+
+    @cached_property
+    def _tokens(self) -> frozenset[Hashable]:
+        return frozenset(token(value) for value in self.among)
 
     def names(self) -> frozenset[str]:
         """Return what the term depends on."""

@@ -41,13 +41,7 @@ def from_distribution(given: Any) -> Any:
 
 
 def to_distribution(name: str, parameter: Parameter) -> BaseDistribution:
-    """Return the parameter as an Optuna distribution.
-
-    Raises
-    ------
-    SettingError
-        Bounds depend on other parameters, or it is not one of racer's own kinds.
-    """
+    """Return the parameter as an Optuna distribution; SettingError if there is none for it."""
     from optuna import distributions as optuna  # noqa: PLC0415
 
     if isinstance(parameter, Categorical):

@@ -49,10 +49,6 @@ class Domain(Protocol):
         """Return `value` as `decode` does; ValueError with the reason if it is not possible."""
         ...
 
-    def token(self, value: Any) -> Hashable:
-        """Return what stands for a clean `value` in keys."""
-        ...
-
     def values(self) -> Iterator[Any]:
         """Go through all values in ascending order of u; only called where `n` is finite."""
         ...
@@ -80,10 +76,9 @@ class Choices:
 
     def encode(self, value: Any) -> float:
         """Return the middle of the cell."""
-        return (self.index(value) + 0.5) / self.n
+        return (self._index(value) + 0.5) / self.n
 
-    def index(self, value: Any) -> int:
-        """Return which choice this is; ValueError if none."""
+    def _index(self, value: Any) -> int:
         try:
             return self._places[token(value)]
         except KeyError:
@@ -95,11 +90,7 @@ class Choices:
 
     def clean(self, value: Any) -> Any:
         """Return the choice itself."""
-        return self.among[self.index(value)]
-
-    def token(self, value: Any) -> int:
-        """Return the index."""
-        return self.index(value)
+        return self.among[self._index(value)]
 
     def values(self) -> Iterator[Any]:
         """Go through the choices."""
@@ -175,10 +166,6 @@ class Lattice:
             return f"give a whole number from {low} to {high}"
         return f"give a number from {low} to {high} in steps of {show(self.step / self.parts)}"
 
-    def token(self, value: float) -> float:
-        """Return the number."""
-        return value
-
     def values(self) -> Iterator[float]:
         """Go through the numbers."""
         return map(self.at, range(self.n))
@@ -238,10 +225,6 @@ class Continuum:
 
     def _says(self) -> str:
         return f"give a number from {show(self.low)} to {show(self.high)}"
-
-    def token(self, value: float) -> float:
-        """Return the number."""
-        return value
 
     def values(self) -> Iterator[float]:
         """Refuse: there is no going through the reals."""

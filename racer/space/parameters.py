@@ -63,13 +63,7 @@ class Parameter(Protocol):
 
 
 def as_parameter(given: Any, name: str) -> Parameter:
-    """Return the checked parameter; a plain value is a fixed one.
-
-    Raises
-    ------
-    SettingError
-        It is not a parameter, or one that cannot work; the message has the name.
-    """
+    """Return the checked parameter; a plain value is a fixed one. SettingError has the name."""
     if isinstance(given, type):
         raise SettingError(f"{name}: {given.__name__} is a class: give {given.__name__}(..)")
     if isinstance(given, Parameter):

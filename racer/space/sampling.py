@@ -116,11 +116,6 @@ def everywhere(
     When nothing new has come for long, what is left of a countable space follows. Where it
     cannot be counted, and allowed ones are too rare to be drawn, they are looked for around those
     that are `known`.
-
-    Raises
-    ------
-    CandidateError
-        The repair hook left the space.
     """
     if _fill(net, drafts, n, _PATIENCE):
         return
@@ -169,12 +164,7 @@ def _nearby(net: Net, known: Sequence[Config], rng: np.random.Generator) -> Iter
 def witness(space: Structure, repair: Callable[[Config], Any] | None) -> Config:
     """Return one allowed configuration; one that was repaired only if there seems no other.
 
-    Raises
-    ------
-    SettingError
-        None is to be found; it names what is in the way.
-    CandidateError
-        The repair hook left the space.
+    SettingError if none is found, with what is in the way.
     """
     dead: Counter[str] = Counter()
     found, were_all = _search(space, lambda values: space.forbids(values) is None, dead)

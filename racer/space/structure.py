@@ -14,7 +14,7 @@ from racer.errors import CandidateError, SettingError
 from racer.space.domains import Empty
 from racer.space.meaning import check_dependencies, settled
 from racer.space.terms import as_condition
-from racer.space.values import plain
+from racer.space.values import plain, token
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -48,29 +48,22 @@ class CircleError(SettingError):
 def in_order(
     parameters: Mapping[str, Parameter], conditions: Mapping[str, Condition]
 ) -> tuple[str, ...]:
-    """Return the names of the parameters, each after those that it depends on.
-
-    Raises
-    ------
-    CircleError
-    """
-    depends = {
-        name: sorted(
-            {*parameter.names(), *(conditions[name].names() if name in conditions else ())}
-        )
-        for name, parameter in parameters.items()
-    }
+    """Return the names of the parameters, each after those that it depends on; or CircleError."""
+    depends = {name: set(parameter.names()) for name, parameter in parameters.items()}
+    for name, condition in conditions.items():
+        depends[name] |= condition.names()
     try:
-        return tuple(graphlib.TopologicalSorter(depends).static_order())
+        return tuple(
+            graphlib.TopologicalSorter(
+                {n: sorted(names) for n, names in depends.items()}
+            ).static_order()
+        )
     except graphlib.CycleError as error:
         raise CircleError(error.args[1][::-1]) from None
 
 
 class Structure:
-    """Checked parameters, conditions and forbidden combinations: the part of a Space that decides.
-
-    What its own methods need comes first in `_order`: a parameter after those that it depends on.
-    """
+    """The part of a Space that says which configurations there are."""
 
     def __init__(
         self,
@@ -234,11 +227,7 @@ class Structure:
 
     def key_of(self, clean: Config) -> tuple[Hashable, ...]:
         """Return the key of a configuration that `check` has returned."""
-        tokens: list[Hashable] = []
-        for name in self._parameters:
-            domain = self.domain(name, clean) if name in clean else None
-            tokens.append(None if domain is None else domain.token(clean[name]))
-        return tuple(tokens)
+        return tuple(token(clean[n]) if n in clean else None for n in self._parameters)
 
     @property
     def may_be_absent(self) -> bool:
@@ -255,12 +244,9 @@ class Structure:
     def configurations(
         self, names: frozenset[str] | None = None, *, allowed: bool = True
     ) -> Iterator[Config]:
-        """Go through all configurations, or through those of some parameters without the rest.
+        """Go through all configurations, or those of some parameters without the rest.
 
-        Raises
-        ------
-        TooManyError
-            After _COUNTABLE steps, and where there are reals.
+        TooManyError after _COUNTABLE steps, and where there are reals.
         """
         order = [name for name in self._order if names is None or name in names]
         values: Config = {}

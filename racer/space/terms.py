@@ -302,10 +302,7 @@ def greatest(*terms: Term | float) -> Term:
 def as_condition(given: Any, what: str) -> Condition:
     """Return a condition; a dict means that all its parameters have that value, or one of a list.
 
-    Raises
-    ------
-    SettingError
-        Anything else, functions among them: they cannot be kept with the results.
+    SettingError for anything else, functions among them: they cannot be stored.
     """
     if isinstance(given, Condition):
         return given

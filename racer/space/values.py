@@ -25,10 +25,7 @@ UNKNOWN: Final = _Unknown.UNKNOWN
 def plain(value: Any) -> Any:
     """Return `value` as Python's own None, bool, int, float, str, or a tuple of these.
 
-    Raises
-    ------
-    TypeError
-        Anything else, and numbers that are not finite: they cannot be written down as JSON.
+    TypeError for anything else, and for numbers that are not finite: JSON has none of them.
     """
     if isinstance(value, np.generic):
         value = value.item()

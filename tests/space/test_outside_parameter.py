@@ -39,9 +39,6 @@ class Angles:
             raise ValueError(f"give a multiple of {self.step} degrees")
         return int(value % 360)
 
-    def token(self, value):
-        return value
-
     def values(self):
         return iter(range(0, 360, self.step))
 
@@ -89,9 +86,6 @@ class Orders:
             raise ValueError(f"give {', '.join(self.among[0])} in any order")
         return value
 
-    def token(self, value):
-        return value
-
     def values(self):
         return iter(self.among)
 
@@ -136,9 +130,6 @@ class Powers:
         if value not in list(self.values()):
             raise ValueError(f"give a power of two up to {2**self.most}")
         return int(value)
-
-    def token(self, value):
-        return value
 
     def values(self):
         return (2**k for k in range(self.n))

@@ -71,7 +71,7 @@ class _Line:
 
     @contextmanager
     def offset(self, column: int) -> Iterator[None]:
-        """Refuse the line for what is wrong in a part of it that begins at `column`."""
+        """Report errors of a part of the line that begins at `column`."""
         try:
             yield
         except RError as error:
@@ -107,13 +107,7 @@ class _Entry:
 
 
 def read(path: StrPath) -> str:
-    """Return the text of a file.
-
-    Raises
-    ------
-    SpaceFileError
-        It cannot be read.
-    """
+    """Return the text of a file; SpaceFileError if it cannot be read."""
     try:
         with open(path, encoding="utf-8-sig") as file:  # noqa: PTH123  (paths are for `run`)
             return file.read()
@@ -126,10 +120,7 @@ def read(path: StrPath) -> str:
 def parse(text: str, *, digits: int, source: str) -> dict[str, Any]:
     """Return the arguments of the Space that a file's text describes.
 
-    Raises
-    ------
-    SpaceFileError
-        What cannot be read or translated, with its line and column.
+    SpaceFileError for what cannot be read or translated, with its line and column.
     """
     digits = whole(digits, "digits", least=0)
     entries: dict[str, _Entry] = {}
