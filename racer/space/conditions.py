@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import is_real
 from racer.errors import SettingError
@@ -55,36 +55,34 @@ def compares(operation: str, left: Any, right: Any) -> bool:
     return bool(_OPERATORS[operation](left, right))
 
 
-class Valued(Protocol):
-    """What can be compared: it has a value in each configuration."""
-
-    def value(self, values: Mapping[str, Any], /) -> Any:
-        """Return the value, or UNKNOWN."""
-        ...
+class Expression:
+    """A tree of frozen records whose fields are expressions, tuples of these, or plain values."""
 
     def names(self) -> frozenset[str]:
         """Return the parameters it depends on."""
-        ...
+        fields = (f if isinstance(f, tuple) else (f,) for f in vars(self).values())
+        parts = [part for field in fields for part in field if isinstance(part, Expression)]
+        return frozenset().union(*(part.names() for part in parts))
 
     def to_json(self) -> Any:
-        """Return it as plain data."""
-        ...
+        """Return it as plain data; a condition is True, False, or [what, ..]."""
+        raise SettingError(f"{self!r} cannot be stored: use the expressions of racer.space")
 
 
-class Condition(ABC):
+class Valued(Expression, ABC):
+    """What can be compared: it has a value in each configuration."""
+
+    @abstractmethod
+    def value(self, values: Mapping[str, Any]) -> Any:
+        """Return the value in a configuration, or UNKNOWN."""
+
+
+class Condition(Expression, ABC):
     """Something that holds in a configuration, does not, or is unknown. Join with ``& | ~``."""
 
     @abstractmethod
     def holds(self, values: Mapping[str, Any]) -> bool | None:
         """Return True, False, or None for unknown."""
-
-    @abstractmethod
-    def names(self) -> frozenset[str]:
-        """Return the parameters it depends on."""
-
-    def to_json(self) -> Any:
-        """Return it as plain data: True, False, or [what, ..]."""
-        raise SettingError(f"{self!r} cannot be stored: use the conditions of racer.space")
 
     def __and__(self, other: Condition) -> Condition:
         return And((*_parts(And, self), *_parts(And, other)))
@@ -111,10 +109,6 @@ class Constant(Condition):
     def holds(self, values: Mapping[str, Any]) -> bool:  # noqa: ARG002
         """Return it."""
         return self.truth
-
-    def names(self) -> frozenset[str]:
-        """Return nothing."""
-        return frozenset()
 
     def to_json(self) -> bool:
         """Return it."""
@@ -165,10 +159,6 @@ class Compare(Condition):
             return None
         return compares(self.operation, left, right)
 
-    def names(self) -> frozenset[str]:
-        """Return what both sides depend on."""
-        return self.left.names() | self.right.names()
-
     def swapped(self) -> Compare:
         """Return the same comparison with its sides exchanged."""
         return Compare(SWAPPED[self.operation], self.right, self.left)
@@ -197,10 +187,6 @@ class In(Condition):
     def _tokens(self) -> frozenset[Hashable]:
         return frozenset(token(value) for value in self.among)
 
-    def names(self) -> frozenset[str]:
-        """Return what the term depends on."""
-        return self.term.names()
-
     def to_json(self) -> list[Any]:
         """Return it as plain data."""
         return ["in", self.term.to_json(), as_lists(self.among)]
@@ -222,10 +208,6 @@ class Not(Condition):
         truth = self.part.holds(values)
         return None if truth is None else not truth
 
-    def names(self) -> frozenset[str]:
-        """Return what the part depends on."""
-        return self.part.names()
-
     def to_json(self) -> list[Any]:
         """Return it as plain data."""
         return ["not", self.part.to_json()]
@@ -238,10 +220,6 @@ class Not(Condition):
 class _Joined(Condition):
     parts: tuple[Condition, ...]
     word: ClassVar[str]
-
-    def names(self) -> frozenset[str]:
-        """Return what the parts depend on."""
-        return frozenset().union(*(part.names() for part in self.parts))
 
     def to_json(self) -> list[Any]:
         """Return it as plain data."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from racer._checks import is_real
 from racer.errors import SettingError
-from racer.space.conditions import And, Compare, Condition, Exists, In
+from racer.space.conditions import And, Compare, Condition, Exists, In, Valued
 from racer.space.values import UNKNOWN, as_lists, plain
 
 if TYPE_CHECKING:
@@ -83,22 +82,10 @@ def _compute(operation: str, numbers: Sequence[float]) -> Any:
     return UNKNOWN if number != number else number  # noqa: PLR0124  (NaN)
 
 
-class Term(ABC):
+class Term(Valued):
     """A value computed from parameters. Operators build larger terms, comparisons conditions."""
 
     __hash__ = None  # type: ignore[assignment]
-
-    @abstractmethod
-    def value(self, values: Mapping[str, Any]) -> Any:
-        """Return the value in a configuration, or UNKNOWN."""
-
-    @abstractmethod
-    def names(self) -> frozenset[str]:
-        """Return the parameters it depends on."""
-
-    @abstractmethod
-    def to_json(self) -> Any:
-        """Return it as plain data."""
 
     def __eq__(self, other: object) -> Condition:  # type: ignore[override]
         return Compare("==", self, as_term(other))
@@ -220,10 +207,6 @@ class Literal(Term):
         """Return it."""
         return self.constant
 
-    def names(self) -> frozenset[str]:
-        """Return nothing."""
-        return frozenset()
-
     def to_json(self) -> Any:
         """Return it, tuples as lists."""
         return as_lists(self.constant)
@@ -243,10 +226,6 @@ class Arithmetic(Term):
         """Return the number, or UNKNOWN where there is none."""
         numbers = [part.value(values) for part in self.parts]
         return _compute(self.operation, numbers) if all(map(is_real, numbers)) else UNKNOWN
-
-    def names(self) -> frozenset[str]:
-        """Return what the operands depend on."""
-        return frozenset().union(*(part.names() for part in self.parts))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""
