@@ -227,5 +227,5 @@ class Continuum:
         return f"give a number from {show(self.low)} to {show(self.high)}"
 
     def values(self) -> Iterator[float]:
-        """Refuse: there is no going through the reals."""
+        """Refuse: there are too many."""
         raise ValueError("the reals cannot be counted")

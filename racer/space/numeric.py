@@ -92,7 +92,7 @@ class Bounded(Record):
         return {w: b.to_json() if isinstance(b, Term) else b for w, b in ends.items()}
 
     def check_bounds(self, name: str, *, log: bool, integer: bool) -> None:
-        """Refuse bounds that cannot be, with the name of the parameter."""
+        """Refuse bounds that cannot work, with the name of the parameter."""
         kind = type(self).__name__
         for which, bound in (("low", self.low), ("high", self.high)):
             if isinstance(bound, Term):
@@ -152,7 +152,7 @@ class Real(Bounded):
         return {**self._ends_to_json(), **rest}
 
     def checked(self, name: str) -> Real:
-        """Return it in plain numbers; SettingError, with the name, if it cannot be."""
+        """Return it in plain numbers; SettingError, with the name, if it is wrong."""
         log = flag(self.log, f"{name}: log")
         digits = None if self.digits is None else whole(self.digits, f"{name}: digits", least=0)
         step = self.step
@@ -162,7 +162,7 @@ class Real(Bounded):
             if not (_finite(step) and step > 0):
                 raise SettingError(f"{name}: step={step!r}: give a finite number > 0, or None")
             if log or digits is not None:
-                raise SettingError(f"{name}: step={step!r} goes with neither log nor digits")
+                raise SettingError(f"{name}: step={step!r} cannot be combined with log or digits")
             step = float(step)
         ends = (_folded(self.low), _folded(self.high))
         low, high = (float(bound) if _finite(bound) else bound for bound in ends)
@@ -227,7 +227,7 @@ class Integer(Bounded):
         return {**self._ends_to_json(), "log": self.log, "step": self.step}
 
     def checked(self, name: str) -> Integer:
-        """Return it in plain numbers; SettingError, with the name, if it cannot be."""
+        """Return it in plain numbers; SettingError, with the name, if it is wrong."""
         log = flag(self.log, f"{name}: log")
         step = whole(self.step, f"{name}: step", least=1)
         if log and step != 1:

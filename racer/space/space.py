@@ -73,7 +73,7 @@ class Space(Structure):
     ------
     SettingError
         Bounds that are not finite or inverted, a logarithm of what is not positive, unknown
-        names, conditions that go round in a circle, nothing left by what is forbidden. The
+        names, conditions that are circular, nothing left by what is forbidden. The
         message names the parameter or the clause.
     CandidateError
         Only what the repair hook returns could be allowed, and that is outside the space.
@@ -309,7 +309,7 @@ class Space(Structure):
     ) -> Space:
         """Return the space that the text of an irace parameter file describes.
 
-        Categorical and ordinal values stay text, as they stand in the file.
+        Categorical and ordinal values stay text, as written in the file.
 
         Parameters
         ----------

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from racer.errors import SettingError
-from racer.space.conditions import And, Compare, Condition, Constant, Exists, In, Not, Or
+from racer.space.conditions import SWAPPED, And, Compare, Condition, Constant, Exists, In, Not, Or
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal, Parameter
 from racer.space.terms import OPERATIONS, Arithmetic, Literal, Param, Term, as_literal
 
 __all__ = ["not_kept", "read_condition", "read_parameter", "written_parameter"]
 
-_COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
-_NUMERIC: dict[str, type[Real | Integer]] = {"real": Real, "integer": Integer}
-_KINDS: dict[type[Any], str] = {
-    Real: "real",
-    Integer: "integer",
-    Categorical: "categorical",
-    Ordinal: "ordinal",
+_CLASSES: dict[str, type[Any]] = {
+    "real": Real,
+    "integer": Integer,
+    "categorical": Categorical,
+    "ordinal": Ordinal,
 }
+_KINDS = {cls: kind for kind, cls in _CLASSES.items()}
 _DEEPEST = 200
 
 
@@ -46,7 +46,7 @@ def read_condition(data: Any, deep: int = 0) -> Condition:
     match data:
         case bool():
             return Constant(data)
-        case [str(what), left, right] if what in _COMPARISONS:
+        case [str(what), left, right] if what in SWAPPED:
             return Compare(what, _read_term(left), _read_term(right))
         case ["in", term, [*among]]:
             return In(_read_term(term), as_literal(among))
@@ -71,15 +71,11 @@ def written_parameter(name: str, parameter: Parameter) -> dict[str, Any]:
 def read_parameter(data: Any) -> Parameter:
     """Return the parameter that was written as `data`, less its name; SettingError if none was."""
     match data:
-        case {"type": "categorical", "choices": list(choices), **rest} if not rest:
-            return Categorical(choices)
-        case {"type": "ordinal", "levels": list(levels), **rest} if not rest:
-            return Ordinal(levels)
-        case {"type": "real" | "integer" as kind, "low": low, "high": high, **rest} if set(
-            rest
-        ) <= {"log", "step", "digits"} and (kind == "real" or "digits" not in rest):
-            settings: dict[str, Any] = {str(key): value for key, value in rest.items()}
-            return _NUMERIC[kind](_read_bound(low), _read_bound(high), **settings)
+        case {"type": str(kind), **rest} if kind in _CLASSES:
+            cls = _CLASSES[kind]
+            if set(rest) <= {field.name for field in fields(cls)}:
+                parameter: Parameter = cls(**{str(k): _read_setting(v) for k, v in rest.items()})
+                return parameter
         case {"outside": kind}:
             raise SettingError(
                 f"a stored space only describes its parameter of class {kind}: "
@@ -88,7 +84,7 @@ def read_parameter(data: Any) -> Parameter:
     raise SettingError(f"a stored space has {data!r}, which is not a parameter")
 
 
-def _read_bound(data: Any) -> Any:
+def _read_setting(data: Any) -> Any:
     return _read_term(data) if isinstance(data, Mapping) else data
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from racer.space.domains import Domain
     from racer.space.parameters import Parameter
 
-__all__ = ["CircleError", "Config", "Structure", "TooManyError", "in_order"]
+__all__ = ["CircularError", "Config", "Structure", "TooManyError", "in_order"]
 
 Config = dict[str, Any]
 _COUNTABLE = 20_000  # configurations that are counted one by one
@@ -34,13 +34,12 @@ class TooManyError(Exception):
     """There are more configurations than can be counted."""
 
 
-class CircleError(SettingError):
-    """What depends on itself; `names` has the circle."""
+class CircularError(SettingError):
+    """What depends on itself; `names` are those in the cycle."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(
-            f"conditions or bounds go round in a circle: {' -> '.join(names)} (each depends on the "
-            "next)"
+            f"conditions or bounds are circular: {' -> '.join(names)} (each depends on the next)"
         )
         self.names = names
 
@@ -48,7 +47,7 @@ class CircleError(SettingError):
 def in_order(
     parameters: Mapping[str, Parameter], conditions: Mapping[str, Condition]
 ) -> tuple[str, ...]:
-    """Return the names of the parameters, each after those that it depends on; or CircleError."""
+    """Return the names of the parameters, each after those that it depends on; or CircularError."""
     depends = {name: set(parameter.names()) for name, parameter in parameters.items()}
     for name, condition in conditions.items():
         depends[name] |= condition.names()
@@ -59,7 +58,7 @@ def in_order(
             ).static_order()
         )
     except graphlib.CycleError as error:
-        raise CircleError(error.args[1][::-1]) from None
+        raise CircularError(error.args[1][::-1]) from None
 
 
 class Structure:

@@ -199,7 +199,7 @@ class Param(Term):
 
 @dataclass(frozen=True, eq=False)
 class Literal(Term):
-    """A value as it stands."""
+    """A constant."""
 
     constant: Any
 
@@ -246,7 +246,7 @@ def as_literal(value: Any) -> Any:
         return plain(value)
     except TypeError:
         raise SettingError(
-            f"{value!r} cannot stand in a condition or bound: give text, a finite number, True, "
+            f"{value!r} cannot be used in a condition or bound: give text, a finite number, True, "
             "False, None, a tuple of these, or Param(name)"
         ) from None
 

@@ -51,7 +51,7 @@ def vectors_around(
     spread : ndarray, shape (k,)
         Standard deviations of the normal, as fractions of the range.
     choices : ndarray of int, shape (d,)
-        Of `choice_counts`.
+        From `choice_counts`.
     """
     u, kept = rng.random(parents.shape), rng.random(parents.shape)
     absent = np.isnan(parents)

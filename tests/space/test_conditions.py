@@ -77,7 +77,7 @@ def test_a_parameter_exists_when_its_condition_holds(condition, exists):
         (Param("heat") < "warm", "has the value 'warm': give one of 'low'"),
         (Param("algo") == Param("n"), "cannot be compared"),
         (Param("algo") + 1 == 2, "cannot be compared"),
-        ({"child": 1}, "go round in a circle: child -> child"),
+        ({"child": 1}, "are circular: child -> child"),
         (lambda config: True, "is a function, which cannot be stored"),
         ("algo == 'as'", "give {parameter: value or list of values} or an expression"),
         ({}, "give {parameter: value or list of values} or an expression"),
@@ -88,8 +88,8 @@ def test_conditions_that_make_no_sense_are_refused(condition, says):
         space_when(condition)
 
 
-def test_a_circle_is_named():
-    with pytest.raises(SettingError, match=r"go round in a circle: (a -> b -> a|b -> a -> b)"):
+def test_a_cycle_is_named():
+    with pytest.raises(SettingError, match=r"are circular: (a -> b -> a|b -> a -> b)"):
         Space(
             {"a": Integer(1, Param("b")), "b": Integer(1, 3)},
             conditions={"b": Param("a") > 2},
@@ -108,7 +108,7 @@ def test_and_or_not_and_chains_are_refused_with_a_way_out():
         (Param("n") > 1) & 3
     with pytest.raises(SettingError, match="give a list of values"):
         Param("n").is_in("abc")
-    with pytest.raises(SettingError, match="cannot stand in a condition"):
+    with pytest.raises(SettingError, match="cannot be used in a condition"):
         _ = Param("n") == [len]
 
 

@@ -312,7 +312,7 @@ class Broken(Angle):
         (Broken(scale="ordinal", values=Real(0, 1).domain({})), "p: ordinal .* finitely many"),
         (Broken(values=Orders((object(),))), "p: its own value <object .*> is refused"),
         (Power("qq"), "the domain of 'p' names 'qq', which is not a parameter; did you mean 'q'"),
-        (Power("p"), "go round in a circle: p -> p"),
+        (Power("p"), "are circular: p -> p"),
     ],
 )
 def test_what_contradicts_itself_is_refused_with_the_name(parameter, says):

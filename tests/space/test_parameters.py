@@ -27,8 +27,8 @@ INF, NAN = math.inf, math.nan
         (Real(0, 1, digits=301), "rate: digits=301"),
         (Real(0.11, 0.19, digits=1), "rate: Real from 0.11 to 0.19 has no value"),
         (Real(0, 1, step=0), "rate: step=0"),
-        (Real(0, 1, step=0.1, digits=2), "rate: step=0.1 goes with neither"),
-        (Real(1, 2, step=0.1, log=True), "rate: step=0.1 goes with neither"),
+        (Real(0, 1, step=0.1, digits=2), "rate: step=0.1 cannot be combined"),
+        (Real(1, 2, step=0.1, log=True), "rate: step=0.1 cannot be combined"),
         (Real(0, 1, log="no"), "rate: log='no'"),
         (Real("0", 1), "rate: Real with low='0'"),
         (Real(True, 2), "rate: Real with low=True"),
@@ -56,7 +56,7 @@ INF, NAN = math.inf, math.nan
         (object(), "rate: .* is not a parameter"),
         (Real(0, Param("speed")), "rate: high=speed names 'speed', which is not a parameter"),
         (Real(0, Param("kind")), "rate: high=kind is not a number"),
-        (Real(0, Param("rate")), "go round in a circle: rate -> rate"),
+        (Real(0, Param("rate")), "are circular: rate -> rate"),
     ],
 )
 def test_what_cannot_be_is_refused_with_the_name(parameter, says):

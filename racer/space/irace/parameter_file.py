@@ -14,7 +14,7 @@ from racer.space.irace.r_syntax import Node, RError, unquoted
 from racer.space.irace.r_syntax import parse as parse_r
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal, Parameter
-from racer.space.structure import CircleError, in_order
+from racer.space.structure import CircularError, in_order
 from racer.space.terms import Literal
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class _Line:
 
 @dataclass
 class _Entry:
-    """A parameter as it stands in the file."""
+    """A parameter as it is written in the file."""
 
     line: _Line
     kind: str
@@ -171,7 +171,7 @@ def _entry(line: _Line) -> _Entry:
     entry = _Entry(line, kind["kind"], kind["log"] is not None, line.at)
     if entry.kind in "co":
         if entry.log:
-            line.fail("log goes with r and i only", kind.start())
+            line.fail("log is for r and i only", kind.start())
         entry.values = _choices(line)
     else:
         entry.bounds = [_bound(line, ","), _bound(line, ")")]
@@ -239,7 +239,7 @@ def _translated(
             conditions[name] = entry.line.condition(translator, *entry.condition)
     try:
         in_order(parameters, conditions)
-    except CircleError as error:
+    except CircularError as error:
         entry = entries[error.names[0]]
         entry.line.fail(str(error), entry.condition[1] if entry.condition else entry.column)
     forbidden = [line.condition(translator, node, column) for line, node, column in clauses]

@@ -110,7 +110,7 @@ class Translator:
         return Param(node.text)
 
     def _choices(self, node: Node) -> tuple[str, ...] | None:
-        """Return the choices that a name stands for; None for all else."""
+        """Return the choices of the parameter that a node names; None for all else."""
         if node.kind != "name" or (node.text in _CONSTANTS and node.text not in self.parameters):
             return None
         values = listed(self.parameters[self._known(node).name])
@@ -253,7 +253,7 @@ def _ordered(operation: str, choices: tuple[str, ...], limit: Node) -> tuple[str
         as_text = compares(operation, choice, text)
         if as_text is not compares(operation, float(choice), float(text)):
             raise RError(
-                f"R orders these as text, where {choice!r} and {text!r} stand otherwise than as "
+                f"R orders these as text, where {choice!r} and {text!r} are in another order than as "
                 "numbers: list the values with %in%",
                 limit.column,
             )

@@ -67,7 +67,7 @@ def _tokens(text: str) -> list[Node]:
             raise RError("'<-' is an assignment in R: write '< -', with a blank", at)
         if match is None:
             what = "a string that does not end" if text[at] in "\"'" else f"{text[at]!r}"
-            raise RError(f"{what} cannot stand here", at)
+            raise RError(f"{what} is not expected here", at)
         kind, said = str(match.lastgroup), match[0]
         if kind == "string":
             said = unquoted(said, at)
