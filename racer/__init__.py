@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from racer import stats as stats
     from racer import tuner as tuner
     from racer.comparison.compare import compare as compare
-    from racer.comparison.comparison import Comparison as Comparison
+    from racer.comparison.result import Comparison as Comparison
     from racer.errors import BudgetError as BudgetError
     from racer.errors import CandidateError as CandidateError
     from racer.errors import MissingExtraError as MissingExtraError
@@ -64,7 +64,7 @@ _HOME = {
     "Categorical": "racer.space.parameters",
     "Cell": "racer.evaluate.cell",
     "Command": "racer.evaluate.command",
-    "Comparison": "racer.comparison.comparison",
+    "Comparison": "racer.comparison.result",
     "Elimination": "racer.racing.events",
     "Ended": "racer.racing.events",
     "Integer": "racer.space.numeric",

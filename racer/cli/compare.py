@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from racer.comparison.choices import LocalRope, Method, Posthoc
+from racer.comparison.data import LocalRope, Method, Posthoc
 from racer.errors import RacerError
 from racer.plots import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from racer.comparison.comparison import Comparison
+    from racer.comparison.result import Comparison
 
 __all__ = ["compare_command"]
 

@@ -1,1 +1,5 @@
 """Which algorithm is better: a table of scores in, a comparison out."""
+
+from racer.comparison.section import Section
+
+__all__ = ["Section"]

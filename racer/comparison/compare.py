@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from racer._checks import flag, is_real
-from racer.comparison.choices import LocalRope, Method, Posthoc
 from racer.comparison.columns import Columns
-from racer.comparison.comparison import Comparison
+from racer.comparison.data import LocalRope, Method, Posthoc
 from racer.comparison.methods.base import Analysis, Settings, many
 from racer.comparison.methods.bayesian_friedman import bayesian_friedman
 from racer.comparison.methods.friedman import friedman
 from racer.comparison.methods.signed_rank import signed_rank
 from racer.comparison.methods.strengths import by_bradley_terry, by_plackett_luce
+from racer.comparison.result import Comparison
 from racer.comparison.scores import Scores, read_scores
 from racer.errors import SettingError
 from racer.seeding import check_seed

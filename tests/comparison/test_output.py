@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 
 import racer
+from racer import plots
+from racer.comparison import Section
 from racer.comparison.render import cite
 from racer.comparison.render.tables import escape_latex, latex, markdown, shown
 from racer.errors import SettingError
@@ -134,6 +136,81 @@ def test_tables_of_text():
     assert markdown(["a", "b"], [["1", "long"]]) == "| a | b    |\n|---|------|\n| 1 | long |"
     assert escape_latex(r"50% of a_b & <c\d>") == (r"50\% of a\_b \& $<$c\textbackslash{}d$>$")
     assert r"\caption{a\_b}" in latex(["x"], [["1"]], caption="a_b", align="r")
+
+
+class TestASectionFromOutside:
+    seconds = pd.DataFrame({"algorithm": ["alg_a", "alg_b"], "seconds": [1.23456, 20.0], 3: [1, 2]})
+    section = Section.titled(
+        "Seconds & cores",
+        seconds,
+        notes=["Measured once."],
+        prose=["alg_a took 1.2 seconds."],
+        pictures={"seconds": lambda ax: plots.posterior([1.0, 2.0], caption="seconds", ax=ax)},
+    )
+
+    def test_it_stands_last_in_every_form_of_output(self, comparison):
+        more = comparison.with_section(self.section)
+        assert str(more) == (
+            f"{comparison}\n\nSeconds & cores\n\n"
+            "  algorithm   seconds   3\n"
+            " ─────────────────────────\n"
+            "  alg_a         1.235   1\n"
+            "  alg_b        20.000   2\n\n"
+            "- Measured once."
+        )
+        assert more.to_markdown() == (
+            f"{comparison.to_markdown()}\n\n**Seconds & cores**\n\n"
+            "| algorithm | seconds | 3 |\n"
+            "|-----------|---------|---|\n"
+            "| alg\\_a    | 1.235   | 1 |\n"
+            "| alg\\_b    | 20.000  | 2 |\n\n"
+            "- Measured once."
+        )
+        table = more.to_latex().removeprefix(f"{comparison.to_latex()}\n\n")
+        assert table.startswith(r"\begin{table}")
+        assert r"\caption{Seconds \& cores. Measured once.}" in table
+        assert r"\begin{tabular}{lrr}" in table
+        assert r"alg\_a & 1.235 & 1 \\" in table
+        own, seed = comparison.prose().split(" Computed with racer")
+        assert more.prose() == f"{own} alg_a took 1.2 seconds. Computed with racer{seed}"
+
+    def test_its_picture_can_be_drawn_and_that_of_the_method_stays_the_first(self, comparison):
+        more = comparison.with_section(self.section)
+        assert more.plot("seconds").get_xlabel() == "seconds"
+        assert more.plot().get_xlabel() == comparison.plot().get_xlabel()
+        with pytest.raises(SettingError, match=r"kind='seconds': no such kind; .* has "):
+            comparison.plot("seconds")
+
+    def test_the_comparison_itself_stays_as_it_was(self, comparison):
+        before = str(comparison)
+        more = comparison.with_section(self.section)
+        assert str(comparison) == before
+        assert more.sections[-1] is self.section
+        assert len(more.sections) == len(comparison.sections) + 1
+        assert more.to_dict() == comparison.to_dict()
+
+    def test_sections_stand_in_the_order_in_which_they_are_added(self, comparison):
+        more = comparison
+        for text in ("first", "second"):
+            more = more.with_section(Section(terminal=[f"[b]{text}[/b]"], latex=[f"% {text}"]))
+        assert str(more) == f"{comparison}\n[b]first[/b]\n[b]second[/b]"
+        assert more.to_latex() == f"{comparison.to_latex()}\n\n% first\n\n% second"
+        assert (more.to_markdown(), more.prose()) == (comparison.to_markdown(), comparison.prose())
+
+    def test_without_a_table_latex_has_the_text(self, comparison):
+        more = comparison.with_section(Section.titled("100 % sure", notes=["By a_b."]))
+        assert more.to_latex().endswith("\n\n100 \\% sure. By a\\_b.")
+
+    @pytest.mark.parametrize("name", ["terminal", "markdown", "latex", "prose"])
+    def test_a_text_is_not_taken_for_a_list_of_letters(self, name):
+        with pytest.raises(SettingError, match=f"{name}='once': give a list of texts"):
+            Section(**{name: "once"})
+        with pytest.raises(SettingError, match="notes='once': give a list of texts"):
+            Section.titled("Seconds", notes="once")
+
+    def test_anything_else_is_refused(self, comparison):
+        with pytest.raises(SettingError, match=r"'more': give a racer\.comparison\.Section"):
+            comparison.with_section("more")
 
 
 class TestPictures:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,12 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from racer.comparison.choices import LocalRope, Posthoc
+    from racer.comparison.data import Decision, LocalRope, Omnibus, Posthoc
     from racer.comparison.scores import Scores
-
-__all__ = ["Analysis", "Decision", "Omnibus", "Settings", "compared", "decide", "many"]
-
-Decision = Literal["better", "equivalent", "undecided", "indeterminate"]
 
 
 class Settings(NamedTuple):
@@ -32,25 +28,6 @@ class Settings(NamedTuple):
     posthoc: Posthoc | None
     local_rope: LocalRope | None
     seed: int
-
-
-class Omnibus(NamedTuple):
-    """The test of "all perform alike" that comes first.
-
-    Attributes
-    ----------
-    test : str
-    statistic : float
-    probability : float
-        Its p-value, or the posterior probability beyond the credible region through the point
-        "all alike".
-    rejected : bool
-    """
-
-    test: str
-    statistic: float
-    probability: float
-    rejected: bool
 
 
 @dataclass(frozen=True, eq=False)

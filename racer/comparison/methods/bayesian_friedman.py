@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from racer.comparison.data import Omnibus
 from racer.comparison.methods.base import (
     Analysis,
-    Omnibus,
     Settings,
     complete_costs,
     left_out,
@@ -26,7 +26,7 @@ from racer.stats._validation import check_epsilon
 from racer.stats.sign import probability_indistinguishable
 
 if TYPE_CHECKING:
-    from racer.comparison.methods.base import Decision
+    from racer.comparison.data import Decision
     from racer.comparison.scores import Scores
 
 __all__ = ["bayesian_friedman"]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
+from racer.comparison.data import Omnibus
 from racer.comparison.methods.base import (
     Analysis,
-    Omnibus,
     Settings,
     compared,
     complete_costs,
@@ -31,7 +31,7 @@ from racer.stats.posthoc import mean_rank_scale
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from racer.comparison.choices import Posthoc as Name
+    from racer.comparison.data import Posthoc as Name
     from racer.comparison.scores import Scores
     from racer.stats.multiplicity import Correction
 

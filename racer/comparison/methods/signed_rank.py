@@ -12,7 +12,7 @@ from racer.errors import ScoresError
 from racer.stats import bayesian_signed_rank_test
 
 if TYPE_CHECKING:
-    from racer.comparison.methods.base import Decision
+    from racer.comparison.data import Decision
     from racer.comparison.scores import Scores
     from racer.stats import BayesianSignedRankResult
 

@@ -1,46 +1,46 @@
-"""Which picture shows a comparison."""
+"""The pictures of a comparison's ranking and of its pairs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from racer.comparison.render.tables import shown
-from racer.errors import SettingError
 from racer.stats import BayesianSignedRankResult, nemenyi_critical_difference
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from racer.comparison.record import Record
+    from racer.comparison.data import ComparisonData
+    from racer.comparison.section import Draw
 
-__all__ = ["Kind", "draw"]
-
-Kind = Literal["critical-difference", "pairs", "winning", "posterior"]
 _MOST = 30  # pairs in one picture
 
 
-def draw(comparison: Record, kind: Kind | None, ax: Axes | None) -> Axes:
-    """Draw one kind of picture, by default the one that suits the method."""
-    pictures = {
-        "critical-difference": (_critical_difference, "mean_rank" in comparison.ranking),
-        "posterior": (_posterior, isinstance(comparison.details, BayesianSignedRankResult)),
-        "winning": (_winning, "expected_rank" in comparison.ranking),
-        "pairs": (_pairs, "estimate" in comparison.pairs),
-    }
-    possible = [name for name, (_, can) in pictures.items() if can]
-    chosen = possible[0] if kind is None else kind
-    if chosen not in possible:
-        known = "no such kind" if chosen not in get_args(Kind) else "not for this comparison"
-        raise SettingError(
-            f"kind={kind!r}: {known}; method={comparison.method!r} has {', '.join(possible)}"
-        )
-    return pictures[chosen][0](comparison, ax)
+def of_ranking(comparison: ComparisonData) -> dict[str, Draw]:
+    """Return what can be drawn of the ranking, by name."""
+    pictures: dict[str, Draw] = {}
+    if "mean_rank" in comparison.ranking:
+        pictures["critical-difference"] = partial(_critical_difference, comparison)
+    if "expected_rank" in comparison.ranking:
+        pictures["winning"] = partial(_winning, comparison)
+    return pictures
 
 
-def _critical_difference(comparison: Record, ax: Axes | None) -> Axes:
+def of_pairs(comparison: ComparisonData) -> dict[str, Draw]:
+    """Return what can be drawn of the pairs, by name."""
+    pictures: dict[str, Draw] = {}
+    if isinstance(comparison.details, BayesianSignedRankResult):
+        pictures["posterior"] = partial(_posterior, comparison)
+    if "estimate" in comparison.pairs:
+        pictures["pairs"] = partial(_pairs, comparison)
+    return pictures
+
+
+def _critical_difference(comparison: ComparisonData, ax: Axes | None) -> Axes:
     from racer.plots import critical_difference  # noqa: PLC0415
 
     ranking = comparison.ranking
@@ -64,7 +64,7 @@ def _critical_difference(comparison: Record, ax: Axes | None) -> Axes:
     return critical_difference(names, ranks, alike, distance=distance, caption=caption, ax=ax)
 
 
-def _posterior(comparison: Record, ax: Axes | None) -> Axes:
+def _posterior(comparison: ComparisonData, ax: Axes | None) -> Axes:
     first, second = comparison.algorithms
     if comparison.control == second:
         first, second = second, first
@@ -72,11 +72,11 @@ def _posterior(comparison: Record, ax: Axes | None) -> Axes:
     return result.plot((first, second), ax=ax)
 
 
-def _winning(comparison: Record, ax: Axes | None) -> Axes:
+def _winning(comparison: ComparisonData, ax: Axes | None) -> Axes:
     return comparison.details.plot(ax=ax)  # type: ignore[no-any-return]
 
 
-def _pairs(comparison: Record, ax: Axes | None) -> Axes:
+def _pairs(comparison: ComparisonData, ax: Axes | None) -> Axes:
     from racer.plots import intervals  # noqa: PLC0415
 
     frame, caption = _few(comparison)
@@ -95,7 +95,7 @@ def _pairs(comparison: Record, ax: Axes | None) -> Axes:
     )
 
 
-def _few(comparison: Record) -> tuple[pd.DataFrame, str]:
+def _few(comparison: ComparisonData) -> tuple[pd.DataFrame, str]:
     """Return the pairs to draw, and a caption that says so."""
     frame = comparison.pairs
     caption = {

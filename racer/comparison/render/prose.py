@@ -1,4 +1,4 @@
-"""A comparison as a paragraph that a paper could use."""
+"""A comparison in sentences that a paper could use."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from racer.comparison.render.tables import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from racer.comparison.record import Record
-
-__all__ = ["prose"]
+    from racer.comparison.data import ComparisonData
 
 _DECIDED = {
     "better": "better",
@@ -23,33 +21,8 @@ _DECIDED = {
 }
 
 
-def prose(comparison: Record) -> str:
-    """Return what was done and what came of it, in sentences."""
-    return " ".join(
-        [
-            _compared(comparison),
-            *_all_alike(comparison),
-            _ranked(comparison),
-            *_leader(comparison),
-            _decided(comparison),
-            *comparison.notes,
-            f"Computed with racer {_version()}, seed {comparison.seed}.",
-        ]
-    )
-
-
-def _version() -> str:
-    from importlib.metadata import version  # noqa: PLC0415
-
-    return version("racer-tuning")
-
-
-def enumerated(words: Sequence[str]) -> str:
-    """Return "a", "a and b", "a, b and c"."""
-    return " and ".join([*([", ".join(words[:-1])] if words[:-1] else []), *words[-1:]])
-
-
-def _compared(comparison: Record) -> str:
+def compared(comparison: ComparisonData) -> str:
+    """Return what was compared, and how."""
     folds = f", {comparison.n_folds} folds each," if comparison.n_folds > 1 else ""
     control = f" with {comparison.control}" if comparison.control else ""
     others = len(comparison.algorithms) - bool(comparison.control)
@@ -61,7 +34,8 @@ def _compared(comparison: Record) -> str:
     )
 
 
-def _all_alike(comparison: Record) -> list[str]:
+def all_alike(comparison: ComparisonData) -> list[str]:
+    """Return whether "all perform alike" was rejected, where that was tested."""
     omnibus = comparison.omnibus
     if omnibus is None:
         return []
@@ -75,15 +49,16 @@ def _all_alike(comparison: Record) -> list[str]:
     return [f"The hypothesis that all perform alike {word} rejected {level} ({found})."]
 
 
-def _ranked(comparison: Record) -> str:
+def ranked(comparison: ComparisonData) -> str:
+    """Return the order of the algorithms."""
     names = comparison.ranking["algorithm"].tolist()
     return f"By {comparison.order}, the order is {', '.join(names)}."
 
 
-def _leader(comparison: Record) -> list[str]:
-    """Say how the control, or whoever ranks first, stands with the others."""
+def leader(comparison: ComparisonData) -> str:
+    """Return how the control, or the algorithm that ranks first, compares with the others."""
     name = comparison.control or comparison.ranking["algorithm"].iloc[0]
-    share = "p_value" if "p_value" in comparison.pairs else "probability"
+    column = "p_value" if "p_value" in comparison.pairs else "probability"
     groups: dict[str, list[str]] = {}
     for row in comparison.pairs.to_dict("records"):
         if name not in (row["better"], row["worse"]):
@@ -92,13 +67,13 @@ def _leader(comparison: Record) -> list[str]:
         kind = row["decision"]
         if kind == "better" and row["worse"] == name:
             kind = "worse"
-        value = row["in_rope" if kind == "equivalent" else share]
-        open_to = kind in ("undecided", "indeterminate") and share == "probability"
+        value = row["in_rope" if kind == "equivalent" else column]
+        open_to = kind in ("undecided", "indeterminate") and column == "probability"
         leads = f" for {row['better']}" if open_to else ""
-        groups.setdefault(kind, []).append(f"{other} ({shown(value, share)}{leads})")
-    figure = "adjusted p-value" if share == "p_value" else "posterior probability"
+        groups.setdefault(kind, []).append(f"{other} ({shown(value, column)}{leads})")
+    figure = "adjusted p-value" if column == "p_value" else "posterior probability"
     said = [
-        f"{words} {enumerated(groups[kind])}"
+        f"{words} {_enumerated(groups[kind])}"
         for kind, words in (
             ("better", f"{name} is better than"),
             ("worse", f"{name} is worse than"),
@@ -109,12 +84,15 @@ def _leader(comparison: Record) -> list[str]:
         if kind in groups
     ]
     text = "; ".join(said)
-    return [f"{text[0].upper() if text.startswith('it ') else text[0]}{text[1:]} ({figure})."]
+    return f"{text[0].upper() if text.startswith('it ') else text[0]}{text[1:]} ({figure})."
 
 
-def _decided(comparison: Record) -> str:
+def decided(comparison: ComparisonData) -> str:
+    """Return how many pairs were decided in which way, and what "better" means."""
     tally = comparison.pairs["decision"].value_counts().to_dict()
-    counted = enumerated([f"{tally[key]} {word}" for key, word in _DECIDED.items() if key in tally])
+    counted = _enumerated(
+        [f"{tally[key]} {word}" for key, word in _DECIDED.items() if key in tally]
+    )
     rope = ""
     if comparison.rope is not None and "in_rope" in comparison.pairs:
         rope = (
@@ -125,3 +103,15 @@ def _decided(comparison: Record) -> str:
         f"Of {many(len(comparison.pairs), 'pair')}: {counted}; better means {comparison.meaning}"
         f"{rope}."
     )
+
+
+def computed(comparison: ComparisonData) -> str:
+    """Return how to get the same again."""
+    from importlib.metadata import version  # noqa: PLC0415
+
+    return f"Computed with racer {version('racer-tuning')}, seed {comparison.seed}."
+
+
+def _enumerated(words: Sequence[str]) -> str:
+    """Return "a", "a and b", "a, b and c"."""
+    return " and ".join([*([", ".join(words[:-1])] if words[:-1] else []), *words[-1:]])

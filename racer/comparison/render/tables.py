@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from racer.comparison.methods.base import many
+from racer.comparison.columns import is_numeric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import pandas as pd
-
-    from racer.comparison.record import Record
-
-__all__ = ["cells", "escape_latex", "escape_markdown", "facts", "latex", "markdown", "shown"]
 
 HEADS = {
     "mean_rank": "mean rank",
@@ -29,8 +25,15 @@ HEADS = {
     "in_rope": "P(equivalent)",
     "joint": "P(all so far)",
 }
-_SHARES = {"probability_best", "p_value", "probability", "probability_worse", "in_rope", "joint"}
-_SHARES |= {"lower", "upper", "top_1", "top_2", "top_3"}
+_PROBABILITIES = {
+    "probability_best",
+    "p_value",
+    "probability",
+    "probability_worse",
+    "in_rope",
+    "joint",
+}
+_PROBABILITIES |= {"lower", "upper", "top_1", "top_2", "top_3"}
 _LATEX = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -48,7 +51,7 @@ def shown(value: Any, column: str) -> str:
     """Return a value as it stands in a table: three decimals, and no probability rounded to 0."""
     if not isinstance(value, float):
         return str(value)
-    if column in _SHARES:
+    if column in _PROBABILITIES:
         if value < 0.0005:
             return "<0.001"
         if 0.9995 <= value < 1.0:
@@ -56,34 +59,18 @@ def shown(value: Any, column: str) -> str:
     return f"{value:.3f}"
 
 
-def facts(comparison: Record) -> list[str]:
-    """Return what was compared, and what the test of all of them says, if there is one."""
-    folds = f" ({comparison.n_folds} folds)" if comparison.n_folds > 1 else ""
-    said = [
-        f"{many(len(comparison.algorithms), 'algorithm')} on "
-        f"{many(len(comparison.data_sets), 'data set')}{folds}; "
-        f"{'larger' if comparison.maximize else 'smaller'} is better"
-        + (f"; control {comparison.control}" if comparison.control else "")
-    ]
-    if comparison.omnibus is not None:
-        test = comparison.omnibus
-        p = shown(test.probability, "p_value")
-        verdict = "rejected" if test.rejected else "not rejected"
-        said.append(
-            f"That all are alike is {verdict}: {test.test}, F = {test.statistic:.2f}, tail {p}"
-        )
-    return said
-
-
 def cells(frame: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     """Return the head and the rows of a frame as text."""
-    names = [str(name) for name in frame]
-    head = [HEADS.get(name, name) for name in names]
-    rows = [
-        [shown(value, name) for name, value in zip(names, row, strict=True)]
-        for row in zip(*(frame[name].tolist() for name in names), strict=True)
+    head = [HEADS.get(str(name), str(name)) for name in frame]
+    columns = [
+        [shown(value, str(name)) for value in column.tolist()] for name, column in frame.items()
     ]
-    return head, rows
+    return head, [list(row) for row in zip(*columns, strict=True)]
+
+
+def on_the_right(frame: pd.DataFrame) -> list[bool]:
+    """Say of each column whether it holds numbers, which stand on the right."""
+    return [is_numeric(column) for _, column in frame.items()]
 
 
 def escape_markdown(text: str) -> str:
@@ -94,6 +81,30 @@ def escape_markdown(text: str) -> str:
 def escape_latex(text: str) -> str:
     """Return text that LaTeX leaves as it is."""
     return "".join(_LATEX.get(char, char) for char in text)
+
+
+def sentences(said: Iterable[str]) -> str:
+    """Return sentences as a paragraph, each with its full stop."""
+    return " ".join(f"{sentence.rstrip('.')}." for sentence in said)
+
+
+def bullets(notes: Iterable[str]) -> str:
+    """Return a Markdown list; notes are escaped here."""
+    return "\n".join(f"- {escape_markdown(note)}" for note in notes)
+
+
+def markdown_table(frame: pd.DataFrame) -> str:
+    """Return a frame as a Markdown table."""
+    head, rows = cells(frame)
+    escaped = [[escape_markdown(text) for text in row] for row in (head, *rows)]
+    return markdown(escaped[0], escaped[1:])
+
+
+def latex_table(frame: pd.DataFrame, said: Iterable[str]) -> str:
+    """Return a frame as a LaTeX table, with sentences for its caption."""
+    head, rows = cells(frame)
+    align = "".join("r" if right else "l" for right in on_the_right(frame))
+    return latex(head, rows, caption=sentences(said), align=align)
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

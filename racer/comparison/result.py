@@ -1,29 +1,30 @@
-"""What came of a comparison: ranking, pairs, what was done, and how to tell others."""
+"""The result of a comparison: ranking, pairs, what was done, and how to tell others."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from racer.comparison.record import Record
+from racer.comparison.data import ComparisonData
 from racer.comparison.render.cite import bibtex
-from racer.comparison.render.picture import draw
-from racer.comparison.render.prose import prose
-from racer.comparison.render.tables import cells, escape_markdown, facts, latex, markdown
+from racer.comparison.render.prose import computed
+from racer.comparison.render.sections import sections
 from racer.comparison.render.terminal import as_text
+from racer.comparison.section import Section
+from racer.errors import SettingError
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from racer.comparison.render.picture import Kind
-
 __all__ = ["Comparison"]
+
+_KINDS = ("critical-difference", "pairs", "winning", "posterior")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Record):
+class Comparison(ComparisonData):
     """Result of `compare`. ``print(comparison)`` shows all of it.
 
     Attributes
@@ -63,39 +64,62 @@ class Comparison(Record):
         BibTeX keys.
     details : object
         The result of `racer.stats` behind it, where there is one.
+    added : tuple of Section
+        Sections added by `with_section`.
     """
+
+    added: tuple[Section, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Return a copy of `pairs`."""
         return self.pairs.copy()
 
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """What each form of output shows, in this order; those added stand last."""
+        return (*sections(self), *self.added)
+
+    def with_section(self, section: Section) -> Comparison:
+        """Return this comparison with one more section in its tables, its prose and its pictures.
+
+        Parameters
+        ----------
+        section : racer.comparison.Section
+
+        Raises
+        ------
+        SettingError
+            It is not a section.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import racer
+        >>> from racer.comparison import Section
+        >>> comparison = racer.compare([[1, 2], [1, 3], [2, 4]], "friedman")
+        >>> seconds = pd.DataFrame({"algorithm": ["0", "1"], "seconds": [1.5, 0.25]})
+        >>> comparison = comparison.with_section(
+        ...     Section.titled("Seconds per run", seconds, notes=["On one core."])
+        ... )
+        >>> str(comparison).splitlines()[-1]
+        '- On one core.'
+        """
+        if not isinstance(section, Section):
+            raise SettingError(f"{section!r}: give a racer.comparison.Section")
+        return replace(self, added=(*self.added, section))
+
     def to_markdown(self) -> str:
         """Return what was compared, ranking, pairs and notes as Markdown."""
-        said = ". ".join(facts(self))
-        parts = [f"**{escape_markdown(self.title)}**", escape_markdown(f"{said}.")]
-        for frame in (self.ranking, self.pairs):
-            head, rows = cells(frame)
-            parts.append(markdown(head, [[escape_markdown(text) for text in row] for row in rows]))
-        notes = (f"Ranking by {self.order}; better: {self.meaning}.", *self.explained)
-        parts.append("\n".join(f"- {escape_markdown(note)}" for note in notes))
-        return "\n\n".join(part for part in parts if part)
+        return "\n\n".join(text for section in self.sections for text in section.markdown)
 
     def to_latex(self) -> str:
         r"""Return the ranking and the pairs as two tables, for ``\usepackage{booktabs}``."""
-        ranked = [f"Ranking by {self.order}. {self.title}", *facts(self)]
-        paired = [f"Pairs of algorithms. {self.title}; better: {self.meaning}", *self.explained]
-        tables = []
-        for frame, said in ((self.ranking, ranked), (self.pairs, paired)):
-            caption = " ".join(f"{sentence.rstrip('.')}." for sentence in said)
-            head, rows = cells(frame)
-            words = {"algorithm", "better", "worse", "decision"}
-            align = "".join("l" if name in words else "r" for name in frame)
-            tables.append(latex(head, rows, caption=caption, align=align))
-        return "\n\n".join(tables)
+        return "\n\n".join(text for section in self.sections for text in section.latex)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all but `details` as what JSON can hold; what is not finite is None."""
-        kept = {name: value for name, value in vars(self).items() if name != "details"}
+        """Return all but `details` and `added` as what JSON can hold; what is not finite is None."""
+        left_out = {"details", "added"}
+        kept = {name: value for name, value in vars(self).items() if name not in left_out}
         kept |= {
             "ranking": self.ranking.to_dict("records"),
             "pairs": self.pairs.to_dict("records"),
@@ -105,13 +129,14 @@ class Comparison(Record):
 
     def prose(self) -> str:
         """Return a paragraph that a paper could use."""
-        return prose(self)
+        said = [sentence for section in self.sections for sentence in section.prose]
+        return " ".join([*said, computed(self)])
 
     def cite(self) -> str:
         """Return the BibTeX entries of the methods used."""
         return bibtex(self.references)
 
-    def plot(self, kind: Kind | None = None, *, ax: Axes | None = None) -> Axes:
+    def plot(self, kind: str | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw the comparison.
 
         Parameters
@@ -120,7 +145,8 @@ class Comparison(Record):
             Mean ranks with bars over those not told apart (the Friedman tests); each pair with
             its interval (Bayesian methods; of more than 30 pairs, those with the control or with
             the first); probabilities of winning (Plackett-Luce); the posterior of the one pair
-            compared (signed-rank). By default what suits the method.
+            compared (signed-rank); or a picture of a section added. By default what suits the
+            method.
         ax : matplotlib Axes, optional
             By default on a figure of its own: ``.plot().figure.savefig("picture.png")``.
 
@@ -131,14 +157,21 @@ class Comparison(Record):
         Raises
         ------
         SettingError
-            A kind that the method has no data for.
+            A kind that the method has no data for, or that no section has.
         MissingExtraError
             Without matplotlib (``pip install 'racer-tuning[plot]'``).
         """
-        return draw(self, kind, ax)
+        pictures = {name: draw for s in self.sections for name, draw in s.pictures.items()}
+        chosen = next(iter(pictures)) if kind is None else kind
+        if chosen not in pictures:
+            known = "not for this comparison" if chosen in _KINDS else "no such kind"
+            raise SettingError(
+                f"kind={kind!r}: {known}; method={self.method!r} has {', '.join(pictures)}"
+            )
+        return pictures[chosen](ax)
 
     def __str__(self) -> str:
-        return as_text(self)
+        return as_text(piece for section in self.sections for piece in section.terminal)
 
     def __repr__(self) -> str:
         return (
