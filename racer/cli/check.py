@@ -24,7 +24,7 @@ def check(store: str) -> None:
     """Say whether STORE is sound, what it holds, and how to go on with it.
 
     STORE is a file that racer.race or racer.tune (.., store=) has written. It is only read, and
-    may be in use. The exit code is 0 if it is sound, 1 if it is not, or is no store.
+    may be in use. The exit code is 0 if it is sound, 1 if it is not, or is not a store.
     """
     try:
         report = check_store(store)

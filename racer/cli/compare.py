@@ -107,22 +107,23 @@ def compare_command(scores: Path, plot: Path | None, **settings: Any) -> None:
     scores. Either may have a column of folds. Empty fields are missing scores. The exit code is
     2 if the table cannot be compared.
     """
-    from racer.cli.csv_table import numbered, read_csv  # noqa: PLC0415  (pandas, which takes a second)
-    from racer.comparison.columns import Columns  # noqa: PLC0415
+    from racer.cli.csv_table import read_csv  # noqa: PLC0415  (pandas, which takes a second)
+    from racer.comparison.columns import Columns, numbered  # noqa: PLC0415
     from racer.comparison.compare import compare  # noqa: PLC0415
 
     forms = [name for name in FORMATS if settings.pop(name, False)]
     if len(forms) > 1:
         raise click.UsageError(f"--{forms[0]} and --{forms[1]}: one of them at a time")
     try:
-        table = read_csv(scores)
-        ids = numbered(table, Columns(*(settings[role] for role in Columns._fields)))
+        table, indexed = read_csv(scores)
+        given = Columns(*(settings[role] for role in Columns._fields))
+        ids = numbered(table, given, counted=not indexed)
         if ids is not None:
             settings["data_set"] = ids
         comparison = compare(table, **settings)
         if ids is not None:
             note = (
-                f"Column {ids!r}, of numbers, names the data sets and is no algorithm; were it "
+                f"Column {ids!r}, of numbers, names the data sets and is not an algorithm; were it "
                 "one, put a column of names before it."
             )
             comparison = replace(comparison, notes=(note, *comparison.notes))

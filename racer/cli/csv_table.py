@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from racer.comparison.columns import Columns, is_numeric, recognised
 from racer.comparison.scores import number_in
 from racer.errors import ScoresError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["numbered", "read_csv"]
-
 _DELIMITERS = (",", ";", "\t")
 
 
-def read_csv(path: Path) -> pd.DataFrame:
-    """Read a table with a header; columns of numbers are numeric, all others text.
+def read_csv(path: Path) -> tuple[pd.DataFrame, bool]:
+    """Read a table with a header, and say whether an index without a name stood before it.
+
+    Columns of numbers are numeric, all others text. The index, 0, 1 .., is left out.
 
     Fields are separated by commas, semicolons or tabs, whichever the header has most of. Empty
     fields, "nan", "NA" and the like are missing.
@@ -30,11 +29,12 @@ def read_csv(path: Path) -> pd.DataFrame:
     Raises
     ------
     ScoresError
-        The file cannot be read, or is no such table; the line is named.
+        The file cannot be read, or is not such a table; the line is named.
     """
     header, *rows = _lines(path)
     names = [name.strip() for name in header]
-    if all(map(_is_number, names)):
+    numbers = map(number_in, names)
+    if all(number is not None and np.isfinite(number) for number in numbers):
         raise ScoresError(
             f"{path}: the first row is all numbers, so there is no header: add one, with a name "
             "for each column"
@@ -58,37 +58,7 @@ def read_csv(path: Path) -> pd.DataFrame:
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise ScoresError(f"{path}: column {repeated[0]!r} occurs twice; give each its own name")
-    frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
-    frame.attrs["indexed"] = indexed
-    return frame
-
-
-def numbered(frame: pd.DataFrame, given: Columns) -> str | None:
-    """Return the column of numbers that names the data sets, if there is one and none is given.
-
-    It is found by its name, or is the first of a wide table, with whole numbers of which no two
-    are alike, when that is not so in all other columns and there are two of them at least.
-    """
-    if frame.empty or given.data_set is not None:
-        return None
-    found = recognised(frame, given)
-    if found.data_set is not None:
-        return found.data_set if is_numeric(frame[found.data_set]) else None
-    if found.algorithm is not None or frame.attrs["indexed"]:
-        return None
-    first, *others = (str(name) for name in frame if name != found.fold)
-    if frame.columns[0] != first or len(others) < 2 or not _counts(frame[first]):
-        return None
-    return None if all(_counts(frame[name]) for name in others) else first
-
-
-def _counts(column: pd.Series[float]) -> bool:
-    """Say whether a column holds whole numbers >= 0, more than one and all different."""
-    if not is_numeric(column) or len(column) < 2:
-        return False
-    values = column.to_numpy()
-    whole = np.isfinite(values) & (values >= 0) & (values == np.floor(values))
-    return bool(whole.all()) and column.is_unique
+    return pd.DataFrame(dict(zip(names, columns, strict=True))), indexed
 
 
 def _lines(path: Path) -> list[list[str]]:
@@ -98,9 +68,9 @@ def _lines(path: Path) -> list[list[str]]:
     except OSError as error:
         raise ScoresError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ScoresError(f"{path} is no text in UTF-8: save it as CSV in that encoding") from None
+        raise ScoresError(f"{path} is not text in UTF-8: save it as CSV in that encoding") from None
     if "\0" in text:
-        raise ScoresError(f"{path} is no text: give a CSV file")
+        raise ScoresError(f"{path} is not text: give a CSV file")
     head = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=head.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -115,15 +85,7 @@ def _lines(path: Path) -> list[list[str]]:
 
 def _column(texts: list[str]) -> np.ndarray[tuple[int], np.dtype[np.float64 | np.object_]]:
     """Return numbers if all are, otherwise the texts, None where empty."""
-    stripped = [text.strip() for text in texts]
-    try:
-        return np.array([number_in(text) for text in stripped])
-    except ValueError:
-        return np.array([text or None for text in stripped], dtype=object)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return bool(np.isfinite(number_in(text)))
-    except ValueError:
-        return False
+    numbers = [number_in(text) for text in texts]
+    if None not in numbers:
+        return np.array(numbers, dtype=np.float64)
+    return np.array([text.strip() or None for text in texts], dtype=object)

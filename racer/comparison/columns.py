@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from racer.errors import ScoresError, SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
-
-__all__ = ["DATA_SET", "Columns", "called", "is_numeric", "recognised"]
 
 # names by which columns are known, in lower case without blanks, dashes and underscores
 DATA_SET = ("dataset", "data", "instance", "problem", "task", "benchmark", "block", "db")
@@ -30,29 +30,60 @@ class Columns(NamedTuple):
     score: str | None = None
 
 
-def recognised(frame: pd.DataFrame, given: Columns) -> Columns:
-    """Return which columns are labels; in a wide table without algorithm and score."""
+def recognised(frame: pd.DataFrame, given: Columns, *, counted: bool = False) -> Columns:
+    """Return which columns are labels; in a wide table without algorithm and score.
+
+    With `counted`, for a table that can have no index, the first column of a wide one also names
+    the data sets if it holds whole numbers that are all different, and others do not.
+    """
     for role, name in given._asdict().items():
         if name is not None and name not in frame:
             raise SettingError(
                 f"{role}={name!r}: there is no such column, only {', '.join(frame.columns)}"
             )
+    found = _by_usual_names(frame, given)
+    if found.algorithm is not None:
+        return _long(frame, found)
+    if found.score is not None:
+        raise ScoresError(f"no column of algorithms beside score={found.score!r}: algorithm=..")
+    first = str(frame.columns[0])
+    if found.data_set is None and first != found.fold and _labels(frame, found, counted=counted):
+        found = found._replace(data_set=first)
+    return found
+
+
+def numbered(frame: pd.DataFrame, given: Columns, *, counted: bool) -> str | None:
+    """Return the column of numbers that names the data sets, if there is one and none is given."""
+    if frame.empty or given.data_set is not None:
+        return None
+    name = recognised(frame, given, counted=counted).data_set
+    return name if name is not None and is_numeric(frame[name]) else None
+
+
+def _by_usual_names(frame: pd.DataFrame, given: Columns) -> Columns:
+    """Add the columns with usual names to those given; scores have none."""
     found = given
     if found.algorithm is None:
         name = called(frame, _ALGORITHM, found)
         # a column of numbers is an algorithm of that name, unless the table is known to be long
         if name is not None and (found.score is not None or not is_numeric(frame[name])):
             found = found._replace(algorithm=name)
-    found = found._replace(fold=found.fold or called(frame, _FOLD, found))
-    found = found._replace(data_set=found.data_set or called(frame, DATA_SET, found))
-    if found.algorithm is not None:
-        return _long(frame, found)
-    if found.score is not None:
-        raise ScoresError(f"no column of algorithms beside score={found.score!r}: algorithm=..")
-    first = str(frame.columns[0])
-    ids = is_numeric(frame[first]) and _ID.search(first) is not None
-    labels = first != found.fold and (ids or _names(frame[first]))
-    return found._replace(data_set=found.data_set or (first if labels else None))
+    if found.fold is None:
+        found = found._replace(fold=called(frame, _FOLD, found))
+    if found.data_set is None:
+        found = found._replace(data_set=called(frame, DATA_SET, found))
+    return found
+
+
+def _labels(frame: pd.DataFrame, found: Columns, *, counted: bool) -> bool:
+    """Say whether the first column of a wide table names its data sets."""
+    column, *others = (frame[name] for name in map(str, frame) if name != found.fold)
+    if not is_numeric(column):
+        return _names(column)
+    if _ID.search(str(column.name)) is not None:
+        return True
+    counts = counted and len(others) > 1 and _counts(column)
+    return counts and not all(map(_counts, others))
 
 
 def _long(frame: pd.DataFrame, found: Columns) -> Columns:
@@ -103,3 +134,12 @@ def _names(column: pd.Series[Any]) -> bool:
     if is_numeric(column):
         return False
     return bool(column.notna().any() and pd.to_numeric(column, errors="coerce").isna().all())
+
+
+def _counts(column: pd.Series[Any]) -> bool:
+    """Say whether a column holds whole numbers >= 0, more than one and all different."""
+    if not is_numeric(column) or len(column) < 2:
+        return False
+    values = column.to_numpy()
+    whole = np.isfinite(values) & (values >= 0) & (values == np.floor(values))
+    return bool(whole.all()) and column.is_unique

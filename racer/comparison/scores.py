@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-__all__ = ["Scores", "number_in", "read_scores"]
-
 # texts that say that there is no score
 _MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
 
@@ -152,7 +150,7 @@ def _labels(frame: pd.DataFrame, names: Sequence[str]) -> None:
 def _numbers(
     column: pd.Series[Any], name: str, data_sets: Sequence[object] | None
 ) -> NDArray[np.float64]:
-    """Return a column of scores; text, times and complex numbers are none."""
+    """Return a column of scores; text, times and complex numbers are refused."""
     import pandas as pd  # noqa: PLC0415
 
     values = np.full(len(column), np.nan)
@@ -160,7 +158,7 @@ def _numbers(
         if pd.api.types.is_scalar(value) and pd.isna(value):
             continue
         if not isinstance(value, Real | np.bool_):
-            raise _no_number(column, name, data_sets)
+            raise _not_a_number(column, name, data_sets)
         try:
             values[row] = float(value)
         except OverflowError:
@@ -168,7 +166,7 @@ def _numbers(
     return values
 
 
-def _no_number(
+def _not_a_number(
     column: pd.Series[Any], name: str, data_sets: Sequence[object] | None
 ) -> ScoresError:
     """Say which value of a column is to blame: the first that does not even look like a number."""
@@ -180,7 +178,8 @@ def _no_number(
         if not isinstance(value, Real | np.bool_)
         and not (pd.api.types.is_scalar(value) and pd.isna(value))
     ]
-    row, value = next((pair for pair in others if not _like_a_number(pair[1])), others[0])
+    worst = (p for p in others if not isinstance(p[1], str) or number_in(p[1]) is None)
+    row, value = next(worst, others[0])
     if data_sets is None:
         where, known = "", f"data_set={name!r}, or for a long table algorithm=.., score=.."
         advice = f"leave it empty if it is missing, remove the column, or say what it is ({known})"
@@ -188,35 +187,19 @@ def _no_number(
         where = f" (data set {_label(data_sets[row])!r})"
         advice = "leave it empty if it is missing, or remove the column"
     return ScoresError(
-        f"column {name!r} holds {value!r} in row {row}{where}, which is no number: "
+        f"column {name!r} holds {value!r} in row {row}{where}, which is not a number: "
         f"correct it, {advice}"
     )
 
 
-def number_in(text: str) -> float:
-    """Return the number that a text is, NaN if it says that there is none.
-
-    Raises
-    ------
-    ValueError
-        It is no number.
-    """
+def number_in(text: str) -> float | None:
+    """Return the number that a text is, NaN if it says that there is none, None if it is neither."""
     if text.strip().casefold() in _MISSING:
         return float("nan")
-    if "_" in text:
-        raise ValueError(text)
-    return float(text)
-
-
-def _like_a_number(value: object) -> bool:
-    """Say whether a text reads as a number, or as a missing one."""
-    if not isinstance(value, str):
-        return False
     try:
-        number_in(value)
+        return None if "_" in text else float(text)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:

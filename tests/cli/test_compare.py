@@ -106,8 +106,8 @@ def test_columns_named_by_hand(tmp_path):
         (b"3,.5,.4\n6,.7,.6\n", "the first row is all numbers.*no header"),
         (b"a,b\n1_0,1\n2,3\n", "column 'a' holds '1_0'"),
         (b'a,b\n"1,2\n', "unexpected end of data"),
-        (b"\x89PNG\r\n\x1a\n\xff\xfe", "is no text in UTF-8"),
-        (b"a,b\n1,\x002\n", "is no text"),
+        (b"\x89PNG\r\n\x1a\n\xff\xfe", "is not text in UTF-8"),
+        (b"a,b\n1,\x002\n", "is not text"),
         (b"a,b\n,\n,\n", "every cell is missing"),
         (b"name,a\nx,1\ny,2\n", "give at least 2 to compare"),
         (b"name,a,b\nx,1,2\nx,2,3\n", "more than one row for data set 'x'"),
@@ -231,3 +231,11 @@ def test_two_forms_at_once_are_refused(tmp_path):
     done = CliRunner().invoke(main, ["compare", str(path), "--markdown", "--latex"])
     assert done.exit_code == 2
     assert "--markdown and --latex: one of them at a time" in done.output
+
+
+def test_a_column_of_folds_before_them_does_not_name_the_data_sets(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("fold,nr,a,b\n1,3,.5,.4\n2,11,.6,.3\n", encoding="utf-8")
+    done = run(path)
+    assert done.exit_code == 2
+    assert "folds in column 'fold', and no data sets" in done.stderr

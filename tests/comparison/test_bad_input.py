@@ -59,7 +59,7 @@ ANSWERED = {
 }
 REFUSED = {
     "one algorithm": (wide([[1], [2]]), "give at least 2 to compare"),
-    "strings": (wide([[1, "x"], [2, 3]]), "column 'B' holds 'x' in row 0, which is no number"),
+    "strings": (wide([[1, "x"], [2, 3]]), "column 'B' holds 'x' in row 0, which is not a number"),
     "numbers as strings": (wide([["1", "2"], ["2", "3"]]), "column 'A' holds '1' in row 0"),
     "NaN everywhere": (wide(np.full((4, 3), NAN)), "every cell is missing"),
     "an algorithm of NaN": (wide([[1, 2, NAN]] * 4), "'C' has no score at all: leave it out"),

@@ -133,7 +133,7 @@ def test_failures_are_infinite():
         (np.ones((2, 2, 2)), "give a DataFrame"),
         ([[1], [2]], r"1 algorithm\(s\) \(0\): give at least 2"),
         (WIDE[["db", "A"]], "at least 2"),
-        (WIDE.assign(A=["1", "2", "n/a"]), r"'1' in row 0 \(data set 'x'\), which is no number"),
+        (WIDE.assign(A=["1", "2", "n/a"]), r"'1' in row 0 \(data set 'x'\), which is not a number"),
         (WIDE.assign(A=[1, 2, "n/a"]), "column 'A' holds 'n/a' in row 2"),
         (WIDE.assign(A=[1, 2, 3j]), "column 'A' holds"),
         (WIDE.assign(A=pd.date_range("2020", periods=3)), "column 'A' holds Timestamp"),
