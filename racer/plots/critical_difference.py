@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,14 +11,13 @@ from racer.errors import ScoresError
 from racer.plots._canvas import BLACK, BLUE, GREY, NORMAL, SMALL, axes, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["critical_difference", "groups", "levels"]
-
 _LINE, _BAR = 0.235, 0.13  # inches per label and per level of bars
+_PAD = 0.02  # of the length of the line
 
 
 def groups(ranks: NDArray[np.float64], alike: NDArray[np.bool_]) -> list[list[int]]:
@@ -32,25 +32,40 @@ def groups(ranks: NDArray[np.float64], alike: NDArray[np.bool_]) -> list[list[in
     alike : ndarray of bool, shape (m, m)
         Symmetric.
     """
-    order = np.argsort(ranks, kind="stable").tolist()
+    order: list[int] = np.argsort(ranks, kind="stable").tolist()
     found: list[list[int]] = []
     for start in range(len(order)):
-        run = [order[start]]
-        for one in order[start + 1 :]:
-            if not alike[one, run].all():
-                break
-            run.append(one)
-        if len(run) > 1 and not any(set(run) <= set(group) for group in found):
+        run = _run(order[start:], alike)
+        if len(run) > 1 and not _covered(run, found):
             found.append(run)
-    for start, one in enumerate(order):
-        for other in order[start + 1 :]:
-            if alike[one, other] and not any({one, other} <= set(group) for group in found):
-                group = [one, other]
-                for c in order:
-                    if c not in group and alike[c, group].all():
-                        group.append(c)
-                found.append(sorted(group, key=order.index))
+    for pair in combinations(order, 2):
+        if alike[pair] and not _covered(pair, found):
+            found.append(_filled(pair, order, alike))
     return [group for group in found if not any(set(group) < set(other) for other in found)]
+
+
+def _run(order: list[int], alike: NDArray[np.bool_]) -> list[int]:
+    """Return the longest beginning of `order` in which all are alike."""
+    run = order[:1]
+    for one in order[1:]:
+        if not alike[one, run].all():
+            break
+        run.append(one)
+    return run
+
+
+def _filled(pair: tuple[int, int], order: list[int], alike: NDArray[np.bool_]) -> list[int]:
+    """Return a pair and, from the best on, each that is alike with all taken before it."""
+    group = list(pair)
+    for one in order:
+        if one not in group and alike[one, group].all():
+            group.append(one)
+    return sorted(group, key=order.index)
+
+
+def _covered(some: Iterable[int], found: list[list[int]]) -> bool:
+    """Say whether one group holds all of some candidates."""
+    return any(set(some) <= set(group) for group in found)
 
 
 def levels(spans: Sequence[tuple[float, float]], gap: float) -> list[int]:
@@ -120,7 +135,7 @@ def critical_difference(
             f"{m} names, mean_ranks {ranks.shape} and alike {same.shape}: sizes differ"
         )
     low, high = _ends(ranks)
-    pad = (high - low) * 0.02
+    pad = (high - low) * _PAD
     found = groups(ranks, same)
     spans = [(float(ranks[g].min()) - pad / 2, float(ranks[g].max()) + pad / 2) for g in found]
     level = levels(spans, pad)
@@ -132,31 +147,46 @@ def critical_difference(
     ax.set_axis_off()
     ax.set(xlim=(low - pad, high + pad), ylim=(-under - _LINE * rows, above))
 
-    ax.plot([low, high], [0, 0], color=BLACK, linewidth=1.2)
-    ticks = np.arange(low, high + 0.25, 1.0 if high - low < 14 else 2.0)
-    for tick in ticks:
-        ax.plot([tick, tick], [0, 0.06], color=BLACK, linewidth=1.0)
-        ax.text(tick, 0.09, f"{tick:g}", ha="center", va="bottom", fontsize=SMALL)
-    ax.text(
-        high + pad * 2, 0.09, plain(caption), ha="left", va="bottom", fontsize=SMALL, color=GREY
-    )
+    _line(ax, low, high, caption)
     if distance is not None:
         _ruler(ax, low, distance, high)
-
     order = np.argsort(ranks, kind="stable").tolist()
-    for place, one in enumerate(order):
-        left = place < rows
-        row = place if left else m - 1 - place
-        y, side = -under - _LINE * (row + 0.4), low - pad * 2 if left else high + pad * 2
-        ax.plot([ranks[one]] * 2 + [side], [0, y, y], color=GREY, linewidth=0.8, clip_on=False)
-        label = f"{names[one]}  {ranks[one]:.2f}" if left else f"{ranks[one]:.2f}  {names[one]}"
-        x = side - pad / 2 if left else side + pad / 2
-        ax.text(x, y, plain(label), ha="right" if left else "left", va="center", fontsize=NORMAL)
+    _labels(ax, [(names[one], float(ranks[one])) for one in order], under, (low, high))
     for group, (start, end), place in zip(found, spans, level, strict=True):
         y = -0.12 - _BAR * place
         ax.plot([start, end], [y, y], color=BLUE, linewidth=3.2, solid_capstyle="butt")
         ax.plot(ranks[group], [y] * len(group), "o", color=BLUE, markersize=5.5)
     return ax
+
+
+def _line(ax: Axes, low: float, high: float, caption: str) -> None:
+    """Draw the line of mean ranks with its ticks and caption."""
+    pad = (high - low) * _PAD
+    ax.plot([low, high], [0, 0], color=BLACK, linewidth=1.2)
+    for tick in np.arange(low, high + 0.25, 1.0 if high - low < 14 else 2.0):
+        ax.plot([tick, tick], [0, 0.06], color=BLACK, linewidth=1.0)
+        ax.text(tick, 0.09, f"{tick:g}", ha="center", va="bottom", fontsize=SMALL)
+    ax.text(
+        high + pad * 2, 0.09, plain(caption), ha="left", va="bottom", fontsize=SMALL, color=GREY
+    )
+
+
+def _labels(
+    ax: Axes, best_first: list[tuple[str, float]], under: float, ends: tuple[float, float]
+) -> None:
+    """Write names and mean ranks below the line: the better half left, the others right."""
+    rows = -(-len(best_first) // 2)
+    pad = (ends[1] - ends[0]) * _PAD
+    for place, (name, rank) in enumerate(best_first):
+        if place < rows:
+            row, side, x, align = place, ends[0] - pad * 2, -pad / 2, "right"
+            label = f"{name}  {rank:.2f}"
+        else:
+            row, side, x, align = len(best_first) - 1 - place, ends[1] + pad * 2, pad / 2, "left"
+            label = f"{rank:.2f}  {name}"
+        y = -under - _LINE * (row + 0.4)
+        ax.plot([rank] * 2 + [side], [0, y, y], color=GREY, linewidth=0.8, clip_on=False)
+        ax.text(side + x, y, plain(label), ha=align, va="center", fontsize=NORMAL)
 
 
 def _ends(ranks: NDArray[np.float64]) -> tuple[float, float]:

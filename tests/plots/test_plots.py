@@ -264,6 +264,6 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
             monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = bayesian_signed_rank_test([1, 2, 3], [2, 2, 4], draws=100)
-    with pytest.raises(MissingExtraError, match=r"pip install 'racer\[plot\]'") as caught:
+    with pytest.raises(MissingExtraError, match=r"pip install 'racer-tuning\[plot\]'") as caught:
         result.plot()
     assert isinstance(caught.value, ImportError)

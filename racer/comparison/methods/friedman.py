@@ -31,75 +31,54 @@ from racer.stats.posthoc import mean_rank_scale
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from racer.comparison.data import Posthoc as Name
+    from racer.comparison.data import Posthoc
     from racer.comparison.scores import Scores
     from racer.stats.multiplicity import Correction
 
-__all__ = ["POSTHOCS", "friedman"]
 
-
-class Posthoc(NamedTuple):
-    """A post-hoc comparison: in words, its correction, and its sources."""
+class PairTest(NamedTuple):
+    """A test of pairs: in words, its correction, and its sources."""
 
     title: str
     correction: Correction | None
     references: tuple[str, ...]
 
 
-POSTHOCS: dict[Name, Posthoc] = {
-    "wilcoxon-holm": Posthoc(
+POSTHOCS: dict[Posthoc, PairTest] = {
+    "wilcoxon-holm": PairTest(
         "Wilcoxon's signed-rank test, Holm's correction", "holm", ("wilcoxon1945", "holm1979")
     ),
-    "wilcoxon-hochberg": Posthoc(
+    "wilcoxon-hochberg": PairTest(
         "Wilcoxon's signed-rank test, Hochberg's correction",
         "hochberg",
         ("wilcoxon1945", "hochberg1988"),
     ),
-    "wilcoxon-shaffer": Posthoc(
+    "wilcoxon-shaffer": PairTest(
         "Wilcoxon's signed-rank test, Shaffer's correction",
         "shaffer",
         ("wilcoxon1945", "shaffer1986"),
     ),
-    "nemenyi": Posthoc("Nemenyi's test", None, ("nemenyi1963",)),
-    "conover": Posthoc("Conover's test, Holm's correction", "holm", ("conover1999", "holm1979")),
+    "nemenyi": PairTest("Nemenyi's test", None, ("nemenyi1963",)),
+    "conover": PairTest("Conover's test, Holm's correction", "holm", ("conover1999", "holm1979")),
 }
 _ALL_PAIRS = ("nemenyi", "wilcoxon-shaffer")
+_BY_RANKS = ("nemenyi", "conover")  # of the Friedman test, on complete data sets
 
 
 def friedman(scores: Scores, settings: Settings) -> Analysis:
     """Test whether all are alike by Iman and Davenport's F, then compare pairs."""
     refuse(settings, "friedman", "rope", "local_rope")
-    name = settings.posthoc or "wilcoxon-holm"
-    if name not in POSTHOCS:
-        raise SettingError(f"posthoc={name!r}: choose from {', '.join(POSTHOCS)}")
-    if settings.control is not None and name in _ALL_PAIRS:
-        raise SettingError(
-            f"posthoc={name!r} is for all pairs: with a control choose 'wilcoxon-holm', "
-            "'wilcoxon-hochberg' or 'conover'"
-        )
+    name = _checked(settings)
     posthoc, names = POSTHOCS[name], scores.algorithms
     costs = complete_costs(scores, "the Friedman test")
     test = friedman_test(costs)
+    used = costs if name in _BY_RANKS else scores.costs
     pairs = compared(len(names), settings.control)
-    if name == "nemenyi":
-        p_values = _nemenyi(costs, pairs)
-    elif name == "conover":
-        if len(costs) < 2:
-            raise ScoresError(
-                "posthoc='conover' needs two data sets with scores of all algorithms, there is one"
-            )
-        table = conover_posthoc(costs).p_values
-        p_values = np.array([table[pair] for pair in pairs])
-    else:
-        p_values = np.array(
-            [signed_rank_test(scores.costs[:, i], scores.costs[:, j]).p_value for i, j in pairs]
-        )
-    adjusted = adjust(p_values, posthoc.correction, n_candidates=len(names))
-    # the test of one pair that there is needs no other before it
-    open_gate = len(names) == 2 or test.f_p_value <= settings.alpha
-    used = costs if name in ("nemenyi", "conover") else scores.costs
+    p_values = adjust(_p_values(name, used, pairs), posthoc.correction, n_candidates=len(names))
+    rejected = test.f_p_value <= settings.alpha
+    open_gate = rejected or len(names) == 2  # the only pair's test needs no other before it
     rows = []
-    for (i, j), p_value in zip(pairs, adjusted.tolist(), strict=True):
+    for (i, j), p_value in zip(pairs, p_values.tolist(), strict=True):
         first, second = (i, j) if _leads(test.mean_ranks, used, name, i, j) else (j, i)
         rows.append(
             {
@@ -114,7 +93,7 @@ def friedman(scores: Scores, settings: Settings) -> Analysis:
     notes = left_out(scores)
     if not open_gate:
         notes.append("As all may be alike, no algorithm is called better than another.")
-    if used is scores.costs and not scores.complete.all():
+    if name not in _BY_RANKS and not scores.complete.all():
         notes.append("Wilcoxon's tests use all data sets on which both of a pair have a score.")
     return Analysis(
         title=f"Friedman test (Iman-Davenport F), then {posthoc.title}",
@@ -124,18 +103,44 @@ def friedman(scores: Scores, settings: Settings) -> Analysis:
         meaning=f"an adjusted p-value of at most {settings.alpha:g}",
         references=("demsar2006", "friedman1937", "iman1980", *posthoc.references),
         notes=notes,
-        omnibus=Omnibus(
-            "Iman-Davenport F", test.f_statistic, test.f_p_value, test.f_p_value <= settings.alpha
-        ),
+        omnibus=Omnibus("Iman-Davenport F", test.f_statistic, test.f_p_value, rejected),
         details=test,
     )
 
 
+def _checked(settings: Settings) -> Posthoc:
+    name = settings.posthoc or "wilcoxon-holm"
+    if name not in POSTHOCS:
+        raise SettingError(f"posthoc={name!r}: choose from {', '.join(POSTHOCS)}")
+    if settings.control is not None and name in _ALL_PAIRS:
+        raise SettingError(
+            f"posthoc={name!r} is for all pairs: with a control choose 'wilcoxon-holm', "
+            "'wilcoxon-hochberg' or 'conover'"
+        )
+    return name
+
+
+def _p_values(
+    name: Posthoc, costs: NDArray[np.float64], pairs: list[tuple[int, int]]
+) -> NDArray[np.float64]:
+    """Return the p-value of each pair, before any correction."""
+    if name == "nemenyi":
+        return _nemenyi(costs, pairs)
+    if name == "conover":
+        if len(costs) < 2:
+            raise ScoresError(
+                "posthoc='conover' needs two data sets with scores of all algorithms, there is one"
+            )
+        table = conover_posthoc(costs).p_values
+        return np.array([table[pair] for pair in pairs])
+    return np.array([signed_rank_test(costs[:, i], costs[:, j]).p_value for i, j in pairs])
+
+
 def _leads(
-    mean_ranks: NDArray[np.float64], costs: NDArray[np.float64], name: str, i: int, j: int
+    mean_ranks: NDArray[np.float64], costs: NDArray[np.float64], name: Posthoc, i: int, j: int
 ) -> bool:
-    """Say whether the first of a pair leads, by what its post-hoc compares."""
-    if name in ("nemenyi", "conover"):
+    """Say whether the first of a pair leads, by what its post-hoc test compares."""
+    if name in _BY_RANKS:
         return bool(mean_ranks[i] <= mean_ranks[j])
     test = signed_rank_test(costs[:, i], costs[:, j])
     gap = test.rank_sum_better - test.rank_sum_worse
@@ -143,7 +148,7 @@ def _leads(
 
 
 def _nemenyi(costs: NDArray[np.float64], pairs: list[tuple[int, int]]) -> NDArray[np.float64]:
-    """P-values by the law of the studentised range (Demsar 2006, section 3.2.2)."""
+    """Return p-values by the law of the studentised range (Demsar 2006, section 3.2.2)."""
     from scipy.stats import studentized_range  # noqa: PLC0415
 
     sums, _ = rank_sums(costs, maximize=False, min_blocks=1)
