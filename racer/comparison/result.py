@@ -10,6 +10,7 @@ from racer.comparison.data import ComparisonData
 from racer.comparison.render.cite import bibtex
 from racer.comparison.render.prose import computed
 from racer.comparison.render.sections import sections
+from racer.comparison.render.tables import latex_table, markdown_table
 from racer.comparison.render.terminal import as_text
 from racer.comparison.section import Section
 from racer.errors import SettingError
@@ -109,12 +110,14 @@ class Comparison(ComparisonData):
         return replace(self, added=(*self.added, section))
 
     def to_markdown(self) -> str:
-        """Return what was compared, ranking, pairs and notes as Markdown."""
-        return "\n\n".join(text for section in self.sections for text in section.markdown)
+        """Return what was compared, ranking, pairs, notes and sections added as Markdown."""
+        pieces = [piece for section in self.sections for piece in section.markdown]
+        return "\n\n".join(p if isinstance(p, str) else markdown_table(p) for p in pieces)
 
     def to_latex(self) -> str:
-        r"""Return the ranking and the pairs as two tables, for ``\usepackage{booktabs}``."""
-        return "\n\n".join(text for section in self.sections for text in section.latex)
+        r"""Return ranking, pairs and sections added as tables, for ``\usepackage{booktabs}``."""
+        pieces = [piece for section in self.sections for piece in section.latex]
+        return "\n\n".join(p if isinstance(p, str) else latex_table(*p) for p in pieces)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but `details` and `added` as what JSON can hold; what is not finite is None."""

@@ -9,8 +9,6 @@ from racer.comparison.render.tables import (
     bullets,
     escape_latex,
     escape_markdown,
-    latex_table,
-    markdown_table,
     sentences,
 )
 from racer.errors import SettingError
@@ -37,10 +35,10 @@ class Section:
     ----------
     terminal : sequence of str or DataFrame
         Lines and tables.
-    markdown : sequence of str
-        Paragraphs of Markdown, each a table, a list or text.
-    latex : sequence of str
-        Paragraphs of LaTeX.
+    markdown : sequence of str or DataFrame
+        Paragraphs of Markdown, and tables.
+    latex : sequence of str, or of pairs of a DataFrame and its caption
+        Paragraphs of LaTeX, and tables; a caption is a list of sentences, which are escaped.
     prose : sequence of str
         Sentences.
     pictures : dict of str to callable
@@ -62,8 +60,8 @@ class Section:
     """
 
     terminal: Sequence[str | pd.DataFrame] = ()
-    markdown: Sequence[str] = ()
-    latex: Sequence[str] = ()
+    markdown: Sequence[str | pd.DataFrame] = ()
+    latex: Sequence[str | tuple[pd.DataFrame, Sequence[str]]] = ()
     prose: Sequence[str] = ()
     pictures: Mapping[str, Draw] = field(default_factory=dict)
 
@@ -104,10 +102,10 @@ class Section:
             terminal=[f"\n{title}", *tables, *(f"- {note}" for note in notes)],
             markdown=[
                 f"**{escape_markdown(title)}**",
-                *map(markdown_table, tables),
+                *tables,
                 *([bullets(notes)] if notes else []),
             ],
-            latex=[latex_table(each, said) for each in tables] or [escape_latex(sentences(said))],
+            latex=[(each, said) for each in tables] or [escape_latex(sentences(said))],
             prose=prose,
             pictures=pictures or {},
         )

@@ -9,8 +9,6 @@ from racer.comparison.render import picture, prose
 from racer.comparison.render.tables import (
     bullets,
     escape_markdown,
-    latex_table,
-    markdown_table,
     shown,
 )
 from racer.comparison.section import Section
@@ -45,8 +43,8 @@ def _ranking(comparison: ComparisonData) -> Section:
     frame, title = comparison.ranking, f"Ranking by {comparison.order}"
     return Section(
         terminal=[f"\n{title}", frame],
-        markdown=[markdown_table(frame)],
-        latex=[latex_table(frame, [f"{title}. {comparison.title}", *_facts(comparison)])],
+        markdown=[frame],
+        latex=[(frame, [f"{title}. {comparison.title}", *_facts(comparison)])],
         prose=[prose.ranked(comparison)],
         pictures=picture.of_ranking(comparison),
     )
@@ -57,8 +55,8 @@ def _pairs(comparison: ComparisonData) -> Section:
     caption = [f"Pairs of algorithms. {comparison.title}; {better}", *comparison.explained]
     return Section(
         terminal=["Pairs", frame, better],
-        markdown=[markdown_table(frame)],
-        latex=[latex_table(frame, caption)],
+        markdown=[frame],
+        latex=[(frame, caption)],
         prose=[prose.leader(comparison), prose.decided(comparison)],
         pictures=picture.of_pairs(comparison),
     )
