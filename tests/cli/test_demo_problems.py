@@ -1,5 +1,8 @@
 """The demo's problems and configurations are what they say."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -52,3 +55,11 @@ def test_a_run_repeats_and_pays_for_its_budget_only(seed, monkeypatch):
 
     monkeypatch.setattr("racer.cli.demo.differential_evolution.EVALUATIONS_PER_DIMENSION", 2000)
     assert evaluate(config, problem, seed) <= first
+
+
+def test_workers_load_no_more_than_the_problems():
+    code = "import sys, racer.cli.demo; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "racer.cli.demo.problems" in loaded
+    assert not loaded & {"racer.cli.commands", "racer.run", "click", "rich", "pandas", "sqlite3"}
