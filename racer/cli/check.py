@@ -15,8 +15,6 @@ from racer.store.check import check_store
 if TYPE_CHECKING:
     from racer.store.check import Report
 
-__all__ = ["check"]
-
 
 @click.command()
 @click.argument("store", type=click.Path())
@@ -41,6 +39,7 @@ def check(store: str) -> None:
 
 
 def _lines(report: Report) -> list[tuple[str, str]]:
+    """Return what a store holds, as names and values."""
     most_first = sorted(report.statuses.items(), key=lambda item: -item[1])
     by_status = ", ".join(f"{count} {status}" for status, count in most_first)
     lines = [
@@ -75,7 +74,7 @@ def _lines(report: Report) -> list[tuple[str, str]]:
 
 
 def _space(written: Any) -> str:
-    """Return a space in a line; its repair hook, of which the file knows nothing, is left out."""
+    """Return a space in one line, without its repair hook, which is not in the file."""
     try:
         return repr(Space.from_json({**written, "repair": False}))
     except (SettingError, TypeError):  # a damaged one

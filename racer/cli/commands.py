@@ -8,8 +8,6 @@ from racer.cli.check import check
 from racer.cli.compare import compare_command
 from racer.cli.demo.command import demo
 
-__all__ = ["main"]
-
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="racer-tuning")

@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 
     from racer.comparison.result import Comparison
 
-__all__ = ["compare_command"]
-
 
 class Refused(click.ClickException):
-    """What was given cannot be compared."""
+    """The arguments or the table cannot be used."""
 
     exit_code = 2
 

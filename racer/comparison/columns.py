@@ -22,7 +22,7 @@ _FOLD = ("fold", "run", "repetition", "repeat", "replicate", "seed", "cvfold")
 
 
 class Columns(NamedTuple):
-    """Names of columns, where the user gives them; None: to be found out."""
+    """The names of the columns with each role; None: not given, or not there."""
 
     data_set: str | None = None
     algorithm: str | None = None
@@ -112,7 +112,7 @@ def _long(frame: pd.DataFrame, found: Columns) -> Columns:
 def called(
     frame: pd.DataFrame, known: Sequence[str], taken: Sequence[str | None] = ()
 ) -> str | None:
-    """Return the first column with one of the known names, but for those taken."""
+    """Return the first column with one of the known names, except those taken."""
     for name in map(str, frame.columns):
         short = "".join(c for c in name.lower() if c not in " -_.")
         if short in known and name not in taken:
@@ -128,7 +128,7 @@ def is_numeric(column: pd.Series[Any]) -> bool:
 
 
 def _names(column: pd.Series[Any]) -> bool:
-    """Say whether a column of text holds names: with numbers in it, it is scores gone wrong."""
+    """Say whether a column holds names; one of text with numbers in it holds scores gone wrong."""
     import pandas as pd  # noqa: PLC0415
 
     if is_numeric(column):

@@ -66,7 +66,7 @@ def compare(
     method : str
         "bayesian-friedman": mean ranks, and statements that hold jointly. "friedman": Iman and
         Davenport's F, then `posthoc`. "signed-rank": the Bayesian signed-rank test of each pair.
-        "bradley-terry" and "plackett-luce": models of who beats whom, and of whole rankings.
+        "bradley-terry" and "plackett-luce": models of pairwise wins, and of whole rankings.
         "auto" chooses, and `Comparison.reason` says why.
     maximize : bool
         Larger is better.
@@ -175,6 +175,7 @@ def compare(
 
 
 def _rope(rope: float | None, method: Method) -> float | None:
+    """Return the half-width given, checked as far as it is the same for all methods."""
     if rope is None:
         return None
     if method == "auto":
@@ -188,6 +189,7 @@ def _rope(rope: float | None, method: Method) -> float | None:
 
 
 def _control(control: Any, table: Scores) -> int | None:
+    """Return the column of the control."""
     if control is None:
         return None
     if control not in table.algorithms:
@@ -198,7 +200,7 @@ def _control(control: Any, table: Scores) -> int | None:
 
 
 def _choose(table: Scores) -> tuple[str, str]:
-    """Return a method, and why."""
+    """Return the method for ``method="auto"``, and why."""
     cells = table.costs.size
     if table.n_failed:
         return "plackett-luce", (
@@ -223,7 +225,7 @@ def _choose(table: Scores) -> tuple[str, str]:
 
 
 def _ties(table: Scores) -> tuple[int, int]:
-    """Return how many comparisons of two algorithms on a data set tie, and how many there are."""
+    """Return how many comparisons of two algorithms on a data set tie, of how many."""
     ties = met = 0
     for row in table.costs:
         known = row[~np.isnan(row)]
@@ -234,7 +236,7 @@ def _ties(table: Scores) -> tuple[int, int]:
 
 
 def _counted(table: Scores) -> list[str]:
-    """Say what gaps, folds and ties there are."""
+    """Return notes on missing scores, folds and ties."""
     notes = []
     if table.n_missing:
         notes.append(f"{table.n_missing} of {table.costs.size} scores are missing.")

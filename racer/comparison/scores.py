@@ -28,7 +28,7 @@ _TOLERANCE = 1e-9  # relative: what differs by less is a tie, whatever the metho
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What is compared: costs, smaller is better.
+    """The scores to compare, as costs: smaller is better.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Scores:
         Over folds; NaN where unknown, inf where it failed. What differs by no more than one part
         in 1e9 is made equal.
     runs : ndarray, shape (n, r, K)
-        The costs as given; r = 1 without folds.
+        The costs as given, by fold; r = 1 without folds.
     n_uneven : int
         Cells with fewer folds than another algorithm has on the same data set.
     over_folds : str
@@ -53,7 +53,7 @@ class Scores:
     over_folds: str = "average"
 
     def by_medians(self) -> Scores:
-        """Return them with the medians over folds as costs."""
+        """Return the same scores with medians over folds as costs."""
         medians = median_of_runs(self.runs)[:, 0]
         return replace(self, costs=np.array(list(map(_snapped, medians))), over_folds="median")
 
@@ -116,7 +116,7 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with columns named by strings, named levels of its index among them."""
+    """Return the table with strings as names of its columns, and named levels of its index as columns."""
     named = [name for name in frame.index.names if name is not None]
     if named:
         overlap = [str(name) for name in named if name in frame.columns]
@@ -140,7 +140,8 @@ def _label(value: object) -> str:
     return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
-def _labels(frame: pd.DataFrame, names: Sequence[str]) -> None:
+def _check_labels(frame: pd.DataFrame, names: Sequence[str]) -> None:
+    """Raise if a column of labels has a gap."""
     for name in names:
         if frame[name].isna().any():
             row = int(np.flatnonzero(frame[name].isna())[0])
@@ -169,7 +170,7 @@ def _numbers(
 def _not_a_number(
     column: pd.Series[Any], name: str, data_sets: Sequence[object] | None
 ) -> ScoresError:
-    """Say which value of a column is to blame: the first that does not even look like a number."""
+    """Return the error for a column; it names the first value that does not even look like a number."""
     import pandas as pd  # noqa: PLC0415
 
     others = [
@@ -203,13 +204,13 @@ def number_in(text: str) -> float | None:
 
 
 def _widened(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
-    """Turn a long table round: index (data set, fold), a column per algorithm."""
+    """Turn a long table into a wide one: index (data set, fold), a column per algorithm."""
     import pandas as pd  # noqa: PLC0415
 
     data_set, algorithm, score = (str(found[place]) for place in (0, 1, 3))
     fold = found.fold or "\0fold"
     keys = [data_set, algorithm] if found.fold is None else [data_set, algorithm, fold]
-    _labels(frame, keys)
+    _check_labels(frame, keys)
     labels = pd.DataFrame({name: [_label(value) for value in frame[name]] for name in keys})
     again = labels[labels.duplicated()]
     if len(again):
@@ -230,7 +231,7 @@ def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415
 
     keys = [name for name in (found.data_set, found.fold) if name is not None]
-    _labels(frame, keys)
+    _check_labels(frame, keys)
     data_sets = range(len(frame)) if found.data_set is None else frame[found.data_set]
     if found.data_set is None and found.fold is not None:
         raise ScoresError(
@@ -250,6 +251,7 @@ def _labelled(frame: pd.DataFrame, found: Columns) -> pd.DataFrame:
 
 
 def _scores(wide: pd.DataFrame, *, maximize: bool) -> Scores:
+    """Return the scores of a table with index (data set, fold) and a column per algorithm."""
     algorithms = tuple(str(name) for name in wide.columns)
     if len(algorithms) < 2:
         raise ScoresError(
@@ -275,7 +277,7 @@ def _scores(wide: pd.DataFrame, *, maximize: bool) -> Scores:
 
 
 def _snapped(row: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Make costs equal that follow each other within the tolerance."""
+    """Return costs in which those that differ by no more than the tolerance are equal."""
     order = np.argsort(row, kind="stable")  # NaN last
     snapped = row.copy()
     for before, here in pairwise(order):

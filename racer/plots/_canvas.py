@@ -1,4 +1,4 @@
-"""What all pictures share: axes to draw on, and colours."""
+"""Axes to draw on, colours and legends, for all pictures."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ def require() -> None:
 
 
 def plain(text: str) -> str:
-    """Return text in which a dollar is a dollar, and begins no formula."""
+    """Return text in which a dollar sign does not begin a formula."""
     return text.replace("$", r"\$")
 
 
 def clear(ax: Axes, *keep: str) -> None:
-    """Remove the frame but for the sides named."""
+    """Remove the frame except for the sides named."""
     for side in ("left", "right", "top", "bottom"):
         ax.spines[side].set_visible(side in keep)

@@ -23,8 +23,8 @@ _PAD = 0.02  # of the length of the line
 def groups(ranks: NDArray[np.float64], alike: NDArray[np.bool_]) -> list[list[int]]:
     """Return groups of candidates all alike, best first, so that each pair alike is in one.
 
-    First the longest runs of neighbours on the line; then, as being alike need not carry over
-    from neighbour to neighbour, a group for each pair that is left, filled up.
+    First the longest runs of neighbours on the line; then, as being alike is not transitive, a
+    group for each pair that is left, filled up.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def critical_difference(
 ) -> Axes:
     """Draw mean ranks on a line, with bars over candidates that are not told apart.
 
-    A bar has a dot at each candidate that it covers, and says nothing of others that it passes.
+    A bar has a dot at each candidate that it covers; it says nothing of others that it passes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How probabilities of winning change with the budget."""
+"""Probabilities of winning over the budget."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from racer.plots._canvas import COLOURS, MARKERS, SMALL, axes, clear, legend, pl
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-__all__ = ["evolution"]
 
 
 def evolution(frame: pd.DataFrame, *, caption: str = "budget", ax: Axes | None = None) -> Axes:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["intervals"]
-
 # what was decided: its colour, its marker, and whether that is filled
 STYLES = {
     "better": (BLUE, "o", True),
@@ -64,7 +62,7 @@ def intervals(
     notes : sequence of str, optional
         Written on the right of each line, under `notes_title`.
     reference : float, optional
-        A value to hold them against.
+        A value to compare them with.
     rope : pair of float, optional
         The region of practical equivalence, shaded.
     caption : str

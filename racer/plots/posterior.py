@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-__all__ = ["posterior"]
-
 
 def posterior(
     draws: ArrayLike,
@@ -25,7 +23,7 @@ def posterior(
     above: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a histogram of draws, what lies below and above a reference in two colours.
+    """Draw a histogram of draws, in two colours below and above a reference.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether what was seen lies where the model would put it."""
+"""A predictive check: how many counts lie within the intervals that a model predicts."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["predictive_check"]
-
 
 def predictive_check(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw the share of counts within predictive intervals against the level of these.
+    """Draw the fraction of counts within predictive intervals against their level.
 
-    A model that fits stays on or above the diagonal, but for chance; above it because counts
-    are whole numbers, and because they are those that the model was fitted to.
+    A model that fits stays on or above the diagonal, except by chance; above it because counts
+    are whole numbers, and because the model was fitted to them.
 
     Parameters
     ----------

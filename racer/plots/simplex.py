@@ -1,4 +1,4 @@
-"""Draws of three shares that sum to one, as points of a triangle."""
+"""Draws of three proportions that sum to one, as points of a triangle."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-__all__ = ["simplex"]
-
 _TOP = np.sqrt(0.75)
 _MOST = 4000  # points drawn
 
@@ -28,7 +26,7 @@ def simplex(
     band: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a posterior of three shares as a cloud in a triangle.
+    """Draw a posterior of three proportions as a cloud in a triangle.
 
     Parameters
     ----------
@@ -38,7 +36,7 @@ def simplex(
         At the corners.
     band : float, optional
         The regions told apart are those where right less left, plus one, over two is below
-        1/2 - band, between, above 1/2 + band. By default: where each share is the largest.
+        1/2 - band, between, above 1/2 + band. By default: where each proportion is the largest.
     ax : matplotlib Axes, optional
 
     Returns

@@ -1,4 +1,4 @@
-"""What came of a race, and which algorithm is better, for a person to read."""
+"""The result of a race, for a person to read."""
 
 from racer.report.summary import print_summary
 

@@ -1,4 +1,4 @@
-"""The end of a race on a terminal: winner, survivors, what was saved."""
+"""The result of a race on a terminal: winner, survivors, evaluations saved."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from racer.racing.result import RaceResult
-
-__all__ = ["print_summary"]
 
 
 def print_summary(result: RaceResult, console: Console, *, blocks: int | None = None) -> None:
@@ -50,10 +48,10 @@ def print_summary(result: RaceResult, console: Console, *, blocks: int | None = 
     if result.ended == Ended.INTERRUPTED:
         return
     full = len(result.configs) * (blocks or len(result.blocks))
-    share = 1.0 - result.evaluations / full if full else 0.0
+    saved = 1.0 - result.evaluations / full if full else 0.0
     console.print(
         f"{result.evaluations} evaluations instead of {full} "
-        f"(every candidate on every instance): {share:.0%} saved.",
+        f"(every candidate on every instance): {saved:.0%} saved.",
         highlight=False,
         soft_wrap=True,
     )

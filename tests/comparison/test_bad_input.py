@@ -50,7 +50,7 @@ ANSWERED = {
     "two algorithms": wide(RANDOM),
     "true and false": wide(RANDOM > 0),
     "many algorithms, few data sets": wide(
-        np.random.default_rng(1).normal(size=(3, 12)), "ABCDEFGHIJKL"
+        np.random.default_rng(1).normal(size=(3, 9)), "ABCDEFGHI"
     ),
     "markup for names": pd.DataFrame(
         RANDOM, columns=["[bold]a|b_c$\\frac$&%#{}~^\\[/bold]", "<script>*`\n`*"]

@@ -1,4 +1,4 @@
-"""`racer demo`: the main job on real input."""
+"""`racer demo`: a race of real configurations."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from racer.report.summary import print_summary
 from racer.run.progress import Progress
 from racer.run.race import race
 
-__all__ = ["demo"]
-
 
 @click.command()
 @click.option("--candidates", type=click.IntRange(2, 1279), default=40, show_default=True)
@@ -32,7 +30,7 @@ __all__ = ["demo"]
     type=click.Choice(list(DECIDERS)),
     default="bayesian-friedman",
     show_default=True,
-    help="Who says which configurations may go.",
+    help="The procedure that eliminates configurations.",
 )
 @click.option(
     "--jobs",

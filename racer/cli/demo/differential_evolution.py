@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from racer.cli.demo.problems import Problem
 
-__all__ = ["configurations", "evaluate"]
-
 CHOICES: dict[str, tuple[Any, ...]] = {
     "strategy": ("best1bin", "best2bin", "rand1bin", "randtobest1bin", "currenttobest1bin"),
     "popsize": (3, 5, 8, 15),

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["BOUND", "Problem", "problems"]
-
 BOUND = 5.0  # every coordinate lies in [-BOUND, BOUND]
 
 

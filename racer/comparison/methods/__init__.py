@@ -1,1 +1,1 @@
-"""The methods of `racer.compare`: each makes of scores a ranking, pairs and what was done."""
+"""The methods of `racer.compare`: each turns scores into a ranking, decisions on pairs, and notes."""

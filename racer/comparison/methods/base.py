@@ -1,4 +1,4 @@
-"""What all methods of `racer.compare` share: settings, what they return, words for counts."""
+"""The settings and the result of a method of `racer.compare`, and helpers for all methods."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Settings(NamedTuple):
-    """What the user asked for, checked."""
+    """The arguments of `racer.compare` that methods use, checked."""
 
     alpha: float
     rope: float | None
@@ -32,7 +32,7 @@ class Settings(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What a method makes of scores.
+    """The result of a method.
 
     Attributes
     ----------
@@ -41,11 +41,11 @@ class Analysis:
     ranking : DataFrame
         A row per algorithm, the best first, with the column `algorithm`.
     order : str
-        What the ranking is by.
+        What the ranking is by, in words.
     pairs : DataFrame
         A row per pair, with the columns `better`, `worse` and `decision`.
     meaning : str
-        What the decision "better" says.
+        What the decision "better" means.
     notes : list of str
         Sentences on what was done with the scores.
     references : tuple of str
@@ -94,7 +94,7 @@ def complete_costs(scores: Scores, method: str) -> NDArray[np.float64]:
 
 
 def left_out(scores: Scores) -> list[str]:
-    """Say how many data sets are left out for their gaps."""
+    """Return a note on data sets left out because scores are missing."""
     dropped = int((~scores.complete).sum())
     if not dropped:
         return []
@@ -115,7 +115,7 @@ def counts(costs: NDArray[np.float64], i: int, j: int) -> dict[str, int]:
 
 
 def decide(probability: float, in_rope: float, alpha: float) -> Decision:
-    """Return what is more probable than 1 - alpha: equivalent first, as it is the finer claim."""
+    """Return the decision more probable than 1 - alpha; equivalent, the finer claim, comes first."""
     if in_rope > 1.0 - alpha:
         return "equivalent"
     return "better" if probability > 1.0 - alpha else "undecided"
@@ -147,6 +147,6 @@ def refuse(settings: Settings, method: str, *names: str) -> None:
 
 
 def as_index(frame: pd.DataFrame, names: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    """Yield the columns of the pairs in a frame."""
+    """Yield the pairs of a frame as places in `names`."""
     for better, worse in zip(frame["better"], frame["worse"], strict=True):
         yield names.index(better), names.index(worse)

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from racer.comparison.data import Decision
     from racer.comparison.scores import Scores
 
-__all__ = ["bayesian_friedman"]
-
 
 def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
     """Rank by posterior mean ranks; accept the statements that hold together."""

@@ -1,4 +1,4 @@
-"""The Friedman test and what may follow it, as a method of `racer.compare`."""
+"""The Friedman test with its post-hoc tests, as a method of `racer.compare`."""
 
 from __future__ import annotations
 
@@ -109,6 +109,7 @@ def friedman(scores: Scores, settings: Settings) -> Analysis:
 
 
 def _checked(settings: Settings) -> Posthoc:
+    """Return the post-hoc test asked for."""
     name = settings.posthoc or "wilcoxon-holm"
     if name not in POSTHOCS:
         raise SettingError(f"posthoc={name!r}: choose from {', '.join(POSTHOCS)}")

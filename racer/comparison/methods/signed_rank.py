@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from racer.comparison.scores import Scores
     from racer.stats import BayesianSignedRankResult
 
-__all__ = ["signed_rank"]
-
 
 def signed_rank(scores: Scores, settings: Settings) -> Analysis:
     """Compare each pair by signs and sizes of differences; rank by the mean of theta."""
@@ -78,7 +76,7 @@ def signed_rank(scores: Scores, settings: Settings) -> Analysis:
 
 
 def _row(result: BayesianSignedRankResult, alpha: float, *, turned: bool) -> dict[str, Any]:
-    """Return what is known of a pair, seen from the second of them where `turned`."""
+    """Return the figures of a pair, where `turned` as seen from the second of them."""
     low, high = result.interval()
     estimate, lower, upper = result.estimate, result.lower, result.upper
     better, worse, least = result.better, result.worse, result.least[2]

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from racer.comparison.scores import Scores
     from racer.stats._sampling import Posterior
 
-__all__ = ["by_bradley_terry", "by_plackett_luce"]
-
 
 def _rope(settings: Settings) -> float:
+    """Return the half-width around a probability of 1/2."""
     rope = 0.05 if settings.rope is None else settings.rope
     if not is_real(rope) or not 0.0 <= rope < 0.5:
         raise SettingError(
@@ -47,6 +46,7 @@ def _pairs(
 
 
 def _trust(posterior: Posterior) -> list[str]:
+    """Return a warning where the chains have not converged."""
     if posterior.converged:
         return []
     broken = many(posterior.divergences, "divergence")
@@ -147,6 +147,7 @@ def by_plackett_luce(scores: Scores, settings: Settings) -> Analysis:
 
 
 def _tied(scores: Scores) -> bool:
+    """Say whether finite costs tie on a data set."""
     finite = np.where(np.isfinite(scores.costs), scores.costs, np.nan)
     ordered = np.sort(finite, axis=1)
     return bool((ordered[:, 1:] == ordered[:, :-1]).any())

@@ -9,8 +9,6 @@ from racer.errors import SettingError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["REFERENCES", "Reference", "bibtex", "in_prose"]
-
 
 class Reference(NamedTuple):
     """A publication: how prose calls it, its kind, and its BibTeX fields."""
