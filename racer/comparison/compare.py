@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from racer._checks import flag, is_real
+from racer._checks import check_fraction, flag, is_real
 from racer.comparison.columns import Columns
 from racer.comparison.data import LocalRope, Method, Posthoc
 from racer.comparison.methods.base import Analysis, Settings, many
@@ -18,7 +18,6 @@ from racer.comparison.result import Comparison
 from racer.comparison.scores import Scores, read_scores
 from racer.errors import SettingError
 from racer.seeding import check_seed
-from racer.stats._validation import check_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from racer._checks import check_draws
+from racer._numerics import one_blas_thread
 from racer.deciders.budgeted import check_limit, least, needed, used_after
 from racer.deciders.decider import Blocks, Drop, Verdict, best_of
 from racer.deciders.scores import By, block_scores, check_by
-from racer.stats._validation import check_draws
-from racer.stats.dirichlet import gamma_weights, one_blas_thread
+from racer.stats.dirichlet import gamma_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from racer._checks import check_draws, check_epsilon, check_fraction, check_strength
+from racer._numerics import one_blas_thread
 from racer.deciders.critical import CriticalWins
 from racer.deciders.decider import Blocks, Drop, Verdict, best_of, drop_losers
 from racer.deciders.ranking import RunningRanks
-from racer.stats._validation import check_draws, check_epsilon, check_fraction, check_strength
 from racer.stats.bayesian_friedman import gate_test
-from racer.stats.dirichlet import PairSums, one_blas_thread
+from racer.stats.dirichlet import PairSums
 from racer.stats.joint import order_statements, running_joint
 from racer.stats.sign import probability_indistinguishable
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from racer.stats.dirichlet import RowBuffer
+from racer._numerics import RowBuffer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

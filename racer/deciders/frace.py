@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from racer._checks import check_fraction
 from racer.deciders.critical import CriticalWins
 from racer.deciders.decider import Blocks, Drop, Verdict, best_of, drop_losers
 from racer.deciders.gate import friedman_gate, two_sided_sign
 from racer.deciders.ranking import RunningRanks
 from racer.errors import SettingError
-from racer.stats._validation import check_fraction
 from racer.stats.multiplicity import CORRECTIONS, Correction, adjust
 from racer.stats.posthoc import conover_p_values, mean_rank_scale
 

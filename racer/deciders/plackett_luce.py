@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import flag
+from racer._checks import check_draws, check_fraction, check_positive, flag
+from racer._numerics import RowBuffer, one_blas_thread
 from racer.deciders.decider import Blocks, Verdict, best_of
 from racer.deciders.gate import friedman_gate
 from racer.deciders.ranking import Order, RunningRanks
@@ -15,8 +16,6 @@ from racer.deciders.unlikely import chances, drop_unlikely
 from racer.stats._choice import ChoiceModel, Choices
 from racer.stats._sampling.mode import climb
 from racer.stats._strength import sum_to_zero
-from racer.stats._validation import check_draws, check_fraction, check_positive
-from racer.stats.dirichlet import RowBuffer, one_blas_thread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

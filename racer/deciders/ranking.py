@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer.stats.dirichlet import RowBuffer
+from racer._numerics import RowBuffer
 from racer.stats.friedman import RankSums
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from racer._numerics import one_blas_thread
 from racer.deciders.decider import Drop
 from racer.seeding import rng_for
 from racer.stats._sampling.importance import weigh
-from racer.stats.dirichlet import one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from racer._numerics import RowBuffer, one_blas_thread
 from racer.seeding import rng_for
-from racer.stats.dirichlet import RowBuffer, gamma_weights, one_blas_thread
+from racer.stats.dirichlet import gamma_weights
 from racer.stats.signed_rank import ROUNDING
 
 if TYPE_CHECKING:

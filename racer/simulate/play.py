@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from racer._checks import check_jobs, whole
+from racer._checks import check_epsilon, check_jobs, whole
 from racer.deciders.names import as_decider
 from racer.errors import SettingError
 from racer.racing.budget import Budget
 from racer.racing.race import Race
 from racer.seeding import check_seed, seed_for
-from racer.stats._validation import check_epsilon
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from racer._checks import flag, is_real, whole
+from racer._checks import as_floats, flag, is_real, whole
 from racer.errors import ScoresError, SettingError
 from racer.seeding import rng_for
-from racer.stats._validation import as_floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from racer._checks import is_real
+from racer._checks import as_floats, check_fraction, is_real
 from racer.errors import ScoresError, SettingError
-from racer.stats._validation import as_floats, check_fraction
 
 if TYPE_CHECKING:
     import pandas as pd

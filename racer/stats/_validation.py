@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer._checks import is_real, whole
-from racer.errors import ScoresError, SettingError
+from racer._checks import as_floats
+from racer.errors import ScoresError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -18,29 +18,6 @@ class Blocks(NamedTuple):
 
     costs: NDArray[np.float64]
     dropped: int
-
-
-def as_floats(values: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
-    """Return `values` as a float array with `ndim` dimensions."""
-    try:
-        if isinstance(values, np.ma.MaskedArray):  # masked is unknown
-            values = np.ma.filled(values.astype(np.float64), np.nan)
-        given = np.asarray(values)
-        kind = given.dtype.kind
-        odd = [value for value in given.flat if isinstance(value, str)] if kind == "O" else []
-        if kind == "O":  # NumPy knows None as NaN, but not what pandas has for it
-            known = [None if type(value).__name__ == "NAType" else value for value in given.flat]
-            given = np.array(known, dtype=object).reshape(given.shape)
-        if kind not in "biufO":
-            odd = given.ravel()[:1].tolist()
-        array = None if odd else given.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ScoresError(f"{name} must hold numbers only: {error}") from None
-    if array is None:
-        raise ScoresError(f"{name} must hold numbers only, not such as {odd[0]!r}")
-    if array.ndim != ndim:
-        raise ScoresError(f"{name} must have {ndim} dimension(s), not shape {array.shape}")
-    return array
 
 
 def complete_blocks(scores: ArrayLike, *, maximize: bool, min_blocks: int = 1) -> Blocks:
@@ -60,39 +37,6 @@ def complete_blocks(scores: ArrayLike, *, maximize: bool, min_blocks: int = 1) -
             f"at least {min_blocks} needed"
         )
     return Blocks(-complete if maximize else complete, dropped)
-
-
-def check_fraction(value: float, name: str, *, low: float = 0.0, high: float = 1.0) -> float:
-    """Return `value` if it lies strictly between `low` and `high`."""
-    if not is_real(value) or not low < value < high:
-        raise SettingError(f"{name}={value!r}: give a number between {low:g} and {high:g}")
-    return float(value)
-
-
-def check_epsilon(epsilon: float) -> float:
-    """Return `epsilon` if it is a half-width around 1/2: 0 <= epsilon < 1/2."""
-    if not is_real(epsilon) or not 0.0 <= epsilon < 0.5:
-        raise SettingError(f"epsilon={epsilon!r}: give a number from 0 (none) up to below 0.5")
-    return float(epsilon)
-
-
-def check_strength(strength: float, name: str = "strength") -> float:
-    """Return `strength` if it is a prior weight: finite and >= 0."""
-    if not is_real(strength) or not 0.0 <= strength < np.inf:
-        raise SettingError(f"{name}={strength!r}: give a finite number >= 0")
-    return float(strength)
-
-
-def check_positive(value: float, name: str) -> float:
-    """Return `value` if it is finite and > 0."""
-    if not is_real(value) or not 0.0 < value < np.inf:
-        raise SettingError(f"{name}={value!r}: give a finite number > 0")
-    return float(value)
-
-
-def check_draws(draws: int) -> int:
-    """Return `draws` if it is enough to estimate a probability from."""
-    return whole(draws, "draws", least=100)
 
 
 def check_connected(met: NDArray[np.float64], names: tuple[str, ...]) -> None:

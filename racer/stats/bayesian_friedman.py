@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from racer._checks import check_draws, check_fraction, check_strength
 from racer.seeding import check_seed, rng_for
-from racer.stats._validation import (
-    check_draws,
-    check_fraction,
-    check_strength,
-    complete_blocks,
-    frozen,
-)
+from racer.stats._validation import complete_blocks, frozen
 from racer.stats.friedman import RankSums, centred, chi_square, iman_davenport
 from racer.stats.ranks import ranks_of
 

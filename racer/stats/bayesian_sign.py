@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from racer._checks import check_epsilon, check_strength
 from racer.seeding import rng_for
 from racer.stats._pair import PosteriorOfPair
-from racer.stats._validation import check_epsilon, check_strength
 from racer.stats.sign import count, probability_better, quantile, three_way
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer._checks import is_real
+from racer._checks import check_draws, check_strength, is_real
 from racer.errors import SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._pair import PosteriorOfPair, paired
-from racer.stats._validation import check_draws, check_strength, frozen
+from racer.stats._validation import frozen
 from racer.stats.signed_rank import differences, signed_levels
 
 if TYPE_CHECKING:

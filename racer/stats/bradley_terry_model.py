@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from racer._checks import check_draws, check_positive
 from racer.errors import SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._sampling import Posterior, sample
 from racer.stats._sampling.summary import logistic, pair_frame, pairs, plot_pairs, shortest
 from racer.stats._strength import SCALES, Likelihood, ScalePrior, SigmaPrior, StrengthModel
-from racer.stats._validation import check_connected, check_draws, check_positive, frozen
+from racer.stats._validation import check_connected, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

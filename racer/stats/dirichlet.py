@@ -8,13 +8,11 @@ to the sums of the blocks before: what is known is never computed again.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from racer._numerics import RowBuffer
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
@@ -22,81 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["PairSums", "RowBuffer", "better_minus_worse", "gamma_weights", "one_blas_thread"]
-
 _CHUNK = 64
 _PATIENCE = 20  # blocks
-
-
-class RowBuffer:
-    """Rows of one width, appended in amortised constant time."""
-
-    def __init__(self, width: int, dtype: type[np.floating[Any]]) -> None:
-        self._rows = np.empty((16, width), dtype)
-        self._n = 0
-
-    def __len__(self) -> int:
-        return self._n
-
-    @property
-    def rows(self) -> NDArray[Any]:
-        """The rows so far, shape (n, width); a view."""
-        return self._rows[: self._n]
-
-    def append(self, row: NDArray[Any]) -> None:
-        """Append one row, shape (width,)."""
-        if self._n == len(self._rows):
-            self._grow(self._n + 1)
-        self._rows[self._n] = row
-        self._n += 1
-
-    def extend(self, rows: NDArray[Any]) -> None:
-        """Append rows, shape (k, width)."""
-        needed = self._n + len(rows)
-        if needed > len(self._rows):
-            self._grow(needed)
-        self._rows[self._n : needed] = rows
-        self._n = needed
-
-    def _grow(self, needed: int) -> None:
-        larger = np.empty((max(needed, 2 * self._n), self._rows.shape[1]), self._rows.dtype)
-        larger[: self._n] = self.rows
-        self._rows = larger
-
-    def keep(
-        self, *, rows: NDArray[np.intp] | None = None, columns: NDArray[np.intp] | None = None
-    ) -> None:
-        """Forget all rows, or all columns, but the given ones."""
-        kept = self.rows
-        if rows is not None:
-            kept = kept[rows]
-        if columns is not None:
-            kept = kept[:, columns]
-        self._rows = np.ascontiguousarray(kept)
-        self._n = len(kept)
-
-
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS to one thread for a while: for small products, waking others costs more.
-
-    Where other threads do the same meanwhile, BLAS has its threads back in the end: who finds it
-    limited neither limits it nor gives back.
-    """
-    found = [(library, library.get_num_threads()) for library in _blas().lib_controllers]
-    limited = [(library, n) for library, n in found if n > 1]
-    for library, _ in limited:
-        library.set_num_threads(1)
-    try:
-        yield
-    finally:
-        for library, n in limited:
-            library.set_num_threads(n)
 
 
 def gamma_weights(seed: int, block: int, draws: int) -> NDArray[np.float32]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer._checks import whole
+from racer._checks import check_draws, check_fraction, whole
 from racer.errors import SettingError
 from racer.seeding import check_seed
-from racer.stats._validation import check_draws, check_fraction, complete_blocks
+from racer.stats._validation import complete_blocks
 from racer.stats.dirichlet import better_minus_worse, gamma_weights
 from racer.stats.ranks import ranks_of
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from racer._checks import whole
+from racer._checks import as_floats, whole
 from racer.errors import ScoresError, SettingError
-from racer.stats._validation import as_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

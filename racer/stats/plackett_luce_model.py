@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from racer._checks import whole
+from racer._checks import check_draws, check_fraction, whole
 from racer.errors import ScoresError, SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._choice import ChoiceModel, gather, median_of_runs, rank_costs
 from racer.stats._sampling import Posterior, sample
 from racer.stats._sampling.summary import pair_frame
-from racer.stats._validation import (
-    check_connected,
-    check_draws,
-    check_fraction,
-    frozen,
-)
+from racer.stats._validation import check_connected, frozen
 from racer.stats.wins import as_runs, check_names
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import whole
-from racer.stats._validation import check_fraction, frozen
+from racer._checks import check_fraction, whole
+from racer.stats._validation import frozen
 from racer.stats.friedman import RankSums, rank_sums
 from racer.stats.multiplicity import Correction, adjust
 

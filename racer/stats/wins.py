@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from racer._checks import is_real
+from racer._checks import as_floats, is_real
 from racer.errors import ScoresError, SettingError
-from racer.stats._validation import as_floats, frozen
+from racer.stats._validation import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

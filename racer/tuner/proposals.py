@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from racer._numerics import one_blas_thread
 from racer.seeding import rng_for
 from racer.space.vectors import choice_counts, features
-from racer.stats.dirichlet import one_blas_thread
 from racer.tuner.drafts import (
     NARROWEST,
     TRIES,

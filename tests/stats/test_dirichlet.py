@@ -8,15 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from racer._numerics import RowBuffer, one_blas_thread
 from racer.stats import joint_comparisons
-from racer.stats.dirichlet import (
-    PairSums,
-    RowBuffer,
-    _blas,
-    better_minus_worse,
-    gamma_weights,
-    one_blas_thread,
-)
+from racer.stats.dirichlet import PairSums, _blas, better_minus_worse, gamma_weights
 from racer.stats.joint import running_joint
 
 LAW = settings(max_examples=80, deadline=None, derandomize=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from racer._checks import check_epsilon
 from racer.comparison.data import Omnibus
 from racer.comparison.methods.base import (
     Analysis,
@@ -22,7 +23,6 @@ from racer.stats import (
     joint_comparisons,
     probability_best,
 )
-from racer.stats._validation import check_epsilon
 from racer.stats.sign import probability_indistinguishable
 
 if TYPE_CHECKING:

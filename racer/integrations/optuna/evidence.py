@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from optuna.trial import TrialState
 
+from racer._checks import check_fraction
 from racer.errors import ScoresError
 from racer.integrations.optuna.values import check_study, costs_on, is_maximized, mean, usable
 from racer.seeding import check_seed
-from racer.stats._validation import check_fraction
 from racer.stats.bayesian_friedman import probability_best
 from racer.stats.friedman import friedman_test
 from racer.stats.ranks import ranks_of

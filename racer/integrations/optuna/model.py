@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from racer._numerics import one_blas_thread
 from racer.integrations.optuna.axes import Axes
 from racer.integrations.optuna.ledger import costs_of
 from racer.integrations.optuna.presence import Presence
 from racer.space.vectors import features, vectors_around
-from racer.stats.dirichlet import one_blas_thread
 from racer.tuner.drafts import (
     NARROWEST,
     TRIES,

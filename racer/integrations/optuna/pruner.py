@@ -10,7 +10,7 @@ import numpy as np
 from optuna.pruners import BasePruner
 from optuna.trial import TrialState
 
-from racer._checks import whole
+from racer._checks import check_epsilon, check_fraction, whole
 from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.decider import JudgesOne
 from racer.deciders.halving import SequentialHalving
@@ -19,7 +19,6 @@ from racer.errors import SettingError
 from racer.integrations.optuna.paper import judge_by_race
 from racer.integrations.optuna.values import costs_on, is_maximized
 from racer.seeding import check_seed
-from racer.stats._validation import check_epsilon, check_fraction
 from racer.stats.sign import probability_indistinguishable
 
 if TYPE_CHECKING:

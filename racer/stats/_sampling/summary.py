@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._checks import is_real
+from racer._checks import check_fraction, is_real
 from racer.errors import SettingError
-from racer.stats._validation import check_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
