@@ -5,12 +5,12 @@ from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.bayesian_friedman import BayesianFriedman
 from racer.deciders.bradley_terry import BradleyTerryRace
 from racer.deciders.decider import Blocks, Decider, Drop, Verdict
-from racer.deciders.frace import FRace
+from racer.deciders.f_race import FRace
 from racer.deciders.halving import SequentialHalving
 from racer.deciders.names import DECIDERS, as_decider
 from racer.deciders.plackett_luce import PlackettLuceRace
 from racer.deciders.signed_rank import SignedRankRace
-from racer.deciders.trace import TRace
+from racer.deciders.t_race import TRace
 
 __all__ = [
     "DECIDERS",

@@ -9,9 +9,9 @@ import numpy as np
 
 from racer._checks import check_fraction, flag
 from racer.deciders.bets import Bets, log_e_of_signs
-from racer.deciders.budgeted import check_limit, least, used_after
 from racer.deciders.challenge import evidence_against
-from racer.deciders.decider import Blocks, Drop, Verdict, best_of
+from racer.deciders.decider import Blocks, Drop, Verdict, check_limit, least, used_after
+from racer.deciders.drops import best_of
 from racer.deciders.ranking import RunningRanks
 from racer.errors import SettingError
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from racer._checks import check_draws
 from racer._numerics import one_blas_thread
-from racer.deciders.budgeted import check_limit, least, needed, used_after
-from racer.deciders.decider import Blocks, Drop, Verdict, best_of
+from racer.deciders.decider import Blocks, Drop, Verdict, check_limit, least, needed, used_after
+from racer.deciders.drops import best_of
 from racer.deciders.scores import By, block_scores, check_by
 from racer.stats.dirichlet import gamma_weights
 

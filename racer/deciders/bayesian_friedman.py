@@ -10,8 +10,9 @@ import numpy as np
 
 from racer._checks import check_draws, check_epsilon, check_fraction, check_strength
 from racer._numerics import one_blas_thread
-from racer.deciders.critical import CriticalWins
-from racer.deciders.decider import Blocks, Drop, Verdict, best_of, drop_losers
+from racer.deciders.decider import Blocks, Drop, Verdict
+from racer.deciders.drops import best_of, drop_losers
+from racer.deciders.rank_tests import CriticalWins
 from racer.deciders.ranking import RunningRanks
 from racer.stats.bayesian_friedman import gate_test
 from racer.stats.dirichlet import PairSums

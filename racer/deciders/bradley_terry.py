@@ -9,10 +9,11 @@ import numpy as np
 
 from racer._checks import check_draws, check_fraction, check_positive, flag
 from racer._numerics import one_blas_thread
-from racer.deciders.decider import Blocks, Verdict, best_of
-from racer.deciders.gate import friedman_gate
+from racer.deciders.decider import Blocks, Verdict
+from racer.deciders.drops import best_of, drop_unlikely
+from racer.deciders.model_based import chances
+from racer.deciders.rank_tests import friedman_gate
 from racer.deciders.ranking import Order, RunningRanks
-from racer.deciders.unlikely import chances, drop_unlikely
 from racer.stats._sampling.mode import climb
 from racer.stats._strength import GivenScale, Likelihood
 

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-import numpy as np
+from racer._checks import whole
+from racer.errors import SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
-
-__all__ = [
-    "Blocks",
-    "Decider",
-    "Drop",
-    "JudgesOne",
-    "KnowsBudget",
-    "Measure",
-    "Reason",
-    "Verdict",
-    "best_of",
-    "drop_losers",
-]
-
-Reason = Literal["inferior", "indistinguishable", "halved", "unlikely"]
-Measure = Literal["posterior", "p-value", "win-share", "e-value"]
 
 
 class Blocks(NamedTuple):
@@ -34,7 +20,8 @@ class Blocks(NamedTuple):
     Attributes
     ----------
     candidates : ndarray of int, shape (m,)
-        Who is in, ascending. Who was in before and is missing now is gone for good.
+        The candidates still in, ascending. One that was in before and is missing now has been
+        eliminated.
     costs : ndarray, shape (k, m)
         One row per new block; smaller is better, +inf for a failed cell.
     used : int, optional
@@ -47,26 +34,29 @@ class Blocks(NamedTuple):
 
 
 class Drop(NamedTuple):
-    """One candidate that may go.
+    """One candidate to be eliminated.
 
     Attributes
     ----------
     candidate, against : int
-        Who goes, and the opponent that settles it.
-    reason : {"inferior", "indistinguishable", "halved", "unlikely"}
+        Which candidate, and the opponent that settles it.
+    reason : str
+        Any text. racer's own deciders say "inferior", "indistinguishable", "halved" or
+        "unlikely".
     probability : float
         What `measure` says: the posterior probability that the reason is true ("unlikely": that
         the candidate is best after all), the p-value of the test that found the difference, the
-        share of blocks that the opponent won, or the e-value against the candidate, which is no
-        probability: it may exceed 1.
-    measure : {"posterior", "p-value", "win-share", "e-value"}
+        fraction of blocks that the opponent won, or the e-value against the candidate, which is
+        not a probability: it may exceed 1.
+    measure : str
+        Any text. racer's own deciders say "posterior", "p-value", "win-share" or "e-value".
     """
 
     candidate: int
-    reason: Reason
+    reason: str
     against: int
     probability: float
-    measure: Measure
+    measure: str
 
 
 class Verdict(NamedTuple):
@@ -75,16 +65,19 @@ class Verdict(NamedTuple):
     Attributes
     ----------
     dropped : tuple of Drop
-        Who may go, strongest evidence first. Never all.
+        The candidates to be eliminated, strongest evidence first: each is one of
+        `Blocks.candidates`, each once, and never all of them.
     best : int or None
         The candidate with the best standing (the first of them, if several tie); None when all
         candidates tie.
     standing : ndarray, shape (m,)
-        What candidates are ordered by, in the order of `Blocks.candidates`: smaller is better.
+        What candidates are ordered by, in the order of `Blocks.candidates`: smaller is better,
+        without NaN.
     evidence : mapping
         What the omnibus test said, for the record.
     undecided : bool
-        No drop can come any more within the budget; the race ends unless someone goes.
+        No drop can come any more within the budget; the race ends unless a candidate is
+        eliminated.
     """
 
     dropped: tuple[Drop, ...]
@@ -149,54 +142,27 @@ class Decider(Protocol):
         ...
 
 
-def best_of(candidates: NDArray[np.intp], standing: NDArray[np.float64]) -> int | None:
-    """Return the candidate with the smallest standing, the first of several; None if all tie."""
-    values = standing.tolist()
-    smallest = min(values)
-    if len(values) > 1 and smallest == max(values):
-        return None
-    return int(candidates[values.index(smallest)])
+def check_limit(limit: int | None, name: str) -> None:
+    """Raise SettingError unless a limit is None or a whole number >= 1."""
+    if limit is not None:
+        whole(limit, name, least=1)
 
 
-def drop_losers(
-    candidates: NDArray[np.intp],
-    standing: NDArray[np.float64],
-    better: NDArray[np.intp],
-    worse: NDArray[np.intp],
-    probability: NDArray[np.float64],
-    measure: Measure,
-) -> tuple[Drop, ...]:
-    """Drop whoever is the worse one in any statement.
+def least(given: int | None, told: int | None) -> int | None:
+    """Return the smaller of two limits; None is no limit."""
+    return min((limit for limit in (given, told) if limit is not None), default=None)
 
-    Parameters
-    ----------
-    candidates, standing : ndarray, shape (m,)
-    better, worse : ndarray of int, shape (k,)
-        Accepted statements as positions in `candidates`, strongest first.
-    probability : ndarray, shape (k,)
-    measure : str
 
-    Returns
-    -------
-    tuple of Drop
-        In the order of the statements. Each names the first opponent that stays, or, where none
-        stays, the first. If statements run in a circle and everyone loses, the candidate with
-        the best standing stays.
-    """
-    loses = np.zeros(len(candidates), dtype=bool)
-    loses[worse] = True
-    if loses.all():
-        loses[standing.argmin()] = False
-    told = np.flatnonzero(loses[worse])
-    told = told[np.argsort(loses[better[told]], kind="stable")]
-    _, first = np.unique(worse[told], return_index=True)
-    return tuple(
-        Drop(
-            int(candidates[worse[s]]),
-            "inferior",
-            int(candidates[better[s]]),
-            float(probability[s]),
-            measure,
+def needed(evaluations: int | None, name: str, example: str) -> int:
+    """Return the budget of a race that begins; SettingError without one."""
+    if evaluations is None:
+        raise SettingError(
+            f"decider={name!r} needs a budget of evaluations: give budget=.. as a number, or "
+            f"{example}(evaluations=..)"
         )
-        for s in np.sort(told[first]).tolist()
-    )
+    return evaluations
+
+
+def used_after(used: int, blocks: Blocks) -> int:
+    """Return the evaluations used: as the race says, or by the cells that were shown."""
+    return used + blocks.costs.size if blocks.used is None else blocks.used

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from racer.deciders.budgeted import check_limit, least, needed, used_after
-from racer.deciders.decider import Blocks, Drop, Verdict, best_of
+from racer.deciders.decider import Blocks, Drop, Verdict, check_limit, least, needed, used_after
+from racer.deciders.drops import best_of
 from racer.deciders.scores import By, block_scores, check_by
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer._checks import check_draws, check_fraction, check_strength, flag
-from racer.deciders.decider import Blocks, Drop, Verdict, best_of
-from racer.deciders.gate import friedman_gate
+from racer.deciders.decider import Blocks, Drop, Verdict
+from racer.deciders.drops import best_of
+from racer.deciders.rank_tests import friedman_gate
 from racer.deciders.ranking import Order, RunningRanks
 from racer.deciders.walsh import WalshSums
 from racer.stats.bayesian_signed_rank import IGNORANCE

@@ -35,6 +35,13 @@ def _step_down(p: NDArray[np.float64], factors: NDArray[np.float64]) -> NDArray[
     return adjusted
 
 
+def check_correction(correction: Correction | None, *, all_pairs: bool) -> None:
+    """Raise SettingError unless the correction fits the family of comparisons."""
+    allowed = tuple(c for c in CORRECTIONS if all_pairs or c != "shaffer")
+    if correction is not None and correction not in allowed:
+        raise SettingError(f"correction={correction!r}: choose None or one of {allowed}")
+
+
 def bonferroni(p_values: ArrayLike) -> NDArray[np.float64]:
     """Multiply each p-value by their number (Dunn 1961). Controls the family-wise error.
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from racer.deciders.decider import KnowsBudget
-from racer.deciders.guards import Protected
+from racer.deciders.verdicts import Protected
 from racer.errors import RacerWarning, warn
 from racer.evaluate.cell import all_failed
 from racer.racing.race import Race

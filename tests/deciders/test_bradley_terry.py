@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from racer.deciders import Blocks, BradleyTerryRace
-from racer.deciders.unlikely import chances
+from racer.deciders.model_based import chances
 from racer.stats._sampling.mode import climb
 from racer.stats._strength import GivenScale, Likelihood, sum_to_zero
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from racer.deciders import Blocks, PlackettLuceRace
+from racer.deciders.model_based import chances
 from racer.deciders.plackett_luce import choices
 from racer.deciders.ranking import Order, RunningRanks
-from racer.deciders.unlikely import chances
 from racer.stats import plackett_luce
 from racer.stats._choice import ChoiceModel, Choices, gather, rank_costs
 from racer.stats._sampling.mode import climb, find_mode

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.trial import BaseTrial
 
-from racer.deciders.guards import Protected
+from racer.deciders.verdicts import Protected
 from racer.errors import ScoresError, SettingError, warn
 from racer.evaluate.cell import Cell, Outcome, all_failed
 from racer.integrations.optuna.values import is_maximized

@@ -9,7 +9,7 @@ from optuna.storages import InMemoryStorage
 
 from racer._checks import whole
 from racer.deciders.names import as_decider
-from racer.deciders.trace import TRace
+from racer.deciders.t_race import TRace
 from racer.errors import BudgetError, RaceInterrupted
 from racer.evaluate.command import check_some
 from racer.evaluate.objective import check_objective

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer._checks import check_fraction
-from racer.deciders.decider import Blocks, Drop, Verdict, best_of
-from racer.deciders.frace import check_correction, drop_worse
+from racer.deciders.decider import Blocks, Drop, Verdict
+from racer.deciders.drops import best_of, drop_worse
 from racer.deciders.scores import impute_failed
-from racer.stats.multiplicity import Correction, adjust
+from racer.stats.multiplicity import Correction, adjust, check_correction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Who is protected does not go before the time, whoever decides."""
+"""A protected candidate is not eliminated before its time, whoever decides."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from racer.deciders import Blocks
 from racer.deciders.decider import KnowsBudget
-from racer.deciders.guards import Protected
 from racer.deciders.halving import SequentialHalving
 from racer.deciders.names import DECIDERS, as_decider
+from racer.deciders.verdicts import Protected
 from racer.seeding import rng_for
 
 LAWS = settings(max_examples=25, deadline=None, derandomize=True)

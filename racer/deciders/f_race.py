@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from racer._checks import check_fraction
-from racer.deciders.critical import CriticalWins
-from racer.deciders.decider import Blocks, Drop, Verdict, best_of, drop_losers
-from racer.deciders.gate import friedman_gate, two_sided_sign
+from racer.deciders.decider import Blocks, Drop, Verdict
+from racer.deciders.drops import best_of, drop_losers, drop_worse
+from racer.deciders.rank_tests import CriticalWins, friedman_gate, two_sided_sign
 from racer.deciders.ranking import RunningRanks
 from racer.errors import SettingError
-from racer.stats.multiplicity import CORRECTIONS, Correction, adjust
+from racer.stats.multiplicity import Correction, adjust, check_correction
 from racer.stats.posthoc import conover_p_values, mean_rank_scale
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = ["FRace"]
 
@@ -140,29 +137,3 @@ class FRace:
             adjusted[accepted],
             "p-value",
         )
-
-
-def check_correction(correction: Correction | None, *, all_pairs: bool) -> None:
-    """Raise SettingError unless the correction fits the family of comparisons."""
-    allowed = tuple(c for c in CORRECTIONS if all_pairs or c != "shaffer")
-    if correction is not None and correction not in allowed:
-        raise SettingError(f"correction={correction!r}: choose None or one of {allowed}")
-
-
-def drop_worse(
-    candidates: NDArray[np.intp],
-    best: int,
-    worse: NDArray[np.intp],
-    p_values: NDArray[np.float64],
-) -> tuple[Drop, ...]:
-    """Drop positions found worse than the position `best`, smallest p-value first."""
-    return tuple(
-        Drop(
-            int(candidates[worse[i]]),
-            "inferior",
-            int(candidates[best]),
-            float(p_values[i]),
-            "p-value",
-        )
-        for i in np.argsort(p_values, kind="stable").tolist()
-    )

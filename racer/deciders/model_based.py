@@ -1,4 +1,4 @@
-"""How probably each candidate is the best of a model, and who is too unlikely to be it."""
+"""What the races on a model share: how probably each candidate is the best."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racer._numerics import one_blas_thread
-from racer.deciders.decider import Drop
 from racer.seeding import rng_for
 from racer.stats._sampling.importance import weigh
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
     from racer.stats._sampling.mode import Laplace
     from racer.stats._sampling.model import Model
-
-__all__ = ["Chances", "chances", "drop_unlikely"]
 
 
 class Chances(NamedTuple):
@@ -55,22 +52,3 @@ def chances(
         first = np.argmax(strengths(points), axis=1)
     best = np.bincount(first, weights, minlength=strengths(points[:1]).shape[1])
     return Chances(best.astype(np.float64), float(1.0 / (weights**2).sum()))
-
-
-def drop_unlikely(
-    candidates: NDArray[np.intp],
-    standing: NDArray[np.float64],
-    best: NDArray[np.float64],
-    threshold: float,
-) -> tuple[Drop, ...]:
-    """Drop whose probability of being best is below threshold / m, the least probable first.
-
-    Whoever stands first, or ties with who does, stays.
-    """
-    goes = (best < threshold / len(best)) & (standing > standing.min())
-    leader = int(candidates[standing.argmin()])
-    return tuple(
-        Drop(int(candidates[i]), "unlikely", leader, float(best[i]), "posterior")
-        for i in np.lexsort((-standing, best)).tolist()
-        if goes[i]
-    )

@@ -1,0 +1,103 @@
+"""From what a test says to a verdict: who stands best, and who is dropped for whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racer.deciders.decider import Drop
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def best_of(candidates: NDArray[np.intp], standing: NDArray[np.float64]) -> int | None:
+    """Return the candidate with the smallest standing, the first of several; None if all tie."""
+    values = standing.tolist()
+    smallest = min(values)
+    if len(values) > 1 and smallest == max(values):
+        return None
+    return int(candidates[values.index(smallest)])
+
+
+def drop_worse(
+    candidates: NDArray[np.intp],
+    best: int,
+    worse: NDArray[np.intp],
+    p_values: NDArray[np.float64],
+) -> tuple[Drop, ...]:
+    """Drop positions found worse than the position `best`, smallest p-value first."""
+    return tuple(
+        Drop(
+            int(candidates[worse[i]]),
+            "inferior",
+            int(candidates[best]),
+            float(p_values[i]),
+            "p-value",
+        )
+        for i in np.argsort(p_values, kind="stable").tolist()
+    )
+
+
+def drop_losers(
+    candidates: NDArray[np.intp],
+    standing: NDArray[np.float64],
+    better: NDArray[np.intp],
+    worse: NDArray[np.intp],
+    probability: NDArray[np.float64],
+    measure: str,
+) -> tuple[Drop, ...]:
+    """Drop whoever is the worse one in any statement.
+
+    Parameters
+    ----------
+    candidates, standing : ndarray, shape (m,)
+    better, worse : ndarray of int, shape (k,)
+        Accepted statements as positions in `candidates`, strongest first.
+    probability : ndarray, shape (k,)
+    measure : str
+
+    Returns
+    -------
+    tuple of Drop
+        In the order of the statements. Each names the first opponent that stays, or, where none
+        stays, the first. If statements run in a circle and everyone loses, the candidate with
+        the best standing stays.
+    """
+    loses = np.zeros(len(candidates), dtype=bool)
+    loses[worse] = True
+    if loses.all():
+        loses[standing.argmin()] = False
+    told = np.flatnonzero(loses[worse])
+    told = told[np.argsort(loses[better[told]], kind="stable")]
+    _, first = np.unique(worse[told], return_index=True)
+    return tuple(
+        Drop(
+            int(candidates[worse[s]]),
+            "inferior",
+            int(candidates[better[s]]),
+            float(probability[s]),
+            measure,
+        )
+        for s in np.sort(told[first]).tolist()
+    )
+
+
+def drop_unlikely(
+    candidates: NDArray[np.intp],
+    standing: NDArray[np.float64],
+    best: NDArray[np.float64],
+    threshold: float,
+) -> tuple[Drop, ...]:
+    """Drop whose probability of being best is below threshold / m, the least probable first.
+
+    Whoever stands first, or ties with who does, stays.
+    """
+    goes = (best < threshold / len(best)) & (standing > standing.min())
+    leader = int(candidates[standing.argmin()])
+    return tuple(
+        Drop(int(candidates[i]), "unlikely", leader, float(best[i]), "posterior")
+        for i in np.lexsort((-standing, best)).tolist()
+        if goes[i]
+    )

@@ -1,0 +1,173 @@
+"""Verdicts where they are taken: checked, and kept from candidates that are protected."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer._checks import is_real, is_whole
+from racer.deciders.decider import Blocks, Decider, Drop, JudgesOne, KnowsBudget, Verdict
+from racer.errors import SettingError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def take_verdict(
+    decider: Decider, state: Any, blocks: Blocks, n_candidates: int
+) -> tuple[Any, Verdict]:
+    """Let a decider look at new blocks; return its state and its verdict once that is checked.
+
+    Parameters
+    ----------
+    decider : Decider
+    state : Any
+    blocks : Blocks
+    n_candidates : int
+        How many candidates the race began with.
+
+    Raises
+    ------
+    SettingError
+        What the decider returns is not what `Decider.decide` must return.
+    """
+    answer: Any = decider.decide(state, blocks)
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise _refused(decider, f"decide() returned {reprlib.repr(answer)}")
+    state, verdict = answer
+    return state, _checked(decider, verdict, blocks.candidates, n_candidates)
+
+
+def take_drop(
+    decider: JudgesOne, own: NDArray[np.float64], others: NDArray[np.float64]
+) -> Drop | None:
+    """Let a decider judge one candidate; return its answer once that is checked.
+
+    Parameters and errors as in `JudgesOne.judge` and `take_verdict`.
+    """
+    drop: Any = decider.judge(own, others)
+    if drop is None:
+        return None
+    k = others.shape[1]
+    return _checked_drop(decider, drop, [k], k)
+
+
+def _refused(decider: object, problem: str) -> SettingError:
+    return SettingError(
+        f"the decider {type(decider).__name__} gave a verdict that cannot be used: {problem}. "
+        "decide() must return (state, Verdict(dropped, best, standing, evidence)); `dropped` "
+        "holds Drops of candidates in `blocks.candidates`, each once and never all of them, "
+        "`best` is one of `blocks.candidates` or None, and `standing` has one number for each "
+        "of them, without NaN"
+    )
+
+
+def _checked(
+    decider: object, verdict: Any, candidates: NDArray[np.intp], n_candidates: int
+) -> Verdict:
+    """Return a verdict if it can be used, numbers as plain numbers; this runs at every look."""
+    if not isinstance(verdict, Verdict):
+        raise _refused(decider, f"{reprlib.repr(verdict)} is not a Verdict")
+    dropped, best, standing, evidence, undecided = verdict
+    alive = candidates.tolist()
+    if best is not None:
+        if (type(best) is not int and not is_whole(best)) or best not in alive:
+            raise _refused(decider, f"best={reprlib.repr(best)} is not among the candidates")
+        best = int(best)
+    if undecided is not True and undecided is not False:
+        raise _refused(decider, f"undecided={reprlib.repr(undecided)} is not True or False")
+    standing = _checked_standing(decider, standing, len(alive))
+    dropped = _checked_drops(decider, dropped, alive, n_candidates)
+    return Verdict(dropped, best, standing, evidence, undecided)
+
+
+def _checked_standing(decider: object, standing: Any, m: int) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(standing, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise _refused(decider, f"standing={reprlib.repr(standing)} is not numbers") from None
+    if array.shape != (m,):
+        raise _refused(decider, f"`standing` has shape {array.shape} for {m} candidates")
+    if math.isnan(sum(array.tolist())) and np.isnan(array).any():  # inf - inf is harmless
+        raise _refused(decider, "`standing` has a NaN")
+    return array
+
+
+def _checked_drops(
+    decider: object, dropped: Any, alive: list[int], n_candidates: int
+) -> tuple[Drop, ...]:
+    if not isinstance(dropped, tuple | list):
+        raise _refused(decider, f"dropped={reprlib.repr(dropped)} is not a tuple of Drops")
+    if not dropped:
+        return ()
+    drops = tuple(_checked_drop(decider, drop, alive, n_candidates) for drop in dropped)
+    eliminated = {drop.candidate for drop in drops}
+    if len(eliminated) < len(drops):
+        raise _refused(decider, "it eliminates a candidate twice")
+    if len(eliminated) == len(alive):
+        raise _refused(decider, f"it eliminates all {len(alive)} candidates")
+    return drops
+
+
+def _checked_drop(decider: object, drop: Any, alive: list[int], n_candidates: int) -> Drop:
+    """Return a Drop of one of `alive` if it can be used, numbers as plain numbers."""
+    if not isinstance(drop, Drop):
+        raise _refused(decider, f"{reprlib.repr(drop)} is not a Drop")
+    fields: tuple[Any, ...] = drop
+    candidate, reason, against, probability, measure = fields
+    if not is_whole(candidate) or candidate not in alive:
+        what = "eliminated already, or never was" if is_whole(candidate) else "not a number"
+        raise _refused(
+            decider, f"it eliminates candidate {reprlib.repr(candidate)}, which is {what}"
+        )
+    if not is_whole(against) or not 0 <= against < n_candidates or against == candidate:
+        raise _refused(
+            decider,
+            f"it eliminates candidate {candidate} against {reprlib.repr(against)}, which is not "
+            "another candidate of the race",
+        )
+    for name, text in (("reason", reason), ("measure", measure)):
+        if not isinstance(text, str) or not text:
+            raise _refused(decider, f"the {name} {reprlib.repr(text)} is not text")
+    if not is_real(probability) or not math.isfinite(probability):
+        raise _refused(decider, f"probability={reprlib.repr(probability)} is not a finite number")
+    return Drop(int(candidate), str(reason), int(against), float(probability), str(measure))
+
+
+@dataclass(frozen=True)
+class Protected:
+    """Keep some candidates in until the others have seen what they have seen.
+
+    Parameters
+    ----------
+    decider : Decider
+        It decides otherwise.
+    until : tuple of int
+        For each candidate, the number of blocks before which it is not eliminated.
+    """
+
+    decider: Decider
+    until: tuple[int, ...]
+
+    def told_budget(self, evaluations: int | None, blocks: int | None) -> Decider:
+        """Tell the decider inside, if it wants to know."""
+        if not isinstance(self.decider, KnowsBudget):
+            return self
+        return replace(self, decider=self.decider.told_budget(evaluations, blocks))
+
+    def start(self, n_candidates: int, rng: np.random.Generator) -> tuple[Any, int]:
+        """Return the state of the decider inside, and how many blocks it has seen."""
+        return self.decider.start(n_candidates, rng), 0
+
+    def decide(self, state: tuple[Any, int], blocks: Blocks) -> tuple[tuple[Any, int], Verdict]:
+        """Take back what was said of a candidate whose time has not come."""
+        inner, verdict = take_verdict(self.decider, state[0], blocks, len(self.until))
+        seen = state[1] + len(blocks.costs)
+        if verdict.dropped:
+            free = tuple(drop for drop in verdict.dropped if self.until[drop.candidate] <= seen)
+            verdict = verdict._replace(dropped=free)
+        return (inner, seen), verdict
