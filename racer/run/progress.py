@@ -76,7 +76,7 @@ class Display:
 
     def print(self, text: str) -> None:
         """Print a line, as it is."""
-        self.console.print(text, highlight=False, soft_wrap=True)
+        self.console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 class Progress(Display):
@@ -105,7 +105,7 @@ _FORMATS = {"posterior": ".3f", "e-value": ".3g"}
 
 def _line(gone: Elimination) -> str:
     evidence = f"{gone.probability:{_FORMATS.get(gone.measure, '.2g')}}"
-    relation = _RELATIONS.get(gone.reason, f"{gone.reason} beside")
+    relation = _RELATIONS.get(gone.reason, f"{gone.reason}, against")
     return (
         f"block {gone.block:>3}: dropped #{gone.candidate}, {relation} #{gone.against} "
         f"({gone.measure} {evidence})"

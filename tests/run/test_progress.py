@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 import racer
+from racer.deciders import Drop, Verdict
 from racer.run.progress import Progress
 
 
@@ -50,6 +51,26 @@ def test_p_values_are_called_so(capsys):
 def test_e_values_are_called_so(capsys):
     race(progress=True, decider="anytime")
     assert re.search(r"inferior to #0 \(e-value \d\d\.\d\)\n", capsys.readouterr().err)
+
+
+class OwnReason:
+    """A decider with a reason and a measure of its own."""
+
+    def start(self, n_candidates, rng):
+        return None
+
+    def decide(self, state, blocks):
+        worst, best = int(blocks.candidates[-1]), int(blocks.candidates[0])
+        drop = Drop(worst, "too slow [by far]", best, 12.5, "seconds")
+        return None, Verdict((drop,), best, blocks.candidates, {})
+
+
+def test_a_reason_of_a_deciders_own_is_shown_as_it_is(capsys):
+    race(progress=True, decider=OwnReason())
+    assert (
+        "block   4: dropped #2, too slow [by far], against #0 (seconds 12)"
+        in capsys.readouterr().err
+    )
 
 
 def test_what_is_shown_is_one_line_each_in_the_narrowest_terminal(monkeypatch, capsys):
