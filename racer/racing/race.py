@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer.deciders.decider import Blocks, KnowsBudget, Verdict
+from racer.deciders.verdicts import take_verdict
 from racer.errors import BudgetError, RaceStateError, SettingError, warn
 from racer.evaluate.cell import Cell, Outcome, all_failed, check_outcome
 from racer.racing.contest import Description
@@ -339,7 +340,9 @@ class Race:
         self._tested_blocks += len(self._pending)
         blocks = Blocks(self._alive, np.array(self._pending), self._evaluations)
         self._pending = []
-        self._state, self._verdict = self._decider.decide(self._state, blocks)
+        self._state, self._verdict = take_verdict(
+            self._decider, self._state, blocks, len(self.configs)
+        )
         if not self._verdict.dropped or self._tested_blocks < self._first_test:
             return ()
         spare = len(self._alive) - self.rules.min_survivors

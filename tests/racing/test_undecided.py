@@ -27,7 +27,8 @@ class Resigned:
 
     def decide(self, state, blocks):
         state += len(blocks.costs)
-        drops = tuple(Drop(c, "inferior", 0, 0.99, "posterior") for c in self.drops)
+        left = [c for c in self.drops if c in blocks.candidates]
+        drops = tuple(Drop(c, "inferior", 0, 0.99, "posterior") for c in left)
         said = state >= self.after
         return state, Verdict(
             drops if said else (), 0, blocks.costs.mean(axis=0), {}, undecided=said
@@ -67,7 +68,7 @@ def test_undecided_ends_the_race_once(racing):
 
 @pytest.mark.parametrize(("drops", "ended"), [((2,), Ended.BUDGET), ((1, 2), Ended.DECIDED)])
 def test_while_somebody_goes_nothing_is_undecided(racing, drops, ended):
-    race = Race([1, 2, 3], decider=Resigned(5, drops), budget=17)
+    race = Race([1, 2, 3], decider=Resigned(5, drops), budget=16)
     assert racing.play(race, config_of).ended == ended
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer.deciders.decider import Blocks
+from racer.deciders.verdicts import take_verdict
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
@@ -41,9 +42,8 @@ def _look(decider: Decider, costs: NDArray[np.float64], seed: int) -> Verdict | 
     start, verdict = 0, None
     for end in np.unique(ends[columns]).tolist():
         places = np.flatnonzero(ends[columns] >= end)
-        state, verdict = decider.decide(
-            state, Blocks(places, costs[start:end, columns[places]], None)
-        )
+        blocks = Blocks(places, costs[start:end, columns[places]], None)
+        state, verdict = take_verdict(decider, state, blocks, len(columns))
         start = end
     if verdict is None:
         return None

@@ -15,6 +15,7 @@ from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.decider import JudgesOne
 from racer.deciders.halving import SequentialHalving
 from racer.deciders.names import as_decider
+from racer.deciders.verdicts import take_drop
 from racer.errors import SettingError
 from racer.integrations.optuna.paper import judge_by_race
 from racer.integrations.optuna.values import costs_on, is_maximized
@@ -188,7 +189,7 @@ class RacingPruner(BasePruner):
 
     def _is_inferior(self, own: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
         if isinstance(self.decider, JudgesOne):
-            drop = self.decider.judge(own, others)
+            drop = take_drop(self.decider, own, others)
         else:
             drop = judge_by_race(self.decider, own, others, self.seed)
         if drop is None:
