@@ -1,0 +1,115 @@
+"""A decider from outside, with a reason and a measure of its own: raced, shown, stored, resumed.
+
+Only public names are used here, as by somebody who has nothing but the package.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import racer
+from racer.deciders import Drop, Verdict
+from racer.simulate import NormalWorld, play
+from racer.testing import check_decider
+
+
+@dataclass(frozen=True)
+class TooSlow:
+    """Drop each candidate whose mean cost is above `factor` times that of the best."""
+
+    factor: float = 1.5
+
+    def start(self, n_candidates, rng):
+        return np.zeros(n_candidates), 0
+
+    def decide(self, state, blocks):
+        totals, n = state
+        totals, n = totals.copy(), n + len(blocks.costs)
+        known = np.where(np.isinf(blocks.costs), 1e9, blocks.costs)
+        totals[blocks.candidates] += known.sum(axis=0)
+        standing = totals[blocks.candidates] / n
+        best = blocks.candidates[standing.argmin()]
+        slow = standing > self.factor * max(standing.min(), 0.0)
+        drops = [
+            Drop(c, "too slow", best, mean, "seconds")
+            for c, mean in zip(blocks.candidates[slow], standing[slow], strict=True)
+            if c != best
+        ]
+        return (totals, n), Verdict(tuple(drops), best, standing, {"factor": self.factor})
+
+
+def evaluate(config, instance, seed):
+    return config * (1.0 + 0.01 * (seed % 10)) * (1.0 + instance / 10.0)
+
+
+def stop_after(evaluations):
+    """Return a callback that stops the race once so many evaluations are used."""
+
+    def callback(event):
+        if isinstance(event, racer.BlockCompleted) and event.evaluations >= evaluations:
+            raise RuntimeError("stopped")
+
+    return callback
+
+
+POOL = [2.5, 2.0, 9.0, 2.2, 4.0]
+SETTINGS = {"decider": TooSlow(), "budget": 60, "seed": 3, "first_test": 3}
+
+
+def test_it_passes_the_check_for_deciders():
+    check_decider(TooSlow())
+    check_decider(TooSlow(factor=1.0))
+
+
+def test_it_races_and_is_shown(capsys):
+    result = racer.race(POOL, evaluate, range(9), progress=True, **SETTINGS)
+    assert result.best == 2.0
+    assert sorted(gone.candidate for gone in result.dropped) == [2, 4]
+    assert set(result.eliminations["reason"]) == {"too slow"}
+    assert set(result.eliminations["measure"]) == {"seconds"}
+    assert "dropped #2, too slow, against #1 (seconds " in capsys.readouterr().err
+
+
+def test_a_race_with_it_is_resumed_from_its_store(tmp_path):
+    path = tmp_path / "race.db"
+    whole = racer.race(POOL, evaluate, range(9), **SETTINGS)
+    with pytest.raises(RuntimeError, match="stopped"):
+        racer.race(POOL, evaluate, range(9), store=path, callbacks=[stop_after(20)], **SETTINGS)
+    resumed = racer.race(POOL, evaluate, range(9), store=path, **SETTINGS)
+    assert resumed.dropped == whole.dropped
+    assert resumed.survivors == whole.survivors
+    assert resumed.evaluations == whole.evaluations
+    again = racer.resume(path, evaluate, decider=TooSlow())
+    assert again.dropped == whole.dropped
+
+
+def test_another_setting_of_it_is_refused(tmp_path):
+    path = tmp_path / "race.db"
+    racer.race(POOL, evaluate, range(9), store=path, **SETTINGS)
+    with pytest.raises(racer.StoreError, match="decider is "):
+        racer.race(POOL, evaluate, range(9), store=path, **{**SETTINGS, "decider": TooSlow(9.0)})
+
+
+def test_a_tuning_with_it_is_resumed_from_its_store(tmp_path):
+    space = racer.Space({"x": racer.Real(1.0, 9.0)})
+
+    def cost(config, instance, seed):
+        return evaluate(config["x"], instance, seed)
+
+    path = tmp_path / "tune.db"
+    settings = {"decider": TooSlow(1.1), "budget": 300, "seed": 3}
+    whole = racer.tune(space, cost, range(9), **settings)
+    with pytest.raises(RuntimeError, match="stopped"):
+        racer.tune(space, cost, range(9), store=path, callbacks=[stop_after(150)], **settings)
+    resumed = racer.resume(path, cost, decider=TooSlow(1.1))
+    assert resumed.best == whole.best
+    assert resumed.evaluations == whole.evaluations > 150
+
+
+def test_it_is_played_in_a_world():
+    world = NormalWorld(4, 0.2)
+    one, other = (play(TooSlow(), world, repetitions=4, blocks=20, n_jobs=n) for n in (1, 2))
+    assert one.rows == other.rows
