@@ -22,7 +22,18 @@ ORDER = (
         "evaluate",
         "comparison",
     ),
-    *("deciders", "racing", "simulate", "tuner", "store", "report", "run", "integrations", "cli"),
+    *(
+        "deciders",
+        "racing",
+        "simulate",
+        "testing",
+        "tuner",
+        "store",
+        "report",
+        "run",
+        "integrations",
+        "cli",
+    ),
 )
 STATS_MAY_IMPORT = {"errors", "_checks", "_numerics", "seeding", "plots", "stats"}
 OUTSIDE = {

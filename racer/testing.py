@@ -1,0 +1,191 @@
+"""For those who write deciders: a check to call in their tests."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Literal
+
+import cloudpickle
+import numpy as np
+
+from racer.deciders.decider import Blocks, Decider, KnowsBudget, Verdict
+from racer.deciders.names import as_decider
+from racer.deciders.verdicts import take_verdict
+from racer.errors import SettingError
+from racer.seeding import rng_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["check_decider"]
+
+_FIRST_LOOK = 5  # blocks; later looks have one block each
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """A race on paper: costs, shape (n, m), and which candidates are in at the next look.
+
+    "eliminated": those that the decider drops are out. "kept": all stay in, as where the race
+    keeps survivors. "leaving": the last one goes as well, whatever the decider says.
+    """
+
+    name: str
+    costs: NDArray[np.float64]
+    out: Literal["eliminated", "kept", "leaving"] = "eliminated"
+
+    def __str__(self) -> str:
+        n, m = self.costs.shape
+        return f"the table {self.name!r} ({n} blocks x {m} candidates)"
+
+    def after(self, verdict: Verdict, alive: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the candidates that are in at the next look."""
+        if self.out == "kept":
+            return alive
+        left = alive[~np.isin(alive, [drop.candidate for drop in verdict.dropped])]
+        return left[:-1] if self.out == "leaving" and len(left) > 2 else left
+
+
+def _tables() -> list[_Table]:
+    rng = rng_for(0, "check_decider")
+
+    def noisy(n: int, m: int, effect: float = 0.5) -> NDArray[np.float64]:
+        return np.asarray(effect * np.arange(m) + rng.normal(size=(n, m)))
+
+    failing, broken = noisy(20, 5), noisy(20, 4)
+    failing[:, 1:][rng.random((20, 4)) < 0.2] = np.inf
+    broken[:, 2] = np.inf
+    return [
+        _Table("a clear winner", noisy(20, 4, effect=9.0)),
+        _Table("all tied", np.ones((12, 4))),
+        _Table("many ties", np.round(noisy(20, 4))),
+        _Table("failed cells (+inf)", failing),
+        _Table("a candidate that always fails (+inf)", broken),
+        _Table("two candidates", noisy(30, 2)),
+        _Table("one block", noisy(1, 3)),
+        _Table("many candidates", noisy(8, 40)),
+        _Table("blocks of unequal scale", 10.0 ** rng.integers(-6, 7, (20, 1)) * noisy(20, 4)),
+        _Table("candidates that stay although eliminated", noisy(12, 5, effect=9.0), "kept"),
+        _Table("candidates that leave although not eliminated", noisy(12, 8), "leaving"),
+    ]
+
+
+def check_decider(decider: str | Decider) -> None:
+    """Play a decider on a handful of small tables, and check what every decider must keep to.
+
+    For the tests of those who write one: it says nothing about how well the decider decides.
+    Checked are, on tables with ties, failures, few blocks, many candidates and candidates that
+    leave:
+
+    - each verdict is one that a race can use: see `Verdict` and `Drop`;
+    - the same seed gives the same verdicts, also while another race is under way, and from a
+      copy of the decider: what is known of a race is in the state that `start` and `decide`
+      return, and random numbers come from the generator that `start` is given;
+    - the decider's own attributes do not change, and it can be copied and pickled;
+    - the arrays in `Blocks` are not written to (here they are read-only);
+    - nothing is raised, and no warning is given.
+
+    Parameters
+    ----------
+    decider : str or Decider
+        One with `told_budget` is told the cells of the table as its budget.
+
+    Raises
+    ------
+    AssertionError
+        Something does not hold; the message names the table and what is wrong.
+
+    Examples
+    --------
+    >>> from racer.deciders import FRace
+    >>> check_decider(FRace(alpha=0.01))
+    """
+    try:
+        checked = as_decider(decider)
+    except SettingError as error:
+        raise AssertionError(str(error)) from None
+    name = type(checked).__name__
+    try:
+        cloudpickle.dumps(checked)
+        settings = copy.deepcopy(checked)
+    except Exception as error:
+        raise AssertionError(
+            f"{name} cannot be copied and pickled ({error!r}): keep files, locks and the like "
+            "out of its attributes"
+        ) from error
+    tables = _tables()
+    for table, other in zip(tables, [*tables[1:], tables[0]], strict=True):
+        _check_table(checked, table, other)
+        if not _equal(checked, settings):
+            raise AssertionError(
+                f"{name} on {table}: its attributes are others afterwards: what it knows of a "
+                "race belongs into the state that start() and decide() return"
+            )
+
+
+def _check_table(decider: Decider, table: _Table, other: _Table) -> None:
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        alone = list(_looks(decider, table))
+        again = list(_looks(decider, table))
+        both = zip_longest(_looks(decider, table), _looks(decider, other))
+        beside = [verdict for verdict, _ in both if verdict is not None]
+        copied = list(_looks(copy.deepcopy(decider), table))
+    where = f"{type(decider).__name__} on {table}"
+    if given:
+        raise AssertionError(f"{where}: it gives a warning: {given[0].message!r}")
+    for verdicts, how in (
+        (again, "a second time"),
+        (beside, "while another race is under way"),
+        (copied, "from a copy of the decider"),
+    ):
+        if not _equal(alone, verdicts):
+            raise AssertionError(
+                f"{where}: the same seed gives other verdicts {how}: draw from the generator "
+                "that start() is given, and keep what is known of a race in the state"
+            )
+
+
+def _looks(decider: Decider, table: _Table) -> Iterator[Verdict]:
+    """Yield the verdict of each look at a table, until one candidate is left."""
+    where = f"{type(decider).__name__} on {table}"
+    n, m = table.costs.shape
+    alive, seen, used, look = np.arange(m), 0, 0, 0
+    try:
+        if isinstance(decider, KnowsBudget):
+            decider = decider.told_budget(n * m, n)
+        state = decider.start(m, rng_for(0, "decider"))
+        while seen < n and len(alive) > 1:
+            look, start = look + 1, seen
+            seen = start + (min(_FIRST_LOOK, n) if not start else 1)
+            costs = table.costs[start:seen, alive]
+            used += costs.size
+            shown = alive.copy()
+            shown.flags.writeable = costs.flags.writeable = False
+            state, verdict = take_verdict(decider, state, Blocks(shown, costs, used), m)
+            yield verdict
+            alive = table.after(verdict, alive)
+    except SettingError as error:
+        raise AssertionError(f"{where}, look {look}: {error}") from error
+    except Exception as error:
+        raise AssertionError(f"{where}, look {look}: it raises {error!r}") from error
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Say whether two verdicts, or the attributes of two deciders, are equal all the way down."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_equal(one[k], other[k]) for k in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    if hasattr(one, "__dict__") and not callable(one):
+        return _equal(vars(one), vars(other))
+    return one is other or bool(cloudpickle.dumps(one) == cloudpickle.dumps(other))

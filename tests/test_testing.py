@@ -1,0 +1,207 @@
+"""`check_decider` accepts every decider of racer, and says what is wrong with a broken one."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+from racer.deciders import (
+    DECIDERS,
+    AnytimeRace,
+    BayesianBest,
+    BayesianFriedman,
+    BradleyTerryRace,
+    Drop,
+    FRace,
+    PlackettLuceRace,
+    SequentialHalving,
+    SignedRankRace,
+    TRace,
+    Verdict,
+)
+from racer.deciders.verdicts import Protected
+from racer.testing import check_decider
+
+OTHERS = [
+    AnytimeRace(form="rank"),
+    AnytimeRace(form="sign", familywise=True),
+    BayesianBest(by="mean"),
+    BayesianFriedman(gate=False),
+    BradleyTerryRace(gate=False, independent=True),
+    FRace(posthoc="sign", gate=False),
+    PlackettLuceRace(gate=False),
+    SequentialHalving(by="mean-rank"),
+    SignedRankRace(gate=False),
+    TRace(correction="holm"),
+    Protected(FRace(), (7,) * 40),
+]
+
+
+class DropWorst:
+    """Drops the candidate with the worst total: a decider without a fault."""
+
+    level = 1.0
+
+    def start(self, n_candidates, rng):
+        return np.zeros(n_candidates)
+
+    def decide(self, totals, blocks):
+        totals[blocks.candidates] += np.where(np.isinf(blocks.costs), 1e9, blocks.costs).sum(axis=0)
+        return totals, self.verdict(blocks, totals[blocks.candidates])
+
+    def verdict(self, blocks, standing):
+        worst, best = (int(blocks.candidates[f(standing)]) for f in (np.argmax, np.argmin))
+        drop = Drop(worst, "worst in total", best, self.level, "certainty")
+        return Verdict((drop,) if worst != best else (), best, standing, {})
+
+
+@pytest.mark.parametrize("decider", [*DECIDERS, *OTHERS, DropWorst()], ids=str)
+def test_a_decider_without_a_fault_passes(decider):
+    check_decider(decider)
+
+
+class DropsTheGone(DropWorst):
+    def start(self, n_candidates, rng):
+        return [np.zeros(n_candidates), ()]
+
+    def decide(self, state, blocks):
+        state[0], verdict = super().decide(state[0], blocks)
+        state[1] += verdict.dropped
+        return state, verdict._replace(dropped=state[1])
+
+
+class DropsAll(DropWorst):
+    def verdict(self, blocks, standing):
+        drops = [Drop(c, "bad", 0 if c else 1, 0.5, "p-value") for c in blocks.candidates.tolist()]
+        return Verdict(tuple(drops), None, standing, {})
+
+
+class ForgetsTheFailed(DropWorst):
+    def verdict(self, blocks, standing):
+        return super().verdict(blocks, standing)._replace(standing=standing[standing < 1e8])
+
+
+class NumbersByPosition(DropWorst):
+    """Takes positions in `Blocks.candidates` for candidates: right until the first has left."""
+
+    def verdict(self, blocks, standing):
+        worst, best = int(np.argmax(standing)), int(np.argmin(standing))
+        drop = (Drop(worst, "worst", best, 0.5, "p-value"),) if worst != best else ()
+        return Verdict(drop, int(blocks.candidates[best]), standing, {})
+
+
+class TakesFailuresAsNumbers(DropWorst):
+    def decide(self, totals, blocks):
+        costs = blocks.costs.sum(axis=0)
+        totals[blocks.candidates] += costs - costs.mean()
+        return totals, self.verdict(blocks, totals[blocks.candidates])
+
+
+class KeepsItsStateOnItself(DropWorst):
+    def start(self, n_candidates, rng):
+        self.totals = np.zeros(n_candidates)
+
+    def decide(self, state, blocks):
+        _, verdict = super().decide(self.totals, blocks)
+        return None, verdict
+
+
+class CountsRaces(DropWorst):
+    def __init__(self):
+        self.seen = {"races": 0}
+
+    def start(self, n_candidates, rng):
+        self.seen["races"] += 1
+        return super().start(n_candidates, rng)
+
+
+class DrawsFromNowhere(DropWorst):
+    def verdict(self, blocks, standing):
+        return super().verdict(blocks, standing + 1e-9 * np.random.default_rng().random())
+
+
+class WritesToTheBlocks(DropWorst):
+    def decide(self, totals, blocks):
+        blocks.costs[np.isinf(blocks.costs)] = 1e9
+        return super().decide(totals, blocks)
+
+
+class HoldsALock(DropWorst):
+    def __init__(self):
+        self.lock = threading.Lock()
+
+
+class Warns(DropWorst):
+    def verdict(self, blocks, standing):
+        if len(standing) == 2:
+            warnings.warn("only two are left", UserWarning, stacklevel=2)
+        return super().verdict(blocks, standing)
+
+
+class NeedsTwoBlocks(DropWorst):
+    def decide(self, totals, blocks):
+        if len(blocks.costs) == 1 and not totals.any():
+            raise ZeroDivisionError
+        return super().decide(totals, blocks)
+
+
+class ReturnsTheVerdictAlone(DropWorst):
+    def decide(self, totals, blocks):
+        return super().decide(totals, blocks)[1]
+
+
+@dataclasses.dataclass(frozen=True)
+class NeedsItsBudget(DropWorst):
+    """Plans with a budget that it is told, but forgets to return the decider that knows it."""
+
+    budget: int = 0
+
+    def told_budget(self, evaluations, blocks):
+        dataclasses.replace(self, budget=evaluations)
+
+
+@pytest.mark.parametrize(
+    ("decider", "table", "problem"),
+    [
+        (DropsTheGone(), "a clear winner", "eliminated already"),
+        (DropsAll(), "a clear winner", "it eliminates all 4 candidates"),
+        (ForgetsTheFailed(), "failed cells (+inf)", "`standing` has shape"),
+        (NumbersByPosition(), "many ties", "eliminated already"),
+        (TakesFailuresAsNumbers(), "failed cells (+inf)", "`standing` has a NaN"),
+        (KeepsItsStateOnItself(), "a clear winner", "while another race is under way"),
+        (CountsRaces(), "a clear winner", "its attributes are others afterwards"),
+        (DrawsFromNowhere(), "a clear winner", "other verdicts a second time"),
+        (WritesToTheBlocks(), "a clear winner", "read-only"),
+        (HoldsALock(), None, "cannot be copied and pickled"),
+        (Warns(), "a clear winner", "it gives a warning: UserWarning('only two are left')"),
+        (NeedsTwoBlocks(), "one block", "it raises ZeroDivisionError()"),
+        (ReturnsTheVerdictAlone(), "a clear winner", "decide() must return (state, Verdict("),
+        (NeedsItsBudget(), "a clear winner", "it raises AttributeError("),
+        (DropWorst, None, "DropWorst is a class: give DropWorst()"),
+        ("f-rase", None, "did you mean 'f-race'"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_wrong_is_said_with_the_table(decider, table, problem):
+    with pytest.raises(AssertionError) as found:
+        check_decider(decider)
+    message = str(found.value)
+    if table is not None:
+        assert f"{type(decider).__name__} on the table {table!r}" in message
+    assert problem in message
+
+
+def test_errors_of_the_decider_are_kept_as_the_cause():
+    with pytest.raises(AssertionError) as found:
+        check_decider(NeedsTwoBlocks())
+    assert isinstance(found.value.__cause__, ZeroDivisionError)
+
+
+def test_warnings_elsewhere_are_as_they_were():
+    before = list(warnings.filters)
+    check_decider(DropWorst())
+    assert warnings.filters == before
