@@ -68,6 +68,12 @@ class RowBuffer:
         self._n = len(kept)
 
 
+@lru_cache(maxsize=32)
+def index_pairs(m: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return all pairs i < j of m positions, as two arrays."""
+    return np.triu_indices(m, 1)
+
+
 @lru_cache(maxsize=1)
 def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")

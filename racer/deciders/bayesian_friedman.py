@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from racer._checks import check_draws, check_epsilon, check_fraction, check_strength
-from racer._numerics import one_blas_thread
+from racer._numerics import index_pairs, one_blas_thread
 from racer.deciders.decider import Blocks, Drop, Verdict
 from racer.deciders.drops import best_of, drop_losers
 from racer.deciders.rank_tests import CriticalWins
@@ -31,11 +30,6 @@ _CERTAIN = 1e-2
 # Blocks per candidate from which the Bayesian region is the gate. It exists from one on, but has
 # no power there, and less than Iman and Davenport's F, at the same level, up to about three.
 _REGION_FROM = 3
-
-
-@lru_cache(maxsize=32)
-def _pairs(m: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    return np.triu_indices(m, 1)
 
 
 @dataclass
@@ -181,7 +175,7 @@ class BayesianFriedman:
         from scipy.special import ndtr  # noqa: PLC0415
 
         n, standing = ranks.n, ranks.sums.deviation
-        first, second = _pairs(len(positions))
+        first, second = index_pairs(len(positions))
         i, j = positions[first], positions[second]
         won, lost = ranks.wins[i, j], ranks.wins[j, i]
         # what is far from enough, by the normal approximation, is not computed: it is off by less

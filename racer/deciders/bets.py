@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from racer._numerics import RowBuffer
+from racer._numerics import RowBuffer, index_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,11 +22,6 @@ _SHARES: dict[Sized, tuple[float, ...]] = {
 _FULL: dict[Sized, float] = {"rank": 1.0, "median": 3.0}  # the size of the largest bet
 _MOST = np.finfo(np.float64).max
 _ENOUGH = 256  # sizes of a pair that later ones are measured by: bounds time and memory
-
-
-@lru_cache(maxsize=32)
-def _pairs(m: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    return np.triu_indices(m, 1)
 
 
 class Duels:
@@ -152,17 +146,17 @@ class Bets:
 
     def __init__(self, m: int, sized: Sized) -> None:
         self._m = m
-        self._duels = Duels(len(_pairs(m)[0]), sized)
+        self._duels = Duels(len(index_pairs(m)[0]), sized)
 
     def keep(self, kept: NDArray[np.intp]) -> None:
         """Forget all candidates but those at these positions (ascending)."""
-        first, second = _pairs(self._m)
+        first, second = index_pairs(self._m)
         self._duels.keep(np.flatnonzero(np.isin(first, kept) & np.isin(second, kept)))
         self._m = len(kept)
 
     def add(self, costs: NDArray[np.float64]) -> None:
         """Settle the bets of one block: costs, shape (m,), +inf for a failed cell."""
-        first, second = _pairs(self._m)
+        first, second = index_pairs(self._m)
         self._duels.add(costs[first], costs[second])
 
     def log_e(self, more: int = 0) -> NDArray[np.float64]:
@@ -173,7 +167,7 @@ class Bets:
         more : int
             After so many more blocks, each with the best bet that there is for (i, j): i fails.
         """
-        first, second = _pairs(self._m)
+        first, second = index_pairs(self._m)
         table = np.full((self._m, self._m), -np.inf)
         table[first, second], table[second, first] = self._duels.log_e(more)
         return table

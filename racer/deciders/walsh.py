@@ -14,7 +14,7 @@ import numpy as np
 
 from racer._numerics import RowBuffer, one_blas_thread
 from racer.seeding import rng_for
-from racer.stats.dirichlet import gamma_weights
+from racer.stats.dirichlet import fraction_above_zero, gamma_weights
 from racer.stats.signed_rank import ROUNDING
 
 if TYPE_CHECKING:
@@ -120,10 +120,4 @@ class WalshSums:
                 sums.lead += (signs.T @ gammas[: block + 1]) * gammas[block]
         sums.seen = len(costs)
         atom = self._prior * (2.0 * self._total + self._prior)
-        return Bounds(_share(sums.lead - atom), _share(sums.lead + atom))
-
-
-def _share(lead: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the share of draws above zero; zeros count one half."""
-    above = np.count_nonzero(lead > 0.0, axis=1) + np.count_nonzero(lead >= 0.0, axis=1)
-    return np.asarray(above / (2.0 * lead.shape[1]), dtype=np.float64)
+        return Bounds(fraction_above_zero(sums.lead - atom), fraction_above_zero(sums.lead + atom))

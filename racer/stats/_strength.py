@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from racer.stats._sampling.mode import newton
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -222,14 +224,20 @@ def sum_to_zero(k: int) -> NDArray[np.float64]:
 
 def _rough_mode(likelihood: Likelihood, basis: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return u near its mode at sigma = 1, by Newton steps that move no beta by more than 2."""
-    u = np.zeros(basis.shape[1])
-    for _ in range(20):
-        beta = basis @ u
-        slope = likelihood.slopes(beta[None], np.ones((1, 1)))[0][0] @ basis - u
-        precision = basis.T @ likelihood.curvature(beta) @ basis + np.eye(len(u))
-        step = np.linalg.solve(precision, slope)
-        step *= min(1.0, 2.0 / max(float(np.abs(basis @ step).max()), 1e-300))
-        u += step
-        if slope @ step < 1e-6:
-            break
-    return u
+
+    def gradient(u: NDArray[np.float64]) -> NDArray[np.float64]:
+        slopes, _ = likelihood.slopes((basis @ u)[None], np.ones((1, 1)))
+        return np.asarray(slopes[0] @ basis - u)
+
+    def precision(u: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(basis.T @ likelihood.curvature(basis @ u) @ basis + np.eye(len(u)))
+
+    def at_most_2(
+        u: NDArray[np.float64],  # noqa: ARG001
+        step: NDArray[np.float64],
+        gain: float,  # noqa: ARG001
+    ) -> NDArray[np.float64]:
+        return step * min(1.0, 2.0 / max(float(np.abs(basis @ step).max()), 1e-300))
+
+    start = np.zeros(basis.shape[1])
+    return newton(start, gradient, precision, at_most_2, steps=20, least_gain=1e-6)

@@ -18,6 +18,7 @@ from racer.errors import SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._pair import PosteriorOfPair, paired
 from racer.stats._validation import frozen
+from racer.stats.dirichlet import fraction_above_zero
 from racer.stats.signed_rank import differences, signed_levels
 
 if TYPE_CHECKING:
@@ -152,13 +153,6 @@ def _weights(
         yield weights, cumulative
 
 
-def _share(positive: NDArray[np.float64]) -> float:
-    """Share of draws above zero; zeros count one half."""
-    return float((np.count_nonzero(positive > 0) + np.count_nonzero(positive >= 0)) / 2) / len(
-        positive
-    )
-
-
 def _votes(shares: NDArray[np.float64]) -> tuple[float, float, float]:
     """Return how often each share is the largest; what ties is within the rope, then worse."""
     largest = np.argmax(shares[:, [1, 0, 2]], axis=1)
@@ -261,7 +255,9 @@ def bayesian_signed_rank_test(
     if not levels.any():
         lead[:] = 0.0
     atom = prior * (2.0 * total + prior)
-    probability, lower, upper = _share(lead), _share(lead - atom), _share(lead + atom)
+    probability, lower, upper = fraction_above_zero(
+        np.stack([lead, lead - atom, lead + atom])
+    ).tolist()
     worse, in_rope, better = 1.0 - probability, 0.0, probability
     least = (1.0 - upper, 0.0, lower)
     if shares is not None:

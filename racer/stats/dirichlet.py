@@ -37,6 +37,12 @@ def better_minus_worse(
     return np.subtract(a < b, a > b, dtype=np.float32)
 
 
+def fraction_above_zero(lead: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the fraction of draws above zero, (k, draws) to (k,); zeros count one half."""
+    above = np.count_nonzero(lead > 0.0, axis=1) + np.count_nonzero(lead >= 0.0, axis=1)
+    return np.asarray(above / (2.0 * lead.shape[1]), dtype=np.float64)
+
+
 class PairSums:
     """For pairs of candidates, the sum over blocks of g_j times (better minus worse).
 

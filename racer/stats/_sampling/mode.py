@@ -9,6 +9,8 @@ import numpy as np
 from racer.stats._sampling.model import in_parts, log_density
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from racer.stats._sampling.model import Curved, Model
@@ -44,21 +46,58 @@ def _precision(model: Model, x: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((vectors * values) @ vectors.T)
 
 
+def newton(
+    start: NDArray[np.float64],
+    gradient: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    precision: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    shorten: Callable[[NDArray[np.float64], NDArray[np.float64], float], NDArray[np.float64]],
+    *,
+    steps: int,
+    least_gain: float,
+) -> NDArray[np.float64]:
+    """Return the point, (d,), that Newton's steps lead to.
+
+    `shorten` gets a point, the step from there and its gain (twice what it gains in a quadratic
+    function), and returns the step to take. The last one is the first whose gain is below
+    `least_gain`, or that is shortened to nothing.
+    """
+    x = start
+    for _ in range(steps):
+        slope = gradient(x)
+        step = np.asarray(np.linalg.solve(precision(x), slope), np.float64)
+        gain = float(slope @ step)
+        taken = shorten(x, step, gain)
+        x = x + taken
+        if gain < least_gain or not taken.any():
+            break
+    return x
+
+
 def find_mode(model: Model, *, steps: int = 100) -> Laplace:
     """Climb to the mode by Newton's method, each step halved until it climbs."""
-    x = model.start
-    value = log_density(model, x[None])[0]
-    for _ in range(steps):
-        precision = _precision(model, x)
-        gradient = in_parts(model.gradient, x[None])[0]
-        step = np.linalg.solve(precision, gradient)
-        tried = x + _HALVINGS[:, None] * step
-        values = log_density(model, tried)
+    value = log_density(model, model.start[None])[0]
+
+    def best_part(
+        x: NDArray[np.float64],
+        step: NDArray[np.float64],
+        gain: float,  # noqa: ARG001
+    ) -> NDArray[np.float64]:
+        nonlocal value
+        values = log_density(model, x + _HALVINGS[:, None] * step)
         best = int(np.argmax(values))
-        if values[best] > value:
-            x, value = tried[best], values[best]
-        if gradient @ step < 1e-9 or values[best] < value:
-            break
+        if not values[best] > value:
+            return np.zeros_like(step)
+        value = values[best]
+        return np.asarray(_HALVINGS[best] * step)
+
+    x = newton(
+        model.start,
+        lambda x: in_parts(model.gradient, x[None])[0],
+        lambda x: _precision(model, x),
+        best_part,
+        steps=steps,
+        least_gain=1e-9,
+    )
     return _laplace(x, _precision(model, x))
 
 
@@ -68,22 +107,26 @@ def climb(model: Curved, *, steps: int = 100) -> Laplace:
     Newton's method from `start`, or from 0 if that is higher up, each step halved until it
     climbs. The last steps are too small to be seen in the density, and are taken whole.
     """
+
+    def first_that_climbs(
+        x: NDArray[np.float64], step: NDArray[np.float64], gain: float
+    ) -> NDArray[np.float64]:
+        if gain <= 1e-6:
+            return step
+        tried = x + _HALVINGS[:, None] * step
+        values = log_density(model, np.concatenate([x[None], tried]))
+        return np.asarray(_HALVINGS[int(np.argmax(values[1:] > values[0]))] * step)
+
     starts = np.stack([model.start, np.zeros_like(model.start)])
-    x = starts[int(np.argmax(log_density(model, starts)))]
-    precision = model.precision(x)
-    for _ in range(steps):
-        gradient = model.gradient(x[None])[0]
-        step = np.linalg.solve(precision, gradient)
-        gain = float(gradient @ step)
-        if gain > 1e-6:
-            tried = x + _HALVINGS[:, None] * step
-            values = log_density(model, np.concatenate([x[None], tried]))
-            step = _HALVINGS[int(np.argmax(values[1:] > values[0]))] * step
-        x = x + step
-        precision = model.precision(x)
-        if gain < _DECIDED:
-            break
-    return _laplace(x, precision)
+    x = newton(
+        starts[int(np.argmax(log_density(model, starts)))],
+        lambda x: model.gradient(x[None])[0],
+        model.precision,
+        first_that_climbs,
+        steps=steps,
+        least_gain=_DECIDED,
+    )
+    return _laplace(x, model.precision(x))
 
 
 def _laplace(mode: NDArray[np.float64], precision: NDArray[np.float64]) -> Laplace:
