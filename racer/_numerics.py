@@ -83,8 +83,8 @@ def _blas() -> ThreadpoolController:
 def one_blas_thread() -> Iterator[None]:
     """Keep BLAS to one thread for a while: for small products, waking others costs more.
 
-    Where other threads do the same meanwhile, BLAS has its threads back in the end: who finds it
-    limited neither limits it nor gives back.
+    Where other threads do the same meanwhile, BLAS has its threads back in the end: one that finds
+    it limited neither limits it nor gives back.
     """
     found = [(library, library.get_num_threads()) for library in _blas().lib_controllers]
     limited = [(library, n) for library, n in found if n > 1]

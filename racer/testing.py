@@ -1,4 +1,4 @@
-"""For those who write deciders: a check to call in their tests."""
+"""A check of deciders, for the tests of those who write one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Table:
     """A race on paper: costs, shape (n, m), and which candidates are in at the next look.
 
     "eliminated": those that the decider drops are out. "kept": all stay in, as where the race
-    keeps survivors. "leaving": the last one goes as well, whatever the decider says.
+    keeps survivors. "leaving": the last one is out as well, whatever the decider says.
     """
 
     name: str
@@ -78,9 +78,9 @@ def _tables() -> list[_Table]:
 def check_decider(decider: str | Decider) -> None:
     """Play a decider on a handful of small tables, and check what every decider must keep to.
 
-    For the tests of those who write one: it says nothing about how well the decider decides.
-    Checked are, on tables with ties, failures, few blocks, many candidates and candidates that
-    leave:
+    It is made for the tests of one's own decider, and says nothing about how well the decider
+    decides. Checked are, on tables with ties, failures, few blocks, many candidates and candidates
+    that leave:
 
     - each verdict is one that a race can use: see `Verdict` and `Drop`;
     - the same seed gives the same verdicts, also while another race is under way, and from a

@@ -1,4 +1,4 @@
-"""Who may go: elimination procedures, each a frozen record of settings."""
+"""Elimination procedures, each a frozen record of settings."""
 
 from racer.deciders.anytime import AnytimeRace
 from racer.deciders.bayesian_best import BayesianBest

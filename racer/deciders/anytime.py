@@ -31,15 +31,15 @@ class _State:
     ranks: RunningRanks
     bets: Bets | None  # None: wins and losses are all that counts
     opponents: int  # at the start
-    log_e: NDArray[np.float64]  # (m, m), of i against j, as of the last look
-    log_gone: NDArray[np.float64]  # (m,), of the sum of E_ij over all j that are gone
+    log_e: NDArray[np.float64]  # (m, m), of i against j, at the last look
+    log_e_eliminated: NDArray[np.float64]  # (m,), of the sum of E_ij over eliminated j
     used: int = 0  # evaluations
 
     def keep(self, kept: NDArray[np.intp]) -> None:
-        """Let the E_ij against who is gone stay as they are."""
-        gone = np.delete(np.arange(len(self.log_gone)), kept)
-        frozen = np.logaddexp.reduce(self.log_e[np.ix_(kept, gone)], axis=1)
-        self.log_gone = np.logaddexp(self.log_gone[kept], frozen)
+        """Freeze the E_ij against those that are eliminated."""
+        eliminated = np.delete(np.arange(len(self.log_e_eliminated)), kept)
+        frozen = np.logaddexp.reduce(self.log_e[np.ix_(kept, eliminated)], axis=1)
+        self.log_e_eliminated = np.logaddexp(self.log_e_eliminated[kept], frozen)
         if self.bets is not None:
             self.bets.keep(kept)
 
@@ -50,22 +50,22 @@ class AnytimeRace:
 
     Against each opponent, a candidate's e-process multiplies bets that it loses the next block:
     fair or unfavourable bets as long as it is not worse. Its e-value is their mean over all
-    opponents it started with; those against opponents that are gone stay as they were. So a
+    opponents it started with; those against eliminated opponents stay as they were. So a
     candidate that is worse than none is *ever* dropped with probability `alpha` at most,
     however often the race looks and whenever it stops (Ville's inequality). That holds for each
-    such candidate: of k equal ones, some may go with probability up to k alpha, unless
+    such candidate: of k equal ones, some are dropped with probability up to k alpha, unless
     `familywise`.
 
     Hypothesis for i and j: given the past, cost i - cost j is symmetric about 0 or about a
-    point below ("rank", "median"); i loses a block that is no tie with probability 1/2 at most
+    point below ("rank", "median"); i loses a block that is not a tie with probability 1/2 at most
     ("sign"). Ties bet nothing; a failed cell loses in the clearest way against one that did
     not fail, and ties with another failure.
 
-    Candidates stand in the order of their mean ranks among those still in. Who stands first is
-    not dropped, nor are those that tie with it.
+    Candidates stand in the order of their mean ranks among those still in. The first is not
+    dropped, nor are those that tie with it.
 
     With a budget in evaluations, or instances that are used once, the verdict is `undecided`
-    once nobody could be dropped even if it failed on every block that is left.
+    once no candidate could be dropped even if it failed on every block that is left.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class AnytimeRace:
         return _State(RunningRanks(m), bets, m - 1, nothing, np.full(m, -np.inf))
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say who may go."""
+        """Take in new blocks and say which candidates to eliminate."""
         ranks = state.ranks
         kept = ranks.update(blocks)
         if kept is not None:
@@ -141,18 +141,18 @@ class AnytimeRace:
 
         state.log_e = self._log_e(state)
         e_values = _e_values(state, state.log_e)
-        goes = (e_values >= self._needed(len(standing))) & (standing > standing.min())
-        dropped = _drop(state, e_values, goes)
+        eliminated = (e_values >= self._needed(len(standing))) & (standing > standing.min())
+        dropped = _drop(state, e_values, eliminated)
         undecided = not dropped and self._is_undecided(state)
         return state, Verdict(dropped, best, standing, {"gate": "none"}, undecided)
 
     def judge(self, own: NDArray[np.float64], others: NDArray[np.float64]) -> Drop | None:
-        """Say whether one candidate may go, on whatever blocks it shares with each of others.
+        """Say whether one candidate is dropped, on the blocks that it has in common with others.
 
-        Its e-value is that of `evidence_against`; an opponent that shares no block with it does
-        not count. What opponents are to each other enters by blocks before only, so that nothing
-        is gained by luck. The promise of `decide` holds for this candidate if which blocks an
-        opponent has seen depends on blocks before.
+        Its e-value is that of `evidence_against`; an opponent that has no block in common with
+        it does not count. What opponents are to each other enters by blocks before only, so that
+        nothing is gained by luck. The promise of `decide` holds for this candidate if which blocks
+        an opponent has seen depends on blocks before.
         """
         opponents = np.flatnonzero(~np.isnan(others).all(axis=0))
         if not len(opponents):
@@ -165,7 +165,7 @@ class AnytimeRace:
         return Drop(others.shape[1], "inferior", int(opponents[against]), e_value, "e-value")
 
     def _needed(self, alive: int) -> float:
-        """Return the e-value at which a candidate goes."""
+        """Return the e-value at which a candidate is dropped."""
         return (alive if self.familywise else 1.0) / self.alpha
 
     def _log_e(self, state: _State, more: int = 0) -> NDArray[np.float64]:
@@ -177,12 +177,12 @@ class AnytimeRace:
         return log_e
 
     def _is_undecided(self, state: _State) -> bool:
-        """Say whether nobody can go any more, whatever the blocks bring that are left."""
+        """Say whether no candidate can be dropped any more, whatever the blocks left bring."""
         left = []
         if self.blocks is not None:
             left.append(self.blocks - state.ranks.n)
-        if self.evaluations is not None:  # nobody goes on the way, so blocks stay as dear
-            left.append((self.evaluations - state.used) // len(state.log_gone))
+        if self.evaluations is not None:  # none is dropped on the way, so blocks stay as dear
+            left.append((self.evaluations - state.used) // len(state.log_e_eliminated))
         if not left or min(left) > _FAR:
             return False
         at_most = _e_values(state, self._log_e(state, max(min(left), 0)))
@@ -191,16 +191,16 @@ class AnytimeRace:
 
 def _e_values(state: _State, log_e: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean of E_ij over all opponents at the start, at most the largest float."""
-    total = np.logaddexp(state.log_gone, np.logaddexp.reduce(log_e, axis=1))
+    total = np.logaddexp(state.log_e_eliminated, np.logaddexp.reduce(log_e, axis=1))
     mean: NDArray[np.float64] = np.exp(np.minimum(total - np.log(state.opponents), _LARGEST))
     return mean
 
 
 def _drop(
-    state: _State, e_values: NDArray[np.float64], goes: NDArray[np.bool_]
+    state: _State, e_values: NDArray[np.float64], eliminated: NDArray[np.bool_]
 ) -> tuple[Drop, ...]:
-    """Drop who goes, each against who speaks most against it among those that stay."""
-    against = np.where(goes, -np.inf, state.log_e)
+    """Drop the `eliminated`, each against the strongest evidence among those that stay."""
+    against = np.where(eliminated, -np.inf, state.log_e)
     return tuple(
         Drop(
             int(state.ranks.candidates[i]),
@@ -210,5 +210,5 @@ def _drop(
             "e-value",
         )
         for i in np.argsort(-e_values, kind="stable").tolist()
-        if goes[i]
+        if eliminated[i]
     )

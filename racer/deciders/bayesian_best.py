@@ -51,13 +51,13 @@ class _State:
 
 @dataclass(frozen=True)
 class BayesianBest:
-    """On a known budget, drop whoever has the least posterior probability of being best.
+    """On a known budget, drop the candidate with the least posterior probability of being best.
 
-    A race of m candidates that has spent the share u of its budget keeps m^(1-u) of them: as
+    A race of m candidates that has spent the fraction u of its budget keeps m^(1-u) of them: as
     many evaluations go into each halving of the pool as into any other, as in sequential
-    halving, but candidates go one by one, as late as the budget allows. The last two stay to
-    the end. It says how probable it is that the dropped one is best, and promises nothing
-    about errors: the budget decides how many go, the evidence who. After few blocks that
+    halving, but candidates are dropped one by one, as late as the budget allows. The last two
+    stay to the end. It says how probable it is that the dropped one is best, and promises nothing
+    about errors: the budget decides how many are dropped, the evidence which. After few blocks that
     probability is too sure of itself: it knows no costs but those it has seen.
 
     Parameters
@@ -80,7 +80,7 @@ class BayesianBest:
     References
     ----------
     Benavoli et al. (ICML 2015), eq. 15, for the posterior; Karnin, Koren, Somekh: Almost
-    optimal exploration in multi-armed bandits (ICML 2013), for the shares of the budget.
+    optimal exploration in multi-armed bandits (ICML 2013), for the parts of the budget.
     """
 
     by: By = "mean-rank"
@@ -135,16 +135,16 @@ def _room(state: _State) -> int:
 
 
 def _least_probable(state: _State, standing: NDArray[np.float64], room: int) -> tuple[Drop, ...]:
-    """Drop all but `room`, the least probable first; who ties with one that stays, stays."""
+    """Drop all but `room`, the least probable first; what ties with one that stays, stays."""
     least = state.drawn.min(axis=1, keepdims=True)
     leads = state.drawn <= least + 1e-9 * np.abs(least)
     probability = (leads / leads.sum(axis=1, keepdims=True)).mean(axis=0)
     order = np.lexsort((standing, -probability))
     last = order[room - 1]
-    goes = (probability < probability[last]) | (
+    eliminated = (probability < probability[last]) | (
         (probability == probability[last]) & (standing > standing[last])
     )
-    goes &= standing > standing.min()
+    eliminated &= standing > standing.min()
     leader = int(standing.argmin())
     return tuple(
         Drop(
@@ -155,5 +155,5 @@ def _least_probable(state: _State, standing: NDArray[np.float64], room: int) -> 
             "posterior",
         )
         for i in order[::-1].tolist()
-        if goes[i]
+        if eliminated[i]
     )

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["BayesianFriedman"]
 
-# Statements whose doubts add up to less than this share of 1 - confidence are not sampled:
-# their doubts are subtracted from the joint probability instead (Boole's inequality).
+# Statements whose probabilities of being false add up to less than this fraction of
+# 1 - confidence are not sampled: these are subtracted from the joint probability instead (Boole's
+# inequality).
 _CERTAIN = 1e-2
 
 # Blocks per candidate from which the Bayesian region is the gate. It exists from one on, but has
@@ -45,7 +46,7 @@ class BayesianFriedman:
 
     After each look: the Bayesian Friedman test (the gate); if it rejects "all equal", the
     longest list of directional statements that hold jointly with posterior probability above
-    `confidence`, and whoever is the worse one in any of them is dropped. Then, whatever the
+    `confidence`, and the worse candidate in any of them is dropped. Then, whatever the
     gate said, of each pair that is within `epsilon` with posterior probability above
     `confidence` the one with the worse mean rank is dropped (the later one, if they tie).
 
@@ -107,7 +108,7 @@ class BayesianFriedman:
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say who may go."""
+        """Take in new blocks and say which candidates to eliminate."""
         kept = state.ranks.update(blocks)
         if kept is not None:
             state.sums.keep(kept)
@@ -138,9 +139,9 @@ class BayesianFriedman:
         if not len(better):
             return ()
         statements = order_statements(ranks.wins, ranks.sums.deviation, better, worse)
-        doubts = np.cumsum(statements.doubt)
-        certain = int(np.searchsorted(doubts, _CERTAIN * (1.0 - self.confidence), side="right"))
-        conceded = float(doubts[certain - 1]) if certain else 0.0
+        false = np.cumsum(statements.p_false)
+        certain = int(np.searchsorted(false, _CERTAIN * (1.0 - self.confidence), side="right"))
+        conceded = float(false[certain - 1]) if certain else 0.0
 
         sampled = slice(certain, None)
         with one_blas_thread():
@@ -149,10 +150,10 @@ class BayesianFriedman:
                 self.draws,
                 stop_at=self.confidence + conceded,
             )
-        accepted = certain + sum(share - conceded > self.confidence for share in joint)
+        accepted = certain + sum(held - conceded > self.confidence for held in joint)
         gap = ranks.sums.deviation[statements.worse] - ranks.sums.deviation[statements.better]
         while 0 < accepted < len(gap) and (
-            statements.doubt[accepted] == statements.doubt[accepted - 1]
+            statements.p_false[accepted] == statements.p_false[accepted - 1]
             and gap[accepted] == gap[accepted - 1]
         ):
             accepted -= 1  # statements that tie are accepted together or not at all
@@ -163,7 +164,7 @@ class BayesianFriedman:
             ranks.sums.deviation,
             statements.better[:accepted],
             statements.worse[:accepted],
-            1.0 - statements.doubt[:accepted],
+            1.0 - statements.p_false[:accepted],
             "posterior",
         )
 

@@ -15,7 +15,7 @@ __all__ = ["Bets", "Duels", "Sized", "log_e_of_signs"]
 
 Sized = Literal["rank", "median"]
 
-_SHARES: dict[Sized, tuple[float, ...]] = {
+_FRACTIONS: dict[Sized, tuple[float, ...]] = {
     "rank": (0.5, 0.7, 0.9),
     "median": (0.1, 0.2, 0.35, 0.5, 0.75, 1.0),
 }
@@ -25,9 +25,9 @@ _ENOUGH = 256  # sizes of a pair that later ones are measured by: bounds time an
 
 
 class Duels:
-    """For each of n pairs, bets on who costs more, sized by the difference of their costs.
+    """For each of n pairs, bets on which costs more, sized by the difference of their costs.
 
-    The e-process of a pair (one, other) is the mean over shares c of the products over blocks of
+    The e-process of a pair (one, other) is the mean over fractions c of the products over blocks of
     1 + b(c s), s being the sign of one's cost - other's cost times its size relative to the
     pair's sizes so far, this one among them (the first 256 sizes, from then on): "median",
     size / median, at most 3, b = tanh (1 + tanh x = exp(x) / cosh(x)); "rank", mid-rank /
@@ -48,9 +48,9 @@ class Duels:
 
     def __init__(self, n: int, sized: Sized) -> None:
         self._sized: Sized = sized
-        self._shares = np.array(_SHARES[sized])[:, None]
-        # the logs for (one, other) and for (other, one), by share
-        self._logs = np.zeros((2, len(self._shares), n))
+        self._fractions = np.array(_FRACTIONS[sized])[:, None]
+        # the logs for (one, other) and for (other, one), by fraction
+        self._logs = np.zeros((2, len(self._fractions), n))
         self._sizes = RowBuffer(n, np.float64)  # ascending, then inf where none
         self._known = np.zeros(n, dtype=np.intp)
 
@@ -60,23 +60,23 @@ class Duels:
         self._sizes.keep(columns=stay)
 
     @property
-    def n_shares(self) -> int:
-        """Shares of the wealth that are bet side by side."""
-        return len(self._shares)
+    def n_fractions(self) -> int:
+        """Fractions of the wealth that are bet side by side."""
+        return len(self._fractions)
 
     def add(self, one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
         """Settle the bets of one block: costs, shape (n,), +inf where failed, NaN if unknown.
 
         Returns
         -------
-        ndarray, shape (n_shares, n)
-            The logs of what the bets that one costs more have made of each share.
+        ndarray, shape (n_fractions, n)
+            The logs of what the bets that one costs more have made, by fraction.
         """
         sign = np.subtract(one > other, one < other, dtype=np.float64)
         sized = (sign != 0.0) & np.isfinite(one) & np.isfinite(other)
         with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
             size = np.where(sized, np.minimum(np.abs(one - other), _MOST), np.inf)
-        bet = self._shares * (sign * self._relative(size, sized))
+        bet = self._fractions * (sign * self._relative(size, sized))
         if self._sized == "median":
             bet = np.tanh(bet)
         made: NDArray[np.float64] = np.log1p(np.array([bet, -bet]))
@@ -125,7 +125,7 @@ class Duels:
         more : int
             After so many more blocks, each with the best bet that there is.
         """
-        full = self._shares * _FULL[self._sized]
+        full = self._fractions * _FULL[self._sized]
         best = np.log1p(np.tanh(full) if self._sized == "median" else full)
         mixed: NDArray[np.float64] = np.logaddexp.reduce(self._logs + more * best, axis=1)
         mixed -= np.log(len(best))
@@ -176,7 +176,7 @@ class Bets:
 def log_e_of_signs(lost: NDArray[np.int64], won: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return log E_ij of the sign form: the likelihood ratio of theta ~ Uniform(1/2, 1) to 1/2.
 
-    theta is the probability that i loses a block that is no tie:
+    theta is the probability that i loses a block that is not a tie:
     E = 2^(n+1) B(lost + 1, won + 1) P(Beta(lost + 1, won + 1) > 1/2), n = lost + won.
 
     Parameters

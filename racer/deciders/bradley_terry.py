@@ -1,4 +1,4 @@
-"""The Bradley-Terry race: strengths from who beats whom, and who is too unlikely to be best."""
+"""The Bradley-Terry race: strengths from a win table, and how probably each is best."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class _State:
 
 @dataclass(frozen=True)
 class BradleyTerryRace:
-    """Drop who is too unlikely to be the best by the Bayesian Bradley-Terry model.
+    """Drop what is too unlikely to be the best by the Bayesian Bradley-Terry model.
 
     After each look: the Friedman test (the gate); if it rejects "all equal", the posterior of
-    the strengths beta from who beat whom among those still in, P(i beats j) = 1 / (1 +
-    exp(beta_j - beta_i)) and beta ~ Normal(0, sigma). A candidate goes when the probability
-    that its strength is the largest of all m is below threshold / m: so the best one goes, by
-    that posterior, with probability `threshold` at most. Whoever has the best mean rank, or
-    ties for it, stays.
+    the strengths beta from the wins among those still in, P(i beats j) = 1 / (1 +
+    exp(beta_j - beta_i)) and beta ~ Normal(0, sigma). A candidate is dropped when the
+    probability that its strength is the largest of all m is below threshold / m: so the best
+    one is dropped, by that posterior, with probability `threshold` at most. One that has the
+    best mean rank, or ties for it, stays.
 
     Differences from `racer.stats.bradley_terry`, all for speed or for races: sigma is given, at
     the median of its prior there; a tie is half a win for either, not rounded up; and the
@@ -53,7 +53,7 @@ class BradleyTerryRace:
         Divided by the number of candidates still in; also the level of the gate. Per look: a
         race looks many times.
     sigma : float > 0
-        Standard deviation of the prior of strengths; smaller is more doubtful of differences.
+        Standard deviation of the prior of strengths; smaller draws the strengths closer together.
     independent : bool
         Let the m(m-1)/2 meetings of a block count as if they were independent, as Wainer does.
         They are made of m costs only, and the posterior is then far too sure of itself with many
@@ -102,7 +102,7 @@ class BradleyTerryRace:
         return _State(RunningRanks(n_candidates), np.zeros(n_candidates), int(rng.integers(2**63)))
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say who may go."""
+        """Take in new blocks and say which candidates to eliminate."""
         ranks = state.ranks
         kept = ranks.update(blocks)
         if kept is not None:

@@ -1,4 +1,4 @@
-"""Evidence against one candidate, from whatever blocks it shares with each of many others."""
+"""Evidence against one candidate, from the blocks that it has in common with others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Evidence(NamedTuple):
     """What speaks against a candidate."""
 
     log_e: float
-    against: int  # who speaks most against it
+    against: int  # the opponent with the strongest evidence
 
 
 def evidence_against(
@@ -52,7 +52,7 @@ def evidence_against(
         of_leaders = float(_log_e_of_signs(own[led, None], against_leader[led, None])[0])
     else:
         duels = Duels(others.shape[1], sized)
-        won = np.zeros(duels.n_shares)
+        won = np.zeros(duels.n_fractions)
         for cost, row, leader in zip(own.tolist(), others, leaders.tolist(), strict=True):
             gained = duels.add(np.full(len(row), cost), row)
             if leader >= 0:
@@ -63,9 +63,9 @@ def evidence_against(
 
 
 def _leaders(others: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return for each block the leader among those who see it; -1 where nothing tells.
+    """Return for each block the leader among those that see it; -1 where nothing tells.
 
-    That is who has the best mean rank on the blocks before, the best mean cost if several tie;
+    It has the best mean rank on the blocks before, the best mean cost if several tie;
     where only one sees a block, that one.
     """
     leaders = np.full(len(others), -1, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""What a decider is: from completed blocks to a verdict on who may go."""
+"""What a decider is: from completed blocks to a verdict on which candidates to eliminate."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class JudgesOne(Protocol):
     """A decider that can compare one candidate with others that have not seen the same blocks."""
 
     def judge(self, own: NDArray[np.float64], others: NDArray[np.float64]) -> Drop | None:
-        """Say whether one candidate may go; None if it stays.
+        """Say whether one candidate is to be eliminated; None if it stays.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class Decider(Protocol):
         ...
 
     def decide(self, state: Any, blocks: Blocks) -> tuple[Any, Verdict]:
-        """Take in new blocks and say who may go."""
+        """Take in new blocks and say which candidates to eliminate."""
         ...
 
 
@@ -149,7 +149,7 @@ def check_limit(limit: int | None, name: str) -> None:
 
 
 def least(given: int | None, told: int | None) -> int | None:
-    """Return the smaller of two limits; None is no limit."""
+    """Return the smaller of two limits; None means no limit."""
     return min((limit for limit in (given, told) if limit is not None), default=None)
 
 

@@ -1,4 +1,4 @@
-"""From what a test says to a verdict: who stands best, and who is dropped for whom."""
+"""From what a test says to a verdict: which candidate stands best, and which are dropped."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def drop_losers(
     probability: NDArray[np.float64],
     measure: str,
 ) -> tuple[Drop, ...]:
-    """Drop whoever is the worse one in any statement.
+    """Drop each candidate that is the worse one in any statement.
 
     Parameters
     ----------
@@ -92,12 +92,12 @@ def drop_unlikely(
 ) -> tuple[Drop, ...]:
     """Drop whose probability of being best is below threshold / m, the least probable first.
 
-    Whoever stands first, or ties with who does, stays.
+    One that stands first, or ties for it, stays.
     """
-    goes = (best < threshold / len(best)) & (standing > standing.min())
+    eliminated = (best < threshold / len(best)) & (standing > standing.min())
     leader = int(candidates[standing.argmin()])
     return tuple(
         Drop(int(candidates[i]), "unlikely", leader, float(best[i]), "posterior")
         for i in np.lexsort((-standing, best)).tolist()
-        if goes[i]
+        if eliminated[i]
     )

@@ -39,7 +39,7 @@ class FRace:
     posthoc : {"conover", "sign", "mean-rank"}
         "conover": Conover's t, two-sided, against the candidate with the best rank sum
         (Birattari et al. 2002). "sign", "mean-rank": one-sided, all pairs, in the better
-        direction; a candidate goes when any pair has it worse (Benavoli et al. 2015).
+        direction; a candidate is dropped when any pair has it worse (Benavoli et al. 2015).
     alpha : float in (0, 0.5)
         Of the gate and of each comparison, per look: a race looks many times.
     gate : bool
@@ -75,7 +75,7 @@ class FRace:
         return _State(RunningRanks(n_candidates), CriticalWins("sign", self.alpha))
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say who may go."""
+        """Take in new blocks and say which candidates to eliminate."""
         ranks = state.ranks
         ranks.update(blocks)
         standing = ranks.sums.deviation / max(ranks.n, 1)

@@ -100,7 +100,7 @@ class SequentialHalving:
         return state, Verdict(dropped, best, standing, {"halving_at": state.next_at})
 
     def _plan(self, state: _State) -> None:
-        """Set when the next half goes: an equal part of what is left, for each halving left."""
+        """Set when the next half is dropped: equal parts of the budget left, one per halving."""
         budget = needed(self.evaluations, "halving", "SequentialHalving")
         m = len(state.candidates)
         halvings = max(1, math.ceil(math.log2(m)))

@@ -1,4 +1,4 @@
-"""The Plackett-Luce race: weights from whole rankings, and who is too unlikely to be best."""
+"""The Plackett-Luce race: weights from whole rankings, and how probably each is best."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def choices(costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
     """Return how often each was chosen, (m,), and each time the set at risk, rows of m.
 
     As `racer.stats.plackett_luce`: Efron's rule for ties; those that failed come last, in no
-    order among themselves; who is left over was not chosen.
+    order among themselves; the last one left was not chosen.
     """
     later = costs[:, None, :] > costs[:, :, None]
     tied = costs[:, None, :] == costs[:, :, None]
@@ -87,14 +87,14 @@ def choices(costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
 
 @dataclass(frozen=True)
 class PlackettLuceRace:
-    """Drop who is too unlikely to be the best by the Bayesian Plackett-Luce model.
+    """Drop what is too unlikely to be the best by the Bayesian Plackett-Luce model.
 
     After each look: the Friedman test (the gate); if it rejects "all equal", the posterior of
     the weights w, P(ranking) = prod_i w_i / (sum of the w at risk at place i), w ~
-    Dirichlet(prior), from the rankings of those still in. A candidate goes when the probability
-    that its weight is the largest of all m is below threshold / m: so the best one goes, by that
-    posterior, with probability `threshold` at most. Candidates stand in the order of their log
-    weights at the mode; whoever stands first, or ties for it, stays.
+    Dirichlet(prior), from the rankings of those still in. A candidate is dropped when the
+    probability that its weight is the largest of all m is below threshold / m: so the best one
+    is dropped, by that posterior, with probability `threshold` at most. Candidates stand in the
+    order of their log weights at the mode; one that stands first, or ties for it, stays.
 
     It is the model of `racer.stats.plackett_luce`: Efron's rule for ties, and failed cells come
     after all others, in no order among themselves. The posterior is sampled anew at each look by
@@ -107,7 +107,7 @@ class PlackettLuceRace:
         Divided by the number of candidates still in; also the level of the gate. Per look: a
         race looks many times.
     prior : float > 0
-        alpha, the same for each; larger is more doubtful of differences.
+        alpha, the same for each; larger draws the weights closer together.
     gate : bool
         Ask the Friedman test first (with two candidates, the sign test).
     draws : int >= 100
@@ -149,7 +149,7 @@ class PlackettLuceRace:
         return _State(RunningRanks(m), _RunningChoices(m), np.zeros(m), int(rng.integers(2**63)))
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say who may go."""
+        """Take in new blocks and say which candidates to eliminate."""
         ranks = state.ranks
         kept = ranks.update(blocks)
         m = len(ranks.candidates)

@@ -63,7 +63,7 @@ class RunningRanks:
         return RankSums(self.n, self._deviation, self._within)
 
     def update(self, blocks: Blocks) -> NDArray[np.intp] | None:
-        """Forget who is gone, take in the new blocks; return the positions kept, if any went."""
+        """Forget the eliminated, add the new blocks; return the positions kept, None if all are."""
         kept = None
         if len(blocks.candidates) != len(self.candidates):
             kept = np.searchsorted(self.candidates, blocks.candidates)
@@ -89,14 +89,14 @@ class RunningRanks:
 
     def _keep(self, kept: NDArray[np.intp]) -> None:
         everyone = np.arange(len(self.candidates))
-        gone = np.setdiff1d(everyone, kept)
+        eliminated = np.setdiff1d(everyone, kept)
         costs, stay = self.costs, self.costs[:, kept]
-        from_gone = len(gone) < len(kept)
+        by_eliminated = len(eliminated) < len(kept)
         part = np.zeros_like(stay)
-        for opponent in (gone if from_gone else kept).tolist():
+        for opponent in (eliminated if by_eliminated else kept).tolist():
             other = costs[:, opponent, None]
             part += 0.5 * np.subtract(other < stay, other > stay, dtype=np.float64)
-        ranks = self._ranks.rows[:, kept] - part if from_gone else part
+        ranks = self._ranks.rows[:, kept] - part if by_eliminated else part
 
         self.candidates = self.candidates[kept]
         self.wins = self.wins[np.ix_(kept, kept)]
@@ -114,7 +114,7 @@ class Order(NamedTuple):
 
     By mean rank, then by their ranks block after block; only candidates that have the same rank
     on every block are left in the order given, and these are `alike`: draws that are dealt out
-    in this order, and shares that are averaged over those alike, know nothing of positions.
+    in this order, and probabilities that are averaged over those alike, know nothing of positions.
 
     Attributes
     ----------

@@ -34,11 +34,11 @@ class SignedRankRace:
     After each look: the Friedman test (the gate); if it rejects "all equal", the Bayesian
     signed-rank test of the leader, the one with the best mean rank, against each other
     candidate, with a near-ignorance prior (IDP). A prior of which only the weight is known gives
-    a range of probabilities that the leader is better. Those candidates go for whom even the
-    lower ends hold jointly: the longest list, surest first, whose doubts add up to less than
-    1 - confidence (Boole's inequality). A pair is *indeterminate* where its range contains
-    `confidence`, so that the prior would decide: nobody is dropped for it, and the verdict's
-    evidence counts them.
+    a range of probabilities that the leader is better. Those candidates are dropped for which
+    even the lower ends hold jointly: the longest list, surest first, whose 1 - posterior add up
+    to less than 1 - confidence (Boole's inequality). A pair is *indeterminate* where its range
+    contains `confidence`, so that the prior would decide: none is dropped for it, and the
+    verdict's evidence counts them.
 
     It looks at the sizes of differences, so it assumes that a difference means about the same on
     every block; symmetry is not assumed. A failed cell loses by more than any finite difference;
@@ -48,16 +48,16 @@ class SignedRankRace:
     ----------
     confidence : float in (0.5, 1)
         Of the statements of a look together, and 1 - the level of the gate, per look: a race
-        looks many times. As a loss: dropping whom it should not costs
-        confidence / (1 - confidence) times as much as keeping whom it could drop.
+        looks many times. As a loss: dropping one that it should keep costs
+        confidence / (1 - confidence) times as much as keeping one that it could drop.
     ignorance : float >= 0
         Weight of the prior, in blocks; 0 is the Bayesian bootstrap, with no pair indeterminate.
     gate : bool
         Ask the Friedman test first (with two candidates, the sign test).
     draws : int >= 100
-        Dirichlet draws. A doubt is taken to be (k + 1) / (draws + 1) where k draws are against
-        the statement, so it is never 0. Memory grows by 8 bytes per draw for each block and,
-        for each candidate that has ever led, each candidate.
+        Dirichlet draws. 1 - posterior is taken to be (k + 1) / (draws + 1) where k draws are
+        against the statement, so it is never 0. Memory grows by 8 bytes per draw for each block
+        and, for each candidate that has ever led, each candidate.
 
     Raises
     ------
@@ -98,7 +98,7 @@ class SignedRankRace:
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say who may go."""
+        """Take in new blocks and say which candidates to eliminate."""
         ranks = state.ranks
         kept = ranks.update(blocks)
         if kept is not None:
@@ -125,12 +125,12 @@ class SignedRankRace:
         lower: NDArray[np.float64],
         behind: NDArray[np.bool_],
     ) -> tuple[Drop, ...]:
-        """Drop those whose doubts together stay below 1 - confidence; equal ones all or none."""
-        doubt = (self.draws * (1.0 - lower) + 1.0) / (self.draws + 1.0)
-        doubt[~behind] = 1.0
-        sure = np.sort(doubt)
-        total = np.cumsum(sure)[np.searchsorted(sure, doubt, side="right") - 1]
-        goes = (total < 1.0 - self.confidence) & behind
+        """Drop those whose 1 - posterior sum to less than 1 - confidence, equal ones together."""
+        p_false = (self.draws * (1.0 - lower) + 1.0) / (self.draws + 1.0)
+        p_false[~behind] = 1.0
+        sure = np.sort(p_false)
+        total = np.cumsum(sure)[np.searchsorted(sure, p_false, side="right") - 1]
+        eliminated = (total < 1.0 - self.confidence) & behind
         return tuple(
             Drop(
                 int(candidates[i]),
@@ -139,6 +139,6 @@ class SignedRankRace:
                 float(lower[i]),
                 "posterior",
             )
-            for i in np.argsort(doubt, kind="stable").tolist()
-            if goes[i]
+            for i in np.argsort(p_false, kind="stable").tolist()
+            if eliminated[i]
         )

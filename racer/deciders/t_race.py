@@ -87,7 +87,7 @@ class TRace:
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say who may go."""
+        """Take in new blocks and say which candidates to eliminate."""
         if len(blocks.candidates) != len(state.candidates):
             state.keep(blocks.candidates)
         # costs near the largest float overflow, and equal differences have no spread: see below
@@ -103,7 +103,7 @@ class TRace:
         return state, Verdict(dropped, best, standing, {"gate": "none"})
 
     def _against(self, state: _State, best: int) -> tuple[Drop, ...]:
-        """Drop whom the test against `best` finds worse; t is NaN, and says nothing, at 0/0."""
+        """Drop what the test against `best` finds worse; t is NaN, and says nothing, at 0/0."""
         from scipy.special import stdtr  # noqa: PLC0415
 
         error = np.sqrt(state.squares[:, best] / (state.n * (state.n - 1)))

@@ -1,4 +1,4 @@
-"""Playing races in a world, again and again, and what came of them."""
+"""Playing races in a world, again and again, and their results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Select = Literal["standing", "mean"]
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """What came of many races in one world.
+    """Result of many races in one world.
 
     Attributes
     ----------
@@ -41,13 +41,13 @@ class Play:
 
         mae : how many candidates are better than the selected one (its rank minus 1)
         regret : how much worse it is than the best, in units of quality
-        iter : blocks used, as a share of those allowed
+        iter : blocks used, as a fraction of those allowed
         observations : evaluations used
         survivors : candidates left at the end
         best_dropped : whether the best candidate was dropped (of several that are equally good,
-            the share that was)
+            the fraction that was)
         indistinguishable : candidates dropped as indistinguishable
-        truly_indistinguishable : the share of these that win against their opponent with
+        truly_indistinguishable : the fraction of these that win against their opponent with
             probability within 1/2 +- epsilon
     errors : dict of str to float
         The standard error of each mean.
@@ -244,8 +244,8 @@ def _row(
         if others:
             means = np.nanmean(result.known.values(len(quality))[:, list(result.survivors)], axis=0)
             selected = result.survivors[int(means.argmin())]
-    gone = [e for e in result.dropped if e.reason == "indistinguishable"]
-    truly = [abs(drawn.wins(e.candidate, e.against) - 0.5) < epsilon for e in gone]
+    alike = [e for e in result.dropped if e.reason == "indistinguishable"]
+    truly = [abs(drawn.wins(e.candidate, e.against) - 0.5) < epsilon for e in alike]
     known = selected is not None
     best = np.flatnonzero(quality == quality.min())
     return {
@@ -256,7 +256,7 @@ def _row(
         "iter": len(result.known) / blocks,
         "observations": result.evaluations,
         "regret": float(quality[selected] - quality.min()) if known else None,
-        "indistinguishable": len(gone),
+        "indistinguishable": len(alike),
         "truly_indistinguishable": sum(truly) / len(truly) if truly else None,
         "best_dropped": 1.0 - float(np.isin(best, result.survivors).mean()),
         "survivors": len(result.survivors),

@@ -88,7 +88,7 @@ class _EndlessWorld(ABC):
     """A world of q candidates with as many blocks as are asked for.
 
     Blocks are drawn many at a time, each chunk by a generator of its own: what a block costs is
-    a function of seed and block alone, whoever else is asked for and when.
+    a function of seed and block alone, whatever else is asked for and when.
     """
 
     q: int
@@ -244,7 +244,7 @@ class RuntimeWorld(_EndlessWorld):
     """Skewed runtimes that end at a cutoff: many blocks tie there.
 
     log(runtime) = quality + difficulty of the block + noise, both normal; a run longer than the
-    cutoff costs the cutoff. The probability of winning is a share of 10 000 blocks.
+    cutoff costs the cutoff. The probability of winning is a fraction of 10 000 blocks.
 
     Parameters
     ----------

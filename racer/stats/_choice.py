@@ -1,8 +1,9 @@
 """The likelihood of rankings as choices: each place is won out of those still at risk.
 
 Whatever the rankings, ties and gaps, log P = sum_i c_i eta_i - sum_s m_s log sum_j R_sj exp(eta_j),
-with eta = log w: c counts who was chosen, the rows of R are the different sets at risk, and m how
-often each was chosen from. A Dirichlet prior is more of the same: alpha_i choices of i out of all.
+with eta = log w: c counts how often each was chosen, the rows of R are the different sets at risk,
+and m how often each was chosen from. A Dirichlet prior is more of the same: alpha_i choices of i
+out of all.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Choices(NamedTuple):
-    """Sums over all choices: who was chosen (K,), sets at risk (S, K), how often (S,)."""
+    """Sums over all choices: times chosen (K,), sets at risk (S, K), how often (S,)."""
 
     chosen: NDArray[np.float64]
     at_risk: NDArray[np.float64]
@@ -86,7 +87,7 @@ def gather(rankings: Iterable[Ranking], k: int) -> Choices:
         risk[present] = 1.0
         left = len(present)
         for group in ranking.groups:
-            if left < 2:  # who is left over has not been chosen from anybody
+            if left < 2:  # the last one left is not chosen from others
                 break
             g = len(group)
             sets = np.repeat(risk[None], g, axis=0)
@@ -138,8 +139,8 @@ class ChoiceModel:
 
     def precision(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return minus its Hessian at one point, shape (d, d)."""
-        share = self._at_risk * np.exp(self.log_weights(point[None])[0])
-        share /= share.sum(axis=1, keepdims=True)
-        expected = share * self._times[:, None]
-        spread = np.diag(expected.sum(axis=0)) - share.T @ expected
+        chance = self._at_risk * np.exp(self.log_weights(point[None])[0])
+        chance /= chance.sum(axis=1, keepdims=True)
+        expected = chance * self._times[:, None]
+        spread = np.diag(expected.sum(axis=0)) - chance.T @ expected
         return np.asarray(self._basis.T @ spread @ self._basis)

@@ -58,7 +58,7 @@ class PosteriorOfPair:
         return self._between((1.0 - check_fraction(level, "level")) / 2.0)
 
     def prefer(self, *, l0: float = 1.0, l1: float = 19.0) -> Preference:
-        """Return whom to prefer at least expected loss (Benavoli et al. 2014, eq. 9 and below).
+        """Return which to prefer at least expected loss (Benavoli et al. 2014, eq. 9 and below).
 
         x if even the lower probability that it is better exceeds l1 / (l0 + l1), y if even the
         upper one is below that; otherwise the prior would decide. Rule iii of the paper has both

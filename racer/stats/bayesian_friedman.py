@@ -209,8 +209,8 @@ def probability_best(
 ) -> NDArray[np.float64]:
     """Posterior probability that each candidate has the smallest expected rank.
 
-    A share of Dirichlet draws of the block weights (eq. 15); candidates that tie in a draw share
-    it. The prior's strength does not matter: its atom has all candidates equal.
+    The fraction of Dirichlet draws of the block weights (eq. 15); candidates that tie in a draw
+    share it. The prior's strength does not matter: its atom has all candidates equal.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class BayesianSignResult(PosteriorOfPair):
         return low, 1.0 - quantile(self.n_worse, self.n_better, ties, tail)
 
     def plot(self, names: tuple[str, str] = ("x", "y"), *, ax: Axes | None = None) -> Axes:
-        """Draw 4000 draws of the shares of blocks lost, tied and won by x.
+        """Draw 4000 draws of the fractions of blocks lost, tied and won by x.
 
         Parameters
         ----------

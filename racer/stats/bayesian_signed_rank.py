@@ -44,7 +44,7 @@ class BayesianSignedRankResult(PosteriorOfPair):
     lower, upper : float
         The least and the greatest `probability` that any prior of weight `ignorance` gives.
     worse, indistinguishable, better : float
-        Posterior probabilities that the largest share of pairs of differences is in favour of
+        Posterior probabilities that the largest fraction of pairs of differences is in favour of
         y, within the rope, in favour of x; they sum to 1.
     estimate : float
         Posterior mean of theta, exactly (eq. 4): Wilcoxon's T+ over its maximum.
@@ -53,7 +53,7 @@ class BayesianSignedRankResult(PosteriorOfPair):
     theta : ndarray, shape (draws,)
         Draws of theta from its posterior.
     shares : ndarray, shape (draws, 3), or None
-        Draws of the shares of pairs in favour of y, within the rope, in favour of x; None
+        Draws of the fractions of pairs in favour of y, within the rope, in favour of x; None
         without a rope.
     n_better, n_worse, n_ties : int
         Blocks in which x is better than, worse than, and equal to y.
@@ -85,7 +85,7 @@ class BayesianSignedRankResult(PosteriorOfPair):
         return float(low), float(high)
 
     def plot(self, names: tuple[str, str] = ("x", "y"), *, ax: Axes | None = None) -> Axes:
-        """Draw the posterior: of the three shares with a rope, of theta without.
+        """Draw the posterior: of the three fractions with a rope, of theta without.
 
         Parameters
         ----------
@@ -153,10 +153,10 @@ def _weights(
         yield weights, cumulative
 
 
-def _votes(shares: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return how often each share is the largest; what ties is within the rope, then worse."""
-    largest = np.argmax(shares[:, [1, 0, 2]], axis=1)
-    in_rope, worse, better = (np.bincount(largest, minlength=3) / len(shares)).tolist()
+def _votes(fractions: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return how often each fraction is the largest; what ties is within the rope, then worse."""
+    largest = np.argmax(fractions[:, [1, 0, 2]], axis=1)
+    in_rope, worse, better = (np.bincount(largest, minlength=3) / len(fractions)).tolist()
     return worse, in_rope, better
 
 
@@ -186,7 +186,7 @@ def bayesian_signed_rank_test(
         Scores of two candidates on the same n blocks; smaller is better.
     rope : float >= 0
         x and y are indistinguishable where (Z + Z')/2 lies within -rope to rope. In each draw
-        the largest of the three shares of pairs decides. 0: there is no such region.
+        the largest of the three fractions of pairs decides. 0: there is no such region.
     ignorance : float >= 0
         Weight s of the prior of `lower` and `upper`. (sqrt(17) - 3)/2 halves the range of the
         expectation of theta at the first block (section 3.1).

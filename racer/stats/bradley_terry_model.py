@@ -143,7 +143,7 @@ class BradleyTerryResult:
         Returns
         -------
         DataFrame
-            For each level: the share of pairs whose wins (with Davidson's model: and ties) lie
+            For each level: the fraction of pairs whose wins (with Davidson's model: and ties) lie
             within the highest-density interval of as many new comparisons, of which 1000 are
             drawn. It should not be below the level by much. 1 where every meeting was a tie
             and forgotten.
@@ -237,7 +237,7 @@ def bradley_terry(
     table : WinTable
         From `win_table`, or made of counts.
     ties : {"spread", "add", "forget", "davidson"}
-        Half a win for either, rounded up; a win for both; for nobody; or Davidson's model, in
+        Half a win for either, rounded up; a win for both; for neither; or Davidson's model, in
         which ties have a probability of their own: nu sqrt(pi_i pi_j) to pi_i and pi_j for
         either's win, with counts of a pair multinomial and log nu ~ Normal(0, 2).
     sigma_prior : {"lognormal", "cauchy", "normal"}

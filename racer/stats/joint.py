@@ -91,7 +91,7 @@ class Ordered(NamedTuple):
 
     better: NDArray[np.intp]
     worse: NDArray[np.intp]
-    doubt: NDArray[np.float64]  # marginal probability that the statement is false
+    p_false: NDArray[np.float64]  # marginal probability that the statement is false
 
 
 def pairwise_wins(costs: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -122,16 +122,16 @@ def order_statements(
     by_count[(lost == 0) & (won > 0)] = 0.0
     mixed = (lost > 0) & (won != lost)
     by_count[mixed] = betainc(won[mixed], lost[mixed], 0.5)
-    doubt = by_count[place]
+    p_false = by_count[place]
     gap = rank_sums[worse] - rank_sums[better]
-    order = np.lexsort((-gap, doubt))
-    return Ordered(better[order], worse[order], doubt[order])
+    order = np.lexsort((-gap, p_false))
+    return Ordered(better[order], worse[order], p_false[order])
 
 
 def running_joint(
     statements: Iterable[NDArray[np.bool_]], draws: int, *, stop_at: float = -1.0
 ) -> list[float]:
-    """Share of draws in which the first 1, 2, .. statements all hold.
+    """Return the fraction of draws in which the first 1, 2, .. statements all hold.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def joint_comparisons(
     For each pair the direction with the larger posterior probability of P(better) > 1/2 is
     taken (the Bayesian sign test; equal ones by mean rank), the statements are sorted by it,
     and the longest prefix whose *joint* posterior probability exceeds `confidence` is accepted.
-    The joint probability is a share of Dirichlet draws common to all statements, so that it
+    The joint probability is a fraction of Dirichlet draws common to all statements, so that it
     accounts for their dependence. The prior's strength does not matter: its atom is a tie.
 
     Run the omnibus test first (`bayesian_friedman_test`): without it, some false statement is
@@ -250,10 +250,10 @@ def joint_comparisons(
             n_better=int(wins[i, j]),
             n_worse=int(wins[j, i]),
             n_ties=int(n - wins[i, j] - wins[j, i]),
-            probability=1.0 - float(doubt),
+            probability=1.0 - float(p_false),
             joint=together,
         )
-        for i, j, doubt, together in zip(*ordered, joint, strict=True)
+        for i, j, p_false, together in zip(*ordered, joint, strict=True)
     )
     return JointComparisons(
         statements, sum(together > confidence for together in joint), confidence, n, blocks.dropped

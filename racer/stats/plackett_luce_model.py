@@ -71,8 +71,8 @@ class PlackettLuceResult:
         k = len(self.names)
         beaten = np.zeros(k)
         for i in range(k):
-            share = self.weights / np.maximum(self.weights + self.weights[:, i, None], 1e-300)
-            beaten[i] = share.mean(axis=0).sum() - 0.5
+            beats = self.weights / np.maximum(self.weights + self.weights[:, i, None], 1e-300)
+            beaten[i] = beats.mean(axis=0).sum() - 0.5
         return 1.0 + beaten
 
     def rank_probabilities(self) -> NDArray[np.float64]:
@@ -196,21 +196,21 @@ def plackett_luce(
     """Posterior probability of each of K algorithms of coming first, from rankings.
 
     P(ranking) = prod_i w_i / (sum of the w at risk at place i), w ~ Dirichlet(prior) (Calvo et
-    al. 2019, eq. 2 and 3). The weights reflect the whole order, not only who won.
+    al. 2019, eq. 2 and 3). The weights reflect the whole order, not only the winner.
 
     Parameters
     ----------
     scores : array_like, shape (n, K) or (n, r, K)
         Smaller is better; each row is ranked. NaN: absent, as if the algorithm had not existed
         there. Infinite cost (with `maximize`, -inf): failed, such as a target not reached; all
-        who failed come after all others, in no order among themselves. In the second form
+        those that failed come after all others, in no order among themselves. In the second form
         there are r runs of each of n instances.
     names : iterable, optional
         One per algorithm, such as ``frame.columns``; "0", "1", .. by default.
     prior : float or array_like, shape (K,)
         alpha > 0. `PlackettLuceResult.as_prior` of an earlier analysis makes one.
     ties : {"efron", "random"}
-        Efron's rule: of g who tie, the second, third, .. is chosen from all at risk less 1/g,
+        Efron's rule: of g that tie, the second, third, .. is chosen from all at risk less 1/g,
         2/g, .. of the tied. Or ties are broken at random, with the seed.
     runs : {"pooled", "median"}
         Rank every run, which is about random runs on random instances; or rank the medians of

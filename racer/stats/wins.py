@@ -68,7 +68,7 @@ class WinTable:
             if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts % 1 == 0).all()):
                 raise ScoresError(f"{name} must hold whole counts >= 0")
             if np.diagonal(counts).any():
-                raise ScoresError(f"{name}[i, i] must be 0: nobody meets itself")
+                raise ScoresError(f"{name}[i, i] must be 0: none meets itself")
         if (tied != tied.T).any():
             raise ScoresError("ties must be symmetric: ties[i, j] = ties[j, i]")
         for name, value in {
@@ -82,15 +82,15 @@ class WinTable:
     def counted(self, policy: TiePolicy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return wins and ties after a policy: "spread" gives half a tie to either, rounded up.
 
-        "add" gives it to both, "forget" to nobody; "davidson" leaves ties as they are.
+        "add" gives it to both, "forget" to neither; "davidson" leaves ties as they are.
         """
         nothing = np.zeros_like(self.ties)
         if policy == "davidson":
             return self.wins, self.ties
-        share = {"spread": np.ceil(self.ties / 2.0), "add": self.ties, "forget": nothing}
-        if policy not in share:
+        part = {"spread": np.ceil(self.ties / 2.0), "add": self.ties, "forget": nothing}
+        if policy not in part:
             raise SettingError(f"ties={policy!r}: choose 'spread', 'add', 'forget' or 'davidson'")
-        return self.wins + share[policy], nothing
+        return self.wins + part[policy], nothing
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per pair: first, second, wins_first, wins_second, ties."""

@@ -1,4 +1,4 @@
-"""Mode, importance sampling, chains: which one, and what came of it."""
+"""Draws of a model by importance sampling around its mode, or by chains."""
 
 from __future__ import annotations
 
@@ -100,18 +100,20 @@ def sample(models: Sequence[M], draws: int, seed: int) -> tuple[Posterior, M]:
     rng = rng_for(seed, "importance")
     tried: list[tuple[float, Laplace, M]] = []
 
-    def accepted(share: float, laplace: Laplace, model: M) -> Posterior | None:
-        found = importance(model, laplace, share, draws, rng) if share > ENOUGH / 2.0 else None
+    def accepted(fraction: float, laplace: Laplace, model: M) -> Posterior | None:
+        found = (
+            importance(model, laplace, fraction, draws, rng) if fraction > ENOUGH / 2.0 else None
+        )
         return found and Posterior(found.draws, "importance", found.ess, 1.0, 0)
 
     for model in models:
-        share, laplace = choose(model, rng)
-        if share >= GOOD and (posterior := accepted(share, laplace, model)):
+        fraction, laplace = choose(model, rng)
+        if fraction >= GOOD and (posterior := accepted(fraction, laplace, model)):
             return posterior, model
-        tried.append((share, laplace, model))
+        tried.append((fraction, laplace, model))
     tried.sort(key=lambda one: -one[0])
-    for share, laplace, model in tried:
-        if share < GOOD and (posterior := accepted(share, laplace, model)):
+    for fraction, laplace, model in tried:
+        if fraction < GOOD and (posterior := accepted(fraction, laplace, model)):
             return posterior, model
     _, laplace, model = tried[0]
     # thousands of small products: threads would spend their time waiting for each other

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from racer.stats._sampling.model import Model
 
-ENOUGH = 0.25  # effective share of the points
+ENOUGH = 0.25  # effective fraction of the points
 GOOD = 0.5
 _PILOT = 1024
 
@@ -65,21 +65,21 @@ def _refit(model: Model, laplace: Laplace, rng: np.random.Generator) -> Laplace:
 
 
 def choose(model: Model, rng: np.random.Generator) -> tuple[float, Laplace]:
-    """Return where to propose from, and the effective share of a few points from there.
+    """Return where to propose from, and the effective fraction of a few points from there.
 
     Around the mode, or where that does badly around the mean of what it finds.
     """
     laplace = find_mode(model)
-    share = _share(weigh(model, laplace, _PILOT, rng)[1])
-    if share < GOOD:
+    fraction = _fraction(weigh(model, laplace, _PILOT, rng)[1])
+    if fraction < GOOD:
         other = _refit(model, laplace, rng)
-        other_share = _share(weigh(model, other, _PILOT, rng)[1])
-        if other_share > share:
-            return other_share, other
-    return share, laplace
+        other_fraction = _fraction(weigh(model, other, _PILOT, rng)[1])
+        if other_fraction > fraction:
+            return other_fraction, other
+    return fraction, laplace
 
 
-def _share(weights: NDArray[np.float64]) -> float:
+def _fraction(weights: NDArray[np.float64]) -> float:
     return float(1.0 / (weights**2).sum() / len(weights))
 
 
@@ -88,14 +88,14 @@ def importance(
 ) -> Weighted | None:
     """Return draws from the model, or None where too few of the points carry the weight.
 
-    Twice as many points are weighed as draws are asked for, four times where a share of less
+    Twice as many points are weighed as draws are asked for, four times where a fraction of less
     than a half is expected.
     """
     count = draws * (2 if expected >= GOOD else 4)
     points, weights = weigh(model, laplace, count, rng)
-    share = _share(weights)
-    if share < ENOUGH or _heavy(weights):
+    fraction = _fraction(weights)
+    if fraction < ENOUGH or _heavy(weights):
         return None
     places = np.cumsum(weights).searchsorted((np.arange(draws) + rng.random()) / draws)
     chosen = points[np.minimum(places, len(points) - 1)]
-    return Weighted(rng.permutation(chosen), 1.0 / (1.0 / (share * len(points)) + 1.0 / draws))
+    return Weighted(rng.permutation(chosen), 1.0 / (1.0 / (fraction * len(points)) + 1.0 / draws))

@@ -1,4 +1,4 @@
-"""What draws say about quantities: highest-density intervals, shares."""
+"""What draws say about quantities: highest-density intervals, pairs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAIRS = 64  # pairs at a time
 
 
 def highest_density(draws: NDArray[Any], level: float) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the ends of the shortest interval with a share `level` of the draws of each column.
+    """Return the ends of the shortest interval with a fraction `level` of the draws of each column.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def pair_frame(
     rope: tuple[float, float],
     level: float,
 ) -> pd.DataFrame:
-    """Return one row per pair: what draws of log strengths say of who wins.
+    """Return one row per pair: what draws of log strengths say of which wins.
 
     Parameters
     ----------
