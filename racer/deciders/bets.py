@@ -65,12 +65,10 @@ class Duels:
         return len(self._fractions)
 
     def add(self, one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Settle the bets of one block: costs, shape (n,), +inf where failed, NaN if unknown.
+        """Settle the bets of one block: costs, (n,), +inf where failed, NaN if unknown.
 
-        Returns
-        -------
-        ndarray, shape (n_fractions, n)
-            The logs of what the bets that one costs more have made, by fraction.
+        Returns the logs of what the bets that `one` costs more have made, by fraction, shape
+        (n_fractions, n).
         """
         sign = np.subtract(one > other, one < other, dtype=np.float64)
         sized = (sign != 0.0) & np.isfinite(one) & np.isfinite(other)
@@ -120,10 +118,7 @@ class Duels:
     def log_e(self, more: int = 0) -> NDArray[np.float64]:
         """Return log E of each pair, shape (2, n): that one costs more, and that other does.
 
-        Parameters
-        ----------
-        more : int
-            After so many more blocks, each with the best bet that there is.
+        With `more`: after so many more blocks, each with the best bet that there is.
         """
         full = self._fractions * _FULL[self._sized]
         best = np.log1p(np.tanh(full) if self._sized == "median" else full)
@@ -133,16 +128,7 @@ class Duels:
 
 
 class Bets:
-    """For each ordered pair (i, j) of m candidates, bets that i costs more than j.
-
-    E_ij is that of `Duels`.
-
-    Parameters
-    ----------
-    m : int
-        Candidates.
-    sized : {"rank", "median"}
-    """
+    """For each ordered pair (i, j) of m candidates, bets that i costs more than j: as `Duels`."""
 
     def __init__(self, m: int, sized: Sized) -> None:
         self._m = m
@@ -162,10 +148,8 @@ class Bets:
     def log_e(self, more: int = 0) -> NDArray[np.float64]:
         """Return log E_ij, shape (m, m), -inf on the diagonal.
 
-        Parameters
-        ----------
-        more : int
-            After so many more blocks, each with the best bet that there is for (i, j): i fails.
+        With `more`: after so many more blocks, each with the best bet for (i, j), namely that i
+        fails.
         """
         first, second = index_pairs(self._m)
         table = np.full((self._m, self._m), -np.inf)
@@ -176,18 +160,10 @@ class Bets:
 def log_e_of_signs(lost: NDArray[np.int64], won: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return log E_ij of the sign form: the likelihood ratio of theta ~ Uniform(1/2, 1) to 1/2.
 
-    theta is the probability that i loses a block that is not a tie:
-    E = 2^(n+1) B(lost + 1, won + 1) P(Beta(lost + 1, won + 1) > 1/2), n = lost + won.
-
-    Parameters
-    ----------
-    lost, won : ndarray of int, any one shape
-        Blocks in which i costs more than j, and less.
-
-    Returns
-    -------
-    ndarray, of that shape
-        Where P is below the smallest float, the first term of its series: a bound from below.
+    theta is the probability that i loses a block that is not a tie; `lost` and `won` count the
+    blocks in which i costs more than j, and less, in arrays of one shape: E = 2^(n+1) B(lost + 1,
+    won + 1) P(Beta(lost + 1, won + 1) > 1/2), n = lost + won. Where P is below the smallest
+    float, the first term of its series: a bound from below.
     """
     from scipy.special import bdtr, betaln  # noqa: PLC0415
 

@@ -27,22 +27,15 @@ def evidence_against(
 ) -> Evidence:
     """Return the e-value "this candidate is worse than one of these opponents".
 
+    From its costs `own`, (n,), in the order in which they came, and those of the `others`, (n,
+    k), NaN where one has not seen a block; each has seen one.
+
     It is the mean of two e-processes. One is the mean of E_ij over the opponents j. It has to be
-    k times as large against the only good one of k opponents as it would be without the
-    others. The other bets in each block against one opponent only: the one with the best mean
-    rank among the opponents on the blocks before. To have been lucky there gains nothing here.
-
-    Given the past, each bet is fair or unfavourable if this candidate is worse than none, so the
-    mean is an e-process too.
-
-    Parameters
-    ----------
-    own : ndarray, shape (n,)
-        Costs, in the order in which they came.
-    others : ndarray, shape (n, k)
-        NaN where an opponent has not seen a block; each has seen one.
-    sized : {"rank", "median"} or None
-        By what the bets are sized; None: nothing.
+    k times as large against the only good one of k opponents as it would be without the others.
+    The other bets in each block against one opponent only: the one with the best mean rank among
+    the opponents on the blocks before. To have been lucky there gains nothing here. Given the
+    past, each bet is fair or unfavourable if this candidate is worse than none, so the mean is an
+    e-process too.
     """
     leaders = _leaders(others)
     led = leaders >= 0

@@ -48,22 +48,11 @@ def drop_losers(
     probability: NDArray[np.float64],
     measure: str,
 ) -> tuple[Drop, ...]:
-    """Drop each candidate that is the worse one in any statement.
+    """Drop each candidate that is the worse one in any of k statements.
 
-    Parameters
-    ----------
-    candidates, standing : ndarray, shape (m,)
-    better, worse : ndarray of int, shape (k,)
-        Accepted statements as positions in `candidates`, strongest first.
-    probability : ndarray, shape (k,)
-    measure : str
-
-    Returns
-    -------
-    tuple of Drop
-        In the order of the statements. Each names the first opponent that stays, or, where none
-        stays, the first. If statements run in a circle and everyone loses, the candidate with
-        the best standing stays.
+    `better` and `worse`, (k,), are positions in `candidates`, the strongest statement first; the
+    drops are in this order. Each names the first opponent that stays, or, where none stays, the
+    first. If statements run in a circle and all lose, the candidate with the best standing stays.
     """
     loses = np.zeros(len(candidates), dtype=bool)
     loses[worse] = True

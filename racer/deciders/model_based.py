@@ -35,16 +35,8 @@ def chances(
 ) -> Chances:
     """Return how probably each has the largest strength, by importance sampling at the mode.
 
-    Parameters
-    ----------
-    model : Model
-    laplace : Laplace
-        The mode, and the normal law there.
-    strengths : callable
-        From points (k, d) to strengths (k, m).
-    draws : int
-    seed : int
-        Same seed and m, same points before they are scaled: noise does not come anew each look.
+    `strengths` leads from points (k, d) to strengths (k, m). Same seed and m, same points before
+    they are scaled: noise does not come anew at each look.
     """
     rng = rng_for(seed, "points", len(laplace.mode))
     with one_blas_thread():

@@ -28,13 +28,7 @@ _DIGITS = 9  # of log weights that candidates are ordered by: beyond, they diffe
 
 
 class _RunningChoices:
-    """The choices so far, each set at risk once: with few candidates there are few sets.
-
-    Parameters
-    ----------
-    m : int
-        Candidates.
-    """
+    """The choices so far of m candidates, each set at risk once: few candidates have few sets."""
 
     def __init__(self, m: int) -> None:
         self._chosen = np.zeros(m)

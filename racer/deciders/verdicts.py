@@ -22,18 +22,7 @@ def take_verdict(
 ) -> tuple[Any, Verdict]:
     """Let a decider look at new blocks; return its state and its verdict once that is checked.
 
-    Parameters
-    ----------
-    decider : Decider
-    state : Any
-    blocks : Blocks
-    n_candidates : int
-        How many candidates the race began with.
-
-    Raises
-    ------
-    SettingError
-        What the decider returns is not what `Decider.decide` must return.
+    `n_candidates` began the race. SettingError if `decide` does not return what it must.
     """
     answer: Any = decider.decide(state, blocks)
     if not isinstance(answer, tuple) or len(answer) != 2:
@@ -45,10 +34,7 @@ def take_verdict(
 def take_drop(
     decider: JudgesOne, own: NDArray[np.float64], others: NDArray[np.float64]
 ) -> Drop | None:
-    """Let a decider judge one candidate; return its answer once that is checked.
-
-    Parameters and errors as in `JudgesOne.judge` and `take_verdict`.
-    """
+    """Let a decider judge one candidate; return its answer once that is checked."""
     drop: Any = decider.judge(own, others)
     if drop is None:
         return None
@@ -140,15 +126,7 @@ def _checked_drop(decider: object, drop: Any, alive: list[int], n_candidates: in
 
 @dataclass(frozen=True)
 class Protected:
-    """Keep some candidates in until the others have seen what they have seen.
-
-    Parameters
-    ----------
-    decider : Decider
-        It decides otherwise.
-    until : tuple of int
-        For each candidate, the number of blocks before which it is not eliminated.
-    """
+    """Let `decider` eliminate candidate i only after `until[i]` blocks."""
 
     decider: Decider
     until: tuple[int, ...]

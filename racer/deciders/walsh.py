@@ -26,10 +26,7 @@ __all__ = ["Bounds", "WalshSums"]
 class Bounds(NamedTuple):
     """How probably a candidate is better than each other one, shape (m,) each; itself: 1/2.
 
-    Attributes
-    ----------
-    lower, upper : ndarray
-        The least and the greatest probability that any prior of weight `ignorance` gives.
+    The least and the greatest probability that any prior of weight `ignorance` gives.
     """
 
     lower: NDArray[np.float64]
@@ -66,20 +63,11 @@ class _Sums:
 
 
 class WalshSums:
-    """For a candidate and each other one, the weight of pairs of blocks for it minus against.
+    """For a candidate and each of m, the weight of pairs of blocks for it minus against.
 
-    From the first time it is asked for, the sums of a candidate are kept, and each block is
-    added to them once.
-
-    Parameters
-    ----------
-    m : int
-        Candidates.
-    draws : int
-    ignorance : float
-        Weight of the prior atom.
-    seed : int
-        Same seed, same draws: the Gammas of a block depend on seed and block number alone.
+    From the first time it is asked for, the sums of a candidate are kept, and each block is added
+    to them once. Same seed, same draws: the Gammas of a block depend on seed and block number
+    alone.
     """
 
     def __init__(self, m: int, draws: int, ignorance: float, seed: int) -> None:
@@ -99,14 +87,7 @@ class WalshSums:
         }
 
     def of(self, place: int, costs: NDArray[np.float64]) -> Bounds:
-        """Return how probably the candidate at `place` is better than each other one.
-
-        Parameters
-        ----------
-        place : int
-        costs : ndarray, shape (n, m)
-            All blocks so far.
-        """
+        """Return how probably the candidate at `place` is better than each; all costs, (n, m)."""
         draws = len(self._total)
         for block in range(len(self._gammas), len(costs)):
             self._gammas.append(gamma_weights(self._seed, block, draws))

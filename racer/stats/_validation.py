@@ -40,14 +40,7 @@ def complete_blocks(scores: ArrayLike, *, maximize: bool, min_blocks: int = 1) -
 
 
 def check_connected(met: NDArray[np.float64], names: tuple[str, ...]) -> None:
-    """Raise unless every algorithm was compared with every other, directly or through others.
-
-    Parameters
-    ----------
-    met : ndarray, shape (K, K)
-        Above zero where two were compared.
-    names : tuple of str
-    """
+    """Raise unless all algorithms were compared, directly or through others: met > 0, (K, K)."""
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
 
     if not met.any():

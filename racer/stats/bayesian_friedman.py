@@ -101,14 +101,8 @@ def gate_test(
 ) -> GateResult:
     """Bayesian from `least_blocks` on where it can be used, else Iman and Davenport's F.
 
-    Parameters
-    ----------
-    r : RankSums
-    gram : ndarray, shape (m, m)
-        Sum over blocks of the outer products of r_j - (m+1)/2.
-    strength : float
-    least_blocks : int
-        At least the number of candidates: with fewer blocks the region does not exist.
+    `gram`, (m, m), sums the outer products of r_j - (m+1)/2 over blocks; `least_blocks` is at
+    least m, as with fewer the region does not exist.
     """
     from scipy.special import fdtrc  # noqa: PLC0415
 

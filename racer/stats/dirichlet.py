@@ -84,14 +84,10 @@ class PairSums:
     def hold(
         self, costs: NDArray[np.float64], better: NDArray[np.intp], worse: NDArray[np.intp]
     ) -> Iterator[NDArray[np.bool_]]:
-        """Yield for each statement the draws in which it is true, shape (draws,).
+        """Yield for each of k statements the draws in which it is true, shape (draws,).
 
-        Parameters
-        ----------
-        costs : ndarray, shape (n, m)
-            All blocks so far, columns by position.
-        better, worse : ndarray of int, shape (k,)
-            Positions of the candidates of each statement.
+        From all costs so far, (n, m); `better` and `worse` are the positions of their candidates,
+        (k,).
         """
         for block in range(len(self._gammas), len(costs)):
             self._gammas.append(gamma_weights(self._seed, block, self._draws))

@@ -133,18 +133,8 @@ def running_joint(
 ) -> list[float]:
     """Return the fraction of draws in which the first 1, 2, .. statements all hold.
 
-    Parameters
-    ----------
-    statements : iterable of ndarray of bool, shape (draws,)
-        The draws in which each holds.
-    draws : int
-    stop_at : float
-        End with the first joint probability that is at most this.
-
-    Returns
-    -------
-    list of float
-        Never increasing.
+    Each statement is the draws in which it holds, (draws,). The fractions never increase; the
+    first that is at most `stop_at` is the last.
     """
     together = np.ones(draws, dtype=bool)
     joint: list[float] = []

@@ -160,20 +160,7 @@ def shaffer(p_values: ArrayLike, n_candidates: int) -> NDArray[np.float64]:
 def adjust(
     p_values: ArrayLike, correction: Correction | None, *, n_candidates: int | None = None
 ) -> NDArray[np.float64]:
-    """Adjust by the named procedure; None leaves the p-values as they are.
-
-    Parameters
-    ----------
-    p_values : array_like, shape (k,)
-    correction : {"bonferroni", "holm", "hochberg", "shaffer"} or None
-    n_candidates : int, optional
-        Needed by "shaffer".
-
-    Raises
-    ------
-    SettingError
-        Unknown name, or "shaffer" without `n_candidates`.
-    """
+    """Adjust p-values, (k,), by the named procedure; None leaves them; "shaffer" needs m."""
     if correction is None:
         return _p_values(p_values)
     if correction == "shaffer":

@@ -82,20 +82,10 @@ def _chains(draws: int, sampler: Sampler) -> Posterior:
 def sample(models: Sequence[M], draws: int, seed: int) -> tuple[Posterior, M]:
     """Draw from a model: by importance where that is good, else by chains.
 
-    Parameters
-    ----------
-    models : sequence of Model
-        One model in one or several coordinates. The first that suits importance sampling well
-        is taken, or else the one that suits it best.
-    draws : int
-    seed : int
-        Same seed, same draws.
-
-    Returns
-    -------
-    Posterior, Model
-        Importance sampling is accepted when the effective number of its points is at least a
-        quarter of them. The draws are in the coordinates of the model returned.
+    It is given in one or several coordinates. The first that suits importance sampling well is
+    taken, or else the one that suits it best; the draws are in the coordinates of the model
+    returned. Importance sampling is accepted when the effective number of its points is at least
+    a quarter of them. Same seed, same draws.
     """
     rng = rng_for(seed, "importance")
     tried: list[tuple[float, Laplace, M]] = []

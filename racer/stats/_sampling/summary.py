@@ -22,17 +22,7 @@ _PAIRS = 64  # pairs at a time
 
 
 def highest_density(draws: NDArray[Any], level: float) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the ends of the shortest interval with a fraction `level` of the draws of each column.
-
-    Parameters
-    ----------
-    draws : ndarray, shape (n, q)
-    level : float in (0, 1]
-
-    Returns
-    -------
-    low, high : ndarray, shape (q,)
-    """
+    """Return the ends, (q,), of the shortest intervals with a fraction `level` of draws (n, q)."""
     return shortest(np.sort(draws, axis=0), level)
 
 
@@ -65,18 +55,11 @@ def pair_frame(
     rope: tuple[float, float],
     level: float,
 ) -> pd.DataFrame:
-    """Return one row per pair: what draws of log strengths say of which wins.
+    """Return one row per pair: what draws of log strengths, (draws, K), say of which wins.
 
-    Parameters
-    ----------
-    names, ranking : tuple of str
-        In the order of the columns of the draws, and in that of the rows returned.
-    strengths : ndarray, shape (draws, K)
-        One beats another with probability 1 / (1 + exp(its strength less mine)).
-    rope : pair of float
-        Probabilities of winning at which two are practically equivalent.
-    level : float in (0, 1)
-        Of the highest-density interval.
+    One beats another with probability 1 / (1 + exp(its strength less mine)). `names` are in the
+    order of the columns of the draws, `ranking` in that of the rows; within the `rope` of
+    probabilities two are practically equivalent; `level` is that of the highest-density interval.
     """
     import pandas as pd  # noqa: PLC0415
 
