@@ -14,7 +14,7 @@ from racer.deciders.drops import best_of, drop_unlikely
 from racer.deciders.model_based import chances
 from racer.deciders.rank_tests import friedman_gate
 from racer.deciders.ranking import Order, RunningRanks
-from racer.stats._sampling.mode import climb
+from racer.stats._sampling.model import climb
 from racer.stats._strength import GivenScale, Likelihood
 
 if TYPE_CHECKING:

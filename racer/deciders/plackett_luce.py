@@ -15,7 +15,7 @@ from racer.deciders.model_based import chances
 from racer.deciders.rank_tests import friedman_gate
 from racer.deciders.ranking import Order, RunningRanks
 from racer.stats._choice import ChoiceModel, Choices
-from racer.stats._sampling.mode import climb
+from racer.stats._sampling.model import climb
 from racer.stats._strength import sum_to_zero
 
 if TYPE_CHECKING:

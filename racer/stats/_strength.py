@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from racer.stats._sampling.mode import newton
+from racer.stats._sampling.model import newton
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from racer.deciders.plackett_luce import choices
 from racer.deciders.ranking import Order, RunningRanks
 from racer.stats import plackett_luce
 from racer.stats._choice import ChoiceModel, Choices, gather, rank_costs
-from racer.stats._sampling.mode import climb, find_mode
+from racer.stats._sampling.model import climb, find_mode
 
 INF = np.inf
 

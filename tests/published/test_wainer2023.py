@@ -11,7 +11,7 @@ from scipy import optimize
 from experiments.wainer2023 import published
 from racer.stats import bradley_terry, win_table
 from racer.stats._sampling.hmc import Sampler
-from racer.stats._sampling.mode import find_mode
+from racer.stats._sampling.model import find_mode
 from racer.stats._strength import Likelihood, sum_to_zero
 
 COLUMNS = {

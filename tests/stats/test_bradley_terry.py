@@ -6,7 +6,7 @@ from racer.errors import ScoresError, SettingError
 from racer.stats import WinTable, bradley_terry, win_table
 from racer.stats._sampling.diagnostics import r_hat
 from racer.stats._sampling.hmc import Sampler
-from racer.stats._sampling.mode import find_mode
+from racer.stats._sampling.model import find_mode
 from racer.stats._strength import SCALES, Likelihood, ScalePrior, StrengthModel
 
 PRIORS = ("lognormal", "cauchy", "normal")

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from racer.stats._sampling.mode import Laplace
-    from racer.stats._sampling.model import Model
+    from racer.stats._sampling.model import Laplace, Model
 
 __all__ = ["Posterior", "sample"]
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer.stats._sampling.mode import Laplace, cholesky, find_mode
-from racer.stats._sampling.model import log_density
+from racer.stats._sampling.model import Laplace, cholesky, find_mode, log_density
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

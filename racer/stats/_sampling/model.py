@@ -1,8 +1,8 @@
-"""What the engine asks of a model."""
+"""What the engine asks of a model, and the way to its mode."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ROWS = 256  # points at a time, so that what a model spreads out stays small
+_STEP = 1e-4
+_DECIDED = 1e-12  # twice the gain of a step after which the next one is below rounding
+_HALVINGS = 0.5 ** np.arange(16)
 
 
 class Model(Protocol):
@@ -53,3 +56,116 @@ def log_density(model: Model, points: NDArray[np.float64]) -> NDArray[np.float64
     value = in_parts(model.log_density, points)
     value[~(value < np.inf)] = -np.inf
     return value
+
+
+class Laplace(NamedTuple):
+    """The mode, and a factor L of the covariance there: x = mode + L z."""
+
+    mode: NDArray[np.float64]
+    factor: NDArray[np.float64]
+
+    def at(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the points that belong to whitened ones, shape (k, d)."""
+        return np.asarray(self.mode + z @ self.factor.T)
+
+
+def cholesky(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a factor L of a covariance: L L' = covariance."""
+    return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+
+
+def _precision(model: Model, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Minus the Hessian by central differences of the gradient, made positive definite."""
+    steps = _STEP * np.eye(len(x))
+    gradients = in_parts(model.gradient, np.concatenate([x + steps, x - steps]))
+    curvature = (gradients[len(x) :] - gradients[: len(x)]) / (2.0 * _STEP)
+    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
+    values = np.maximum(np.abs(values), 1e-8 * np.abs(values).max())
+    return np.asarray((vectors * values) @ vectors.T)
+
+
+def newton(
+    start: NDArray[np.float64],
+    gradient: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    precision: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    shorten: Callable[[NDArray[np.float64], NDArray[np.float64], float], NDArray[np.float64]],
+    *,
+    steps: int,
+    least_gain: float,
+) -> NDArray[np.float64]:
+    """Return the point, (d,), that Newton's steps lead to.
+
+    `shorten` gets a point, the step from there and its gain (twice what it gains in a quadratic
+    function), and returns the step to take. The last one is the first whose gain is below
+    `least_gain`, or that is shortened to nothing.
+    """
+    x = start
+    for _ in range(steps):
+        slope = gradient(x)
+        step = np.asarray(np.linalg.solve(precision(x), slope), np.float64)
+        gain = float(slope @ step)
+        taken = shorten(x, step, gain)
+        x = x + taken
+        if gain < least_gain or not taken.any():
+            break
+    return x
+
+
+def find_mode(model: Model, *, steps: int = 100) -> Laplace:
+    """Climb to the mode by Newton's method, each step halved until it climbs."""
+    value = log_density(model, model.start[None])[0]
+
+    def best_part(
+        x: NDArray[np.float64],
+        step: NDArray[np.float64],
+        gain: float,  # noqa: ARG001
+    ) -> NDArray[np.float64]:
+        nonlocal value
+        values = log_density(model, x + _HALVINGS[:, None] * step)
+        best = int(np.argmax(values))
+        if not values[best] > value:
+            return np.zeros_like(step)
+        value = values[best]
+        return np.asarray(_HALVINGS[best] * step)
+
+    x = newton(
+        model.start,
+        lambda x: in_parts(model.gradient, x[None])[0],
+        lambda x: _precision(model, x),
+        best_part,
+        steps=steps,
+        least_gain=1e-9,
+    )
+    return _laplace(x, _precision(model, x))
+
+
+def climb(model: Curved, *, steps: int = 100) -> Laplace:
+    """Climb to the mode, to the last digits: where it began leaves no trace.
+
+    Newton's method from `start`, or from 0 if that is higher up, each step halved until it
+    climbs. The last steps are too small to be seen in the density, and are taken whole.
+    """
+
+    def first_that_climbs(
+        x: NDArray[np.float64], step: NDArray[np.float64], gain: float
+    ) -> NDArray[np.float64]:
+        if gain <= 1e-6:
+            return step
+        tried = x + _HALVINGS[:, None] * step
+        values = log_density(model, np.concatenate([x[None], tried]))
+        return np.asarray(_HALVINGS[int(np.argmax(values[1:] > values[0]))] * step)
+
+    starts = np.stack([model.start, np.zeros_like(model.start)])
+    x = newton(
+        starts[int(np.argmax(log_density(model, starts)))],
+        lambda x: model.gradient(x[None])[0],
+        model.precision,
+        first_that_climbs,
+        steps=steps,
+        least_gain=_DECIDED,
+    )
+    return _laplace(x, model.precision(x))
+
+
+def _laplace(mode: NDArray[np.float64], precision: NDArray[np.float64]) -> Laplace:
+    return Laplace(mode, np.asarray(np.linalg.inv(cholesky(precision)).T, np.float64))

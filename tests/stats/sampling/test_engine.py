@@ -9,7 +9,7 @@ from racer.stats._sampling import engine, sample
 from racer.stats._sampling.diagnostics import effective_size, r_hat
 from racer.stats._sampling.hmc import Sampler
 from racer.stats._sampling.importance import choose, importance
-from racer.stats._sampling.mode import Laplace, find_mode
+from racer.stats._sampling.model import Laplace, find_mode
 from racer.stats._sampling.summary import highest_density
 
 
