@@ -59,7 +59,11 @@ class DropWorst:
         return Verdict((drop,) if worst != best else (), best, standing, {})
 
 
-@pytest.mark.parametrize("decider", [*DECIDERS, *OTHERS, DropWorst()], ids=str)
+def short(decider):
+    return decider if isinstance(decider, str) else type(decider).__name__
+
+
+@pytest.mark.parametrize("decider", [*DECIDERS, *OTHERS, DropWorst()], ids=short)
 def test_a_decider_without_a_fault_passes(decider):
     check_decider(decider)
 

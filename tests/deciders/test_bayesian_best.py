@@ -125,10 +125,13 @@ def test_failures_cost_more_than_the_worst():
         assert racer.race([0, 1, 2], evaluate, range(10), budget=90, decider=decider).best == 1
 
 
-@pytest.mark.parametrize("world", [HeavyTailedWorld(20, 1.0), UnequalInstancesWorld(20, 1.0)])
-def test_it_beats_halving_by_means_where_means_mislead(world):
+@pytest.mark.parametrize(
+    ("world", "repetitions"),
+    [(HeavyTailedWorld(20, 1.0), 100), (UnequalInstancesWorld(20, 1.0), 40)],
+)
+def test_it_beats_halving_by_means_where_means_mislead(world, repetitions):
     ours, halving = (
-        play(decider, world, repetitions=100, blocks=1200, budget=1200, seed=3)
+        play(decider, world, repetitions=repetitions, blocks=1200, budget=1200, seed=3)
         for decider in ("bayesian-best", SequentialHalving())
     )
     error = math.hypot(ours.errors["mae"], halving.errors["mae"])
