@@ -1,14 +1,12 @@
-"""Options, progress, tables and files that the scripts share."""
+"""Progress, tables and files of the studies."""
 
 from __future__ import annotations
 
 import csv
 import math
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -16,70 +14,23 @@ from racer.comparison.render.tables import markdown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
 
 __all__ = [
-    "csv_option",
     "duration",
-    "file_in_a_directory",
     "markdown",
     "mean_and_error",
     "plus_minus",
-    "run_options",
-    "several",
+    "print_row",
     "takes",
     "with_progress",
     "write",
 ]
 
 T = TypeVar("T")
-
-
-def several(each: click.ParamType[Any]) -> Callable[..., tuple[Any, ...]]:
-    """Return the callback of an option that takes words separated by blanks, each of one type."""
-
-    def convert(ctx: click.Context, param: click.Parameter, text: str) -> tuple[Any, ...]:
-        if not text.split():
-            raise click.BadParameter("give at least one")
-        return tuple(dict.fromkeys(each.convert(word, param, ctx) for word in text.split()))
-
-    return convert
-
-
-def file_in_a_directory(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a file whose directory does not exist."""
-    if path is not None and not path.absolute().parent.is_dir():
-        raise click.BadParameter(f"there is no directory {str(path.parent)!r}")
-    return path
-
-
-csv_option = click.option(
-    "--csv",
-    "csv_path",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    callback=file_in_a_directory,
-    help="Write the table to this file.",
-)
-
-
-def run_options(repetitions: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add --repetitions, with this default, --jobs and --seed."""
-    options = (
-        click.option(
-            "--repetitions", type=click.IntRange(1), default=repetitions, show_default=True
-        ),
-        click.option("--jobs", type=click.IntRange(1), default=2, show_default=True),
-        click.option("--seed", type=click.IntRange(0), default=1, show_default=True),
-    )
-
-    def add(command: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
 
 
 def takes(seconds: float, jobs: int) -> str:
@@ -136,6 +87,13 @@ def plus_minus(mean: float, error: float, digits: int = 2) -> str:
     if math.isnan(mean):
         return "-"
     return f"{mean:.{digits}f}" + ("" if math.isnan(error) else f" ± {error:.{digits}f}")
+
+
+def print_row(*cells: object, head: bool = False) -> None:
+    """Print a row of a table that is filled while it is printed."""
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
+    if head:
+        print("|---" * len(cells) + "|", flush=True)
 
 
 def write(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:

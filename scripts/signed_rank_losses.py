@@ -1,72 +1,9 @@
 """Rerun Tables 1 to 3 of Benavoli et al. (ICML 2014): losses of the signed-rank tests.
 
 Run:  python scripts/signed_rank_losses.py [--repetitions 2000] [--steps 7] [--csv PATH]
-
-Prints the loss of each test as published and as measured here, in all cases and in those which
-the near-ignorance prior (IDP) decides, and what the tests decide where it does not.
 """
 
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-from typing import Any
-
-import click
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from experiments.benavoli2014 import losses, published
-from experiments.report import csv_option, markdown, run_options, takes, write
-
-TITLES = {
-    1: "Table 1: total loss",
-    2: "Table 2: loss where the IDP test decides",
-    3: "Table 3: % of decisions for H0 and H1 where it does not, averaged over Delta",
-}
-SECONDS = 0.0025  # per repetition
-
-
-@click.command()
-@run_options(2000)
-@click.option("--steps", type=click.IntRange(1), default=7, show_default=True)
-@click.option("--draws", type=click.IntRange(100), default=4000, show_default=True)
-@csv_option
-def main(
-    repetitions: int, jobs: int, seed: int, steps: int, draws: int, csv_path: Path | None
-) -> None:
-    """Print Tables 1 to 3 as published and as measured here."""
-    cells = 2 * (steps + 1)
-    print(f"{cells} values of Delta, {repetitions} repetitions each, {draws} draws, seed {seed}")
-    print(takes(SECONDS * cells * repetitions, jobs), flush=True)
-    found = losses.tables(losses.play(steps, repetitions, draws, seed, jobs))
-    rows: list[dict[str, Any]] = []
-    for number, ours in found.items():
-        printed, digits = published.table(number), 0 if number == 3 else 3
-        lines = []
-        for test, figures in ours.items():
-            line = [test]
-            for l1, figure in figures.items():
-                line.append(f"{printed[test][l1]:.{digits}f} / {figure:.{digits}f}")
-                rows.append(
-                    {
-                        "table": number,
-                        "test": test,
-                        "l1": l1,
-                        "published": printed[test][l1],
-                        "ours": figure,
-                        "repetitions": repetitions,
-                        "draws": draws,
-                        "seed": seed,
-                    }
-                )
-            lines.append(line)
-        print(f"\n{TITLES[number]}, published / ours\n")
-        print(markdown(["test", *(f"l1 = {l1}" for l1 in losses.L1)], lines))
-    worst = max(abs(r["published"] - r["ours"]) for r in rows if r["table"] == 1)
-    print(f"\nLargest difference in Table 1: {worst:.4f}")
-    write(csv_path, rows)
-
+from experiments.benavoli2014.tables import main
 
 if __name__ == "__main__":
     main()

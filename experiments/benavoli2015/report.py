@@ -16,7 +16,8 @@ from experiments.benavoli2015.racing import (
     parse_settings,
     run_cell,
 )
-from experiments.report import csv_option, run_options, takes, with_progress
+from experiments.options import csv_option, run_options
+from experiments.report import takes, with_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

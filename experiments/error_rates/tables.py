@@ -1,17 +1,34 @@
-"""What is printed of the rates: the whole grid, and a summary to choose by."""
+"""How often each decider drops a best candidate, and what its races cost: a grid and a summary.
+
+Races in which all candidates are equal, and in which one is better by 0.1, 0.25, 0.5 and 1
+standard deviations of the noise (of its scale where it has none); 2, 10 and 30 candidates; 10, 50
+and 200 blocks, with a look after each from the fifth on (the library's first_test and each_test);
+normal and Student t(2) noise, and normal noise on instances of unequal scale. In percent with
+standard errors: the races that drop a best candidate (where all are equal: the fraction of the
+candidates that is dropped), the races that drop any, and the blocks and observations used; at the
+end, one line per decider. All deciders meet the same races.
+"""
 
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import TYPE_CHECKING
 
-from experiments.error_rates.rates import Cell, Rates, label, level
-from experiments.report import markdown, plus_minus
+import click
+import joblib
+
+from experiments.error_rates.rates import ROWS, WORLDS, Cell, Design, Rates, label, level, measure
+from experiments.options import csv_option, run_options, words_option
+from experiments.report import markdown, plus_minus, takes, with_progress, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
-__all__ = ["grid", "summary"]
+__all__ = ["grid", "main", "summary"]
+
+FIRST_LOOK = 5
 
 SUMMARY = (
     *("decider", "all equal: drops anyone", "drops a given one", "0.25 sd better: drops it"),
@@ -101,3 +118,61 @@ def grid(rates: Sequence[Rates]) -> Iterator[str]:
                 line += [plus_minus(*each.blocks_used, 0), plus_minus(*each.observations, 0)]
             lines.append(line)
         yield f"{world}: {candidates} candidates, {blocks} blocks\n\n{markdown(head, lines)}\n"
+
+
+@click.command()
+@words_option(
+    "--deciders",
+    ROWS,
+    show_default=False,
+    help=f'Which, as "f-race t-race"; by default all: {", ".join(ROWS)}.',
+)
+@words_option("--worlds", WORLDS)
+@words_option("--candidates", (2, 10, 30), click.IntRange(2))
+@words_option(
+    "--effects",
+    (0, 0.1, 0.25, 0.5, 1),
+    click.FloatRange(0.0, 1e6),
+    help="By how many standard deviations one candidate is better; 0 is all equal.",
+)
+@words_option(
+    "--blocks",
+    (10, 50, 200),
+    click.IntRange(FIRST_LOOK),
+    help="When to count: a longer race contains the shorter ones.",
+)
+@click.option("--summary", "only_summary", is_flag=True, help="Print one line per decider only.")
+@run_options(400)
+@csv_option
+def main(
+    deciders: tuple[str, ...],
+    worlds: tuple[str, ...],
+    candidates: tuple[int, ...],
+    effects: tuple[float, ...],
+    blocks: tuple[int, ...],
+    only_summary: bool,
+    repetitions: int,
+    jobs: int,
+    seed: int,
+    csv_path: Path | None,
+) -> None:
+    """Print how often each decider drops whom it should not, and what its races cost."""
+    if any(map(math.isnan, effects)):
+        raise click.BadParameter("nan is not a number", param_hint="--effects")
+    design = Design(repetitions, jobs, seed, blocks)
+    cells = [
+        Cell(decider, world, m, effect)
+        for world, m, effect, decider in product(worlds, candidates, effects, deciders)
+    ]
+    seconds = [cell.expected_seconds(design) for cell in cells]
+    print(f"Error rates: {len(cells)} cells, {design}.")
+    print(f"{takes(math.fsum(seconds), jobs)}\n", flush=True)
+    rates: list[Rates] = []
+    batch = -(-repetitions // (4 * jobs))
+    with joblib.Parallel(n_jobs=jobs, batch_size=batch) as pool:
+        for cell in with_progress(cells, seconds, jobs, str):
+            rates += measure(cell, design, pool)
+    if not only_summary:
+        print("\n".join(grid(rates)))
+    print(summary(rates))
+    write(csv_path, [each.row(design) for each in rates])

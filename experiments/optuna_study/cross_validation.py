@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import optuna
@@ -22,8 +21,6 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from racer.integrations.optuna import (
     RacingPruner,

@@ -1,7 +1,6 @@
 """The scripts that rerun the tables of Benavoli et al. (ICML 2015)."""
 
 import csv
-import importlib.util
 import re
 import subprocess
 import sys
@@ -11,6 +10,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from experiments.benavoli2015 import published, table1, table2, table3
+from experiments.benavoli2015.racing import DECIDERS, SETTINGS, parse_settings, sequential_halving
+from racer.simulate import NormalWorld
+
+COMMANDS = {"table1": table1.main, "table2": table2.main, "table3": table3.main}
 ROOT = Path(__file__).parents[2]
 TABLE_2 = """\
 30,1 0.63 0.70 0.67 0.80 0.58 0.77
@@ -23,17 +27,9 @@ TABLE_3 = {"30,1": 0.9, "50,1": 1.7, "100,1": 4.5, "100,0.5": 3.1, "100,0.1": 2.
 SMALL = ["--repetitions", "2", "--settings", "100,.1", "--jobs", "1"]
 
 
-def script(name):
-    """Load scripts/<name>.py; return its command."""
-    spec = importlib.util.spec_from_file_location(f"scripts_{name}", ROOT / f"scripts/{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.main
-
-
 def run(name, *arguments):
-    """Run a script that must end well; return what it printed on stdout."""
-    result = CliRunner().invoke(script(name), list(arguments), catch_exceptions=False)
+    """Run a command that must end well; return what it printed on stdout."""
+    result = CliRunner().invoke(COMMANDS[name], list(arguments), catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -51,9 +47,6 @@ def cells(text):
 
 
 def test_figures_of_tables_2_and_3_are_those_printed():
-    from experiments.benavoli2015 import published
-    from experiments.benavoli2015.racing import DECIDERS, SETTINGS
-
     table = {}
     for line in TABLE_2.splitlines():
         setting, *figures = line.split()
@@ -157,7 +150,7 @@ def test_table_3_prints_published_and_ours(tmp_path):
     ],
 )
 def test_bad_input_is_refused_before_anything_runs(name, arguments, message):
-    result = CliRunner().invoke(script(name), arguments)
+    result = CliRunner().invoke(COMMANDS[name], arguments)
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
     assert "Traceback" not in result.output
@@ -231,15 +224,10 @@ def test_one_repetition_has_no_standard_error():
 
 
 def test_settings_are_taken_once_in_the_order_given():
-    from experiments.benavoli2015.racing import parse_settings
-
     assert [str(s) for s in parse_settings("100,.5 30,1.0 100,0.5")] == ["100,0.5", "30,1"]
 
 
 def test_sequential_halving_finds_the_best_where_noise_is_small():
-    from experiments.benavoli2015.racing import sequential_halving
-    from racer.simulate import NormalWorld
-
     assert {sequential_halving(NormalWorld(20, 1e-9), seed, 150) for seed in range(20)} == {0}
     noisy = [
         np.mean([sequential_halving(NormalWorld(20, 1.0), s, n) for s in range(300)])

@@ -1,19 +1,16 @@
 """Runs of real optimisers, and the analyses of Calvo et al. (GECCO 2019) on them."""
 
 import csv
-import importlib.util
-from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from experiments.calvo2019 import analyses, runs
+from experiments.calvo2019 import analyses, runs, tables
 from experiments.calvo2019.optimisers import OPTIMISERS, SOLVED, best_so_far
 from racer.cli.demo.problems import FUNCTIONS, Problem
 from racer.stats import plackett_luce
 
-ROOT = Path(__file__).parents[2]
 RESULTS = runs.RUNS.parent / "results.csv"
 
 
@@ -160,15 +157,10 @@ class TestWhatTheReadmeSays:
 
 
 def invoke(*arguments):
-    spec = importlib.util.spec_from_file_location(
-        "plackett_luce_script", ROOT / "scripts/plackett_luce.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return CliRunner().invoke(module.main, list(arguments), catch_exceptions=False)
+    return CliRunner().invoke(tables.main, list(arguments), catch_exceptions=False)
 
 
-def test_script(tmp_path):
+def test_the_command_makes_runs_and_analyses_them(tmp_path):
     made, found = tmp_path / "runs.csv", tmp_path / "results.csv"
     result = invoke(
         *("--generate", "--runs", str(made), "--evaluations", "30", "--jobs", "1"),

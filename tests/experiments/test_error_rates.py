@@ -2,7 +2,6 @@
 
 import csv
 import dataclasses
-import importlib.util
 from pathlib import Path
 
 import joblib
@@ -21,12 +20,11 @@ from experiments.error_rates.rates import (
     count,
     world_of,
 )
-from experiments.error_rates.tables import keeps
+from experiments.error_rates.tables import keeps, main
 from racer.deciders import DECIDERS, AnytimeRace, FRace
 from racer.racing.race import Race
 from racer.simulate import NormalWorld
 
-SCRIPT = Path(__file__).parents[2] / "scripts/error_rates.py"
 RECORDED = Path(__file__).parents[2] / "experiments" / "error_rates" / "error_rates.csv"
 SMALL = (
     *(
@@ -44,10 +42,7 @@ SMALL = (
 
 
 def invoke(*arguments):
-    spec = importlib.util.spec_from_file_location("scripts_error_rates", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return CliRunner().invoke(module.main, list(arguments), catch_exceptions=False)
+    return CliRunner().invoke(main, list(arguments), catch_exceptions=False)
 
 
 def test_every_decider_has_a_row():

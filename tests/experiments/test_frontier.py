@@ -3,28 +3,19 @@
 import csv
 import importlib.util
 import math
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from experiments.frontier.runs import COMPETITORS, Point, Size, moments, point
+from experiments.frontier.tables import main
 
-ROOT = Path(__file__).parents[2]
 SIZE = Size(q=8, rho=0.5, repetitions=10, jobs=1, seed=3)
 SMALL = ["--candidates", "8", "--repetitions", "3", "--jobs", "1", "--budgets", "60 200"]
 
 
-def main():
-    path = ROOT / "scripts" / "frontier.py"
-    spec = importlib.util.spec_from_file_location("frontier_script", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.main
-
-
 def run(*arguments):
-    return CliRunner().invoke(main(), [*SMALL, *arguments])
+    return CliRunner().invoke(main, [*SMALL, *arguments])
 
 
 def made(decider, mae):

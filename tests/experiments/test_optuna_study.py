@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import racer
+from experiments.optuna_study import tables
 from experiments.optuna_study.pruning import (
     DEFAULTS,
     LADDERS,
@@ -18,7 +19,6 @@ from experiments.optuna_study.pruning import (
 from experiments.optuna_study.search import STRATEGIES, Problem, find
 from racer.deciders import DECIDERS
 from racer.integrations.optuna import RacingPruner
-from scripts import bench_optuna
 
 
 def test_a_clearly_worse_challenger_goes_whatever_the_difficulty():
@@ -65,13 +65,13 @@ def test_the_regret_is_that_of_the_mean_over_the_instances():
 @pytest.mark.slow
 def test_the_tables_are_printed(monkeypatch):
     few = {name: LADDERS[name] for name in ("WilcoxonPruner", "anytime")}
-    monkeypatch.setattr(bench_optuna, "LADDERS", few)
-    monkeypatch.setattr(bench_optuna, "STRATEGIES", dict(list(STRATEGIES.items())[:4]))
-    monkeypatch.setattr(bench_optuna, "LEVELS", (0.05,))
+    monkeypatch.setattr(tables, "LADDERS", few)
+    monkeypatch.setattr(tables, "STRATEGIES", dict(list(STRATEGIES.items())[:4]))
+    monkeypatch.setattr(tables, "LEVELS", (0.05,))
     settings = ["--repetitions", "8", "--seeds", "2", "--budgets", "100", "--jobs", "1"]
-    run = CliRunner().invoke(bench_optuna.main, settings)
+    run = CliRunner().invoke(tables.main, settings)
     assert run.exit_code == 0, run.output
-    for part in bench_optuna.PARTS:
+    for part in tables.PARTS:
         assert f"{part}\n\n| " in run.output
 
 

@@ -1,21 +1,16 @@
 """The script that reruns the tables of Wainer (2023)."""
 
 import csv
-import importlib.util
-from pathlib import Path
 
 from click.testing import CliRunner
 
-ROOT = Path(__file__).parents[2]
+from experiments.wainer2023 import tables
 
 
-def test_script(tmp_path):
-    spec = importlib.util.spec_from_file_location("bt_script", ROOT / "scripts/bradley_terry.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+def test_the_command_prints_and_writes_published_and_ours(tmp_path):
     path = tmp_path / "summary.csv"
     arguments = ["--draws", "2000", "--csv", str(path)]
-    result = CliRunner().invoke(module.main, arguments, catch_exceptions=False)
+    result = CliRunner().invoke(tables.main, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.benavoli2015 import example1
+from experiments.benavoli2015 import table1
 from racer.stats import (
     bayesian_friedman_test,
     bayesian_sign_test,
@@ -27,7 +27,7 @@ from racer.stats import (
     sign_test,
 )
 
-TABLE_1 = Path(example1.__file__).parent / "data" / "table1.csv"
+TABLE_1 = Path(table1.__file__).parent / "data" / "table1.csv"
 STATEMENTS = ["X1<X3", "X1<X4", "X1<X2", "X2<X3", "X2<X4", "X3<X4"]
 
 
@@ -48,7 +48,7 @@ def table_1():
 @pytest.fixture(scope="module")
 def ranks():
     """30 blocks in which X2 beats X3 and X4 in 20, X3 beats X4 in 15, X1 beats each in 27."""
-    return example1.ranks()
+    return table1.ranks()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,105 @@
+"""Table 2: speed and error of three races.
+
+ITER (fraction of the iterations used) and MAE (candidates better than the one selected), with
+standard errors; the observations used; and, as a yardstick, the MAE of sequential halving on the
+same number of observations.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from experiments.benavoli2015 import published
+from experiments.benavoli2015.racing import DECIDERS, Cell, Design, Setting
+from experiments.benavoli2015.report import (
+    TRULY_SO,
+    announce,
+    claims,
+    racing_options,
+    run,
+    truly_so,
+)
+from experiments.report import markdown, plus_minus, write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+__all__ = ["main"]
+
+Cells = dict[tuple[Setting, str], Cell]
+HEAD = (
+    *("q, rho", "decider", "ITER published", "ours", "difference"),
+    *("MAE published", "ours", "difference", "observations", "MAE of halving"),
+)
+
+
+def table(cells: Cells) -> str:
+    """Return the table, a line per cell."""
+    printed, lines = published.table_2(), []
+    for (setting, decider), cell in cells.items():
+        line = [f"{setting.q}, {setting.rho:g}", decider]
+        for indicator in ("iter", "mae"):
+            known = printed[setting.q, setting.rho, decider][indicator]
+            mean, error = cell.mean(indicator)
+            line += [f"{known:.2f}", plus_minus(mean, error), f"{mean - known:+.2f}"]
+        line += [plus_minus(*cell.mean("observations"), 0), plus_minus(*cell.mean("halving"))]
+        lines.append(line)
+    return markdown(HEAD, lines)
+
+
+def records(cells: Cells, design: Design) -> list[dict[str, Any]]:
+    """Return the rows of the file."""
+    printed, rows = published.table_2(), []
+    for (setting, decider), cell in cells.items():
+        row: dict[str, Any] = {"q": setting.q, "rho": setting.rho, "decider": decider}
+        for indicator in ("iter", "mae"):
+            known = printed[setting.q, setting.rho, decider][indicator]
+            mean, error = cell.mean(indicator)
+            row |= {f"{indicator}_published": known, indicator: mean, f"{indicator}_se": error}
+            row[f"{indicator}_difference"] = mean - known
+        for indicator in ("observations", "halving"):
+            row[indicator], row[f"{indicator}_se"] = cell.mean(indicator)
+        row["declared"], row["truly"] = cell.pairs
+        rows.append(row | design.columns)
+    return rows
+
+
+def lower(
+    cells: Cells, settings: Sequence[Setting], indicator: str, others: Sequence[str]
+) -> tuple[bool, str]:
+    """Say whether the Bayesian race has the lower mean in every row, and where it has not."""
+    exceptions, clear = [], 0
+    for setting in settings:
+        differences = [
+            cells[setting, "bayesian"].minus(cells[setting, other], indicator) for other in others
+        ]
+        if any(mean >= 0.0 for mean, _ in differences):
+            exceptions.append(f"({setting})")
+        clear += all(mean < -2.0 * error for mean, error in differences)
+    where = f"not in {' '.join(exceptions)}; " if exceptions else ""
+    counts = f"lower in {len(settings) - len(exceptions)} of {len(settings)} rows"
+    return not exceptions, f"{counts}, {where}by more than two standard errors in {clear}"
+
+
+@click.command()
+@racing_options
+def main(settings: tuple[Setting, ...], design: Design, csv_path: Path | None) -> None:
+    """Print Table 2 as published and as measured here."""
+    announce("Table 2", settings, DECIDERS, design)
+    cells = run(settings, DECIDERS, design)
+    print(table(cells))
+    found = {
+        "Bayesian MAE lowest in every row": lower(cells, settings, "mae", DECIDERS[1:]),
+        "F-Race_S outperformed by the Bayesian race in MAE": lower(
+            cells, settings, "mae", ["f-race-sign"]
+        ),
+        "F-Race_S outperformed by the Bayesian race in ITER": lower(
+            cells, settings, "iter", ["f-race-sign"]
+        ),
+        TRULY_SO: truly_so(cells.values()),
+    }
+    print(f"\n{claims(found)}")
+    write(csv_path, records(cells, design))

@@ -1,0 +1,217 @@
+"""Time the race engine: CPU per evaluation, incremental joint posterior, workers, import.
+
+"all stay": the decider's verdict is computed at every look and then withheld, so that every
+block has all candidates. "as raced": races of candidates that are all alike, one after another
+until the evaluations are spent, in which candidates are dropped. Figures are medians over the repeats.
+The deciders that sample a posterior at a look, once the gate is open, are timed without a gate as
+well. --decider chooses some, and leaves out what is not about deciders.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import subprocess
+import sys
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+import racer
+from experiments.bench.tools import Withheld, evaluate, median_ms, timed
+from experiments.options import number_option
+from racer.deciders import (
+    DECIDERS,
+    BayesianFriedman,
+    Blocks,
+    BradleyTerryRace,
+    Decider,
+    PlackettLuceRace,
+    SignedRankRace,
+    as_decider,
+)
+from racer.seeding import rng_for
+from racer.stats import joint_comparisons
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["main"]
+
+TARGETS = {"f-race": 20.0, "t-race": 20.0, "bayesian-friedman": 60.0}
+UNGATED: dict[str, Decider] = {
+    "bradley-terry": BradleyTerryRace(gate=False),
+    "plackett-luce": PlackettLuceRace(gate=False),
+    "signed-rank": SignedRankRace(gate=False),
+}
+LOOK_TARGET = 10.0  # milliseconds, with 10 candidates
+
+
+def median_cpu(repeats: int, work: Callable[..., int], *args: Any) -> float:
+    """CPU microseconds per evaluation of `work`, which returns how many it made."""
+    times = []
+    for _ in range(repeats):
+        seconds, count = timed(partial(work, *args), time.process_time)
+        times.append(seconds / count * 1e6)
+    return statistics.median(times)
+
+
+def all_stay(name: str, m: int, evaluations: int) -> int:
+    """One race in which all stay."""
+    return racer.race(
+        range(m),
+        evaluate,
+        range(20),
+        decider=Withheld(as_decider(name)),
+        budget=evaluations,
+        seed=1,
+    ).evaluations
+
+
+def as_raced(name: str, m: int, evaluations: int) -> int:
+    """Races one after another."""
+    done = 0
+    for seed in range(evaluations):
+        left = evaluations - done
+        if left < 5 * m:
+            break
+        done += racer.race(
+            range(m), evaluate, range(20), decider=name, budget=left, seed=seed
+        ).evaluations
+    return done
+
+
+def objective_alone(m: int, evaluations: int) -> int:
+    """Make the calls that any engine would have to make."""
+    for index in range(evaluations):
+        evaluate(index % m, index % 20, index)
+    return evaluations
+
+
+def incremental(repeats: int, m: int = 100, n: int = 500) -> tuple[float, float, float]:
+    """Milliseconds of one more block, of that decision from scratch, and of the joint table.
+
+    From scratch: a new state that is given all blocks. The joint table: `joint_comparisons`,
+    which samples every pair and takes none of the decider's shortcuts.
+    """
+    rng = rng_for(1, "bench")
+    costs = rng.normal(size=(n + repeats, m)) + rng.random(m)
+    decider = BayesianFriedman()
+    state = decider.start(m, rng_for(1, "decider"))
+    everyone = np.arange(m)
+    for row in costs[:n]:
+        state, _ = decider.decide(state, Blocks(everyone, row[None, :]))
+
+    def from_scratch(blocks: Blocks) -> None:
+        decider.decide(decider.start(m, rng_for(1, "decider")), blocks)
+
+    step = []
+    for row in costs[n:]:
+        block = Blocks(everyone, row[None, :])
+        seconds, (state, _) = timed(partial(decider.decide, state, block))
+        step.append(seconds)
+    tables = [costs[:count] for count in range(n + 1, n + repeats + 1)]
+    anew = [timed(partial(joint_comparisons, table, draws=decider.draws))[0] for table in tables]
+    scratch = [timed(partial(from_scratch, Blocks(everyone, table)))[0] for table in tables]
+    return median_ms(step), median_ms(scratch), median_ms(anew)
+
+
+def look(decider: Decider, m: int, n: int, repeats: int) -> float:
+    """Return the CPU milliseconds of one more block after n, of m candidates that all stay."""
+    rng = rng_for(1, "look")
+    costs = rng.normal(size=(n + repeats, m)) + 0.3 * rng.random(m)
+    everyone = np.arange(m)
+    state = decider.start(m, rng_for(1, "decider"))
+    state, _ = decider.decide(state, Blocks(everyone, costs[:n]))
+    times = []
+    for row in costs[n:]:
+        block = Blocks(everyone, row[None, :])
+        seconds, (state, _) = timed(partial(decider.decide, state, block), time.process_time)
+        times.append(seconds)
+    return median_ms(times)
+
+
+def looks(names: tuple[str, ...], repeats: int) -> None:
+    """Print the CPU milliseconds of a look that samples."""
+    print("\nCPU ms per look that samples, all stay (goal: 10 with 10 candidates)")
+    print(f"{'decider':<20}{'candidates':>11}{'20 blocks':>10}{'50':>8}{'200':>8}{'goal':>6}")
+    for name in names:
+        for m in (10, 30, 100):
+            times = [look(UNGATED[name], m, n, max(repeats, 7)) for n in (20, 50, 200)]
+            goal = f"{LOOK_TARGET:.0f}" if m == 10 else "-"
+            print(
+                f"{name:<20}{m:>11}{times[0]:>10.1f}{times[1]:>8.1f}{times[2]:>8.1f}{goal:>6}",
+                flush=True,
+            )
+
+
+def seeding(repeats: int) -> float:
+    """CPU microseconds of seeding both legacy generators, a part of every evaluation."""
+
+    def both() -> int:
+        for seed in range(20_000):
+            random.seed(seed)
+            np.random.seed(seed)  # noqa: NPY002
+        return 20_000
+
+    return median_cpu(repeats, both)
+
+
+def workers(blocks: int = 40) -> tuple[float, float]:
+    """Wall milliseconds of joblib per block, and per evaluation, with n_jobs=2."""
+
+    def per_block(m: int) -> float:
+        race = partial(racer.race, range(m), evaluate, range(20), n_jobs=2, seed=1)
+        decider = Withheld(as_decider("f-race"))
+        return timed(partial(race, decider=decider, budget=m * blocks))[0] / blocks * 1e3
+
+    per_block(2)  # starts the workers
+    few, many = per_block(2), per_block(102)
+    each = (many - few) / 100
+    return few - 2 * each, each
+
+
+def import_seconds(repeats: int) -> float:
+    """Wall seconds of `import racer` beyond an empty interpreter."""
+
+    def run(code: str) -> float:
+        call = [sys.executable, "-c", code]
+        return timed(partial(subprocess.run, call, check=True))[0]
+
+    return statistics.median(run("import racer") - run("pass") for _ in range(repeats))
+
+
+@click.command()
+@number_option("--evaluations", 50_000)
+@number_option("--repeats", 5)
+@click.option("--decider", "chosen", type=click.Choice(list(DECIDERS)), multiple=True)
+def main(evaluations: int, repeats: int, chosen: tuple[str, ...]) -> None:
+    """Print CPU per evaluation, the joint posterior's two times, and the import."""
+    print(f"CPU us per evaluation beyond the objective, {evaluations} evaluations, n_jobs=1")
+    print(f"{'decider':<20}{'candidates':>11}{'all stay':>10}{'as raced':>10}{'goal':>6}")
+    names = chosen or tuple(DECIDERS)
+    for name in names:
+        for m in (10, 100):
+            floor = median_cpu(repeats, objective_alone, m, evaluations)
+            stay = median_cpu(repeats, all_stay, name, m, evaluations) - floor
+            raced = median_cpu(repeats, as_raced, name, m, evaluations) - floor
+            goal = f"{TARGETS[name]:.0f}" if name in TARGETS else "-"
+            print(f"{name:<20}{m:>11}{stay:>10.1f}{raced:>10.1f}{goal:>6}", flush=True)
+
+    looks(tuple(name for name in names if name in UNGATED), repeats)
+    if chosen:
+        return
+    step, scratch, anew = incremental(max(repeats, 11))
+    print(
+        f"\none more block at 100 candidates x 500 blocks, {BayesianFriedman().draws} draws: "
+        f"{step:.2f} ms; the same decision from all blocks {scratch:.1f} ms, "
+        f"{scratch / step:.0f} times; joint_comparisons on all blocks {anew:.1f} ms, "
+        f"{anew / step:.0f} times (goal 20)"
+    )
+    print(f"of each evaluation, seeding random and np.random: {seeding(repeats):.1f} us")
+    block, each = workers()
+    print(f"joblib workers, n_jobs=2: {block:.1f} ms per block and {each:.2f} ms per evaluation")
+    print(f"import racer: {import_seconds(repeats):.3f} s (goal 0.3)")

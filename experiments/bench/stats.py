@@ -1,0 +1,105 @@
+"""Time the Bayesian tests and models of racer.stats, at their default numbers of draws.
+
+The CPU time of the fastest repeat, the goal, and how the draws were made; then the
+Bayesian signed-rank test side by side with baycomp's, in turns, if that is installed
+(pip install 'racer-tuning[bench]').
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from experiments.bench.tools import timed
+from experiments.options import number_option
+from experiments.report import markdown
+from racer.stats import bayesian_signed_rank_test, bradley_terry, plackett_luce, win_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["main"]
+
+DRAWS = 50_000
+
+
+def scores(n: int, k: int) -> NDArray[np.float64]:
+    """Return costs of k algorithms on n data sets, in the order of a Plackett-Luce model."""
+    rng = np.random.default_rng(k)
+    return np.asarray(rng.standard_exponential((n, k)) / np.exp(rng.normal(size=k)))
+
+
+def cases() -> Iterator[tuple[str, float, Callable[[], Any]]]:
+    """Yield what is timed: a name, the goal in seconds, a call."""
+    for n, goal in ((54, 0.09), (500, 0.9)):
+        z = np.random.default_rng(n).normal(0.1, 1.0, n)
+        yield (
+            f"Bayesian signed-rank test, 50 000 draws, n = {n}",
+            goal,
+            partial(bayesian_signed_rank_test, np.zeros(n), z),
+        )
+    for k, n, goal in ((5, 20, 0.05), (16, 132, 0.1), (100, 30, 3.0)):
+        table = win_table(scores(n, k))
+        name = f"Bradley-Terry, {k} algorithms on {n} data sets"
+        yield name, goal, partial(bradley_terry, table)
+    for k, n, goal in ((8, 300, 0.2), (100, 100, 3.0), (100, 5, 3.0)):
+        yield f"Plackett-Luce, {n} rankings of {k}", goal, partial(plackett_luce, scores(n, k))
+
+
+def how(result: Any) -> str:
+    """Return how the draws of a model were made."""
+    posterior = getattr(result, "posterior", None)
+    if posterior is None:
+        return "-"
+    return f"{posterior.method}, ESS {posterior.ess:.0f}, R-hat {posterior.r_hat:.3f}"
+
+
+def cpu_seconds(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the CPU time that a call takes, and what it returns."""
+    return timed(call, time.process_time)
+
+
+def beside_baycomp(repeats: int) -> str:
+    """Return a table of the signed-rank test here and in baycomp, or how to get it."""
+    try:
+        import baycomp  # noqa: PLC0415  (an extra)
+    except ImportError:
+        return (
+            "Not compared with baycomp, which is not installed: pip install 'racer-tuning[bench]'"
+        )
+    lines = []
+    for n, goal in ((54, 10), (500, 20)):
+        z, zero = np.random.default_rng(n).normal(0.1, 1.0, n), np.zeros(n)
+        ours, theirs = [], []
+        for _ in range(repeats):  # in turns, so that a busy minute hits both
+            ours.append(cpu_seconds(partial(bayesian_signed_rank_test, zero, z, draws=DRAWS)))
+            theirs.append(
+                cpu_seconds(partial(baycomp.SignedRankTest.probs, zero, z, rope=0, nsamples=DRAWS))
+            )
+        fastest = min(taken for taken, _ in ours), min(taken for taken, _ in theirs)
+        found = ours[0][1].probability, float(theirs[0][1][1])
+        times = [f"{taken:.3f}" for taken in fastest]
+        probabilities = [f"{p:.3f}" for p in found]
+        lines.append([f"{n}", *times, f"{fastest[1] / fastest[0]:.1f}", f"{goal}", *probabilities])
+    head = ["n", "racer, CPU s", "baycomp, CPU s", "times", "goal", "P, racer", "P, baycomp"]
+    version = metadata.version("baycomp")
+    return f"Signed-rank test, {DRAWS} draws, and baycomp {version}\n\n{markdown(head, lines)}"
+
+
+@click.command()
+@number_option("--repeats", 5)
+def main(repeats: int) -> None:
+    """Print a table of CPU times."""
+    lines = []
+    for name, goal, call in cases():
+        runs = [cpu_seconds(call) for _ in range(repeats)]
+        lines.append([name, f"{min(taken for taken, _ in runs):.3f}", f"{goal:g}", how(runs[0][1])])
+    print(markdown(["", "CPU s", "goal", "draws"], lines), flush=True)
+    print(f"\n{beside_baycomp(repeats)}")

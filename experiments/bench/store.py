@@ -1,0 +1,157 @@
+"""Time the store: what recording costs per evaluation, and how fast a race is replayed.
+
+Recording: races in which all stay, with and without a store, in turn; wall time per evaluation,
+median over the repeats; beside it the time that this disk takes to keep 4 kB (write, fdatasync),
+which is the least that a commit can take. Replay: a store with so many outcomes is written, then opened and
+replayed by `racer.resume` in a process of its own, whose peak memory is told.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import product
+from pathlib import Path
+
+import click
+import numpy as np
+
+import racer
+from experiments.bench.tools import evaluate, median_ms, timed
+from experiments.options import number_option
+from experiments.report import print_row
+from racer.deciders import BayesianFriedman, Decider, FRace
+from racer.store.recorder import Recorder
+from racer.store.schema import OutcomeRow, checksum
+from racer.store.setup import set_up
+from racer.store.writer import Store
+
+__all__ = ["main", "replay"]
+
+DECIDERS: dict[str, Decider] = {
+    "f-race": FRace(),
+    "bayesian-friedman, epsilon=0": BayesianFriedman(epsilon=0.0),
+}
+
+
+def wall(evaluations: int, store: Path | None, n_jobs: int) -> float:
+    """Return wall milliseconds per evaluation of a race in which all stay."""
+    seconds, result = timed(
+        lambda: racer.race(
+            range(10),
+            evaluate,
+            range(50),
+            decider="f-race",
+            first_test=evaluations // 10,
+            budget=evaluations,
+            n_jobs=n_jobs,
+            seed=1,
+            store=store,
+        )
+    )
+    return seconds / result.evaluations * 1e3
+
+
+def one_sync(folder: Path, count: int = 200) -> float:
+    """Return the median milliseconds that the disk takes to keep 4 kB more of a file."""
+    with (folder / "sync").open("wb", buffering=0) as file:
+
+        def sync() -> None:
+            file.write(bytes(4096))
+            os.fdatasync(file.fileno())
+
+        return median_ms(timed(sync)[0] for _ in range(count))
+
+
+def write(path: Path, candidates: int, outcomes: int, decider: Decider) -> int:
+    """Write a race of noise with so many outcomes, in one transaction; return how many."""
+    rng = np.random.default_rng(0)
+    with Store(path) as store:
+        recorder = Recorder(store.conclude)
+        race = racer.Race(
+            range(candidates),
+            range(100),
+            decider=decider,
+            budget=outcomes,
+            seed=1,
+            callbacks=[recorder],
+        )
+        store.begin(
+            set_up(race.description(), evaluate, {"retries": 0, "timeout": None, "memory": None})
+        )
+        connection = store.reader.connection
+        connection.execute("BEGIN")
+        while race.ended is None:
+            values = rng.normal(size=len(race.alive)).tolist()
+            rows = [
+                OutcomeRow(race.n_blocks, c, 1, "ok", value, 0.001, "host:1234", "")
+                for c, value in zip(race.alive, values, strict=True)
+            ]
+            connection.executemany(
+                "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [(*row, checksum(row)) for row in rows],
+            )
+            race.tell_block(values, seconds=math.fsum(row.seconds for row in rows))
+        connection.execute("COMMIT")
+        store.flush()
+        return race.result().evaluations
+
+
+def recording(folder: Path, evaluations: int, repeats: int) -> None:
+    """Print what recording takes."""
+    print_row(*("n_jobs", "unstored, ms", "stored, ms", "more, ms", "one fdatasync, ms"), head=True)
+    for n_jobs in (1, 2):
+        rows = []
+        for repeat in range(repeats):
+            path = folder / f"{n_jobs}-{repeat}.db"
+            plain, stored = wall(evaluations, None, n_jobs), wall(evaluations, path, n_jobs)
+            rows.append((plain, stored, stored - plain, one_sync(folder)))
+        print_row(n_jobs, *(f"{statistics.median(times):.3f}" for times in zip(*rows, strict=True)))
+
+
+def replaying(folder: Path, outcomes: int) -> None:
+    """Print what opening and replaying takes, each store in a process of its own."""
+    print()
+    print_row(
+        *("decider", "candidates", "outcomes", "file", "open and replay", "CPU", "peak memory"),
+        head=True,
+    )
+    for (decider, settings), candidates in product(DECIDERS.items(), (10, 100)):
+        path = folder / f"{decider}-{candidates}.db"
+        count = write(path, candidates, outcomes, settings)
+        size = path.stat().st_size / 2**20
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", f"from {__name__} import replay; replay({str(path)!r})"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        print_row(f"`{decider}`", candidates, count, f"{size:.0f} MB", done.stdout.strip())
+        path.unlink()
+
+
+def replay(path: str) -> None:
+    """Open and replay a store, and print what it takes."""
+    cpu = time.process_time()
+    seconds, _ = timed(lambda: racer.resume(path, evaluate))
+    cpu = time.process_time() - cpu
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{seconds:.1f} s | {cpu:.1f} s | {peak:.0f} MB")
+
+
+@click.command()
+@number_option("--evaluations", 2000, least=100)
+@number_option("--repeats", 5)
+@number_option("--outcomes", 1_000_000, least=1000)
+@click.option("--folder", type=click.Path(exists=True), help="Where to write.")
+def main(evaluations: int, repeats: int, outcomes: int, folder: str | None) -> None:
+    """Time the store."""
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        recording(Path(name), evaluations, repeats)
+        replaying(Path(name), outcomes)

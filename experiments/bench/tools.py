@@ -1,0 +1,60 @@
+"""What the benchmarks share: an objective, races in which all stay, and clocks."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from racer.deciders.decider import KnowsBudget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import numpy as np
+
+    from racer.deciders import Blocks, Decider, Verdict
+
+__all__ = ["Withheld", "evaluate", "median_ms", "timed"]
+
+T = TypeVar("T")
+
+
+def evaluate(config: int, instance: int, seed: int) -> float:
+    """Return something that looks like noise, for next to nothing."""
+    return ((seed + 7919 * instance) * 2654435761 + config * 40503 * seed) % 1000003 / 1000003
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """A decider whose drops are computed and not heeded."""
+
+    inner: Decider
+
+    def told_budget(self, evaluations: int | None, blocks: int | None) -> Withheld:
+        """Tell the decider inside, if it plans ahead."""
+        if isinstance(self.inner, KnowsBudget):
+            return Withheld(self.inner.told_budget(evaluations, blocks))
+        return self
+
+    def start(self, n_candidates: int, rng: np.random.Generator) -> Any:
+        """Start the decider inside."""
+        return self.inner.start(n_candidates, rng)
+
+    def decide(self, state: Any, blocks: Blocks) -> tuple[Any, Verdict]:
+        """Decide, and keep all candidates."""
+        state, verdict = self.inner.decide(state, blocks)
+        return state, verdict._replace(dropped=(), undecided=False)
+
+
+def timed(call: Callable[[], T], clock: Callable[[], float] = time.perf_counter) -> tuple[float, T]:
+    """Return the seconds that a call takes, and what it returns."""
+    start = clock()
+    result = call()
+    return clock() - start, result
+
+
+def median_ms(seconds: Iterable[float]) -> float:
+    """Return the median, in milliseconds."""
+    return statistics.median(seconds) * 1e3

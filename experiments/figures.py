@@ -1,0 +1,104 @@
+"""Draw the pictures of docs/compare.md from published data."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+import pandas as pd
+
+from experiments.wainer2023 import published
+from racer import compare
+from racer.plots import evolution
+from racer.stats import bayesian_signed_rank_test, bradley_terry, plackett_luce_by_budget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+
+__all__ = ["main"]
+
+ROOT = Path(__file__).resolve().parents[1]
+DEMSAR = ROOT / "tests" / "data" / "demsar2006_table6_auc.csv"
+
+
+def accuracy() -> pd.DataFrame:
+    """Return Wainer's Table 2: the accuracy of five classifiers on 20 data sets."""
+    return pd.DataFrame(published.accuracy(), columns=list(published.NAMES))
+
+
+def auc() -> pd.DataFrame:
+    """Return Demsar's Table 6: the AUC of four variants of C4.5 on 14 data sets."""
+    with DEMSAR.open(newline="", encoding="utf-8") as file:
+        return pd.DataFrame(
+            [
+                {k: v if k == "dataset" else float(v) for k, v in r.items()}
+                for r in csv.DictReader(file)
+            ]
+        )
+
+
+def searches(budgets: tuple[int, ...], runs: int, seed: int) -> dict[float, Any]:
+    """Return the best of so many evaluations, by three ways of searching a noisy valley.
+
+    A random search, small steps from the best so far, and steps that shrink with time: made up
+    here to have something that changes with the budget.
+    """
+    found: dict[float, list[list[float]]] = {float(budget): [] for budget in budgets}
+    for run in range(runs):
+        rng = np.random.default_rng((seed, run))
+        best = np.zeros((3, max(budgets)))
+        for way in range(3):
+            x, value = rng.uniform(-5, 5, 4), np.inf
+            for t in range(max(budgets)):
+                step = (0.15, 4.0 / (1.0 + 0.05 * t))[way - 1]
+                new = rng.uniform(-5, 5, 4) if way == 0 else x + step * rng.normal(size=4)
+                cost = float((new**2).sum() + 2.0 * np.abs(np.sin(3.0 * new)).sum())
+                if cost < value:
+                    x, value = new, cost
+                best[way, t] = value
+        for budget in budgets:
+            found[float(budget)].append(best[:, budget - 1].tolist())
+    return {budget: np.array(rows) for budget, rows in found.items()}
+
+
+def pictures() -> Iterator[tuple[str, Axes]]:
+    """Yield the name of each picture, and the picture."""
+    nemenyi = compare(auc(), "friedman", posthoc="nemenyi", alpha=0.1, maximize=True)
+    yield "critical_difference", nemenyi.plot()
+    yield "pairs", compare(accuracy(), "bradley-terry", maximize=True).plot()
+    yield "winning", compare(accuracy(), "plackett-luce", maximize=True).plot()
+    frame = accuracy()
+    result = bayesian_signed_rank_test(frame["lgbm"], frame["svm"], rope=0.01, maximize=True)
+    yield "simplex", result.plot(("lgbm", "svm"))
+    yield (
+        "predictive_check",
+        bradley_terry(published.counts("table3b_wins")).plot_predictive_check(),
+    )
+    scores = searches((10, 30, 100, 300, 1000), runs=30, seed=1)
+    names = ["random", "small steps", "shrinking steps"]
+    yield (
+        "evolution",
+        evolution(plackett_luce_by_budget(scores, names=names), caption="evaluations"),
+    )
+
+
+@click.command()
+@click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=ROOT / "docs" / "figures",
+    help="Where the pictures go.  [default: docs/figures]",
+)
+def main(folder: Path) -> None:
+    """Write the pictures as PNG."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, ax in pictures():
+        path = folder / f"{name}.png"
+        figure: Any = ax.figure
+        figure.savefig(path, dpi=100)
+        print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
