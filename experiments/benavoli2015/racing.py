@@ -186,9 +186,10 @@ def run_cell(setting: Setting, decider: str, design: Design) -> Cell:
 def sequential_halving(world: NormalWorld, seed: int, observations: int) -> int:
     """Return how many candidates are better than the one that sequential halving selects.
 
-    The observations are spent in equal parts on log2(q) rounds, or as many as there are
-    observations for; in each, the survivors share them equally, and the better part by the mean
-    of all observations so far goes on. The sum of t observations is drawn at once.
+    A shortcut for `racer.deciders.SequentialHalving`, some hundred times as fast, as the sum of
+    t observations is drawn at once. They are spent in equal parts on log2(q) rounds, or as many
+    as there are observations for; in each, the survivors get equally many, and the better part
+    by the mean of all observations so far goes on.
     """
     quality = world.draw(seed).quality
     rng = rng_for(seed, "halving")

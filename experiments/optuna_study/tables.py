@@ -34,7 +34,10 @@ __all__ = ["main"]
 PARTS = ("errors", "earlier", "matched", "time", "search")
 LEVELS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
 DIFFICULTIES = (0.0, 3.0, 30.0)
-MOST = 50  # instances that a worse challenger has to go within
+MOST = 50  # instances that a worse challenger has to be pruned within
+ENDS = (10, 30, 100)  # instances after which an equal challenger is looked at
+EARLIER = 30  # trials, as many as instances
+TIMED = (100, 50)  # earlier trials and instances where reports are timed
 
 
 def share(went: NDArray[np.float64], within: int) -> str:
@@ -56,41 +59,48 @@ def named(pruner: str) -> str:
 def errors(repetitions: int, jobs: int, seed: int) -> str:
     """Return the table of the default settings, against one trial."""
     head = [
-        *("pruner (its level)", "equal, ever, %: 10", "30", "100"),
+        *("pruner (its level)", f"equal, ever, %: {ENDS[0]}", *map(str, ENDS[1:])),
         *(f"1 sd worse: instances, difficulty {d:g}" for d in DIFFICULTIES),
     ]
     rows = []
     for pruner in LADDERS:
         level = DEFAULTS[pruner]
-        equal = prunings(pruner, level, Setting(100), repetitions, jobs, seed)
+        equal = prunings(pruner, level, Setting(max(ENDS)), repetitions, jobs, seed)
         worse = [
             prunings(pruner, level, Setting(MOST, 1.0, d), repetitions // 2, jobs, seed)
             for d in DIFFICULTIES
         ]
-        ever = [share(equal, n) for n in (10, 30, 100)]
+        ever = [share(equal, n) for n in ENDS]
         rows.append([named(pruner), *ever, *map(instances, worse)])
     return markdown(head, rows)
 
 
 def earlier(repetitions: int, jobs: int, seed: int) -> str:
     """Return the table against many trials, and among those that run at once."""
+    k = EARLIER
     head = (
-        *("pruner (its level)", "30 equal: ever in 30, %", "30 spread, as the best: ever in 30, %"),
-        *("30 equal, 1 sd worse: instances", "30 spread, 1 sd worse than the best: instances"),
-        "4 equal at once, 30 instances: a given one, %",
+        *("pruner (its level)", f"{k} equal: ever in {k}, %"),
+        *(f"{k} spread, as the best: ever in {k}, %", f"{k} equal, 1 sd worse: instances"),
+        f"{k} spread, 1 sd worse than the best: instances",
+        f"4 equal at once, {k} instances: a given one, %",
     )
     rows = []
     for pruner in ("WilcoxonPruner", "anytime"):
         level, few = DEFAULTS[pruner], max(repetitions // 2, 4)
         settings = (
-            *(Setting(30, 0.0, 3.0, 30), Setting(30, 0.0, 3.0, 30, 1.0)),
-            *(Setting(MOST, 1.0, 3.0, 30), Setting(MOST, 1.0, 3.0, 30, 1.0)),
+            Setting(n, worse, 3.0, EARLIER, spread)
+            for n, worse in ((EARLIER, 0.0), (MOST, 1.0))
+            for spread in (0.0, 1.0)
         )
         found = [prunings(pruner, level, setting, few, jobs, seed) for setting in settings]
-        together = 100.0 * running(pruner, 4, 30, few, jobs, seed)
+        together = 100.0 * running(pruner, 4, EARLIER, few, jobs, seed)
         rows.append(
             [
-                *(named(pruner), *(share(f, 30) for f in found[:2]), *map(instances, found[2:])),
+                *(
+                    named(pruner),
+                    *(share(f, EARLIER) for f in found[:2]),
+                    *map(instances, found[2:]),
+                ),
                 plus_minus(*mean_and_error(together), 1),
             ]
         )
@@ -100,7 +110,7 @@ def earlier(repetitions: int, jobs: int, seed: int) -> str:
 def matched(repetitions: int, jobs: int, seed: int) -> str:
     """Return the trade-off at equal errors: of each pruner, its largest level that keeps 5 %."""
     head = (
-        *("pruner", "level", "equal: ever in 50, %", "1 sd worse: instances"),
+        *("pruner", "level", f"equal: ever in {MOST}, %", "1 sd worse: instances"),
         "with difficulty 10: instances",
     )
     rows = []
@@ -124,10 +134,10 @@ def matched(repetitions: int, jobs: int, seed: int) -> str:
 
 
 def times(seed: int) -> str:
-    """Return what report and should_prune take with 100 earlier trials of 50 instances."""
+    """Return what report and should_prune take with many earlier trials."""
     rows = []
     for pruner in LADDERS:
-        ms = milliseconds(pruner, 100, 50, seed)
+        ms = milliseconds(pruner, *TIMED, seed)
         rows.append([named(pruner), *(f"{t:.1f}" for t in (ms.mean(), np.median(ms), ms.max()))])
     return markdown(("pruner (its level)", "mean, ms", "median", "largest"), rows)
 

@@ -160,14 +160,15 @@ def invoke(*arguments):
     return CliRunner().invoke(tables.main, list(arguments), catch_exceptions=False)
 
 
-def test_the_command_makes_runs_and_analyses_them(tmp_path):
+def test_the_command_makes_runs_and_analyses_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "INSTANCES", 3)
     made, found = tmp_path / "runs.csv", tmp_path / "results.csv"
     result = invoke(
         *("--generate", "--runs", str(made), "--evaluations", "30", "--jobs", "1"),
         *("--draws", "200", "--csv", str(found)),
     )
     assert result.exit_code == 0, result.output
-    assert len(runs.read(made)) == 385
+    assert len(runs.read(made)) == 5 * 3 * 7
     with found.open(newline="") as file:
         kept = list(csv.DictReader(file))
     assert len(kept) == 3 * 7 * 7 + 2 * 7 * 7

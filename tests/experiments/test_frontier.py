@@ -55,7 +55,10 @@ def test_the_ratio_and_its_error():
 
 
 def test_goals_are_those_of_deciders_named_beforehand():
-    result = run("--worlds", "normal heavy-tailed unequal runtime", "--repetitions", "20")
+    result = run(
+        *("--worlds", "normal heavy-tailed unequal runtime", "--repetitions", "20"),
+        *("--deciders", "f-race bayesian-best bayesian-best-mean halving-mean-rank"),
+    )
     assert result.exit_code == 0, result.output
     lines = [line for line in result.stdout.splitlines() if line.startswith("- ")]
     assert len(lines) == 6

@@ -67,7 +67,9 @@ def test_the_tables_are_printed(monkeypatch):
     few = {name: LADDERS[name] for name in ("WilcoxonPruner", "anytime")}
     monkeypatch.setattr(tables, "LADDERS", few)
     monkeypatch.setattr(tables, "STRATEGIES", dict(list(STRATEGIES.items())[:4]))
-    monkeypatch.setattr(tables, "LEVELS", (0.05,))
+    sizes = {"LEVELS": (0.05,), "ENDS": (6, 8), "MOST": 8, "EARLIER": 6, "TIMED": (6, 8)}
+    for name, size in sizes.items():
+        monkeypatch.setattr(tables, name, size)
     settings = ["--repetitions", "8", "--seeds", "2", "--budgets", "100", "--jobs", "1"]
     run = CliRunner().invoke(tables.main, settings)
     assert run.exit_code == 0, run.output
@@ -79,10 +81,10 @@ def test_the_example_runs_and_draws(tmp_path, capsys, monkeypatch):
     pytest.importorskip("sklearn")
     from experiments.optuna_study import cross_validation
 
-    monkeypatch.setattr(cross_validation, "FOLDS", cross_validation.FOLDS[:8])
-    cross_validation.main(f"sqlite:///{tmp_path / 's.db'}", str(tmp_path / "race.png"), trials=4)
+    monkeypatch.setattr(cross_validation, "FOLDS", cross_validation.FOLDS[:6])
+    cross_validation.main(f"sqlite:///{tmp_path / 's.db'}", str(tmp_path / "race.png"), trials=3)
     out = capsys.readouterr().out
-    assert "all-folds: 32 fits, 4 trials" in out
+    assert "all-folds: 18 fits, 3 trials" in out
     assert "race-study" in out
     assert (tmp_path / "race.png").stat().st_size > 0
 
