@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def takes(seconds: float, jobs: int) -> str:
-    """Say about how long a run takes that takes so many seconds of one core."""
+    """Return about how long a run of so many seconds of one core takes."""
     cores = "one core" if jobs == 1 else f"{jobs} cores"
     return f"Takes about {duration(seconds / jobs + 2.0)} on {cores} with nothing else to do."
 

@@ -61,7 +61,7 @@ def race(
     seed: int,
     timeout: float = 0.0,
 ) -> str:
-    """Begin or resume the race, and return all that its result says."""
+    """Begin or resume the race, and return its result as text."""
     result = racer.race(
         range(6),
         objective(milliseconds),
@@ -76,7 +76,7 @@ def race(
     said = [
         [result.best_index, result.survivors, result.ended, result.evaluations],
         repr(result.known.values(len(result.configs)).tolist()),
-        [vars(gone) for gone in result.dropped],
+        [vars(drop) for drop in result.dropped],
         result.known.failures,
         list(result.probability_best.values()),
     ]
@@ -95,7 +95,7 @@ def outcomes(store: Path) -> set[tuple[Any, ...]]:
 
 
 def start(store: Path, **settings: float) -> Any:
-    """Start a race on a store; whatever it starts can be told by its environment."""
+    """Start a race on a store; whatever it starts has a mark in its environment."""
     words = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
     return subprocess.Popen(  # noqa: S603
         [sys.executable, "-c", f"from {__name__} import main; main()", "--one", str(store), *words],
@@ -152,7 +152,7 @@ def killed_and_resumed(
             end_group(process)
             now = outcomes(store)
             if known - now:
-                wrong.append(f"{store}: {len(known - now)} recorded rows changed or went")
+                wrong.append(f"{store}: {len(known - now)} recorded rows changed or vanished")
             known = now
             continue
         if process.returncode:
@@ -160,7 +160,7 @@ def killed_and_resumed(
         elif json.loads(said) != json.loads(wanted):
             wrong.append(f"{store}: another result:\n{said}\n{wanted}")
         elif known - outcomes(store):
-            wrong.append(f"{store}: recorded rows changed or went")
+            wrong.append(f"{store}: recorded rows changed or vanished")
         return kills, wrong
 
 
@@ -173,7 +173,7 @@ def killed_and_resumed(
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--milliseconds", type=float, default=4.0, hidden=True)
 @click.option("--timeout", type=float, default=0.0, hidden=True)
-@click.option("--one", help="Run a single race on this store, and print what its result says.")
+@click.option("--one", help="Run a single race on this store, and print its result.")
 def main(
     *,
     minutes: float,

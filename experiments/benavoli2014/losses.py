@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["L1", "Curve", "area", "deltas", "play", "shares", "tables"]
+__all__ = ["L1", "Curve", "area", "deltas", "percentages", "play", "tables"]
 
 L1 = (1, 2, 4, 9, 19)
 N, SIGMA, ALPHA = 30, 0.12, 0.05
@@ -38,13 +38,13 @@ class Curve(NamedTuple):
     p_value: NDArray[np.float64]
 
     def y_preferred(self, test: str, l1: int) -> NDArray[np.bool_]:
-        """Say in which repetitions a test prefers Y."""
+        """Return in which repetitions a test prefers Y."""
         if test == "wilcoxon":
             return np.asarray(self.p_value < ALPHA)
         return np.asarray(self.probability > l1 / (1 + l1))
 
     def determinate(self, l1: int) -> NDArray[np.bool_]:
-        """Say in which repetitions the IDP test decides (eq. 9 for all priors)."""
+        """Return in which repetitions the IDP test decides (eq. 9 for all priors)."""
         threshold = l1 / (1 + l1)
         return np.asarray((self.lower > threshold) | (self.upper < threshold))
 
@@ -98,14 +98,14 @@ def loss(curves: list[Curve], test: str, l1: int, *, determinate: bool) -> float
     return area(curves, mean)
 
 
-def shares(curves: list[Curve], test: str, l1: int) -> tuple[float, float]:
+def percentages(curves: list[Curve], test: str, l1: int) -> tuple[float, float]:
     """Return the percentages of decisions for X (H0) and for Y (H1) where IDP does not decide.
 
     As the caption of Table 3 has it, averaged over Delta; values without such a case are left out.
     """
     said = [c.y_preferred(test, l1)[~c.determinate(l1)] for c in curves]
-    share = 100.0 * float(np.mean([part.mean() for part in said if len(part)] or [np.nan]))
-    return 100.0 - share, share
+    for_y = 100.0 * float(np.mean([part.mean() for part in said if len(part)] or [np.nan]))
+    return 100.0 - for_y, for_y
 
 
 def tables(curves: list[Curve]) -> dict[int, Figures]:
@@ -115,7 +115,7 @@ def tables(curves: list[Curve]) -> dict[int, Figures]:
     second = {t: {l1: loss(curves, t, l1, determinate=True) for l1 in L1} for t in tests}
     third: Figures = {}
     for test in tests:
-        pairs = {l1: shares(curves, test, l1) for l1 in L1}
+        pairs = {l1: percentages(curves, test, l1) for l1 in L1}
         third[f"{test}_H0_percent"] = {l1: pair[0] for l1, pair in pairs.items()}
         third[f"{test}_H1_percent"] = {l1: pair[1] for l1, pair in pairs.items()}
     return {1: first, 2: {"idp": second["dp_s0"], **second}, 3: third}

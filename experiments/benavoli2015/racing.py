@@ -84,7 +84,7 @@ class Design:
 
     @property
     def columns(self) -> dict[str, str | float]:
-        """What a row of a file says of the run."""
+        """The columns of a file that describe the run."""
         return {
             "protocol": self.protocol,
             "gate": self.gate,
@@ -96,7 +96,7 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """What came of one decider in one setting: a row per repetition."""
+    """The races of one decider in one setting, a row per repetition."""
 
     setting: Setting
     decider: str
@@ -115,8 +115,8 @@ class Cell:
     def pairs(self) -> tuple[int, int]:
         """How many pairs were declared indistinguishable, and how many of them truly are."""
         declared = self.frame["indistinguishable"].to_numpy(dtype=np.float64)
-        share = self.frame["truly_indistinguishable"].fillna(0.0).to_numpy(dtype=np.float64)
-        return int(declared.sum()), round(float((declared * share).sum()))
+        fraction = self.frame["truly_indistinguishable"].fillna(0.0).to_numpy(dtype=np.float64)
+        return int(declared.sum()), round(float((declared * fraction).sum()))
 
 
 def parse_settings(text: str | None) -> tuple[Setting, ...]:

@@ -60,7 +60,7 @@ def racing_options(command: Command) -> Callable[..., None]:
             type=click.FloatRange(0.0, 0.5, max_open=True),
             default=0.05,
             show_default=True,
-            help="Of the Bayesian race; 0 drops nobody as indistinguishable.",
+            help="Of the Bayesian race; 0 drops none as indistinguishable.",
         ),
         click.option(
             "--settings",
@@ -83,7 +83,7 @@ def racing_options(command: Command) -> Callable[..., None]:
 def announce(
     title: str, settings: Sequence[Setting], deciders: Sequence[str], design: Design
 ) -> None:
-    """Say what will be run and about how long it takes."""
+    """Print what will be run and about how long it takes."""
     cells = len(settings) * len(deciders)
     print(f"{title}: {cells} cells, {design}")
     print(PROTOCOLS[design.protocol])
@@ -101,7 +101,7 @@ def run(
 
 
 def truly_so(cells: Iterable[Cell]) -> tuple[bool | None, str]:
-    """Say whether all pairs declared indistinguishable are; None where no pair was declared."""
+    """Return whether all pairs declared indistinguishable are; None where no pair was declared."""
     declared, truly = map(sum, zip(*(cell.pairs for cell in cells), strict=True))
     return truly == declared if declared else None, f"{truly} of {declared} pairs"
 

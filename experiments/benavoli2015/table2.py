@@ -70,7 +70,7 @@ def records(cells: Cells, design: Design) -> list[dict[str, Any]]:
 def lower(
     cells: Cells, settings: Sequence[Setting], indicator: str, others: Sequence[str]
 ) -> tuple[bool, str]:
-    """Say whether the Bayesian race has the lower mean in every row, and where it has not."""
+    """Return whether the Bayesian race has the lower mean in every row, and where it has not."""
     exceptions, clear = [], 0
     for setting in settings:
         differences = [

@@ -101,21 +101,21 @@ def incremental(repeats: int, m: int = 100, n: int = 500) -> tuple[float, float,
     costs = rng.normal(size=(n + repeats, m)) + rng.random(m)
     decider = BayesianFriedman()
     state = decider.start(m, rng_for(1, "decider"))
-    everyone = np.arange(m)
+    candidates = np.arange(m)
     for row in costs[:n]:
-        state, _ = decider.decide(state, Blocks(everyone, row[None, :]))
+        state, _ = decider.decide(state, Blocks(candidates, row[None, :]))
 
     def from_scratch(blocks: Blocks) -> None:
         decider.decide(decider.start(m, rng_for(1, "decider")), blocks)
 
     step = []
     for row in costs[n:]:
-        block = Blocks(everyone, row[None, :])
+        block = Blocks(candidates, row[None, :])
         seconds, (state, _) = timed(partial(decider.decide, state, block))
         step.append(seconds)
     tables = [costs[:count] for count in range(n + 1, n + repeats + 1)]
     anew = [timed(partial(joint_comparisons, table, draws=decider.draws))[0] for table in tables]
-    scratch = [timed(partial(from_scratch, Blocks(everyone, table)))[0] for table in tables]
+    scratch = [timed(partial(from_scratch, Blocks(candidates, table)))[0] for table in tables]
     return median_ms(step), median_ms(scratch), median_ms(anew)
 
 
@@ -123,12 +123,12 @@ def look(decider: Decider, m: int, n: int, repeats: int) -> float:
     """Return the CPU milliseconds of one more block after n, of m candidates that all stay."""
     rng = rng_for(1, "look")
     costs = rng.normal(size=(n + repeats, m)) + 0.3 * rng.random(m)
-    everyone = np.arange(m)
+    candidates = np.arange(m)
     state = decider.start(m, rng_for(1, "decider"))
-    state, _ = decider.decide(state, Blocks(everyone, costs[:n]))
+    state, _ = decider.decide(state, Blocks(candidates, costs[:n]))
     times = []
     for row in costs[n:]:
-        block = Blocks(everyone, row[None, :])
+        block = Blocks(candidates, row[None, :])
         seconds, (state, _) = timed(partial(decider.decide, state, block), time.process_time)
         times.append(seconds)
     return median_ms(times)

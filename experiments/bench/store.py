@@ -2,8 +2,8 @@
 
 Recording: races in which all stay, with and without a store, in turn; wall time per evaluation,
 median over the repeats; beside it the time that this disk takes to keep 4 kB (write, fdatasync),
-which is the least that a commit can take. Replay: a store with so many outcomes is written, then opened and
-replayed by `racer.resume` in a process of its own, whose peak memory is told.
+which is the least that a commit can take. Replay: a store with so many outcomes is written, then
+opened and replayed by `racer.resume` in a process of its own, whose peak memory is printed.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def space() -> Space:
         {
             "scaler": Categorical(["none", *SCALERS]),
             "reduce": Categorical([False, True]),
-            "components": Real(0.3, 0.999),  # share of the variance
+            "components": Real(0.3, 0.999),  # fraction of the variance
             "kernel": Categorical(["rbf", "poly", "sigmoid", "linear"]),
             "C": Real(1e-3, 1e4, log=True),
             "gamma": Real(1e-3, 1e2, log=True),  # times that of scikit-learn's "scale"
@@ -86,7 +86,7 @@ def held_out() -> list[Instance]:
 
 
 def error_rate(config: dict[str, Any], instance: Instance, seed: int) -> float:  # noqa: ARG001
-    """Return the share of the rows tested that is classified wrongly; the seed has no say."""
+    """Return the fraction of the tested rows that is classified wrongly; the seed is not used."""
     train, test = _rows(instance)
     rows, labels = _data(instance.data)
     model = _model(config, rows[train])

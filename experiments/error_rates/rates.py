@@ -68,7 +68,7 @@ VARIANTS: Mapping[str, Decider] = {
     "bradley-terry-independent": BradleyTerryRace(independent=True),
 }
 ROWS: Mapping[str, Decider] = {**NAMED, **VARIANTS}
-PLANNERS = (SequentialHalving, BayesianBest)  # they spend what they are told
+PLANNERS = (SequentialHalving, BayesianBest)  # they spend the budget they are given
 SLOWER: Mapping[type, float] = {
     BayesianFriedman: 2.5,
     AnytimeRace: 4.0,
@@ -115,10 +115,10 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Rates:
-    """What came of a cell by a number of blocks: mean and standard error of each of COUNTS.
+    """The results of a cell after a number of blocks: mean and standard error of each of COUNTS.
 
     best_dropped: 1 where the better candidate was dropped; with all equal, where each of them is
-    a best one, the share of them that was. any_dropped: 1 where anyone was. blocks_used and
+    a best one, the fraction of them that was. any_dropped: 1 where any was. blocks_used and
     observations: until the race was decided, or all blocks.
     """
 
@@ -131,7 +131,7 @@ class Rates:
 
     @property
     def family(self) -> tuple[float, float]:
-        """Share of races that dropped any best candidate: with all equal, that dropped anyone."""
+        """Fraction of races that dropped any best candidate: with all equal, any candidate."""
         return self.best_dropped if self.cell.effect else self.any_dropped
 
     def row(self, design: Design) -> dict[str, Any]:

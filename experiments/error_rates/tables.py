@@ -77,7 +77,7 @@ def summary(rates: Sequence[Rates]) -> str:
 
 
 def keeps(alpha: float, worst: tuple[float, float]) -> str:
-    """Say whether a share is within two standard errors of alpha; none promised, none kept."""
+    """Return whether a rate is within two standard errors of alpha; without an alpha, neither."""
     mean, error = worst
     if math.isnan(alpha):
         return "promises none"
@@ -91,9 +91,9 @@ def where(rates: Rates) -> str:
     return f"{world}, {candidates} candidates, {rates.blocks} blocks, {gap}"
 
 
-def percent(share: tuple[float, float] | None) -> str:
-    """Return a share and its standard error in percent."""
-    return "-" if share is None else plus_minus(100.0 * share[0], 100.0 * share[1], 1)
+def percent(rate: tuple[float, float] | None) -> str:
+    """Return a rate and its standard error in percent."""
+    return "-" if rate is None else plus_minus(100.0 * rate[0], 100.0 * rate[1], 1)
 
 
 def grid(rates: Sequence[Rates]) -> Iterator[str]:
@@ -156,7 +156,7 @@ def main(
     seed: int,
     csv_path: Path | None,
 ) -> None:
-    """Print how often each decider drops whom it should not, and what its races cost."""
+    """Print how often each decider drops a best candidate, and what its races cost."""
     if any(map(math.isnan, effects)):
         raise click.BadParameter("nan is not a number", param_hint="--effects")
     design = Design(repetitions, jobs, seed, blocks)

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-# Who is held to how much of halving's MAE: named beforehand, as the best of many noisy ratios
-# would flatter
+# Which decider has to reach what part of halving's MAE: named beforehand, as the best of many
+# noisy ratios would flatter
 GOALS = {
     "normal": ("bayesian-best-mean", 1.0),
     "heavy-tailed": ("bayesian-best", 0.8),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,7 +32,7 @@ from racer.integrations.optuna import RacingPruner
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
     from optuna.pruners import BasePruner
@@ -42,7 +44,7 @@ def _wilcoxon(level: float) -> BasePruner:
     return optuna.pruners.WilcoxonPruner(p_threshold=level)
 
 
-# One pruner per level of error that it is told; of the deciders with the settings of their names
+# One pruner per level of error that it is given; the deciders with the settings of their names
 LADDERS: Mapping[str, Callable[[float], BasePruner]] = {
     "WilcoxonPruner": _wilcoxon,
     "anytime": lambda level: RacingPruner(AnytimeRace(level)),
@@ -60,12 +62,17 @@ LADDERS: Mapping[str, Callable[[float], BasePruner]] = {
 DEFAULTS: Mapping[str, float] = {"WilcoxonPruner": 0.1, **dict.fromkeys(list(LADDERS)[1:], 0.05)}
 
 
-def quiet() -> None:
-    """Let Optuna say nothing of trials, and of what is experimental in it."""
-    import warnings  # noqa: PLC0415
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    warnings.simplefilter("ignore", ExperimentalWarning)
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep Optuna from logging trials, and from warning of what is experimental in it."""
+    verbosity = optuna.logging.get_verbosity()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExperimentalWarning)
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        try:
+            yield
+        finally:
+            optuna.logging.set_verbosity(verbosity)
 
 
 @dataclass(frozen=True)
@@ -108,8 +115,8 @@ def prunings(
 def _challenge(
     pruner: str, level: float, setting: Setting, of: tuple[int, NDArray[np.intp]]
 ) -> list[float]:
-    quiet()
-    return [_pruned_after(LADDERS[pruner](level), setting, of[0], int(i)) for i in of[1]]
+    with quiet():
+        return [_pruned_after(LADDERS[pruner](level), setting, of[0], int(i)) for i in of[1]]
 
 
 def _pruned_after(pruner: BasePruner, setting: Setting, seed: int, repetition: int) -> float:
@@ -141,7 +148,7 @@ def _complete(values: list[float]) -> optuna.trial.FrozenTrial:
 def running(
     pruner: str, at_once: int, instances: int, repetitions: int, jobs: int, seed: int
 ) -> NDArray[np.float64]:
-    """Return the share of equal trials pruned, of so many that run at once, per repetition.
+    """Return the fraction of equal trials pruned, of so many that run at once, per repetition.
 
     They report in a random order, as workers do that share a study.
     """
@@ -152,8 +159,8 @@ def running(
         )
 
 
+@quiet()
 def _run_together(pruner: str, at_once: int, instances: int, seed: int, repetition: int) -> float:
-    quiet()
     rng = rng_for(seed, "together", repetition)
     study = optuna.create_study(pruner=LADDERS[pruner](DEFAULTS[pruner]))
     trials = [study.ask() for _ in range(at_once)]
@@ -173,12 +180,12 @@ def _run_together(pruner: str, at_once: int, instances: int, seed: int, repetiti
     return pruned / at_once
 
 
+@quiet()
 def milliseconds(pruner: str, earlier: int, instances: int, seed: int) -> NDArray[np.float64]:
     """Return the CPU time of each report with its should_prune, in memory, of three challengers.
 
     The first of them, which imports what is needed, is left out.
     """
-    quiet()
     rng = rng_for(seed, "milliseconds")
     study = optuna.create_study(pruner=LADDERS[pruner](DEFAULTS[pruner]))
     for values in rng.normal(size=(earlier, instances)).tolist():

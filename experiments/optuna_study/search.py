@@ -57,7 +57,7 @@ class Problem:
 
 
 class Found(NamedTuple):
-    """What a study came to."""
+    """The result of a study."""
 
     regret: float  # of its best_trial
     trials: int
@@ -155,5 +155,5 @@ def find(
 
 
 def _find(strategy: str, budget: int, instances: int, seed: int) -> Found:
-    quiet()
-    return STRATEGIES[strategy](Problem(seed, instances), budget, seed)
+    with quiet():
+        return STRATEGIES[strategy](Problem(seed, instances), budget, seed)

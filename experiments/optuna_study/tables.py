@@ -1,9 +1,9 @@
 """What racing does for an Optuna study, side by side with WilcoxonPruner.
 
-How often an equal challenger is ever thrown out and how soon a worse one
-goes, at the default settings, among many earlier trials and among trials that run at once; the
-trade-off at matched error, for every decider; the time of a report; and what a study finds on a
-noisy objective with 20 instances at an equal number of evaluations.
+How often an equal challenger is ever pruned and how soon a worse one is, at the default settings,
+among many earlier trials and among trials that run at once; the trade-off at matched error, for
+every decider; the time of a report; and what a study finds on a noisy objective with 20 instances
+at an equal number of evaluations.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ EARLIER = 30  # trials, as many as instances
 TIMED = (100, 50)  # earlier trials and instances where reports are timed
 
 
-def share(went: NDArray[np.float64], within: int) -> str:
+def percent(pruned_after: NDArray[np.float64], within: int) -> str:
     """Return how many were pruned within so many instances, in percent ± standard error."""
-    p = float((went <= within).mean())
-    return plus_minus(100.0 * p, 100.0 * math.sqrt(p * (1.0 - p) / len(went)), 1)
+    p = float((pruned_after <= within).mean())
+    return plus_minus(100.0 * p, 100.0 * math.sqrt(p * (1.0 - p) / len(pruned_after)), 1)
 
 
-def instances(went: NDArray[np.float64]) -> str:
+def instances(pruned_after: NDArray[np.float64]) -> str:
     """Return the mean number of instances used, all if it was not pruned."""
-    return plus_minus(*mean_and_error(np.where(np.isnan(went), MOST, went)), 1)
+    return plus_minus(*mean_and_error(np.where(np.isnan(pruned_after), MOST, pruned_after)), 1)
 
 
 def named(pruner: str) -> str:
@@ -70,7 +70,7 @@ def errors(repetitions: int, jobs: int, seed: int) -> str:
             prunings(pruner, level, Setting(MOST, 1.0, d), repetitions // 2, jobs, seed)
             for d in DIFFICULTIES
         ]
-        ever = [share(equal, n) for n in ENDS]
+        ever = [percent(equal, n) for n in ENDS]
         rows.append([named(pruner), *ever, *map(instances, worse)])
     return markdown(head, rows)
 
@@ -98,7 +98,7 @@ def earlier(repetitions: int, jobs: int, seed: int) -> str:
             [
                 *(
                     named(pruner),
-                    *(share(f, EARLIER) for f in found[:2]),
+                    *(percent(f, EARLIER) for f in found[:2]),
                     *map(instances, found[2:]),
                 ),
                 plus_minus(*mean_and_error(together), 1),
@@ -126,7 +126,7 @@ def matched(repetitions: int, jobs: int, seed: int) -> str:
                     prunings(pruner, level, Setting(MOST, 1.0, d), repetitions // 2, jobs, seed)
                     for d in (0.0, 10.0)
                 ]
-                rows.append([pruner, f"{level:g}", share(equal, MOST), *map(instances, worse)])
+                rows.append([pruner, f"{level:g}", percent(equal, MOST), *map(instances, worse)])
                 break
         else:
             rows.append([pruner, f"none of {LEVELS[0]:g} to {LEVELS[-1]:g}", "> 5", "-", "-"])

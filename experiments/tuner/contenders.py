@@ -30,7 +30,7 @@ def by_racer(problem: Problem, budget: int, seed: int, **settings: Any) -> Confi
         space(), problem, range(FOR_TUNING), budget=budget, seed=seed, **settings
     ).best
     if best is None:
-        raise RuntimeError("nothing told any two configurations apart")
+        raise RuntimeError("no instance told two configurations apart")
     return best
 
 

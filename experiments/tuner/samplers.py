@@ -36,7 +36,7 @@ PER_TRIAL = (5, 1)
 TRIALS = (200, 1_000)  # of which the time is measured
 SECONDS = 5e-3  # per trial
 WHEN = ("all", "last tenth")
-LATE = 0.1  # share of the trials that are late
+LATE = 0.1  # fraction of the trials that are late
 
 SAMPLERS: dict[str, tuple[Callable[[int], BaseSampler], bool]] = {  # and whether trials report
     "TPESampler": (lambda seed: optuna.samplers.TPESampler(seed=seed), False),
@@ -46,7 +46,7 @@ SAMPLERS: dict[str, tuple[Callable[[int], BaseSampler], bool]] = {  # and whethe
 
 
 class Found(NamedTuple):
-    """What came of a study.
+    """The result of a study.
 
     Attributes
     ----------

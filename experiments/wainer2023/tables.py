@@ -108,8 +108,8 @@ def main(draws: int, seed: int, csv_path: Path | None) -> None:
     for policy in POLICIES:
         result = bradley_terry(published.counts("table3a_wins_ties"), ties=policy, seed=seed)
         check = result.predictive_check().set_index("level")
-        shares = [" / ".join(f"{v:.1f}" for v in check.loc[level]) for level in (0.5, 0.9)]
-        lines.append([policy, f"{result.waic().waic:.1f}", *shares])
+        fractions = [" / ".join(f"{v:.1f}" for v in check.loc[level]) for level in (0.5, 0.9)]
+        lines.append([policy, f"{result.waic().waic:.1f}", *fractions])
     print(markdown(["policy", "WAIC", "wins (/ ties) in 50 % HDI", "in 90 % HDI"], lines))
     print(f"\nTook {time.perf_counter() - start:.1f} s.")
     write(csv_path, rows)
