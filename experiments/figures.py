@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import click
 import numpy as np
 import pandas as pd
 
+from experiments.report import read
 from experiments.wainer2023 import published
 from racer import compare
 from racer.plots import evolution
@@ -33,13 +33,9 @@ def accuracy() -> pd.DataFrame:
 
 def auc() -> pd.DataFrame:
     """Return Demsar's Table 6: the AUC of four variants of C4.5 on 14 data sets."""
-    with DEMSAR.open(newline="", encoding="utf-8") as file:
-        return pd.DataFrame(
-            [
-                {k: v if k == "dataset" else float(v) for k, v in r.items()}
-                for r in csv.DictReader(file)
-            ]
-        )
+    return pd.DataFrame(
+        [{k: v if k == "dataset" else float(v) for k, v in row.items()} for row in read(DEMSAR)]
+    )
 
 
 def searches(budgets: tuple[int, ...], runs: int, seed: int) -> dict[float, Any]:

@@ -25,6 +25,7 @@ __all__ = [
     "mean_and_error",
     "plus_minus",
     "print_row",
+    "read",
     "takes",
     "with_progress",
     "write",
@@ -94,6 +95,12 @@ def print_row(*cells: object, head: bool = False) -> None:
     print(f"| {' | '.join(map(str, cells))} |", flush=True)
     if head:
         print("|---" * len(cells) + "|", flush=True)
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def write(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:

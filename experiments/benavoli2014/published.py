@@ -6,8 +6,9 @@ Dirichlet process (ICML 2014), Tables 1 to 3.
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
+
+from experiments.report import read
 
 __all__ = ["table"]
 
@@ -16,9 +17,7 @@ HERE = Path(__file__).parent / "data"
 
 def table(number: int) -> dict[str, dict[int, float]]:
     """Return Table 1, 2 or 3: for each line the figure at each l1."""
-    with (HERE / f"table{number}.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
     return {
         row["test"]: {int(k.removeprefix("l1=")): float(v) for k, v in row.items() if k != "test"}
-        for row in rows
+        for row in read(HERE / f"table{number}.csv")
     }

@@ -7,17 +7,13 @@ does not print them.
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
+
+from experiments.report import read
 
 __all__ = ["table_1", "table_2", "table_3"]
 
 HERE = Path(__file__).parent / "data"
-
-
-def _rows(name: str) -> list[dict[str, str]]:
-    with (HERE / name).open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def table_1() -> dict[str, dict[str, float]]:
@@ -25,7 +21,7 @@ def table_1() -> dict[str, dict[str, float]]:
     columns = ("p_sign_test", "one_minus_posterior", "one_minus_joint_posterior")
     return {
         row["statement"]: {column: float(row[column]) for column in columns}
-        for row in _rows("table1.csv")
+        for row in read(HERE / "table1.csv")
     }
 
 
@@ -36,7 +32,7 @@ def table_2() -> dict[tuple[int, float, str], dict[str, float]]:
             "iter": float(row["iter"]),
             "mae": float(row["mae"]),
         }
-        for row in _rows("table2.csv")
+        for row in read(HERE / "table2.csv")
     }
 
 
@@ -44,5 +40,5 @@ def table_3() -> dict[tuple[int, float], float]:
     """Return the number declared indistinguishable for each q and rho."""
     return {
         (int(row["q"]), float(row["rho"])): float(row["indistinguishable"])
-        for row in _rows("table3.csv")
+        for row in read(HERE / "table3.csv")
     }

@@ -6,7 +6,6 @@ the paper has. An instance stands for a run: all optimisers meet the same ones.
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["BUDGETS", "NAMES", "RUNS", "TARGETS", "fixed_budget", "fixed_target", "play", "read"]
+__all__ = ["BUDGETS", "NAMES", "RUNS", "TARGETS", "fixed_budget", "fixed_target", "play"]
 
 RUNS = Path(__file__).parent / "runs.csv"
 NAMES = tuple(OPTIMISERS)
@@ -61,12 +60,6 @@ def play(
         for name in NAMES
     )
     return rows
-
-
-def read(path: Path = RUNS) -> list[dict[str, str]]:
-    """Return the rows of a file of runs."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def _table(rows: Sequence[dict[str, Any]], function: str, column: str) -> NDArray[np.float64]:

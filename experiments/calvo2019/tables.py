@@ -19,7 +19,7 @@ from experiments.options import (
     number_option,
     seed_option,
 )
-from experiments.report import duration, markdown, takes, write
+from experiments.report import duration, markdown, read, takes, write
 from racer.cli.demo.problems import FUNCTIONS
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def main(
         raise click.BadParameter(
             f"there is no {runs_path}; --generate makes it", param_hint="--runs"
         )
-    rows = runs.read(runs_path)
+    rows = read(runs_path)
     print(f"{len(rows)} runs, {draws} draws, seed {seed}.")
     print("Probability of being the best (5 % and 95 % quantiles)")
     kept = evolutions(rows, draws, seed) + sensitivities(rows, draws, seed)

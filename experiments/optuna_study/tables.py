@@ -21,6 +21,7 @@ from experiments.optuna_study.pruning import (
     Setting,
     milliseconds,
     prunings,
+    quiet,
     running,
 )
 from experiments.optuna_study.search import STRATEGIES, find
@@ -117,7 +118,8 @@ def matched(repetitions: int, jobs: int, seed: int) -> str:
     for pruner, make in LADDERS.items():
         for level in LEVELS:
             try:
-                make(level)
+                with quiet():
+                    make(level)
             except ValueError:  # out of its range
                 continue
             equal = prunings(pruner, level, Setting(MOST), repetitions, jobs, seed)

@@ -6,12 +6,12 @@ Wainer: A Bayesian Bradley-Terry model to compare multiple ML algorithms on mult
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from experiments.report import read
 from racer.stats import WinTable
 
 if TYPE_CHECKING:
@@ -25,14 +25,11 @@ MISSING = {("dt", "xgb"): (2, 17), ("lda", "xgb"): (6, 13), ("lgbm", "xgb"): (10
 MISSING |= {("xgb", "svm"): (10, 9)}  # Table 7a where it differs from 3b
 
 
-def _rows(name: str) -> list[dict[str, str]]:
-    with (HERE / f"{name}.csv").open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 def accuracy() -> NDArray[np.float64]:
     """Return Table 2, 20 data sets x 5 classifiers in the order of `NAMES`."""
-    return np.array([[float(row[name]) for name in NAMES] for row in _rows("table2_accuracy")])
+    return np.array(
+        [[float(row[name]) for name in NAMES] for row in read(HERE / "table2_accuracy.csv")]
+    )
 
 
 def without_first(table: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -45,7 +42,7 @@ def without_first(table: NDArray[np.float64]) -> NDArray[np.float64]:
 def counts(name: str) -> WinTable:
     """Return Table 3a ("table3a_wins_ties") or 3b ("table3b_wins", ties spread)."""
     wins, ties = np.zeros((5, 5)), np.zeros((5, 5))
-    for row in _rows(name):
+    for row in read(HERE / f"{name}.csv"):
         i, j = NAMES.index(row["alg1"]), NAMES.index(row["alg2"])
         wins[i, j], wins[j, i] = float(row["win1"]), float(row["win2"])
         ties[i, j] = ties[j, i] = float(row.get("ties", 0))
@@ -65,5 +62,5 @@ def summary(name: str) -> dict[tuple[str, str], dict[str, float]]:
     """Return Tables 4 and 6 ("table4_table6") or 7b ("table7_missing"), a line per pair."""
     return {
         (row.pop("better"), row.pop("worse")): {k: float(v) for k, v in row.items()}
-        for row in _rows(name)
+        for row in read(HERE / f"{name}.csv")
     }

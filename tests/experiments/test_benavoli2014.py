@@ -1,12 +1,11 @@
 """The script that reruns Tables 1 to 3 of Benavoli et al. (ICML 2014)."""
 
-import csv
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from experiments.benavoli2014 import losses, published, tables
+from experiments.report import read
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +48,7 @@ def test_the_command_prints_and_writes_published_and_ours(tmp_path):
     ]
     result = CliRunner().invoke(tables.main, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read(path)
     assert len(rows) == sum(len(published.table(number)) for number in (1, 2, 3)) * 5
     first = rows[0]
     assert (first["test"], first["l1"], first["published"]) == ("dp_s0", "1", "0.025")

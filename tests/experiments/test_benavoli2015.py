@@ -1,6 +1,5 @@
 """The scripts that rerun the tables of Benavoli et al. (ICML 2015)."""
 
-import csv
 import re
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from experiments.benavoli2015.racing import (
     run_cell,
     sequential_halving,
 )
+from experiments.report import read as rows
 from experiments.report import write
 from racer.deciders import SequentialHalving
 from racer.simulate import NormalWorld
@@ -42,12 +42,6 @@ def run(name, *arguments):
     result = CliRunner().invoke(COMMANDS[name], list(arguments), catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.stdout
-
-
-def rows(path):
-    """Read a CSV file."""
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def cells(text):

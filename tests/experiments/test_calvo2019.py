@@ -1,13 +1,12 @@
 """Runs of real optimisers, and the analyses of Calvo et al. (GECCO 2019) on them."""
 
-import csv
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from experiments.calvo2019 import analyses, runs, tables
 from experiments.calvo2019.optimisers import OPTIMISERS, SOLVED, best_so_far
+from experiments.report import read
 from racer.cli.demo.problems import FUNCTIONS, Problem
 from racer.stats import plackett_luce
 
@@ -16,13 +15,12 @@ RESULTS = runs.RUNS.parent / "results.csv"
 
 @pytest.fixture(scope="module")
 def rows():
-    return runs.read()
+    return read(runs.RUNS)
 
 
 @pytest.fixture(scope="module")
 def results():
-    with RESULTS.open(newline="") as file:
-        return list(csv.DictReader(file))
+    return read(RESULTS)
 
 
 class TestOptimisers:
@@ -168,10 +166,8 @@ def test_the_command_makes_runs_and_analyses_them(tmp_path, monkeypatch):
         *("--draws", "200", "--csv", str(found)),
     )
     assert result.exit_code == 0, result.output
-    assert len(runs.read(made)) == 5 * 3 * 7
-    with found.open(newline="") as file:
-        kept = list(csv.DictReader(file))
-    assert len(kept) == 3 * 7 * 7 + 2 * 7 * 7
+    assert len(read(made)) == 5 * 3 * 7
+    assert len(read(found)) == 3 * 7 * 7 + 2 * 7 * 7
     assert "First to reach 0.01: ackley" in result.output
 
 

@@ -1,9 +1,8 @@
 """The script that reruns the tables of Wainer (2023)."""
 
-import csv
-
 from click.testing import CliRunner
 
+from experiments.report import read
 from experiments.wainer2023 import tables
 
 
@@ -12,8 +11,7 @@ def test_the_command_prints_and_writes_published_and_ours(tmp_path):
     arguments = ["--draws", "2000", "--csv", str(path)]
     result = CliRunner().invoke(tables.main, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read(path)
     assert len(rows) == 10 * 6 + 10 * 4
     assert max(abs(float(row["difference"])) for row in rows) < 0.06
     assert "| lgbm, xgb | 9/8/3     | 8/6/6  |" in result.output
