@@ -46,8 +46,8 @@ def test_contenders_stay_within_the_space_and_the_budget(name):
         calls.append(instance)
         return drawn(config, instance, seed)
 
-    assert CONTENDERS[name](counted, 300, 1) in space()
-    assert len(calls) <= 300
+    assert CONTENDERS[name](counted, 150, 1) in space()
+    assert len(calls) <= 150
     assert set(calls) <= set(range(FOR_TUNING))
 
 

@@ -17,7 +17,7 @@ from processes import wait_for
 
 import racer
 
-STRESS = Path(__file__).resolve().parents[2] / "scripts" / "stress.py"
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs POSIX signals")
 
@@ -38,8 +38,8 @@ SCRIPT = f"""
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # they may be ignored where tests run
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-sys.path.insert(0, {str(STRESS.parent)!r})
-import stress
+sys.path.insert(0, {str(ROOT)!r})
+from experiments import stress
 store, jobs, milliseconds = sys.argv[1:]
 print(stress.race(store, jobs=int(jobs), milliseconds=float(milliseconds), budget=60, seed=4))
 """
