@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from racer.errors import SettingError as SettingError
     from racer.errors import SpaceFileError as SpaceFileError
     from racer.errors import StoreError as StoreError
-    from racer.evaluate.cell import Cell as Cell
-    from racer.evaluate.cell import Outcome as Outcome
-    from racer.evaluate.command import Command as Command
+    from racer.evaluate.command.command import Command as Command
+    from racer.evaluate.outcome import Cell as Cell
+    from racer.evaluate.outcome import Outcome as Outcome
     from racer.racing.budget import Budget as Budget
     from racer.racing.events import BlockCompleted as BlockCompleted
     from racer.racing.events import Elimination as Elimination
@@ -62,8 +62,8 @@ _HOME = {
     "BudgetError": "racer.errors",
     "CandidateError": "racer.errors",
     "Categorical": "racer.space.parameters",
-    "Cell": "racer.evaluate.cell",
-    "Command": "racer.evaluate.command",
+    "Cell": "racer.evaluate.outcome",
+    "Command": "racer.evaluate.command.command",
     "Comparison": "racer.comparison.result",
     "Elimination": "racer.racing.events",
     "Ended": "racer.racing.events",
@@ -71,7 +71,7 @@ _HOME = {
     "MissingExtraError": "racer.errors",
     "ObjectiveError": "racer.errors",
     "Ordinal": "racer.space.parameters",
-    "Outcome": "racer.evaluate.cell",
+    "Outcome": "racer.evaluate.outcome",
     "Param": "racer.space.terms",
     "Race": "racer.racing.race",
     "RaceEnded": "racer.racing.events",

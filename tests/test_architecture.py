@@ -43,8 +43,10 @@ OUTSIDE = {
 }
 MAY_TOUCH_OUTSIDE = (
     *(
+        "evaluate.attempt",
         "evaluate.workers",
-        "evaluate.forked",
+        "evaluate.pool",
+        "evaluate.executor",
         "evaluate.limits",
         "evaluate.command",
         "simulate.play",

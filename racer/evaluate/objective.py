@@ -16,7 +16,7 @@ import numpy as np
 from racer.errors import ObjectiveError
 
 if TYPE_CHECKING:
-    from racer.evaluate.cell import Status
+    from racer.evaluate.outcome import Status
 
 __all__ = [
     "Misbehaved",

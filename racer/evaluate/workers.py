@@ -23,12 +23,11 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from joblib.parallel import LokyBackend, get_active_backend
 
 from racer._checks import check_jobs, whole
-from racer.evaluate.cell import Cell, Outcome
-from racer.evaluate.command import check_command
-from racer.evaluate.forked import not_in_forks
-from racer.evaluate.limits import Limits, limited, limits_for
-from racer.evaluate.limits_fork import supervised, warden
-from racer.evaluate.limits_linux import die_with_process
+from racer.evaluate.command.command import check_command
+from racer.evaluate.limits.forks import not_in_forks
+from racer.evaluate.limits.limits import Limits, limited, limits_for
+from racer.evaluate.limits.linux import die_with_process
+from racer.evaluate.limits.processes import supervised, warden
 from racer.evaluate.objective import (
     Objective,
     check_objective,
@@ -37,6 +36,7 @@ from racer.evaluate.objective import (
     judge,
     judge_error,
 )
+from racer.evaluate.outcome import Cell, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

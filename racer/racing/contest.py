@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from racer.evaluate.cell import Cell, Outcome
+    from racer.evaluate.outcome import Cell, Outcome
     from racer.racing.events import Callback, Ended
     from racer.racing.rules import Rules
 

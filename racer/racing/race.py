@@ -10,7 +10,7 @@ import numpy as np
 from racer.deciders.decider import Blocks, KnowsBudget, Verdict
 from racer.deciders.verdicts import take_verdict
 from racer.errors import BudgetError, RaceStateError, SettingError, warn
-from racer.evaluate.cell import Cell, Outcome, all_failed, check_outcome
+from racer.evaluate.outcome import Cell, Outcome, all_failed, check_outcome
 from racer.racing.contest import Description
 from racer.racing.events import (
     BlockCompleted,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racer._numerics import as_costs
-from racer.evaluate.cell import Outcome
+from racer.evaluate.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from racer.evaluate.cell import Status
+    from racer.evaluate.outcome import Status
 
 __all__ = ["Failure", "Row", "Table", "with_success"]
 

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import SettingError, StoreError
-from racer.evaluate.limits import Limits
+from racer.evaluate.limits.limits import Limits
 from racer.racing.race import Race
 from racer.run.start import start
 from racer.space.space import Space

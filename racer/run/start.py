@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from racer._checks import flag, whole
 from racer.errors import RaceInterrupted
-from racer.evaluate.limits import Limits, limits_for
+from racer.evaluate.limits.limits import Limits, limits_for
 from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import workers_for
 from racer.racing.events import check_callbacks

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import racer.deciders
-from racer.evaluate.command import Command
+from racer.evaluate.command.command import Command
 from racer.racing.budget import Budget
 
 if TYPE_CHECKING:

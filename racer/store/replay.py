@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import RacerWarning, RaceStateError, warn
-from racer.evaluate.cell import Outcome
+from racer.evaluate.outcome import Outcome
 from racer.racing.events import Ended
 from racer.racing.race import Race
 from racer.store.jsonable import same

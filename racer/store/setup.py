@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.errors import StoreError, warn
-from racer.evaluate.command import IDENTITY
+from racer.evaluate.command.command import IDENTITY
 from racer.racing.budget import Budget
 from racer.racing.rules import Rules
 from racer.store.jsonable import decode, encode, qualified_name, same, shown

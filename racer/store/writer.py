@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from filelock import BaseFileLock
 
-    from racer.evaluate.cell import Cell, Outcome
+    from racer.evaluate.outcome import Cell, Outcome
     from racer.store.setup import Setup
 
 __all__ = ["Store"]

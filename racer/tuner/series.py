@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer.errors import warn
-from racer.evaluate.cell import Cell
+from racer.evaluate.outcome import Cell
 from racer.racing.budget import Budget
 from racer.racing.events import BlockCompleted, CandidatesAdded, Elimination, Ended, RaceEnded
 from racer.racing.table import Table, with_success
@@ -25,7 +25,7 @@ from racer.tuner.series_race import SeriesRace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from racer.evaluate.cell import Outcome
+    from racer.evaluate.outcome import Outcome
     from racer.racing.rules import Rules
     from racer.racing.stream import Stream
     from racer.space.space import Space

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from racer.deciders.decider import KnowsBudget
 from racer.deciders.verdicts import Protected
 from racer.errors import RacerWarning, warn
-from racer.evaluate.cell import all_failed
+from racer.evaluate.outcome import all_failed
 from racer.racing.race import Race
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from racer.evaluate.cell import Outcome
+    from racer.evaluate.outcome import Outcome
     from racer.racing.events import BlockCompleted, RaceEnded
     from racer.racing.rules import Rules
 

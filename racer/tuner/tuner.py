@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from racer._checks import whole
 from racer.errors import BudgetError, CandidateError, RaceStateError, SettingError, warn
-from racer.evaluate.cell import Cell, Outcome, check_outcome
+from racer.evaluate.outcome import Cell, Outcome, check_outcome
 from racer.racing.contest import Description
 from racer.racing.events import Callback, Ended, check_callbacks
 from racer.racing.pool import as_sequence

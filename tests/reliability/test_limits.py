@@ -19,8 +19,8 @@ from processes import alive, noted, wait_for
 
 import racer
 from racer import Cell, Outcome, SettingError
-from racer.evaluate import limits as module
-from racer.evaluate.limits_fork import parse
+from racer.evaluate.limits.limits import limits as module
+from racer.evaluate.limits.processes import parse
 from racer.evaluate.workers import workers_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are kept best on Linux")
@@ -589,6 +589,6 @@ def test_limits_are_refused_where_processes_cannot_be_forked(monkeypatch, limit)
 
 
 def test_a_limit_on_memory_is_refused_where_it_cannot_be_known(monkeypatch):
-    monkeypatch.setattr("racer.evaluate.limits.knows_memory", lambda: False)
+    monkeypatch.setattr("racer.evaluate.limits.limits.knows_memory", lambda: False)
     with pytest.raises(SettingError, match="needs /proc"):
         racer.race([1, 2], lambda config, instance, seed: config, budget=10, memory=2**30)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import racer
-from racer.evaluate.cell import Cell, Outcome
+from racer.evaluate.outcome import Cell, Outcome
 from racer.store.schema import APPLICATION_ID, SCHEMA, TABLES, checksum
 from racer.store.writer import Store
 

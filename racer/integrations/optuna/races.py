@@ -11,7 +11,7 @@ from optuna.trial import BaseTrial
 
 from racer.deciders.verdicts import Protected
 from racer.errors import ScoresError, SettingError, warn
-from racer.evaluate.cell import Cell, Outcome, all_failed
+from racer.evaluate.outcome import Cell, Outcome, all_failed
 from racer.integrations.optuna.values import is_maximized
 from racer.racing.race import Race
 from racer.run.signals import HeldBack

@@ -17,7 +17,7 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 
 from racer.errors import RaceStateError, SettingError
-from racer.evaluate.cell import Outcome
+from racer.evaluate.outcome import Outcome
 from racer.integrations.optuna.finish import report_mean
 from racer.integrations.optuna.values import MEAN_STEP, is_maximized, mean, usable
 from racer.seeding import check_seed

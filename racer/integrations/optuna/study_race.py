@@ -11,7 +11,7 @@ from racer._checks import whole
 from racer.deciders.names import as_decider
 from racer.deciders.t_race import TRace
 from racer.errors import BudgetError, RaceInterrupted
-from racer.evaluate.command import check_some
+from racer.evaluate.command.command import check_some
 from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import generators_put_back, workers_for
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence

@@ -13,16 +13,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from racer.errors import ObjectiveError, SettingError, warn
-from racer.evaluate.command_process import printable, run
-from racer.evaluate.command_template import Template, as_text, check_names
-from racer.evaluate.limits_fork import ending
+from racer.evaluate.command.process import printable, run
+from racer.evaluate.command.template import Template, as_text, check_names
+from racer.evaluate.limits.processes import ending
 from racer.evaluate.objective import Misbehaved
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from racer.evaluate.cell import Status
-    from racer.evaluate.command_process import Ran
+    from racer.evaluate.command.process import Ran
+    from racer.evaluate.outcome import Status
 
 __all__ = ["IDENTITY", "Command", "check_command", "check_some"]
 

@@ -9,7 +9,7 @@ import warnings
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from racer.evaluate.limits_linux import dying_with
+from racer.evaluate.limits.linux import dying_with
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from racer.errors import RaceStateError
-from racer.evaluate.cell import Outcome, check_outcome
-from racer.evaluate.limits_linux import adopt_orphans, first_to_go, leave_behind, wait_for_end
+from racer.evaluate.limits.linux import adopt_orphans, first_to_go, leave_behind, wait_for_end
+from racer.evaluate.outcome import Outcome, check_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable

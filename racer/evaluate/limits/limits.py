@@ -25,9 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from racer._checks import is_real, whole
 from racer.errors import SettingError
-from racer.evaluate.cell import Outcome
-from racer.evaluate.limits_fork import GRACE, TICK, Child, flush, parse, write
-from racer.evaluate.limits_linux import (
+from racer.evaluate.limits.linux import (
     descendants,
     die_with_parent,
     held,
@@ -36,6 +34,8 @@ from racer.evaluate.limits_linux import (
     own_children,
     resident,
 )
+from racer.evaluate.limits.processes import GRACE, TICK, Child, flush, parse, write
+from racer.evaluate.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable

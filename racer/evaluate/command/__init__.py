@@ -1,0 +1,1 @@
+"""Objectives that are programs."""

@@ -1,0 +1,1 @@
+"""Limits of time and memory: evaluations in processes of their own."""
