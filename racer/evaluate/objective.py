@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import re
 import sysconfig
 import traceback
 from collections.abc import Callable
@@ -26,19 +27,12 @@ __all__ = [
     "describe",
     "judge",
     "judge_error",
+    "raised_by",
 ]
 
 
 class Misbehaved(Exception):  # noqa: N818  (it is what an evaluation did)
-    """An objective's own word for what came of an evaluation.
-
-    Parameters
-    ----------
-    status : str
-        Of the outcome; not "ok".
-    message : str
-        Of the outcome, kept in full.
-    """
+    """An objective's own word for how an evaluation failed: status, and message in full."""
 
     def __init__(self, status: Status, message: str) -> None:
         super().__init__(message)
@@ -53,6 +47,13 @@ _LONGEST_MESSAGE = 2000
 _NOT_NUMBERS = (bool, np.bool_, complex, np.complexfloating, str, bytes, bytearray, memoryview)
 
 
+_NOT_FUNCTIONS = {
+    inspect.iscoroutinefunction: "an async function",
+    inspect.isasyncgenfunction: "an async generator",
+    inspect.isgeneratorfunction: "a generator",
+}
+
+
 def check_objective(evaluate: object) -> None:
     """Raise ObjectiveError unless `evaluate` can be called as evaluate(config, instance, seed)."""
     if not callable(evaluate):
@@ -60,6 +61,17 @@ def check_objective(evaluate: object) -> None:
             f"evaluate is a {type(evaluate).__name__}, not a function: "
             "give evaluate(config, instance, seed) -> float"
         )
+    if inspect.isclass(evaluate):
+        raise ObjectiveError(
+            f"evaluate is the class {evaluate.__qualname__}: give an instance of it that can be "
+            "called, or a function"
+        )
+    for is_no_function, what in _NOT_FUNCTIONS.items():
+        if is_no_function(evaluate) or is_no_function(type(evaluate).__call__):
+            raise ObjectiveError(
+                f"evaluate is {what}, which returns no number when it is called: give a plain "
+                "function, which may call asyncio.run(..)"
+            )
     try:
         signature = inspect.signature(evaluate)
     except (TypeError, ValueError):  # some builtins have none
@@ -99,6 +111,15 @@ def describe(error: BaseException, *, where: bool = False) -> str:
     except BaseException:  # noqa: BLE001  (its __str__ may raise anything, SystemExit too)
         text = type(error).__name__ + place
     return text.encode("utf-8", "backslashreplace").decode("utf-8")  # half a surrogate pair
+
+
+_RAISED = re.compile(r"(\w+)(?::.*)? \(in (.*, .*:\d+)\)", re.DOTALL)
+
+
+def raised_by(message: str) -> tuple[str, str] | None:
+    """Return type and place of the error in the message of a failure; None for other failures."""
+    found = _RAISED.fullmatch(message)
+    return (found[1], found[2].rpartition(" (in ")[2]) if found else None
 
 
 def judge_error(error: BaseException) -> tuple[Status, None, str]:

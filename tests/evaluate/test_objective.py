@@ -17,7 +17,7 @@ import pytest
 
 from racer import Cell, Integer, ObjectiveError, RacerError
 from racer.evaluate import check_objective
-from racer.evaluate.workers import evaluate_cell
+from racer.evaluate.attempt import evaluate_cell
 
 CELL = Cell(block=3, candidate=1, config={"x": 2}, instance="a", seed=12345)
 

@@ -15,7 +15,10 @@ from processes import alive, noted, wait_for
 
 import racer
 from racer import Cell, ObjectiveError, RacerError, SettingError
-from racer.evaluate.workers import InProcess, Processes, generators_put_back, workers_for
+from racer.evaluate import workers as module
+from racer.evaluate.attempt import generators_put_back
+from racer.evaluate.executor import Futures
+from racer.evaluate.workers import InProcess, workers_for
 
 
 def cells_for(configs, *, instance=None, seed=11):
@@ -23,8 +26,8 @@ def cells_for(configs, *, instance=None, seed=11):
 
 
 def outcomes_of(workers, cells):
-    with generators_put_back():
-        outcomes = {cell.candidate: outcome for cell, outcome in workers.outcomes(cells)}
+    with generators_put_back(), workers:
+        outcomes = {c.candidate: outcome for c, outcome in module.outcomes_of(workers, cells)}
     return [outcomes.pop(cell.candidate) for cell in cells]
 
 
@@ -213,7 +216,7 @@ def test_large_arrays_can_be_written_to_in_worker_processes():
         return instance.sum()
 
     cells = cells_for([1, 2], instance=np.zeros(300_000))
-    outcomes = outcomes_of(Processes(evaluate, n_jobs=2), cells)
+    outcomes = outcomes_of(workers_for(evaluate, [1, 2], None, n_jobs=2), cells)
     assert [outcome.value for outcome in outcomes] == [1.0, 2.0]
 
 
@@ -330,8 +333,8 @@ def test_a_number_of_retries_that_is_none_is_refused(retries):
 
 def test_one_job_stays_in_process_and_more_do_not():
     assert isinstance(workers_for(hostile(), [1], None), InProcess)
-    assert isinstance(workers_for(hostile(), [1], None, n_jobs=2), Processes)
-    assert isinstance(workers_for(hostile(), [1], None, n_jobs=-1), Processes)
+    assert isinstance(workers_for(hostile(), [1], None, n_jobs=2), Futures)
+    assert isinstance(workers_for(hostile(), [1], None, n_jobs=-1), Futures)
 
 
 def test_workers_refuse_with_a_racer_error():
@@ -344,7 +347,7 @@ def test_ctrl_c_comes_through_where_joblib_uses_no_processes():
         raise KeyboardInterrupt
 
     with joblib.parallel_config(backend="sequential"), pytest.raises(KeyboardInterrupt):
-        outcomes_of(Processes(evaluate, n_jobs=2), cells_for([1, 2]))
+        outcomes_of(workers_for(evaluate, [1, 2], None, n_jobs=2), cells_for([1, 2]))
 
 
 @pytest.mark.parametrize("settings", [{}, {"timeout": 60}], ids=str)
@@ -359,8 +362,8 @@ def test_workers_that_are_closed_end_what_they_do_without_a_word(tmp_path, capfd
 
     pool = [0, 0, *[1] * 6]
     cells = [Cell(0, c, config, None, 1) for c, config in enumerate(pool)]
-    outcomes = workers_for(evaluate, pool, None, n_jobs=2, **settings).outcomes(cells)
-    assert next(outcomes)[1].status == "ok"
-    outcomes.close()  # a warning is an error
+    with workers_for(evaluate, pool, None, n_jobs=2, **settings) as workers:
+        assert next(module.outcomes_of(workers, cells))[1].status == "ok"
+    # a warning is an error
     assert wait_for(lambda: not any(map(alive, noted(tmp_path))), 2)
     assert capfd.readouterr() == ("", "")

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import racer
-from racer.evaluate.workers import workers_for
+from racer.evaluate.workers import outcomes_of, workers_for
 
 HOSTILE = [
     "two words",
@@ -81,12 +81,9 @@ def test_what_no_argument_can_hold_is_a_failure_with_its_name(settings):
         return command(config, instance, seed)
 
     pool = [{"x": "a\0b"}, {"x": "\ud800"}, {"x": "x" * 2**22}, {"x": "fine"}]
-    outcomes = {
-        cell.candidate: outcome
-        for cell, outcome in workers_for(evaluate, pool, None, **settings).outcomes(
-            [racer.Cell(0, c, config, None, 1) for c, config in enumerate(pool)]
-        )
-    }
+    cells = [racer.Cell(0, c, config, None, 1) for c, config in enumerate(pool)]
+    with workers_for(evaluate, pool, None, **settings) as workers:
+        outcomes = {cell.candidate: outcome for cell, outcome in outcomes_of(workers, cells)}
     assert [outcomes[c].status for c in range(4)] == ["failed", "failed", "failed", "ok"]
     assert "parameter 'x' is 'a\\x00b': no argument can hold a NUL" in outcomes[0].message
     assert "parameter 'x' is '\\ud800', which is no text" in outcomes[1].message

@@ -15,7 +15,7 @@ import pytest
 from processes import alive, noted, wait_for
 
 import racer
-from racer.evaluate.workers import workers_for
+from racer.evaluate.workers import outcomes_of, workers_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -64,7 +64,8 @@ def outcomes(evaluate, count=1, **settings):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the command has no place", racer.RacerWarning)
         workers = workers_for(evaluate, pool, None, **settings)
-    return [outcome for _, outcome in sorted(workers.outcomes(cells))]
+    with workers:
+        return [outcome for _, outcome in sorted(outcomes_of(workers, cells))]
 
 
 @pytest.mark.parametrize("settings", [{}, {"timeout": 30}], ids=["free", "limited"])

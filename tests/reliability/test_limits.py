@@ -19,7 +19,8 @@ from processes import alive, noted, wait_for
 
 import racer
 from racer import Cell, Outcome, SettingError
-from racer.evaluate.limits.limits import limits as module
+from racer.evaluate import workers as workers_module
+from racer.evaluate.limits import limits as module
 from racer.evaluate.limits.processes import parse
 from racer.evaluate.workers import workers_for
 
@@ -146,7 +147,10 @@ def cells_for(configs, *, instance=None, seed=11):
 def outcomes_of(evaluate, configs, **settings):
     cells = cells_for(configs)
     workers = workers_for(evaluate, configs, None, **settings)
-    outcomes = {cell.config: outcome for cell, outcome in workers.outcomes(cells)}
+    with workers:
+        outcomes = {
+            cell.config: outcome for cell, outcome in workers_module.outcomes_of(workers, cells)
+        }
     assert set(outcomes) == set(configs)
     return outcomes
 
@@ -535,12 +539,13 @@ def test_rubbish_from_an_evaluation_stays_in_its_cell(rubbish):
     code = f"""
 import json, os, random
 from pathlib import Path
-from racer.evaluate.workers import workers_for
+from racer.evaluate.workers import outcomes_of, workers_for
 from racer import Cell
 rubbish = {rubbish[:10]!r} * {max(1, len(rubbish) // 10)}
 {subprocess_source(evaluate)}
 cells = [Cell(0, c, c, None, 1) for c in (1, 2, 3)]
-print(json.dumps([o for _, o in workers_for(evaluate, [1, 2, 3], None, timeout=5).outcomes(cells)]))
+with workers_for(evaluate, [1, 2, 3], None, timeout=5) as workers:
+    print(json.dumps([o for _, o in outcomes_of(workers, cells)]))
 """
     run = subprocess.run(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, timeout=60

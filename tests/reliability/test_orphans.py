@@ -141,7 +141,7 @@ def test_after_sigkill_nothing_is_left_of_a_race_in_a_thread(drive, settings, n_
 IN_THREADS = """
 import os, threading, time
 import joblib, racer
-from racer.evaluate import workers
+from racer.evaluate import executor
 
 def evaluate(config, instance, seed):
     time.sleep(0.01)
@@ -155,8 +155,8 @@ def race(budget):
     result = racer.race(range(4), evaluate, budget=budget, first_test=budget // 4, n_jobs=2)
     failures.extend(result.known.failures)
 
-broken, failures, describe = [], [], workers.describe
-workers.describe = note
+broken, failures, describe = [], [], executor.describe
+executor.describe = note
 threads = [threading.Thread(target=race, args=[40 + 40 * k]) for k in range(4)]
 for thread in threads:
     thread.start()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from racer.errors import ObjectiveError, SettingError, warn
 from racer.evaluate.command.process import printable, run
 from racer.evaluate.command.template import Template, as_text, check_names
+from racer.evaluate.limits.limits import deadline, took_more_than
 from racer.evaluate.limits.processes import ending
 from racer.evaluate.objective import Misbehaved
 
@@ -96,6 +97,11 @@ class Command:
             raise SettingError("Command needs a POSIX system: write a function that runs it")
         if reads not in get_args(Reads):
             raise SettingError(f"reads={reads!r}: give one of {', '.join(get_args(Reads))}")
+        if switches is not None and not isinstance(switches, Mapping):
+            raise SettingError(
+                f"switches is a {type(switches).__name__}: give a dict, from names of parameters "
+                "to the text before their values"
+            )
         self._template = Template(argv, switches or {})
         self._reads = reads
         program = self._template.program
@@ -192,22 +198,29 @@ class Command:
     def __call__(self, config: Mapping[str, Any], instance: Any, seed: int) -> float:
         """Run the program, and return what it prints."""
         argv = self.argv(config, instance, seed)
-        line = printable(shlex.join(argv))
-        if len(line) > _LONGEST_ARGV:
-            line = f"{line[:_LONGEST_ARGV]} .."
+        line = _shown(argv)
+        until, timeout = deadline.get() or (math.inf, math.inf)
         try:
-            ran = run(argv, self._program_of(argv))
+            ran = run(argv, self._program_of(argv), until)
         except OSError as error:
             raise Misbehaved("failed", f"cannot be started ({error})\ncommand: {line}") from None
-        status, why, value = self._judged(ran)
+        status, why, value = self._judged(ran, timeout)
         if status != "ok":
             raise Misbehaved(
                 status, f"{why}\ncommand: {line}\nstdout: {ran.out}\nstderr: {ran.err}"
             )
         return value
 
-    def _judged(self, ran: Ran) -> tuple[Status, str, float]:
+    def named_in(self, message: str, config: Mapping[str, Any], instance: Any, seed: int) -> str:
+        """Return a message with the command line, if it does not have that."""
+        if "\ncommand: " in message:
+            return message
+        return f"{message}\ncommand: {_shown(self.argv(config, instance, seed))}"
+
+    def _judged(self, ran: Ran, timeout: float) -> tuple[Status, str, float]:
         """Return status, reason and cost."""
+        if ran.code is None:
+            return "timeout", took_more_than(timeout), math.nan
         how = f"the program {ending(ran.code)}"
         if ran.code:
             return "killed" if ran.code < 0 else "failed", how, math.nan
@@ -221,6 +234,11 @@ class Command:
         if math.isfinite(value):
             return "ok", "", value
         return "invalid", f"{how}, but not one finite number is {where}", math.nan
+
+
+def _shown(argv: Sequence[str]) -> str:
+    line = printable(shlex.join(argv))
+    return line if len(line) <= _LONGEST_ARGV else f"{line[:_LONGEST_ARGV]} .."
 
 
 def _found(program: str) -> str:

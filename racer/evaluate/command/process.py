@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import subprocess
-import warnings
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from racer.evaluate.limits.linux import dying_with
+from racer.evaluate.limits.linux import dying_with, fork_unwarned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,9 +59,12 @@ class Printed:
 
 
 class Ran(NamedTuple):
-    """How a program ended (an exit code, or minus a signal), and what it printed."""
+    """How a program ended (an exit code, or minus a signal), and what it printed.
 
-    code: int
+    None instead of a code: its time was over.
+    """
+
+    code: int | None
     out: Printed
     err: Printed
 
@@ -71,8 +75,8 @@ def printable(data: bytes | str) -> str:
     return text.translate(_ESCAPES)
 
 
-def run(argv: Sequence[str], program: str) -> Ran:
-    """Run a program to its end, without input.
+def run(argv: Sequence[str], program: str, until: float = math.inf) -> Ran:
+    """Run a program to its end, or until a time (monotonic), without input.
 
     It stays in the process group of this process, and on Linux ends with the thread that started
     it. What it has started and left running may hold the pipes: that is not waited for.
@@ -82,23 +86,22 @@ def run(argv: Sequence[str], program: str) -> Ran:
     OSError
         It cannot be started.
     """
-    warnings.filterwarnings(  # between fork and exec nothing is done that needs another thread
-        "ignore", ".*multi-threaded", DeprecationWarning, module="subprocess$"
-    )
-    child = subprocess.Popen(  # noqa: S603
-        argv,
-        executable=program,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-        preexec_fn=dying_with(os.getpid()),  # noqa: PLW1509
-    )
+    before_exec = dying_with(os.getpid())
+    with fork_unwarned():
+        child = subprocess.Popen(  # noqa: S603
+            argv,
+            executable=program,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            preexec_fn=before_exec,  # noqa: PLW1509
+        )
     out, err = Printed(), Printed()
     streams = [(s, p) for s, p in ((child.stdout, out), (child.stderr, err)) if s is not None]
     try:
-        _read(child, {stream.fileno(): printed for stream, printed in streams})
-        code = child.wait()
+        _read(child, {stream.fileno(): printed for stream, printed in streams}, until)
+        code = _waited_for(child, until)
     finally:
         child.kill()  # nothing, unless this is Ctrl-C
         child.wait()
@@ -107,21 +110,30 @@ def run(argv: Sequence[str], program: str) -> Ran:
     return Ran(code, out, err)
 
 
-def _read(child: subprocess.Popen[bytes], pipes: dict[int, Printed]) -> None:
-    """Take in what is printed, until the program has ended or closed both pipes."""
+def _waited_for(child: subprocess.Popen[bytes], until: float) -> int | None:
+    """Return the exit code, None if the time is over."""
+    if until == math.inf:
+        return child.wait()
+    with suppress(subprocess.TimeoutExpired):
+        return child.wait(max(0.0, until - time.monotonic()))
+    return None
+
+
+def _read(child: subprocess.Popen[bytes], pipes: dict[int, Printed], until: float) -> None:
+    """Take in what is printed, until the program has ended or closed both pipes, or the time."""
     poll = select.poll()
     for pipe in pipes:
         os.set_blocking(pipe, False)
         poll.register(pipe, select.POLLIN)
-    while pipes and child.poll() is None:
-        for pipe, _ in poll.poll(_TICK):
+    while pipes and child.poll() is None and (left := until - time.monotonic()) > 0.0:
+        for pipe, _ in poll.poll(min(_TICK, left * 1000)):
             data = os.read(pipe, _AT_ONCE)
             pipes[pipe].take(data)
             if not data:
                 poll.unregister(pipe)
                 del pipes[pipe]
     for pipe, printed in pipes.items():
-        until = printed.size + _MOST_PENDING  # who prints on is not waited for
+        most = printed.size + _MOST_PENDING  # who prints on is not waited for
         with suppress(BlockingIOError):
-            while printed.size < until and (data := os.read(pipe, _AT_ONCE)):
+            while printed.size < most and (data := os.read(pipe, _AT_ONCE)):
                 printed.take(data)

@@ -39,9 +39,9 @@ class Template:
     Parameters
     ----------
     argv : str or sequence
-        As of `racer.Command`.
+        As in `racer.Command`.
     switches : mapping
-        As of `racer.Command`.
+        As in `racer.Command`.
 
     Attributes
     ----------

@@ -19,12 +19,13 @@ import reprlib
 import signal
 import sys
 import time
-import warnings
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple
 
 from racer._checks import is_real, whole
 from racer.errors import SettingError
+from racer.evaluate.limits.forks import close_own_files
 from racer.evaluate.limits.linux import (
     descendants,
     die_with_parent,
@@ -40,8 +41,9 @@ from racer.evaluate.outcome import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Limits", "limited", "limits_for"]
+__all__ = ["Limits", "deadline", "limited", "limits_for", "took_more_than"]
 
+_LAST_WORDS = 0.5  # seconds beyond its timeout for an evaluation that tells itself why it ends
 _LEAST_MEMORY = 2**20
 _LONGEST = 1e9  # seconds
 
@@ -59,6 +61,10 @@ class Limits(NamedTuple):
 
     timeout: float | None = None
     memory: int | None = None
+
+
+deadline: ContextVar[tuple[float, float] | None] = ContextVar("deadline", default=None)
+"""In the process of an evaluation: when its time is over (monotonic), and the timeout."""
 
 
 def limits_for(timeout: float | None, memory: int | None) -> Limits | None:
@@ -83,17 +89,18 @@ def limits_for(timeout: float | None, memory: int | None) -> Limits | None:
         )
     if memory is not None and not knows_memory():
         raise SettingError("memory= needs /proc, as on Linux: leave it out (timeout= works)")
-    # the child goes on with the forking thread alone, whatever the others were at
-    warnings.filterwarnings(
-        "ignore", ".*multi-threaded", DeprecationWarning, module=r"racer\.evaluate\.limits"
-    )
     return Limits(
         None if timeout is None else float(timeout), None if memory is None else int(memory)
     )
 
 
 def _answer(
-    attempt: Callable[[], Outcome], watcher: int, pipe: int | None, warned: int | None, writer: int
+    attempt: Callable[[], Outcome],
+    watcher: int,
+    pipe: int | None,
+    warned: int | None,
+    until: tuple[float, float] | None,
+    writer: int,
 ) -> None:
     """Be the process of one evaluation: send its outcome."""
     os.setsid()
@@ -104,6 +111,8 @@ def _answer(
     for descriptor in (pipe, warned):
         if descriptor is not None:
             os.close(descriptor)
+    close_own_files(but=writer)
+    deadline.set(until)
     # what stands in their place may wait for a thread that is not here, a live display's say
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     outcome = attempt()
@@ -122,35 +131,24 @@ def limited(
     lost: Callable[[], bool] = _never,
     pipe: int | None = None,
     warned: int | None = None,
+    tells: bool = False,
 ) -> Outcome:
-    """Run an evaluation in a process of its own, and leave nothing of it running.
+    """Run an evaluation, which raises nothing, in a process of its own; leave nothing of it.
 
-    This process must have been made a watcher, by `warden` or `supervised`.
-
-    Parameters
-    ----------
-    attempt : callable
-        The evaluation; it raises nothing.
-    limits : Limits
-    lost : callable
-        Says whether nobody waits for the outcome any more: then this process ends.
-    pipe : int, optional
-        The descriptor to which this process writes what the evaluation must not.
-    warned : int, optional
-        The descriptor of this process's `warden`.
-
-    Returns
-    -------
-    Outcome
-        Its own, or "timeout", "memory", "killed", "invalid".
+    This process must have been made a watcher: by `supervised`, with `pipe` the descriptor to
+    which it writes what the evaluation must not, and `lost`, which says whether nobody waits for
+    the outcome any more; or by `warden`, which gave the descriptor `warned`. An evaluation that
+    `tells` has a moment beyond its timeout to say what it was at.
     """
     me = os.getpid()
     before = own_children()
     own = (held(me), resident(me)) if limits.memory else (0, 0)
     start = time.monotonic()
-    child = Child(functools.partial(_answer, attempt, me, pipe, warned))
+    until = None if limits.timeout is None else (start + limits.timeout, limits.timeout)
+    child = Child(functools.partial(_answer, attempt, me, pipe, warned, until))
+    patience = _LAST_WORDS if tells else 0.0
     try:
-        while (outcome := _look(child, limits, start, own, before)) is None:
+        while (outcome := _look(child, limits, start, own, before, patience)) is None:
             if lost():
                 _clear(child, before)
                 os._exit(1)
@@ -168,25 +166,37 @@ def _tell(warned: int | None, group: int) -> None:
 
 
 def _look(
-    child: Child, limits: Limits, start: float, own: tuple[int, int], before: set[int]
+    child: Child,
+    limits: Limits,
+    start: float,
+    own: tuple[int, int],
+    before: set[int],
+    patience: float,
 ) -> Outcome | None:
     """Wait for a tick at most; return the outcome if there is one."""
     timeout = math.inf if limits.timeout is None else limits.timeout
+    longest = timeout + patience
     memory = math.inf if limits.memory is None else limits.memory
-    line = child.line(min(start + timeout - time.monotonic(), TICK))
+    line = child.line(min(start + longest - time.monotonic(), TICK))
     seconds = time.monotonic() - start
     if line is not None:
-        return parse(line, seconds)
+        outcome = parse(line, seconds)
+        return outcome._replace(seconds=seconds) if outcome.status == "timeout" else outcome
     if child.status is not None:
         how = child.how()
         if how.endswith("SIGKILL") and child.peak - own[1] > memory:  # the system was faster
             return Outcome("memory", None, seconds, f"its process {how}, over {memory} bytes")
         return Outcome("killed", None, seconds, f"its process {how}, without an answer")
-    if seconds >= timeout:
-        return Outcome("timeout", None, seconds, f"took more than {timeout:g} s")
+    if seconds >= longest:
+        return Outcome("timeout", None, seconds, took_more_than(timeout))
     if limits.memory and (used := _used(child.pid, own[0], limits.memory, before)) > memory:
         return Outcome("memory", None, seconds, f"held {used} bytes, more than {memory}")
     return None
+
+
+def took_more_than(timeout: float) -> str:
+    """Say so."""
+    return f"took more than {timeout:g} s"
 
 
 def _used(child: int, inherited: int, limit: int, before: set[int]) -> int:

@@ -11,13 +11,15 @@ import os
 import select
 import signal
 import sys
+import threading
 import time
-from contextlib import suppress
+import warnings
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = [
     "adopt_orphans",
@@ -26,6 +28,9 @@ __all__ = [
     "die_with_process",
     "dying_with",
     "first_to_go",
+    "fork",
+    "fork_unwarned",
+    "go_on_if_stopped",
     "held",
     "held_alone",
     "knows_memory",
@@ -83,12 +88,38 @@ def die_with_process(parent: int) -> None:
         os._exit(1)
 
 
+def go_on_if_stopped(pid: int) -> None:
+    """Let a process go on that somebody has stopped, by SIGSTOP say."""
+    with suppress(OSError):  # it has ended
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+            stopped = file.read().rpartition(b")")[2].split()[0] == b"T"
+        if stopped:
+            os.kill(pid, signal.SIGCONT)
+
+
+_FORK = threading.Lock()
+
+
+@contextmanager
+def fork_unwarned() -> Iterator[None]:
+    """Fork without the warning that other threads do not come along: nothing here needs them."""
+    with _FORK, warnings.catch_warnings():  # one at a time, or what it puts back may be wrong
+        warnings.filterwarnings("ignore", ".*multi-threaded", DeprecationWarning)
+        yield
+
+
+def fork() -> int:
+    """Fork, unwarned; the child goes on with this thread alone."""
+    with fork_unwarned():
+        return os.fork()
+
+
 def leave_behind(run: Callable[[], None]) -> None:
     """Start a process in a session of its own, and nobody's child: on other systems as well.
 
     So nobody waits for it, and who kills this process with all its descendants does not find it.
     """
-    middle = os.fork()
+    middle = fork()
     if middle == 0:
         try:
             if os.fork() == 0:

@@ -14,7 +14,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from racer.errors import RaceStateError
-from racer.evaluate.limits.linux import adopt_orphans, first_to_go, leave_behind, wait_for_end
+from racer.evaluate.limits.linux import (
+    adopt_orphans,
+    first_to_go,
+    fork,
+    go_on_if_stopped,
+    leave_behind,
+    wait_for_end,
+)
 from racer.evaluate.outcome import Outcome, check_outcome
 
 if TYPE_CHECKING:
@@ -23,23 +30,18 @@ if TYPE_CHECKING:
 __all__ = ["Child", "ending", "flush", "parse", "supervised", "warden", "write"]
 
 GRACE = 1.0  # seconds that killed processes are given to go
+_LOOK = 0.5  # seconds between two looks at whether a worker was stopped
 TICK = 0.05  # seconds between two looks at memory, and at who is still there
 _LONGEST_LINE = 2**17
 
 
 class Child:
-    """A forked process that writes lines to a pipe.
-
-    Parameters
-    ----------
-    run : callable
-        What it does: called with the descriptor to write to; then the process ends.
-    """
+    """A forked process that does `run(descriptor)`, writing lines to it, and ends."""
 
     def __init__(self, run: Callable[[int], None]) -> None:
         flush()  # or what waits to be printed would be printed twice
         self.reader, writer = os.pipe()
-        self.pid = os.fork()
+        self.pid = fork()
         if self.pid == 0:
             try:
                 os.close(self.reader)
@@ -153,14 +155,9 @@ def _watch() -> None:
 def supervised(
     work: Callable[[Callable[[], bool], int], Iterable[Outcome]],
 ) -> Generator[Outcome, None, None]:
-    """Yield the outcomes that `work` yields in a process forked for it.
+    """Yield the outcomes that `work(lost, pipe)`, see `limited`, yields in a process forked for it.
 
     That process ends, with whatever it watches over, as soon as this one or the generator does.
-
-    Parameters
-    ----------
-    work : callable
-        Called with what `limited` takes as `lost` and as `pipe`.
     """
     here = os.getpid()
 
@@ -181,6 +178,8 @@ def supervised(
         while (line := process.line(TICK)) is not None or process.status is None:
             if line is not None:
                 yield parse(line)
+            else:
+                go_on_if_stopped(process.pid)
     finally:
         os.close(process.reader)
         if not process.ended(within=2 * GRACE):
@@ -189,32 +188,35 @@ def supervised(
 
 
 @functools.cache
-def warden(owner: int) -> int:  # noqa: ARG001  (what the cache goes by)
-    """Make this process a watcher, and start one that outlives it, to kill who it watched last.
+def warden(owner: int) -> int:
+    """Make this process, the owner, a watcher; start another to kill what it leaves behind.
 
-    Parameters
-    ----------
-    owner : int
-        This process: a fork of it needs its own.
-
-    Returns
-    -------
-    int
-        A descriptor: the group to be killed is told as a number of eight bytes, 0 for none.
+    Returns the descriptor to which the group to be killed is told: a number of eight bytes, 0
+    for none. (The cache goes by the owner, as a fork of it needs its own.)
     """
     reader, writer = os.pipe()
-    leave_behind(functools.partial(_kill_last, reader))
+    leave_behind(functools.partial(_kill_last, reader, owner))
     os.close(reader)
     _watch()
     return writer
 
 
-def _kill_last(reader: int) -> None:
-    """Kill the group that was told last, once nobody is there to tell."""
+def _kill_last(reader: int, owner: int) -> None:
+    """Kill the group that was told last, once nobody is there to tell.
+
+    Meanwhile the owner goes on when an evaluation has stopped it.
+    """
     os.dup2(reader, 0)
     os.closerange(1, 2**16)  # whoever waits for this process's files to close goes on
+    poll = select.poll()
+    poll.register(0, select.POLLIN)
     group = 0
-    while told := os.read(0, 8):
-        group = int.from_bytes(told)
+    while True:
+        if not poll.poll(_LOOK * 1000 if group else None):
+            go_on_if_stopped(owner)
+        elif told := os.read(0, 8):
+            group = int.from_bytes(told)
+        else:
+            break
     if group:
         os.killpg(group, signal.SIGKILL)

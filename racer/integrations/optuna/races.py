@@ -12,6 +12,7 @@ from optuna.trial import BaseTrial
 from racer.deciders.verdicts import Protected
 from racer.errors import ScoresError, SettingError, warn
 from racer.evaluate.outcome import Cell, Outcome, all_failed
+from racer.evaluate.workers import outcomes_of
 from racer.integrations.optuna.values import is_maximized
 from racer.racing.race import Race
 from racer.run.signals import HeldBack
@@ -111,7 +112,7 @@ class Races:
         """
         elites: list[int] = []
         number = 0
-        with self._held, self._record.driving(self._budget):
+        with self._held, self._workers, self._record.driving(self._budget):
             while fresh := self._asked(number, elites):
                 if number == 0 and not any(self._record.outcomes[n] for n in fresh):
                     self._check_first([self._config(n) for n in fresh])
@@ -222,7 +223,7 @@ class Races:
             Cell(block, i, self._config(n), self._instances[block], block_seed(record.seed, block))
             for i, (n, block) in enumerate(missing)
         ]
-        with closing(self._workers.outcomes(cells)) as outcomes:
+        with closing(outcomes_of(self._workers, cells)) as outcomes:
             while True:
                 with self._held.let_through():
                     told = next(outcomes, None)

@@ -11,9 +11,10 @@ from racer._checks import whole
 from racer.deciders.names import as_decider
 from racer.deciders.t_race import TRace
 from racer.errors import BudgetError, RaceInterrupted
+from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.command.command import check_some
 from racer.evaluate.objective import check_objective
-from racer.evaluate.workers import generators_put_back, workers_for
+from racer.evaluate.workers import workers_for
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
 from racer.integrations.optuna.races import Races, Suggestion
 from racer.integrations.optuna.record import StudyRecord

@@ -1,0 +1,189 @@
+"""One cell evaluated, here or in a worker, so that nothing it does can end the race."""
+
+from __future__ import annotations
+
+import os
+import platform
+import random
+import signal
+import threading
+import time
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import joblib
+import numpy as np
+import numpy.random  # loaded when first used, and that would be in each child
+from joblib.externals.loky import reusable_executor
+
+from racer.evaluate.command.command import Command
+from racer.evaluate.limits.forks import not_in_forks
+from racer.evaluate.limits.limits import Limits, limited
+from racer.evaluate.limits.processes import supervised, warden
+from racer.evaluate.objective import Objective, judge, judge_error
+from racer.evaluate.outcome import Cell, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Sequence
+
+__all__ = ["WATCHER_DIED", "Task", "evaluate_cell", "generators_put_back", "watched"]
+
+WATCHER_DIED = Outcome("killed", None, message="its watcher died with it")
+_FINAL = ("ok", "timeout", "memory")  # the others may be worth another try
+_ENDED_FROM_OUTSIDE = ("timeout", "memory", "killed")
+_clock = time.perf_counter  # an objective may replace that of `time`
+
+
+def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False) -> Outcome:
+    """Evaluate a cell once, the legacy generators seeded with its seed."""
+    random.seed(cell.seed)
+    np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
+    start = _clock()
+    try:
+        status, value, message = judge(evaluate(cell.config, cell.instance, cell.seed))
+    except BaseException as error:
+        if reraise_interrupt and isinstance(error, KeyboardInterrupt):
+            raise
+        status, value, message = judge_error(error)
+    return Outcome(status, value, _clock() - start, message)
+
+
+def evaluate_cell(
+    evaluate: Objective,
+    cell: Cell,
+    *,
+    retries: int = 0,
+    reraise_interrupt: bool = False,
+    within: Callable[[Callable[[], Outcome]], Outcome] | None = None,
+) -> Outcome:
+    """Evaluate one cell, again up to `retries` times while it fails.
+
+    The legacy generators `random` and `np.random` are seeded with the cell's seed before each
+    attempt, so that the outcome does not depend on what ran before. `within` makes the attempt
+    that it is given, `limited` say; one that reached a limit is not repeated. With
+    `reraise_interrupt`, KeyboardInterrupt comes through: in the user's own process it is Ctrl-C.
+    """
+    attempt = partial(_attempt, evaluate, cell, reraise_interrupt=reraise_interrupt)
+    attempts, seconds = 0, 0.0
+    while True:
+        outcome = within(attempt) if within else attempt()
+        attempts, seconds = attempts + 1, seconds + outcome.seconds
+        if outcome.status in _FINAL or attempts > retries:
+            return Outcome(
+                outcome.status,
+                outcome.value,
+                seconds,
+                _with_command(evaluate, cell, outcome),
+                attempts,
+                _name(os.getpid()),
+            )
+
+
+def _with_command(evaluate: Objective, cell: Cell, outcome: Outcome) -> str:
+    """Return the message, with the command line where a program could not say it any more."""
+    if isinstance(evaluate, Command) and outcome.status in _ENDED_FROM_OUTSIDE:
+        return evaluate.named_in(outcome.message, cell.config, cell.instance, cell.seed)
+    return outcome.message
+
+
+@cache
+def _name(pid: int) -> str:
+    return f"{platform.node()}:{pid}"
+
+
+@contextmanager
+def generators_put_back() -> Iterator[None]:
+    """Put the legacy random generators, which are seeded for each cell, back on exit."""
+    before = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(before[0])
+        np.random.set_state(before[1])  # noqa: NPY002
+
+
+def watched(
+    evaluate: Objective, cells: Sequence[Cell], limits: Limits, retries: int
+) -> Generator[Outcome, None, None]:
+    """Yield the outcomes of cells, each in a process of its own, watched by one forked for that.
+
+    It ends early if an evaluation kills the watcher.
+    """
+
+    def work(lost: Callable[[], bool], pipe: int) -> Iterator[Outcome]:
+        # the threads of a pool did not come along: an evaluation that uses joblib starts another
+        _pool, reusable_executor._executor = reusable_executor._executor, None  # noqa: SLF001
+        within = partial(
+            limited, limits=limits, lost=lost, pipe=pipe, tells=isinstance(evaluate, Command)
+        )
+        for cell in cells:
+            yield evaluate_cell(evaluate, cell, retries=retries, within=within)
+
+    return supervised(work)
+
+
+@not_in_forks
+def _leave_to_the_driver(number: int, frame: object) -> None:
+    """Do nothing; unlike SIG_IGN, what an evaluation starts does not inherit it."""
+
+
+_DRIVERS_TO_ANSWER = {  # sent to all processes of a terminal, or of a job
+    getattr(signal, name): handler
+    for name, handler in (
+        ("SIGINT", signal.SIG_IGN),
+        ("SIGHUP", signal.SIG_IGN),
+        ("SIGTERM", _leave_to_the_driver),
+    )
+    if hasattr(signal, name)
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker must know to evaluate a cell.
+
+    `driver` is the process that runs the race; `ours` says that workers are its children, and do
+    nothing else meanwhile; `nested` is the backend of joblib, and the number of jobs, for an
+    evaluation that uses joblib itself.
+    """
+
+    evaluate: Objective
+    retries: int
+    limits: Limits | None
+    driver: int
+    ours: bool = False
+    nested: tuple[Any, int | None] | None = None
+
+    def __call__(self, cell: Cell) -> Outcome:
+        """Evaluate a cell in a worker; Ctrl-C is the driver's to answer."""
+        with ExitStack() as stack:
+            if self.nested is not None:
+                backend, n_jobs = self.nested
+                stack.enter_context(joblib.parallel_config(backend=backend, n_jobs=n_jobs))
+            return self._evaluate(cell, stack)
+
+    def _evaluate(self, cell: Cell, stack: ExitStack) -> Outcome:
+        here = os.getpid() == self.driver
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        if in_main_thread and not here:
+            for number, handler in _DRIVERS_TO_ANSWER.items():
+                before = signal.signal(number, handler)
+                if not self.ours:
+                    stack.callback(signal.signal, number, before)
+        if self.limits is None:
+            interruptible = in_main_thread and here
+            return evaluate_cell(
+                self.evaluate, cell, retries=self.retries, reraise_interrupt=interruptible
+            )
+        if self.ours and in_main_thread:
+            within = partial(
+                limited,
+                limits=self.limits,
+                warned=warden(os.getpid()),
+                tells=isinstance(self.evaluate, Command),
+            )
+            return evaluate_cell(self.evaluate, cell, retries=self.retries, within=within)
+        with closing(watched(self.evaluate, [cell], self.limits, self.retries)) as outcomes:
+            return next(outcomes, WATCHER_DIED)

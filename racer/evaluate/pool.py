@@ -1,0 +1,263 @@
+"""Workers of joblib: loky, unless `joblib.parallel_config` names another backend."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+import uuid
+import warnings
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from queue import SimpleQueue
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Self
+
+import joblib
+from joblib.externals.loky import reusable_executor
+from joblib.externals.loky.process_executor import BrokenProcessPool, ShutdownExecutorError
+from joblib.parallel import LokyBackend, SequentialBackend, ThreadingBackend, get_active_backend
+
+from racer.evaluate.attempt import Task
+from racer.evaluate.executor import SPARE, Futures
+from racer.evaluate.limits.forks import start_worker
+from racer.evaluate.objective import check_picklable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Generator, Iterator, Mapping
+
+    from racer.evaluate.limits.limits import Limits
+    from racer.evaluate.objective import Objective
+    from racer.evaluate.outcome import Cell, Outcome
+
+__all__ = ["Calls", "in_joblib"]
+
+_ENOUGH = 10  # seconds, for what takes a millisecond
+
+
+def in_joblib(
+    evaluate: Objective, sent: Mapping[str, Any], n_jobs: int, retries: int, limits: Limits | None
+) -> Futures | Calls | None:
+    """Return workers of joblib's active backend; None where that would not leave this process.
+
+    Raises
+    ------
+    ObjectiveError
+        Something cannot be sent to worker processes.
+    """
+    backend, _ = get_active_backend()
+    if not getattr(backend, "supports_sharedmem", False):  # processes
+        for name, item in {"evaluate": evaluate, **sent}.items():
+            check_picklable(item, name)
+    known = isinstance(backend, LokyBackend | ThreadingBackend | SequentialBackend)
+    n_workers = backend.effective_n_jobs(n_jobs)
+    if known and n_workers == 1:
+        return None
+    if not known:
+        return Calls(Task(evaluate, retries, limits, os.getpid()), n_jobs)
+    ours = isinstance(backend, LokyBackend)
+    nested = backend.get_nested_backend()
+    return Futures(
+        _Loky(backend, n_workers) if ours else _Threads(n_workers),
+        Task(evaluate, retries, limits, os.getpid(), ours, nested),
+        {},
+        capacity=n_workers + SPARE,
+    )
+
+
+class _Loky:
+    """joblib's pool of processes, which outlives the race, and is shared with all who use it."""
+
+    reopens = True
+
+    def __init__(self, backend: Any, n_workers: int) -> None:
+        self._n_workers = n_workers
+        self._backend: Any = LokyBackend(
+            nesting_level=backend.nesting_level,
+            inner_max_num_threads=backend.inner_max_num_threads,
+            **backend.backend_kwargs,
+        )
+        self._executor: Any = None
+
+    def _open(self) -> None:
+        """Get the pool that is there, or a new one."""
+        self._backend.configure(
+            n_jobs=self._n_workers,
+            parallel=SimpleNamespace(_id=uuid.uuid4().hex),
+            max_nbytes=None,  # or large arrays would arrive read-only
+            # even a worker that has not begun would go on when this process is killed
+            initializer=start_worker,
+            initargs=(os.getpid(),),
+        )
+        self._executor = self._backend._workers  # noqa: SLF001
+
+    def submit(self, call: Callable[[], Any]) -> Future[Any]:
+        """Submit, to another pool if this one is gone or was replaced by somebody else's."""
+        if self._executor is None or reusable_executor._executor is not self._executor:  # noqa: SLF001
+            self._open()
+        while True:
+            try:
+                future: Future[Any] = self._backend.submit(call)
+            except (BrokenProcessPool, ShutdownExecutorError):
+                self._open()
+            else:
+                return future
+
+    def is_innocent(self, error: BaseException) -> bool:
+        """Somebody else has shut down the pool that they share."""
+        return isinstance(error, ShutdownExecutorError)
+
+    def withdraw(self, future: Future[Any]) -> bool:  # noqa: ARG002
+        """Refuse: what is submitted is with a worker at once."""
+        return False
+
+    def end(self, futures: Collection[Future[Any]]) -> None:
+        """Kill the workers if there is anything that they have not done."""
+        if self._executor is None:
+            return
+        queue, self._executor = self._executor._call_queue, None  # noqa: SLF001
+        if all(future.done() for future in futures):
+            self._backend.terminate()
+            return
+        # a call that waits for its place in the queue makes the thread of a pool that is killed
+        # meanwhile stumble over it
+        until = time.monotonic() + 1.0
+        while not all(f.running() or f.done() for f in futures) and time.monotonic() < until:
+            time.sleep(0.001)
+        self._backend.abort_everything(ensure_ready=False)
+        _let_it_end(queue)
+
+
+def _let_it_end(queue: Any) -> None:
+    """Wait for the thread that fed the queue of a pool that is shut down.
+
+    joblib does not. What the thread holds last, it also cleans up, and a program that ends in the
+    midst of that reports leaked semaphores.
+    """
+    feeder = getattr(queue, "_thread", None)
+    if feeder is not None and queue._closed:  # noqa: SLF001
+        feeder.join(_ENOUGH)
+
+
+_Queue = SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
+
+
+class _Threads:
+    """Threads that do not keep a program from ending, unlike those of ThreadPoolExecutor."""
+
+    reopens = False
+
+    def __init__(self, n_workers: int) -> None:
+        self._n_workers = n_workers
+        self._threads: list[threading.Thread] = []
+        self._calls: _Queue = SimpleQueue()
+
+    def submit(self, call: Callable[[], Any]) -> Future[Any]:
+        """Start the threads at the first call."""
+        while len(self._threads) < self._n_workers:
+            self._threads.append(threading.Thread(target=_work, args=(self._calls,), daemon=True))
+            self._threads[-1].start()
+        future: Future[Any] = Future()
+        self._calls.put((future, call))
+        return future
+
+    def is_innocent(self, error: BaseException) -> bool:  # noqa: ARG002
+        """No thread dies."""
+        return False
+
+    def withdraw(self, future: Future[Any]) -> bool:
+        """Cancel."""
+        return future.cancel()
+
+    def end(self, futures: Collection[Future[Any]]) -> None:
+        """Cancel what has not begun; the rest goes on until it returns, or the program ends."""
+        for future in futures:
+            future.cancel()
+        for _ in self._threads:
+            self._calls.put(None)
+        self._threads, self._calls = [], SimpleQueue()
+
+
+def _work(calls: _Queue) -> None:
+    while (task := calls.get()) is not None:
+        future, call = task
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(call())
+            except BaseException as error:  # noqa: BLE001  (whoever waits must hear of it)
+                future.set_exception(error)
+        del task, future, call
+
+
+class Calls:
+    """Evaluate in calls of `joblib.Parallel`: in each, the cells submitted before it."""
+
+    capacity = sys.maxsize
+
+    def __init__(self, task: Task, n_jobs: int) -> None:
+        self._task = task
+        self._n_jobs = n_jobs
+        self._cells: list[Cell] = []
+        self._called: list[Cell] = []
+        self._results: Generator[tuple[int, Outcome], None, None] | None = None
+        self._lock = threading.Lock()
+        self._begun = self._received = 0
+        self._finishing = False
+
+    def submit(self, cell: Cell) -> None:
+        """Take a cell."""
+        self._cells.append(cell)
+
+    def next(self) -> tuple[Cell, Outcome]:
+        """Wait for an outcome."""
+        if self._results is None:
+            self._called, self._cells = self._cells, []
+            self._begun, self._received, self._finishing = 0, 0, False
+            # one object per call: after an error joblib's may return what was another call's
+            parallel = joblib.Parallel(
+                n_jobs=self._n_jobs,
+                batch_size=1,
+                max_nbytes=None,
+                return_as="generator_unordered",
+            )
+            self._results = parallel(self._calls())
+        index, outcome = next(self._results)
+        self._received += 1
+        if self._received == len(self._called):
+            deque(self._results, maxlen=0)  # joblib tidies up
+            self._results = None
+        return self._called[index], outcome
+
+    def _calls(self) -> Iterator[Any]:
+        call = joblib.delayed(partial(_numbered, self._task))
+        for index, cell in enumerate(self._called):
+            with self._lock:
+                if self._finishing:
+                    return
+                self._begun += 1
+            yield call(index, cell)
+
+    def finish(self) -> int:
+        """Forget the cells that joblib has not got: at most two per job."""
+        self._cells.clear()
+        with self._lock:
+            self._finishing = True
+        return 0 if self._results is None else self._begun - self._received
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.finish()
+        if self._results is not None:
+            with warnings.catch_warnings():  # that tasks are cancelled is what was asked for
+                warnings.simplefilter("ignore")
+                self._results.close()
+            self._results = None
+
+
+def _numbered(task: Task, index: int, cell: Cell) -> tuple[int, Outcome]:
+    return index, task(cell)

@@ -1,0 +1,262 @@
+"""Any executor evaluates; what it loses, delays, repeats or reorders changes nothing."""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import threading
+import weakref
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from importlib import import_module
+from multiprocessing import get_context
+
+import pytest
+
+import racer
+from racer import Cell, ObjectiveError, Outcome, RacerError, SettingError
+from racer.evaluate.workers import outcomes_of, workers_for
+from racer.run.drive import drive
+
+SETTINGS = {"budget": 120, "seed": 9, "decider": "f-race"}
+
+
+def evaluate(config, instance, seed):
+    rng = random.Random(seed * 10 + config)
+    if config and rng.random() < 0.05:
+        raise ValueError("sometimes")
+    return config / 3 + instance + rng.gauss(0, 1)
+
+
+def race_with(executor, function=evaluate, **settings):
+    race = racer.Race(range(6), [0.0, 5.0, 1.0], **SETTINGS)
+    workers = workers_for(function, race.configs, race.instances, executor=executor, **settings)
+    return drive(race, workers)
+
+
+def content(result):
+    return (
+        repr(result.table.scores().tolist()),
+        result.table.failures,
+        result.dropped,
+        (result.best_index, result.survivors, result.ended, result.evaluations),
+    )
+
+
+@pytest.fixture(scope="module")
+def alone():
+    race = racer.Race(range(6), [0.0, 5.0, 1.0], **SETTINGS)
+    result = drive(race, workers_for(evaluate, race.configs, race.instances))
+    assert result.dropped
+    assert result.table.failures
+    return content(result)
+
+
+class Late(Executor):
+    """Evaluates in a thread, out of order, and now and then reports what becomes of a call late."""
+
+    def __init__(self, lose=lambda number: None):
+        self._lock = threading.Condition()
+        self._waiting = []
+        self._submitted = 0
+        self._lose = lose
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def submit(self, fn, /, *args, **kwargs):
+        future = Future()
+        with self._lock:
+            self._submitted += 1
+            self._waiting.append((future, fn, args, self._lose(self._submitted)))
+            self._lock.notify()
+        return future
+
+    def _work(self):
+        order = random.Random(3)
+        while True:
+            with self._lock:
+                while not self._waiting:
+                    self._lock.wait()
+                self._lock.wait(0.002)  # what else comes may overtake
+                future, fn, args, error = self._waiting.pop(order.randrange(len(self._waiting)))
+            if error == "cancelled":
+                future.cancel()
+                future.set_running_or_notify_cancel()
+            elif error is not None:
+                future.set_exception(error)
+            elif future.set_running_or_notify_cancel():
+                fn(*args)  # repeated
+                future.set_result(fn(*args))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_threads_give_the_same_race(alone, n_jobs):
+    with ThreadPoolExecutor(3) as executor:
+        assert content(race_with(executor, n_jobs=n_jobs)) == alone
+        assert executor.submit(int).result() == 0  # still open
+
+
+@pytest.mark.parametrize("settings", [{}, {"timeout": 60}], ids=str)
+def test_processes_give_the_same_race(alone, settings):
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        # by value: no pickler of the standard library could send it
+        result = race_with(executor, lambda c, i, s: 0.0 + evaluate(c, i, s), **settings)
+        assert executor.submit(int).result() == 0
+    assert content(result) == alone
+
+
+def test_an_executor_that_delays_reorders_and_repeats_gives_the_same_race(alone):
+    assert content(race_with(Late(), n_jobs=4)) == alone
+
+
+def test_what_an_executor_loses_is_evaluated_again(alone):
+    def lose(number):
+        if number > 1 and number % 7 == 0:
+            return "cancelled" if number % 2 else RuntimeError("KilledWorker")
+        return None
+
+    assert content(race_with(Late(lose), n_jobs=4)) == alone
+
+
+def test_what_is_lost_twice_was_killed():
+    def deadly(config, instance, seed):
+        return float(config)
+
+    class Deadly(ThreadPoolExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            if isinstance(fn.args[0], Cell) and fn.args[0].config == 2:
+                future = Future()
+                future.set_exception(RuntimeError("the worker of this one died. Sorry"))
+                return future
+            return super().submit(fn, *args, **kwargs)
+
+    cells = [Cell(0, c, c, None, 1) for c in range(4)]
+    with Deadly(2) as executor, workers_for(deadly, range(4), None, executor=executor) as workers:
+        outcomes = {cell.config: outcome for cell, outcome in outcomes_of(workers, cells)}
+    assert [outcomes[c].value for c in (0, 1, 3)] == [0.0, 1.0, 3.0]
+    assert outcomes[2] == Outcome(
+        "killed", None, message="RuntimeError: the worker of this one died"
+    )
+
+
+def test_an_executor_that_is_broken_is_an_error_not_a_loser():
+    def fatal(config, instance, seed):
+        if config == 3:
+            os._exit(1)
+        return config
+
+    with (
+        ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor,
+        pytest.raises(SettingError, match=r"^executor takes no more .*timeout= or memory="),
+    ):
+        race_with(executor, fatal)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        result = race_with(executor, fatal, timeout=60)
+    assert set(result.failures["candidate"]) == {3}
+
+
+def test_futures_are_released_when_their_result_is_in():
+    futures = []
+
+    class Watched(ThreadPoolExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            future = super().submit(fn, *args, **kwargs)
+            futures.append(weakref.ref(future))
+            return future
+
+    cells = [Cell(0, c, c, None, 1) for c in range(8)]
+    with (
+        Watched(1) as executor,
+        workers_for(lambda c, i, s: c, range(8), None, executor=executor) as workers,
+    ):
+        outcomes = outcomes_of(workers, cells)
+        next(outcomes)
+        for known in range(2, 9):
+            next(outcomes)
+            executor.submit(int).result()  # the thread has let go of the one before
+            gc.collect()
+            assert sum(ref() is not None for ref in futures) <= 10 - known
+        assert next(outcomes, None) is None
+
+
+def test_as_many_cells_are_in_flight_as_n_jobs_says():
+    in_flight, most = [], []
+
+    class Counted(ThreadPoolExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            future = super().submit(fn, *args, **kwargs)
+            in_flight.append(future)
+            most.append(sum(not f.done() for f in in_flight))
+            return future
+
+    for n_jobs, expected in ((1, 20), (2, 4)):
+        gate = threading.Event()
+        threading.Timer(0.2, gate.set).start()
+
+        def waits(config, instance, seed, gate=gate):
+            gate.wait()
+            return config
+
+        in_flight.clear()
+        most.clear()
+        with (
+            Counted(20) as executor,
+            workers_for(waits, range(20), None, executor=executor, n_jobs=n_jobs) as workers,
+        ):
+            cells = [Cell(0, c, c, None, 1) for c in range(20)]
+            assert len(list(outcomes_of(workers, cells))) == 20
+        assert max(most) == expected
+
+
+def test_a_stop_hands_out_no_more_and_finishes_what_runs():
+    begun, gate = [], threading.Event()
+
+    def waits(config, instance, seed):
+        begun.append(config)
+        gate.wait()
+        return config
+
+    cells = [Cell(0, c, c, None, 1) for c in range(8)]
+    with ThreadPoolExecutor(2) as executor:
+        workers = workers_for(waits, range(8), None, executor=executor)
+        with workers:
+            for cell in cells:
+                workers.submit(cell)
+            while len(begun) < 2:
+                pass
+            assert workers.finish() == 2
+            gate.set()
+            assert {workers.next()[0].config for _ in range(2)} == {0, 1}
+    assert sorted(begun) == [0, 1]
+
+
+@pytest.mark.parametrize("executor", [2, "threads", ThreadPoolExecutor])
+def test_what_is_not_an_executor_is_refused(executor):
+    with pytest.raises(SettingError, match=r"^executor is a .*: give a concurrent\.futures"):
+        workers_for(evaluate, range(3), None, executor=executor)
+
+
+def test_an_objective_that_cannot_be_loaded_in_a_worker_is_found_before_the_race():
+    class Broken:
+        def __call__(self, config, instance, seed):
+            raise AssertionError
+
+        def __reduce__(self):
+            return import_module, ("no_such_module",)
+
+    with (
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor,
+        pytest.raises(ObjectiveError, match=r"^evaluate cannot be loaded in a worker"),
+    ):
+        race_with(executor, Broken())
+
+
+def test_an_instance_that_cannot_be_sent_is_named():
+    race = racer.Race(range(3), [0, threading.Lock()], budget=60)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        workers = workers_for(evaluate, race.configs, race.instances, executor=executor)
+        with pytest.raises(RacerError, match=r"^instance 1 cannot be sent"):
+            drive(race, workers)
+    with ThreadPoolExecutor(1) as executor:
+        workers = workers_for(lambda c, i, s: c, race.configs, race.instances, executor=executor)
+        assert drive(race, workers).best == 0
