@@ -117,13 +117,15 @@ class _Loop:
 
     def _end_of_block(self, cells: Sequence[Cell]) -> None:
         """Raise if all of the first block is the same failure, which the next ones would be."""
-        if self._same and len(self._same) == len(cells):
+        if self._same and 1 < len(self._same) == len(cells):
             raise ObjectiveError(
                 f"evaluate failed in all {len(cells)} evaluations of the first block, always by "
                 f"the same error at the same line, first with {self._same[0][1].message}; nothing "
                 "is recorded of it: mend evaluate and run the same again"
             )
+        one_cell = self._same is not None and len(cells) == 1  # too few to say it of all
         self._tell_held_back()
+        self._same = [] if one_cell else None
 
 
 def _interrupted(contest: Contest, store: Store | None, code: int) -> RaceInterrupted:

@@ -142,7 +142,9 @@ def test_settings_are_keywords():
 
 def test_when_everything_fails_there_is_no_winner():
     def evaluate(config, instance, seed):
-        raise ValueError("cold")
+        if config == 1:
+            raise ValueError("cold")
+        raise ValueError("colder")  # another line: else the race would be stopped
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

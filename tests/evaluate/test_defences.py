@@ -1,0 +1,403 @@
+"""What an objective may try: the race finds it out, and goes on or says why not."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import warnings
+
+import pytest
+from processes import alive, noted, wait_for
+
+import racer
+from racer import Cell, ObjectiveError, SettingError
+from racer.errors import RaceStateError
+from racer.evaluate.workers import InProcess, outcomes_of, workers_for
+from racer.run.drive import drive
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+
+
+# Before anything runs
+
+
+async def coroutine(config, instance, seed):
+    return 0.0
+
+
+async def async_generator(config, instance, seed):
+    yield 0.0
+
+
+def generator(config, instance, seed):
+    yield 0.0
+
+
+class Called:
+    """Not called: a class."""
+
+    def __init__(self, config, instance, seed):
+        raise AssertionError
+
+
+class Coroutine:
+    async def __call__(self, config, instance, seed):
+        return 0.0
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "what"),
+    [
+        (coroutine, "an async function"),
+        (functools.partial(coroutine), "an async function"),
+        (Coroutine(), "an async function"),
+        (async_generator, "an async generator"),
+        (generator, "a generator"),
+        (Called, "the class Called"),
+    ],
+)
+def test_what_never_returns_a_number_is_refused_before_anything_runs(evaluate, what):
+    with pytest.raises(ObjectiveError, match=rf"^evaluate is {what}"):
+        racer.race([1, 2], evaluate, budget=20)
+
+
+@pytest.mark.parametrize("switches", [[1], "-x", [], 0])
+def test_switches_that_are_not_a_mapping_are_refused(switches):
+    with pytest.raises(SettingError, match=r"^switches is a \w+: give a dict"):
+        racer.Command([sys.executable, "{parameters}"], switches=switches)
+
+
+UNLOADABLE = """
+import sys, racer
+sys.path.insert(0, sys.argv[1])
+import only_here
+try:
+    racer.race([1, 2, 3], only_here.evaluate, budget=60, n_jobs=2)
+except racer.ObjectiveError as error:
+    print(error)
+"""
+
+
+def test_an_objective_that_workers_cannot_load_is_found_before_the_race(tmp_path):
+    (tmp_path / "only_here.py").write_text(
+        "import multiprocessing\n"
+        "if multiprocessing.parent_process() is not None:\n"
+        "    raise RuntimeError('not in a worker')\n"
+        "def evaluate(config, instance, seed):\n    raise AssertionError\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", UNLOADABLE, tmp_path],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=100,
+    )
+    assert done.stdout.startswith("evaluate cannot be loaded in a worker (BrokenProcessPool: ")
+    assert "RuntimeError: not in a worker" in done.stdout or "No module named" in done.stdout
+
+
+# The same error everywhere
+
+
+def typo(config, instance, seed):
+    return config["x"] + 1
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_first_block_that_fails_by_one_error_at_one_line_stops_the_race(tmp_path, n_jobs, stored):
+    calls = tmp_path / "calls"
+    calls.mkdir()
+    mended = tmp_path / "mended"
+
+    def evaluate(config, instance, seed):
+        if mended.exists():
+            return config
+        (calls / f"{config}-{seed}").touch()
+        raise ValueError(f"cold at {config} (in the, north:7)")
+
+    settings = {"budget": 100, "seed": 1, "n_jobs": n_jobs}
+    if stored:
+        settings["store"] = tmp_path / "run.db"
+    where = rf"\(in evaluate, {__file__}:{evaluate.__code__.co_firstlineno + 4}\)"
+    with pytest.raises(ObjectiveError, match=rf"in all 4 .*ValueError: cold at \d .*{where}"):
+        racer.race(range(4), evaluate, **settings)
+    assert len(list(calls.iterdir())) == 4
+    if stored:  # once it is mended, the same call goes on
+        mended.touch()
+        result = racer.race(range(4), evaluate, **settings)
+        assert result.failures.empty
+        assert result.best == 0
+
+
+def test_a_run_of_races_is_stopped_too():
+    space = racer.Space({"y": racer.Real(0, 1)})
+    with pytest.raises(ObjectiveError, match=r"first block.*KeyError: 'x' \(in typo, .*:\d+\)"):
+        racer.tune(space, typo, budget=300, seed=1)
+
+
+def test_failures_that_differ_do_not_stop_a_race():
+    def by_type(config, instance, seed):
+        raise (ValueError if config else KeyError)(config)
+
+    def by_line(config, instance, seed):
+        if config:
+            raise ValueError
+        raise ValueError
+
+    def but_one(config, instance, seed):
+        if config == 2:
+            return 1.0
+        raise ValueError
+
+    def later(config, instance, seed):
+        if instance == "late":
+            raise ValueError
+        return float(config)
+
+    def invalid(config, instance, seed):
+        return float("nan")
+
+    for evaluate in (by_type, by_line, but_one, invalid):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = racer.race(range(3), evaluate, budget=30, seed=1)
+        assert (result.best is None) == (evaluate is not but_one)
+        assert result.evaluations > 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = racer.race(range(3), later, ["early", "late"], budget=30, seed=1)
+    assert set(result.failures["block"]) == {1, 3, 5, 7}
+    assert result.best == 0
+
+
+def test_a_program_that_always_fails_is_no_error_of_one_line():
+    command = racer.Command([sys.executable, "-c", "raise SystemExit(3)", "{x}"])
+    with pytest.warns(racer.RacerWarning, match="set aside"):
+        result = racer.race([{"x": 1}, {"x": 2}], command, budget=4, first_test=2)
+    assert result.ended == "all-failed"
+
+
+# Outcomes
+
+
+def test_an_outcome_is_checked_before_it_is_recorded(tmp_path):
+    class Wrong(InProcess):
+        def next(self):
+            cell, outcome = super().next()
+            return cell, outcome._replace(seconds=-1.0)
+
+    recorded = []
+
+    class Store:
+        path = str(tmp_path / "run.db")
+
+        def append(self, cell, outcome):
+            recorded.append(outcome)
+
+    race = racer.Race([1, 2], budget=20)
+    with pytest.raises(RaceStateError, match="seconds=-1"):
+        drive(race, Wrong(lambda config, instance, seed: config), Store())
+    assert recorded == []
+
+
+def test_an_objective_cannot_turn_back_the_clock(monkeypatch, tmp_path):
+    def evaluate(config, instance, seed):
+        monkeypatch.setattr(time, "perf_counter", lambda: -1e9)
+        return config
+
+    result = racer.race([1, 2, 3], evaluate, budget=60, seed=1, store=tmp_path / "run.db")
+    assert 0 <= result.seconds < 60
+    again = racer.resume(tmp_path / "run.db", evaluate)
+    assert again.best == result.best == 1
+
+
+# Timeouts of programs
+
+CODE = "import sys, time; print('so far', flush=True); sys.stderr.write('hm'); time.sleep(60)"
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_program_that_takes_too_long_is_named_with_its_output_so_far(n_jobs):
+    command = racer.Command([sys.executable, "-u", "-c", CODE, "{x}"])
+    cells = [Cell(0, c, {"x": f"a {c}"}, None, 1) for c in range(2)]
+    configs = [cell.config for cell in cells]
+    with workers_for(command, configs, None, timeout=2, n_jobs=n_jobs) as workers:
+        outcomes = [outcome for _, outcome in sorted(outcomes_of(workers, cells))]
+    for c, outcome in enumerate(outcomes):
+        assert outcome.status == "timeout"
+        lines = outcome.message.splitlines()
+        assert lines[0] == "took more than 2 s"
+        assert lines[1].startswith("command: ")
+        assert lines[1].endswith(f" 'a {c}'")
+        assert lines[2:] == ["stdout: so far", "", "stderr: hm"]
+        assert 2.0 <= outcome.seconds < 3.0
+
+
+@LINUX
+def test_a_program_that_takes_too_much_memory_is_named():
+    code = "import time; x = [b'x' * 10**7 for _ in range(60)]; time.sleep(60)"
+    command = racer.Command([sys.executable, "-c", code])
+    with workers_for(command, [{}], None, memory=10**8) as workers:
+        ((_, outcome),) = outcomes_of(workers, [Cell(0, 0, {}, None, 1)])
+    assert outcome.status == "memory"
+    assert "\ncommand: " in outcome.message
+
+
+# Files and processes of the race
+
+
+@LINUX
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_writes_into_all_descriptors_costs_its_own_cell(tmp_path, n_jobs):
+    code = f"""
+    import os, racer
+
+    def evaluate(config, instance, seed):
+        if config == 3:
+            for descriptor in range(3, 100):
+                try:
+                    os.write(descriptor, b"rubbish" * 1000)
+                    os.lseek(descriptor, 0, 0)
+                    os.write(descriptor, b"rubbish" * 1000)
+                except OSError:
+                    pass
+        return config
+
+    if __name__ == "__main__":
+        settings = dict(budget=60, seed=1, n_jobs={n_jobs}, timeout=20)
+        result = racer.race(range(4), evaluate, **settings, store="run.db")
+        print(result.best, sorted(set(result.failures["candidate"])))
+        os.rename("run.db", "kept.db")
+        again = racer.resume("kept.db", evaluate)
+        print(again.best, again.evaluations == result.evaluations)
+    """
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(code), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, script],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["0 [3]", "0 True"]
+
+
+@LINUX
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_watcher_that_is_stopped_goes_on(tmp_path, n_jobs):
+    def evaluate(config, instance, seed):
+        (tmp_path / str(os.getpid())).touch()
+        if config == 1:
+            os.kill(os.getppid(), signal.SIGSTOP)
+            time.sleep(60)
+        return config
+
+    cells = [Cell(0, c, c, None, 1) for c in range(3)]
+    with workers_for(evaluate, range(3), None, timeout=0.5, n_jobs=n_jobs) as workers:
+        outcomes = [outcome for _, outcome in sorted(outcomes_of(workers, cells))]
+    assert [outcome.status for outcome in outcomes] == ["ok", "timeout", "ok"]
+    assert wait_for(lambda: not any(map(alive, noted(tmp_path))), 1)
+
+
+@LINUX
+def test_no_filter_of_warnings_is_left_behind():
+    def evaluate(config, instance, seed):
+        return config
+
+    before = list(warnings.filters)
+    racer.race([1, 2], evaluate, budget=20, timeout=60)
+    command = racer.Command([sys.executable, "-c", "print(1)"])
+    assert command({}, None, 1) == 1.0
+    assert warnings.filters == before
+
+
+def test_a_pool_that_is_closed_while_it_is_fed_says_nothing(monkeypatch, capfd):
+    """A call that waits for its place in the queue of joblib's thread."""
+    from joblib.externals.loky.process_executor import _ExecutorManagerThread as Manager
+
+    add = Manager.add_call_item_to_queue
+
+    def late(self):
+        time.sleep(0.2)
+        add(self)
+
+    def evaluate(config, instance, seed):
+        time.sleep(60 * (config > 0))
+        return config
+
+    with workers_for(evaluate, range(6), None, n_jobs=2) as workers:
+        workers.submit(Cell(0, 0, 0, None, 1))
+        assert workers.next()[1].status == "ok"
+        monkeypatch.setattr(Manager, "add_call_item_to_queue", late)
+        for c in range(1, 4):
+            workers.submit(Cell(0, c, c, None, 1))
+    assert capfd.readouterr() == ("", "")  # and pytest heard of no error in a thread
+
+
+def test_a_pool_that_somebody_else_shuts_down_costs_nothing():
+    from joblib.externals.loky import reusable_executor
+
+    def evaluate(config, instance, seed):
+        time.sleep(0.5 if config else 0.0)
+        return config
+
+    cells = [Cell(0, c, c, None, 1) for c in range(4)]
+    with workers_for(evaluate, range(4), None, n_jobs=2) as workers:
+        outcomes = outcomes_of(workers, cells)
+        found = [next(outcomes)]
+        reusable_executor._executor.shutdown(kill_workers=True)
+        found += outcomes
+    assert {cell.config: outcome.value for cell, outcome in found} == {
+        c: float(c) for c in range(4)
+    }
+
+
+def test_workers_go_on_beside_joblib_of_the_user_s(tmp_path):
+    import joblib
+
+    def watch(event):
+        assert joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(-i) for i in range(3)) == [0, 1, 2]
+
+    result = racer.race(
+        range(3), lambda c, i, s: c, budget=30, first_test=2, n_jobs=2, callbacks=[watch]
+    )
+    assert result.best == 0
+    assert result.failures.empty
+    watch(None)
+
+
+def test_threads_of_joblib_do_not_keep_the_program():
+    code = """
+    import joblib, os, signal, threading, time, racer
+
+    def evaluate(config, instance, seed):
+        time.sleep(60 * config)
+        if not config:
+            os.kill(os.getpid(), signal.SIGINT)
+        return config
+
+    with joblib.parallel_config(backend="threading"):
+        try:
+            racer.race(range(4), evaluate, budget=60, n_jobs=2)
+        except racer.RaceInterrupted as stop:
+            print("interrupted", flush=True)
+    """
+    start = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+    assert (done.returncode, done.stdout) == (0, "interrupted\n")
+    assert time.monotonic() - start < 40
