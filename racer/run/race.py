@@ -11,6 +11,7 @@ from racer.store.setup import continued
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Executor
     from os import PathLike
 
     from racer.deciders.decider import Decider
@@ -31,6 +32,7 @@ def race(
     budget: int | Budget,
     maximize: bool = False,
     n_jobs: int = 1,
+    executor: Executor | None = None,
     seed: int | None = None,
     deterministic: bool = False,
     first_test: int = 5,
@@ -72,6 +74,8 @@ def race(
     n_jobs : int
         1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
         `joblib.parallel_config` names another backend. The result is the same.
+    executor : concurrent.futures.Executor, optional
+        Evaluates instead, and stays open: Dask's, or one of your own. Cells go to it one by one.
     seed : int >= 0, optional
         Repeats the race; None draws one, which the result names.
     deterministic : bool
@@ -143,6 +147,13 @@ def race(
         rules = continued(file, rules, tuned=False)
         contest = Race(candidates, instances, **rules.settings())
         result: RaceResult = start(
-            contest, evaluate, how, file, n_jobs=n_jobs, progress=progress, callbacks=callbacks
+            contest,
+            evaluate,
+            how,
+            file,
+            n_jobs=n_jobs,
+            executor=executor,
+            progress=progress,
+            callbacks=callbacks,
         )
     return result

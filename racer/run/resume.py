@@ -18,6 +18,7 @@ from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Executor
     from os import PathLike
 
     from racer.deciders.decider import Decider
@@ -44,6 +45,7 @@ def resume(
     decider: str | Decider | None = None,
     budget: int | Budget | None = None,
     n_jobs: int = 1,
+    executor: Executor | None = None,
     progress: bool = False,
     callbacks: Sequence[Callback] = (),
 ) -> RaceResult | TuneResult:
@@ -68,7 +70,7 @@ def resume(
         not racer's: the same as then.
     budget : int or Budget, optional
         As large as before, or larger.
-    n_jobs, progress, callbacks
+    n_jobs, executor, progress, callbacks
         As in `racer.race`. Callbacks are told of new blocks, and of the end.
 
     Returns
@@ -131,7 +133,14 @@ def resume(
                 **rules,
             )
         result: RaceResult | TuneResult = start(
-            contest, evaluate, how, file, n_jobs=n_jobs, progress=progress, callbacks=callbacks
+            contest,
+            evaluate,
+            how,
+            file,
+            n_jobs=n_jobs,
+            executor=executor,
+            progress=progress,
+            callbacks=callbacks,
         )
         return result
 

@@ -20,6 +20,7 @@ from racer.store.writer import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Executor
     from contextlib import AbstractContextManager
     from os import PathLike
 
@@ -48,6 +49,7 @@ def start(
     store: Store | None,
     *,
     n_jobs: int,
+    executor: Executor | None,
     progress: bool,
     callbacks: Sequence[Callback],
 ) -> Any:
@@ -61,7 +63,7 @@ def start(
         How a cell is evaluated: retries, timeout, memory.
     store : Store, optional
         Entered.
-    evaluate, n_jobs, progress, callbacks
+    evaluate, n_jobs, executor, progress, callbacks
         As in `racer.race`.
     """
     check_objective(evaluate)
@@ -89,6 +91,7 @@ def start(
         contest.configs,
         (*(description.instances or ()), *description.test_instances),
         n_jobs=n_jobs,
+        executor=executor,
         parameters=description.parameters,
         **how,
     )

@@ -11,6 +11,7 @@ from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from concurrent.futures import Executor
     from os import PathLike
 
     from racer.deciders.decider import Decider
@@ -34,6 +35,7 @@ def tune(
     initial: Sequence[Mapping[str, Any]] = (),
     maximize: bool = False,
     n_jobs: int = 1,
+    executor: Executor | None = None,
     seed: int | None = None,
     deterministic: bool = False,
     first_test: int = 5,
@@ -79,6 +81,8 @@ def tune(
         Larger is better.
     n_jobs : int
         As in `racer.race`; the result is the same.
+    executor : concurrent.futures.Executor, optional
+        As in `racer.race`.
     seed : int >= 0, optional
         Repeats the run; None draws one, which the result names.
     deterministic : bool
@@ -160,6 +164,13 @@ def tune(
             **settings,
         )
         result: TuneResult = start(
-            contest, evaluate, how, file, n_jobs=n_jobs, progress=progress, callbacks=callbacks
+            contest,
+            evaluate,
+            how,
+            file,
+            n_jobs=n_jobs,
+            executor=executor,
+            progress=progress,
+            callbacks=callbacks,
         )
     return result

@@ -1,0 +1,73 @@
+"""An executor of one's own evaluates, with the same result."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+
+import pytest
+
+import racer
+
+
+def evaluate(config, instance, seed):
+    return (config - 2) ** 2 * instance + (seed >> config) % 9
+
+
+def tuned(config, instance, seed):
+    return (config["x"] - 2) ** 2 * instance + seed % 9
+
+
+class Inline(Executor):
+    """An outsider's executor: it answers at once."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.calls += 1
+        future = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+SETTINGS = {"budget": 200, "seed": 1, "decider": "f-race"}
+
+
+def said(result):
+    return result.best_index, result.survivors, result.evaluations, result.table.to_json()
+
+
+@pytest.fixture(name="threads")
+def _threads():
+    with ThreadPoolExecutor(3) as threads:
+        yield threads
+
+
+def test_a_race_a_tuning_and_a_resume_take_an_executor(threads, tmp_path):
+    path = str(tmp_path / "run.db")
+    race = racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS)
+    assert said(racer.race(range(6), evaluate, [1.0, 2.0], executor=threads, **SETTINGS)) == said(
+        race
+    )
+    short = SETTINGS | {"budget": 60}
+    racer.race(range(6), evaluate, [1.0, 2.0], executor=threads, store=path, **short)
+    assert said(racer.resume(path, evaluate, budget=200, executor=threads)) == said(race)
+    space = racer.Space({"x": racer.Real(0, 5)})
+    one, other = (
+        racer.tune(space, tuned, [1.0, 2.0], executor=executor, **SETTINGS)
+        for executor in (None, threads)
+    )
+    assert said(one) == said(other)
+    threads.submit(int).result()  # it stays open
+
+
+def test_an_executor_of_ones_own_is_asked_for_each_cell():
+    inline = Inline()
+    result = racer.race(range(6), evaluate, [1.0, 2.0], executor=inline, **SETTINGS)
+    assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
+    assert inline.calls == result.evaluations + 1  # one finds out whether evaluate arrives
+
+
+def test_what_is_no_executor_is_refused():
+    with pytest.raises(racer.SettingError, match="executor="):
+        racer.race(range(6), evaluate, executor="threads", **SETTINGS)
