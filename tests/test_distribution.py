@@ -1,0 +1,76 @@
+"""The distribution is racer-tuning: `racer` on PyPI is somebody else's."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+OLD = r"racer(?![\w.-])"
+STRAY = re.compile(
+    "|".join(
+        [
+            rf"pip3? install (?:[^\n`#;&|]*[\s'\"])?{OLD}(?!/)",  # pip install -U racer
+            r"(?<![\w.-])racer\\?\[\\?[a-z]+(?:,[a-z]+)*\\?\]",  # racer[plot], also as a pattern
+            rf"\b(?:version|distribution|metadata|requires|files|require)\(\s*['\"]{OLD}",
+            rf"\b(?:Name|Requires|Requires-Dist|Required-by):\s*(?:.*\s)?{OLD}",
+            rf"\bname\s*=\s*['\"]{OLD}['\"]",
+            rf"['\"]?\b{OLD}['\"]?\s*(?:==|>=|<=|~=|!=)\s*\d",  # racer>=0.1
+            rf"pypi\.org/(?:project|simple)/{OLD}",
+        ]
+    )
+)
+
+
+def tracked():
+    """Return the text files that git keeps, except this one."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("this is not a clone")
+    for name in filter(None, listed.stdout.split("\0")):
+        path = ROOT / name
+        if path.is_file() and path != Path(__file__).resolve():
+            content = path.read_bytes()
+            if b"\0" not in content:
+                yield name, content.decode("utf-8")
+
+
+def test_no_file_calls_the_distribution_by_its_old_name():
+    found = [
+        f"{name}:{content.count(chr(10), 0, stray.start()) + 1}: {stray[0]}"
+        for name, content in tracked()
+        for stray in STRAY.finditer(content)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "stray",
+    [
+        *("pip install racer", "pip install -U 'racer[plot]'", 'pip install "racer"'),
+        *("racer[optuna]>=0.1", r"match='racer\[plot\]'", "- racer[test,plot]"),
+        *('version("racer")', "metadata.version( 'racer' )", "Requires: racer", 'name = "racer"'),
+        *("Requires-Dist: racer", "Requires: numpy, racer", "racer>=0.1", "racer == 1.0"),
+        "https://pypi.org/project/racer",
+    ],
+)
+def test_the_old_name_is_recognised(stray):
+    assert STRAY.search(stray)
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        *("pip install racer-tuning", "pip install 'racer-tuning[plot]'", "pip install '.[plot]'"),
+        *('version("racer-tuning")', "import racer", "python -m racer demo", "racer.race(x)[0]"),
+        *("racer-tuning>=0.1", 'name = "racer-tuning"', "pip install -e . && .venv/bin/racer demo"),
+        "https://pypi.org/project/racer-tuning",
+    ],
+)
+def test_the_new_name_and_the_package_are_left_alone(right):
+    assert not STRAY.search(right)
