@@ -2,12 +2,15 @@
 
 import ast
 import graphlib
+import sys
 import tokenize
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent / "racer"
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent / "racer"
 
 # A room may import from rooms before it.
 ORDER = (
@@ -217,5 +220,19 @@ def test_nothing_is_unpickled_and_no_shell_is_used(module):
 
 def test_tests_mirror_the_tree():
     rooms = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "_"}
-    here = {path.name for path in Path(__file__).parent.iterdir() if path.is_dir()}
+    here = {path.name for path in TESTS.iterdir() if path.is_dir()}
     assert rooms - here == set()
+
+
+@pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: path.name)
+def test_tests_import_nothing_from_a_package_tests(path):
+    """Other distributions install a package of that name; `tests/tools` is on the path."""
+    used = set(imports(ast.parse(path.read_text(encoding="utf-8"))))  # refuses relative imports
+    assert "tests" not in {name.split(".")[0] for name in used}
+
+
+def test_worker_processes_find_nothing_in_a_package_tests():
+    """So what they get by name is in `tests/tools`, whatever else is installed."""
+    found = PathFinder.find_spec("tests", sys.path)
+    assert found is not None
+    assert found.origin == str(TESTS / "tools" / "tests.py")

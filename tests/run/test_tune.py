@@ -14,9 +14,9 @@ import subprocess
 import sys
 from dataclasses import fields
 
-import numpy as np
 import pandas as pd
 import pytest
+from objectives import bowl
 from rich.console import Console
 
 import racer
@@ -28,13 +28,8 @@ SPACE = Space({"x": Real(-5, 5), "y": Real(-5, 5)})
 SETTINGS = {"budget": 150, "seed": 1}
 
 
-def evaluate(config, instance, seed):
-    noise = np.random.default_rng([seed, int(1e6 * (config["x"] + 5))]).normal()
-    return config["x"] ** 2 + config["y"] ** 2 + instance + 0.1 * noise
-
-
 def tune(**settings):
-    return racer.tune(SPACE, evaluate, [0.0, 10.0, 20.0], **{**SETTINGS, **settings})
+    return racer.tune(SPACE, bowl, [0.0, 10.0, 20.0], **{**SETTINGS, **settings})
 
 
 def content(result):
@@ -57,7 +52,7 @@ def test_evaluate_gets_a_config_an_instance_and_a_seed():
 
     def noted(config, instance, seed):
         calls.append((config, instance, seed))
-        return evaluate(config, instance, seed)
+        return bowl(config, instance, seed)
 
     result = racer.tune(SPACE, noted, [0.0, 10.0], **SETTINGS, test_instances=[5.0])
     assert len(calls) == 150 + len(result.elites)
@@ -140,7 +135,7 @@ def test_what_cannot_work_is_refused_before_anything_is_evaluated_or_written(
         racer.tune(**given, store=tmp_path / "run.db")
     assert calls == []
     if (tmp_path / "run.db").exists():  # without a race in it, so that it can be used
-        racer.tune(SPACE, evaluate, [1.0], **SETTINGS, store=tmp_path / "run.db")
+        racer.tune(SPACE, bowl, [1.0], **SETTINGS, store=tmp_path / "run.db")
 
 
 def test_callbacks_are_told():
@@ -166,7 +161,7 @@ def test_ctrl_c_gives_what_is_known():
         calls.append(config)
         if len(calls) == 70:
             os.kill(os.getpid(), signal.SIGINT)
-        return evaluate(config, instance, seed)
+        return bowl(config, instance, seed)
 
     with pytest.raises(racer.RaceInterrupted) as caught:
         racer.tune(SPACE, stopping, [0.0], **SETTINGS)

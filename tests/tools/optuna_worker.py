@@ -1,4 +1,4 @@
-"""A process of its own on a storage: `python worker.py KIND URL STUDY [DIE_AT]`.
+"""A process of its own on a storage: `python optuna_worker.py KIND URL STUDY [DIE_AT]`.
 
 It takes part in a study with RacingPruner ("pruner"), or drives races in it ("race"). With DIE_AT
 it kills itself, without a word to the study, in its evaluation of that number.

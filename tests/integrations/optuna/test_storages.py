@@ -7,19 +7,17 @@ import signal
 import subprocess
 import sys
 import uuid
-from pathlib import Path
 
 import optuna
+import optuna_worker
 import pytest
 from optuna.trial import TrialState
+from optuna_worker import Evaluate, InOrder, N, open_storage, race, take_part
 
 from racer.integrations.optuna import RacingPruner, best_trials_by_evidence
 
-from .worker import Evaluate, InOrder, N, open_storage, race, take_part
-
 POSTGRESQL = "RACER_TEST_POSTGRESQL"
 SHARED = ["journal", "sqlite", "postgresql"]
-WORKER = Path(__file__).with_name("worker.py")
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 
@@ -51,7 +49,7 @@ def study_in(storage):
 def started(kind, url, study, *more):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([p for p in sys.path if p])}
     return subprocess.Popen(
-        [sys.executable, str(WORKER), kind, url, study.study_name, *map(str, more)],
+        [sys.executable, optuna_worker.__file__, kind, url, study.study_name, *map(str, more)],
         env=environment,
         stderr=subprocess.PIPE,
         text=True,
