@@ -24,7 +24,6 @@ def loaded_after(code: str) -> set[str]:
         capture_output=True,
         check=True,
         text=True,
-        timeout=60,
     )
     return set(run.stdout.rpartition("loaded:")[2].split())
 

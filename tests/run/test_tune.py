@@ -280,7 +280,6 @@ print(json.dumps([result.configs, result.best_index, result.elites]))
                 env={**os.environ, "PYTHONHASHSEED": seed},
                 capture_output=True,
                 check=True,
-                timeout=60,
             ).stdout
         )
         for seed in ("1", "2")

@@ -315,7 +315,7 @@ def test_threads_share_a_pruner(add):
     together = threading.Barrier(4)
 
     def objective(trial):
-        together.wait(timeout=30)
+        together.wait(timeout=200)
         for step in range(30):
             trial.report(good(seed=trial.number)[step] + (9.0 if trial.number % 2 else 0.0), step)
             if trial.should_prune():

@@ -57,7 +57,7 @@ def started(kind, url, study, *more):
 
 
 def ended(process):
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate()
     return process.returncode, errors
 
 
