@@ -1,13 +1,46 @@
-"""The order of the tests: those that take longest begin first, so that none of them ends last."""
+"""How the tests are run: the longest begin first, and Ctrl-C is never ignored."""
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 HERE = Path(__file__).parent
-LONG = ()
+LONG = (  # files with a test of more than five seconds, or with many that wait
+    "published/test_benavoli2014.py",
+    "experiments/test_benavoli2015.py",
+    "deciders/test_challenge.py",
+    "reliability/test_store_faults.py",
+    "reliability/test_store_killed_driver.py",
+    "reliability/test_store_tune.py",
+    "reliability/test_limits.py",
+    "reliability/test_dying_workers.py",
+    "reliability/test_orphans.py",
+    "reliability/test_command_misbehaves.py",
+    "reliability/test_store_signals.py",
+    "integrations/optuna/test_storages.py",
+    "integrations/optuna/test_study_race.py",
+    "experiments/test_optuna_study.py",
+    "experiments/test_optunahub.py",
+    "experiments/test_tuner.py",
+)
+PLACE = {HERE / name: place for place, name in enumerate(LONG)}
+
+if missing := [str(path) for path in PLACE if not path.exists()]:
+    raise FileNotFoundError(missing)
+
+
+def pytest_configure():
+    """Undo what a shell does to jobs in the background, as some tests send themselves SIGINT."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):
-    place = {HERE / name: i for i, name in enumerate(LONG)}
-    items.sort(key=lambda item: place.get(item.path, len(place)))
+    """Put tests marked as slow first, then the other long ones: no worker ends on one of them."""
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("slow") is None,
+            PLACE.get(item.path, len(PLACE)),
+        )
+    )
