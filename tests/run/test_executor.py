@@ -69,5 +69,5 @@ def test_an_executor_of_ones_own_is_asked_for_each_cell():
 
 
 def test_what_is_no_executor_is_refused():
-    with pytest.raises(racer.SettingError, match="executor="):
+    with pytest.raises(racer.SettingError, match="executor is a str"):
         racer.race(range(6), evaluate, executor="threads", **SETTINGS)
