@@ -3,7 +3,7 @@
 Plain values are plain JSON. What JSON would blur is an object with a single tag, all of which
 begin with "!": {"!tuple": [1, 2]}, {"!float": "nan"}, {"!numpy": ["float32", 0.5]}. What can only
 be told apart, and not rebuilt, is {"!object": ..} or {"!array": ..}. A class is never looked up
-by a name that stands in a file, but for racer's own records of settings.
+by a name that stands in a file, but for racer's own records of settings and a few fixed types.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import functools
 import hashlib
 import json
 import math
+import pathlib
 import re
 import reprlib
 from dataclasses import fields, is_dataclass
@@ -24,11 +25,8 @@ from racer.evaluate.command.command import Command
 from racer.racing.budget import Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-__all__ = ["decode", "dumps", "encode", "is_plain", "qualified_name", "same", "shown"]
-
-# all deciders of racer's own, which are dataclasses
 _RECORDS: Mapping[str, type[Any]] = {
     cls.__name__: cls
     for cls in (Budget, *(getattr(racer.deciders, name) for name in racer.deciders.__all__))
@@ -41,10 +39,18 @@ _SCALARS: Mapping[str, type[np.generic]] = {
     "bool": np.bool_,
     "str": np.str_,
 }
-_SCALAR_NAMES = {cls: name for name, cls in _SCALARS.items()}
+_SCALAR_NAMES = {kind: name for name, kind in _SCALARS.items()}
+_PATHS: Mapping[str, type[pathlib.PurePath]] = {
+    cls.__name__: cls
+    for cls in (
+        *(pathlib.PurePosixPath, pathlib.PureWindowsPath),
+        *(pathlib.PosixPath, pathlib.WindowsPath),
+    )
+}
 _NOT_FINITE = {"nan", "inf", "-inf"}
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 _LONGEST_REPR = 1000
+_LONGEST_SHOWN = 200
 
 
 def encode(value: Any) -> Any:
@@ -55,31 +61,43 @@ def encode(value: Any) -> Any:
         return {"!object": qualified_name(type(value))}
 
 
-def _encode(value: Any) -> Any:  # noqa: PLR0911  (a case per type)
-    kind = type(value)
-    if value is None or kind in (bool, int, str):
-        return value
-    if kind is float:
-        return value if math.isfinite(value) else {"!float": str(value)}
-    if kind is list:
-        return [_encode(item) for item in value]
-    if kind is tuple:
-        return {"!tuple": [_encode(item) for item in value]}
-    if kind in (set, frozenset):
-        return {f"!{kind.__name__}": sorted((_encode(item) for item in value), key=dumps)}
-    if kind is dict:
-        if all(type(name) is str and name[:1] != "!" for name in value):
-            return {name: _encode(item) for name, item in value.items()}
-        return {"!dict": [[_encode(name), _encode(item)] for name, item in value.items()]}
-    if kind in _SCALAR_NAMES:
-        return {"!numpy": [_SCALAR_NAMES[kind], _encode(value.item())]}
-    if kind.__name__ in _RECORDS and kind is _RECORDS[kind.__name__]:
-        return {"!racer": kind.__name__, "fields": _fields(value)}
-    return _described(value)
+def _encode(value: Any) -> Any:
+    encoder: Callable[[Any], Any] = _ENCODERS.get(type(value), _described)
+    return encoder(value)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _float(value: float) -> Any:
+    return value if math.isfinite(value) else {"!float": str(value)}
+
+
+def _items(value: Any) -> list[Any]:
+    return [_encode(item) for item in value]
+
+
+def _set(value: Any) -> dict[str, Any]:
+    return {f"!{type(value).__name__}": sorted(_items(value), key=dumps)}
+
+
+def _dict(value: dict[Any, Any]) -> dict[str, Any]:
+    if all(type(name) is str and name[:1] != "!" for name in value):
+        return {name: _encode(item) for name, item in value.items()}
+    return {"!dict": [[_encode(name), _encode(item)] for name, item in value.items()]}
 
 
 def _fields(value: Any) -> dict[str, Any]:
     return {field.name: _encode(getattr(value, field.name, None)) for field in fields(value)}
+
+
+def _record(value: Any) -> dict[str, Any]:
+    return {"!racer": type(value).__name__, "fields": _fields(value)}
+
+
+def _path(value: pathlib.PurePath) -> dict[str, Any]:
+    return {"!path": [type(value).__name__, str(value)]}
 
 
 def _described(value: Any) -> dict[str, Any]:
@@ -101,6 +119,24 @@ def _described(value: Any) -> dict[str, Any]:
     return {"!object": name, "repr": text}
 
 
+def _numpy(value: np.generic) -> dict[str, Any]:
+    return {"!numpy": [_SCALAR_NAMES[type(value)], _encode(value.item())]}
+
+
+_ENCODERS: Mapping[type, Callable[[Any], Any]] = {
+    **dict.fromkeys((type(None), bool, int, str), _as_it_is),
+    float: _float,
+    list: _items,
+    tuple: lambda value: {"!tuple": _items(value)},
+    set: _set,
+    frozenset: _set,
+    dict: _dict,
+    **dict.fromkeys(_SCALARS.values(), _numpy),
+    **dict.fromkeys(_RECORDS.values(), _record),
+    **dict.fromkeys(_PATHS.values(), _path),
+}
+
+
 def dumps(encoded: Any) -> str:
     """Write what `encode` returned."""
     return json.dumps(encoded, allow_nan=False)
@@ -108,7 +144,21 @@ def dumps(encoded: Any) -> str:
 
 def same(one: Any, other: Any) -> bool:
     """Say whether two encoded values are equal in type as well; the order of keys is no matter."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    texts = [json.dumps(encoded, sort_keys=True) for encoded in (one, other)]
+    if texts[0] != texts[1] and '"!object": "pathlib.' in "".join(texts):
+        texts = [json.dumps(paths_described(item), sort_keys=True) for item in (one, other)]
+    return texts[0] == texts[1]
+
+
+def paths_described(encoded: Any) -> Any:
+    """Return what `encode` of racer 0.1 returned, which did not keep paths but described them."""
+    if isinstance(encoded, list):
+        return [paths_described(item) for item in encoded]
+    if not isinstance(encoded, dict):
+        return encoded
+    if encoded.keys() == {"!path"}:
+        return _described(decode(encoded))
+    return {name: paths_described(item) for name, item in encoded.items()}
 
 
 def is_plain(encoded: Any) -> bool:
@@ -128,47 +178,78 @@ def decode(encoded: Any) -> Any:
     ValueError
         It is described only, or was written by no version known here.
     """
+    try:
+        return _decode(encoded)
+    except (KeyError, TypeError, AttributeError, OverflowError, NotImplementedError) as error:
+        raise ValueError(f"{reprlib.repr(encoded)} cannot be rebuilt ({error!r})") from None
+    except RecursionError:
+        raise ValueError("it cannot be rebuilt, as it is nested too deeply") from None
+
+
+def _decode(encoded: Any) -> Any:
     if isinstance(encoded, list):
-        return [decode(item) for item in encoded]
+        return [_decode(item) for item in encoded]
     if not isinstance(encoded, dict):
         return encoded
     tag = next((name for name in encoded if name[:1] == "!"), None)
     if tag is None:
-        return {name: decode(item) for name, item in encoded.items()}
-    try:
-        return _tagged(tag, encoded[tag], encoded)
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{encoded!r} cannot be rebuilt ({error!r})") from None
+        return {name: _decode(item) for name, item in encoded.items()}
+    content = encoded[tag]
+    if tag == "!racer":
+        settings = {name: _decode(item) for name, item in encoded["fields"].items()}
+        return _RECORDS[content](**settings)
+    if tag == "!float" and content not in _NOT_FINITE:
+        raise ValueError(f"{reprlib.repr(encoded)} cannot be rebuilt")
+    return _DECODERS[tag](content)
+
+
+def _scalar(content: Any) -> np.generic:
+    name, item = content
+    return _SCALARS[name](_decode(item))
+
+
+def _rebuilt_path(content: Any) -> pathlib.PurePath:
+    name, text = content
+    return _PATHS[name](text)
+
+
+_DECODERS: Mapping[str, Callable[[Any], Any]] = {
+    "!float": float,
+    "!tuple": lambda content: tuple(_decode(content)),
+    "!set": lambda content: set(_decode(content)),
+    "!frozenset": lambda content: frozenset(_decode(content)),
+    "!dict": lambda content: {_decode(name): _decode(item) for name, item in content},
+    "!numpy": _scalar,
+    "!path": _rebuilt_path,
+}
 
 
 def shown(encoded: Any) -> str:
     """Return an encoded value as a message shows it."""
+    text = _whole(encoded)
+    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + ".."
+
+
+def shown_apart(*encoded: Any) -> list[str]:
+    """Return encoded values that differ as a message shows them: long ones where they differ."""
+    texts = [_whole(value) for value in encoded]
+    if len(set(texts)) == 1:  # it is a type within that differs
+        texts = [dumps(value) for value in encoded]
+    if all(len(text) <= _LONGEST_SHOWN for text in texts):
+        return texts
+    differ = (
+        index for index, letters in enumerate(zip(*texts, strict=False)) if len({*letters}) > 1
+    )
+    first = max(next(differ, min(map(len, texts))) - _LONGEST_SHOWN // 4, 0)
+    last = first + _LONGEST_SHOWN
+    return [f"{'..' * (first > 0)}{text[first:last]}{'..' * (len(text) > last)}" for text in texts]
+
+
+def _whole(encoded: Any) -> str:
     try:
-        text = repr(decode(encoded))
+        return repr(decode(encoded))
     except ValueError:
-        return reprlib.repr(dumps(encoded))
-    return text if len(text) <= 200 else text[:200] + ".."
-
-
-def _tagged(tag: str, content: Any, encoded: dict[str, Any]) -> Any:  # noqa: PLR0911
-    match tag:
-        case "!float" if content in _NOT_FINITE:
-            return float(content)
-        case "!tuple":
-            return tuple(decode(content))
-        case "!set":
-            return set(decode(content))
-        case "!frozenset":
-            return frozenset(decode(content))
-        case "!dict":
-            return {decode(name): decode(item) for name, item in content}
-        case "!numpy":
-            name, item = content
-            return _SCALARS[name](decode(item))
-        case "!racer":
-            settings = {name: decode(item) for name, item in encoded["fields"].items()}
-            return _RECORDS[content](**settings)
-    raise ValueError(f"{encoded!r} cannot be rebuilt")
+        return dumps(encoded)
 
 
 def qualified_name(item: Any) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from racer.errors import StoreError, warn
 from racer.evaluate.command.command import IDENTITY
 from racer.racing.budget import Budget
 from racer.racing.rules import Rules
-from racer.store.jsonable import decode, encode, qualified_name, same, shown
+from racer.store.jsonable import decode, encode, is_plain, qualified_name, same, shown_apart
+from racer.store.reader import sense_made_of
+from racer.store.schema import Setup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,30 +21,8 @@ if TYPE_CHECKING:
     from racer.racing.contest import Description
     from racer.store.writer import Store
 
-__all__ = [
-    "VERSION",
-    "Setup",
-    "continued",
-    "rebuilt",
-    "recorded_rules",
-    "refuse_differences",
-    "refuse_other_kind",
-    "set_up",
-]
-
 VERSION = version("racer-tuning")
 """Read once: later the process may have lost the right to read what is installed."""
-
-
-_LISTS = (("choices",), ("levels",))  # of a parameter
-
-
-class Setup(NamedTuple):
-    """All that says what is raced, encoded."""
-
-    settings: dict[str, Any]
-    candidates: list[Any]
-    instances: list[Any] | None
 
 
 def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]) -> Setup:
@@ -104,11 +84,18 @@ def rebuilt(path: str, name: str, encoded: Any) -> Any:
     Raises
     ------
     StoreError
-        It was only described.
+        It was only described, or makes no sense.
     """
     try:
         return decode(encoded)
-    except ValueError:
+    except ValueError as error:
+        with sense_made_of(path):
+            plain = is_plain(encoded)
+        if plain:
+            raise StoreError(
+                f"store {path!r}: its {name} cannot be rebuilt ({error}): it is damaged, or was "
+                f"written on another system; pass the same again, racer.resume(.., {name}=..)"
+            ) from None
         raise StoreError(
             f"store {path!r} only describes its {name}, which JSON cannot hold: pass the same "
             f"again, racer.resume(.., {name}=..)"
@@ -169,31 +156,26 @@ def _heed(path: str, name: str, old: Any, new: Any) -> None:
         if not _same_function(str(old), str(new)):
             _warn(path, f"was begun with evaluate={old} and goes on with {new}")
     elif name == "space":
-        place, *values = _where_they_differ(new, old)
-        _refuse(path, name + place, *values)
+        try:
+            place, new, old = _where_they_differ(new, old)
+        except (KeyError, TypeError, StopIteration):  # what is recorded is not a space
+            place = ""
+        _refuse(path, name + place, new, old)
     elif name != "budget" or not _goes_on(decode(new), rebuilt(path, name, old)):
         _refuse(path, name, new, old)
 
 
-def _where_they_differ(new: Any, old: Any, *path: Any) -> tuple[str, Any, Any]:
+def _where_they_differ(new: Any, old: Any, place: str = "") -> tuple[str, Any, Any]:
     """Return the place of the first difference between two spaces, and what stands there."""
-    if path == ("parameters",):  # by their names
-        new, old = ({item["name"]: item for item in items} for items in (new, old))
-    if path == ("forbidden",) or (path[:1] == ("parameters",) and path[2:] in _LISTS):
-        return _what_only_one_has(new, old)
-    if not isinstance(new, dict) or not isinstance(old, dict) or len(path) > 2:
-        return "", new, old
-    if list(new) != list(old):  # another set of parameters; or one of another type
-        return _what_only_one_has(list(new), list(old)) if len(path) == 1 else ("", new, old)
+    if place == "['parameters']":
+        named = [{item["name"]: item for item in items} for items in (new, old)]
+        if list(named[0]) != list(named[1]):
+            return place, list(named[0]), list(named[1])
+        new, old = named
+    if not isinstance(new, dict) or not isinstance(old, dict) or list(new) != list(old):
+        return place, new, old
     name = next(name for name in new if not same(new[name], old[name]))
-    place, *values = _where_they_differ(new[name], old[name], *path, name)
-    return f"[{name!r}]{place}", *values
-
-
-def _what_only_one_has(new: list[Any], old: list[Any]) -> tuple[str, Any, Any]:
-    """Return of two lists what stands in one only; all, where they differ in their order."""
-    here, there = ([v for v in one if v not in other] for one, other in ((new, old), (old, new)))
-    return (" (only in one)", here, there) if here or there else ("", new, old)
+    return _where_they_differ(new[name], old[name], f"{place}[{name!r}]")
 
 
 def _goes_on(new: Budget | list[Budget], old: Budget | list[Budget]) -> bool:
@@ -221,7 +203,7 @@ def _refuse(path: str, name: str, new: Any, old: Any) -> None:
     if name == "budget":
         last = "the last of them, or " if isinstance(old, list) else ""
         room = f" ({last}a larger one is allowed)"
+    here, there = shown_apart(new, old)
     raise StoreError(
-        f"{name} is {shown(new)}, but the race in {path!r} has {shown(old)}{room}: give that, "
-        "or another store"
+        f"{name} is {here}, but the race in {path!r} has {there}{room}: give that, or another store"
     )

@@ -7,7 +7,7 @@ import json
 import math
 from dataclasses import dataclass
 from datetime import date
-from pathlib import PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 import numpy as np
 import pytest
@@ -16,7 +16,17 @@ from hypothesis import strategies as st
 
 import racer
 import racer.deciders
-from racer.store.jsonable import decode, dumps, encode, is_plain, qualified_name, same
+from racer.store.jsonable import (
+    decode,
+    dumps,
+    encode,
+    is_plain,
+    paths_described,
+    qualified_name,
+    same,
+    shown,
+    shown_apart,
+)
 
 scalars = (
     st.none()
@@ -26,6 +36,7 @@ scalars = (
     | st.text(st.characters())
     | st.sampled_from([np.float64(0.1), np.float32(0.1), np.int8(-3), np.uint64(2**64 - 1)])
     | st.sampled_from([np.bool_(True), np.str_("a"), np.float16(np.inf), "\udcff", "!tuple"])
+    | st.sampled_from([Path("a/b"), PurePosixPath("/x \udcff"), PureWindowsPath("c:/d")])
 )
 values = st.recursive(
     scalars,
@@ -80,6 +91,9 @@ def test_plain_values_are_rebuilt_exactly(value):
         (b"a", b"b"),
         ("x" * 2000, "x" * 2001),
         (PurePosixPath("a"), "a"),
+        (PurePosixPath("a"), PureWindowsPath("a")),
+        (Path("a"), PurePath("a")),
+        (Path("a"), Path("b")),
     ],
 )
 def test_what_differs_in_type_or_value_is_told_apart(one, other):
@@ -140,6 +154,12 @@ def test_a_list_that_contains_itself_is_described():
         '{"!eval": "1"}',
         '{"!set": [[1]]}',
         '{"!dict": [1]}',
+        '{"!numpy": ["int8", 1000]}',
+        '{"!float": []}',
+        '{"!path": ["Path", "a"]}',
+        '{"!path": ["PosixPath", 3]}',
+        '{"!racer": "FRace", "fields": []}',
+        "[" * 900 + '{"!set": []}' + "]" * 900,
     ],
 )
 def test_nothing_is_built_by_a_name_that_racer_does_not_know(text):
@@ -161,3 +181,40 @@ def test_names():
     assert qualified_name(Opaque()) == f"{__name__}.Opaque"
     assert qualified_name(functools.partial(test_names, 1)).startswith("functools.partial(")
     assert qualified_name(len) == "builtins.len"
+
+
+def test_paths_are_the_same_as_those_that_an_earlier_racer_described():
+    value = [Path("a/b"), {"file": PurePosixPath("c")}, 3]
+    earlier = [
+        {"!object": qualified_name(Path("a")).replace("_local.", ""), "repr": repr(Path("a/b"))},
+        {"file": {"!object": qualified_name(PurePosixPath("c")), "repr": "PurePosixPath('c')"}},
+        3,
+    ]
+    assert paths_described(encode(value)) == earlier
+    assert same(encode(value), earlier)
+    assert same(earlier, encode(value))
+    assert not same(encode([Path("a/c"), *value[1:]]), earlier)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ((Path("data") / ("x" * 300) / "1"), (Path("data") / ("x" * 300) / "2")),
+        (("a" * 150, "b" * 400), ("a" * 150, "b" * 401)),
+        ([*range(400), {"a": "x"}], [*range(400), {"a": "y"}]),
+        (np.zeros(2000), np.ones(2000)),
+        (("k", np.arange(900)), ("k", np.arange(901))),
+        (b"x" * 2000, b"x" * 1999 + b"y"),
+        ("x" * 500, "x" * 501),
+    ],
+)
+def test_two_values_that_differ_are_not_shown_alike(one, other):
+    texts = shown_apart(encode(one), encode(other))
+    assert texts[0] != texts[1]
+    assert max(map(len, texts)) <= 204
+
+
+def test_short_values_are_shown_whole():
+    assert shown_apart(encode(("a", 1)), encode(["a", 1])) == ["('a', 1)", "['a', 1]"]
+    assert shown(encode(Path("a"))) == repr(Path("a"))
+    assert len(shown(encode("x" * 999))) == 202

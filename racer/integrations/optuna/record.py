@@ -21,7 +21,7 @@ from racer.evaluate.outcome import Outcome
 from racer.integrations.optuna.finish import report_mean
 from racer.integrations.optuna.values import MEAN_STEP, is_maximized, mean, usable
 from racer.seeding import check_seed
-from racer.store.jsonable import dumps, encode, same, shown
+from racer.store.jsonable import dumps, encode, paths_described, same, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -71,7 +71,7 @@ class StudyRecord:
             seed = recorded["seed"]
         self.seed = check_seed(seed)
         encoded = {name: encode(value) for name, value in settings.items()}
-        told = dumps([encode(instance) for instance in instances])
+        told = dumps([paths_described(encode(instance)) for instance in instances])
         encoded["instances"] = [self.n_blocks, zlib.crc32(told.encode())]
         encoded["seed"] = self.seed
         for name, value in encoded.items():
