@@ -13,6 +13,7 @@ from racer.evaluate.workers import workers_for
 from racer.racing.events import check_callbacks
 from racer.run.drive import drive
 from racer.run.signals import exit_with_code, tell
+from racer.store.reader import sense_made_of
 from racer.store.recorder import Recorder
 from racer.store.replay import begin_or_replay
 from racer.store.setup import refuse_differences, set_up
@@ -85,7 +86,8 @@ def start(
             refuse_differences(store.path, store.reader.setup(), given)
             recorder.expect(store.reader, given)
         contest.watch(recorder)
-    contest.ask()  # a tuner samples its first candidates now
+    with sense_made_of(store.path) if store and store.holds_a_race else nullcontext():
+        contest.ask()  # a tuner samples its first candidates now
     workers = workers_for(
         evaluate,
         contest.configs,

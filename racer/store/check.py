@@ -11,10 +11,12 @@ from racer.racing.race import Race
 from racer.racing.rules import Rules
 from racer.space.space import Space
 from racer.space.stored import not_kept
-from racer.store.jsonable import decode
-from racer.store.reader import has_log, open_to_read
+from racer.store.jsonable import is_plain
+from racer.store.log import damage_to_log, has_log
+from racer.store.reader import explained, open_to_read, sense_made_of
 from racer.store.recorder import Recorder
 from racer.store.replay import replay
+from racer.store.setup import rebuilt
 from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
@@ -23,9 +25,8 @@ if TYPE_CHECKING:
     from racer.racing.contest import Contest
     from racer.racing.result import RaceResult
     from racer.store.reader import Reader
+    from racer.store.schema import Setup
     from racer.tuner.result import TuneResult
-
-__all__ = ["Report", "check_store"]
 
 
 @dataclass
@@ -48,7 +49,8 @@ class Report:
     blocks, evaluations, seconds
         What has been raced: complete blocks, outcomes, the sum of their seconds.
     result : RaceResult, TuneResult or None
-        Of the race or run as recorded, whose configurations are numbers; None if it cannot be replayed.
+        Of the race or run as recorded; configurations that are only described are numbers. None
+        if it cannot be replayed.
     ended : str or None
         Why the race ended; None if it can go on.
     resume : str
@@ -92,7 +94,8 @@ def _look(path: str | PathLike[str]) -> Report:
     with open_to_read(str(path)) as reader:
         for look in (_tables, _contents, _outcomes, _verdicts):
             try:
-                look(reader, report)
+                with sense_made_of(reader.path):
+                    look(reader, report)
             except StoreError as error:
                 report.problems.append(str(error))
                 break
@@ -100,14 +103,17 @@ def _look(path: str | PathLike[str]) -> Report:
 
 
 def _tables(reader: Reader, report: Report) -> None:
+    with explained(reader.path):
+        warning = damage_to_log(reader.path)
+    if warning:
+        report.notes.append(warning)
     reader.check_schema()
-    found = [row[0] for row in reader.rows("PRAGMA integrity_check(10)")]
-    report.problems += [f"SQLite: {line}" for line in found if line != "ok"]
+    reader.check_pages("integrity_check(10)")
 
 
 def _contents(reader: Reader, report: Report) -> None:
     setup = reader.setup()
-    report.settings = {name: _seen(value) for name, value in setup.settings.items()}
+    report.settings = {name: _seen(reader, name, value) for name, value in setup.settings.items()}
     report.candidates = len(setup.candidates)
     report.instances = None if setup.instances is None else len(setup.instances)
     report.resume = reader.how_to_resume()
@@ -126,12 +132,14 @@ def _outcomes(reader: Reader, report: Report) -> None:
 
 def _verdicts(reader: Reader, report: Report) -> None:
     """Replay the race or run, its configurations and instances replaced by their numbers."""
+    setup = reader.setup()
     written = report.settings.get("space")
-    names = [*(field.name for field in fields(Rules)), "initial", "elites", "instance_order"]
-    settings = {name: report.settings[name] for name in names if name in report.settings}
-    for name, what in (("decider", "not one of racer's own"), ("repair", "not in the file")):
-        held = settings.get(name) if name == "decider" else (written or {}).get(name)
-        if isinstance(held, dict) or held is True:
+    for name, described in (
+        ("decider", not is_plain(setup.settings["decider"])),
+        ("repair", isinstance(written, dict) and bool(written.get("repair"))),
+    ):
+        if described:
+            what = "not one of racer's own" if name == "decider" else "not in the file"
             report.notes.append(f"its {name} is {what}: verdicts were not replayed")
             return
     missing = not_kept(written)
@@ -140,20 +148,9 @@ def _verdicts(reader: Reader, report: Report) -> None:
         return
     recorder = Recorder(_forget)
     try:
-        recorder.expect(reader, reader.setup())
-        instances = None if report.instances is None else range(report.instances)
-        contest: Contest
-        if written is None:
-            contest = Race(range(report.candidates), instances, **settings, callbacks=[recorder])
-        else:
-            tests = range(len(report.settings["test_instances"])) or None
-            contest = Tuner(
-                Space.from_json(written),
-                instances,
-                test_instances=tests,
-                **settings,
-                callbacks=[recorder],
-            )
+        contest = _made(reader, report, setup)
+        recorder.expect(reader, setup)
+        contest.watch(recorder)
         replay(contest, reader, recorder)
     except StoreError:
         raise
@@ -166,12 +163,27 @@ def _verdicts(reader: Reader, report: Report) -> None:
     report.candidates = len(contest.configs)
 
 
+def _made(reader: Reader, report: Report, setup: Setup) -> Contest:
+    """Return the contest that the settings make; what is only described has a number instead."""
+    written = report.settings.get("space")
+    names = [*(field.name for field in fields(Rules)), "initial", "elites", "instance_order"]
+    settings = {name: report.settings[name] for name in names if name in report.settings}
+    instances = None if setup.instances is None else _values(reader, "instances", setup.instances)
+    if written is None:
+        return Race(_values(reader, "candidates", setup.candidates), instances, **settings)
+    tests = _values(reader, "test_instances", setup.settings["test_instances"]) or None
+    return Tuner(Space.from_json(written), instances, test_instances=tests, **settings)
+
+
+def _values(reader: Reader, name: str, encoded: list[Any]) -> list[Any]:
+    """Return candidates or instances as they were given, or their numbers."""
+    return rebuilt(reader.path, name, encoded) if is_plain(encoded) else list(range(len(encoded)))
+
+
 def _forget(verdict: object) -> None:
     """Record nothing: a check does not write."""
 
 
-def _seen(encoded: Any) -> Any:
-    try:
-        return decode(encoded)
-    except ValueError:
-        return encoded
+def _seen(reader: Reader, name: str, encoded: Any) -> Any:
+    """Return a setting as it was given, what JSON cannot hold as it is described."""
+    return rebuilt(reader.path, name, encoded) if is_plain(encoded) else encoded

@@ -3,68 +3,70 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import sqlite3
 import struct
 from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from racer._checks import is_real, is_whole
 from racer.errors import StoreError
 from racer.space.stored import not_kept
 from racer.store.jsonable import is_plain
+from racer.store.log import damage_to_log, has_log
 from racer.store.schema import (
     APPLICATION_ID,
     SCHEMA,
-    TABLES,
+    CandidateRow,
+    Ending,
     OutcomeRow,
+    Setup,
+    VerdictRow,
     checksum,
+    columns,
+    columns_of,
+    conclusion_checksum,
     digest,
+    query,
 )
-from racer.store.setup import Setup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "CandidateRow",
-    "Ending",
-    "Reader",
-    "VerdictRow",
-    "connect",
-    "explained",
-    "has_log",
-    "look_at",
-    "open_to_read",
-    "refuse_directory",
-    "settings_digest",
-]
-
-_PATIENCE = 30.0  # seconds to wait for a viewer that holds the file
+PATIENCE = 30.0  # seconds to wait for a viewer that holds the file
 
 
 def connect(path: str, mode: str) -> sqlite3.Connection:
     """Open a file; `mode` is "ro", "rw", "rwc" (may create it), or "immutable"."""
     how = "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}"
-    return sqlite3.connect(
+    connection = sqlite3.connect(
         f"{Path(path).absolute().as_uri()}?{how}",
         uri=True,
         isolation_level=None,
-        timeout=_PATIENCE,
+        timeout=PATIENCE,
     )
+    connection.create_function("conclusion_checksum", -1, conclusion_checksum)
+    return connection
 
 
 _WHAT_TO_DO = {
     "SQLITE_FULL": "make room, then go on where it stopped: what was recorded is safe",
-    "SQLITE_IOERR": "the disk, or a limit on file sizes, failed it: what was recorded is safe",
+    "SQLITE_IOERR": "the disk, or a limit on file sizes, failed it: what was recorded was left as "
+    "it is; go on once that is mended",
     "SQLITE_READONLY": "it can be read, but not written: make file and directory writable",
     "SQLITE_PERM": "make file and directory readable and writable",
     "SQLITE_CANTOPEN": "it cannot be opened: see that file and directory can be read and written",
     "SQLITE_BUSY": "another program holds it: close that one",
     "SQLITE_LOCKED": "another program holds it: close that one",
     "SQLITE_NOTADB": "this is not a store, or its beginning is damaged; it was left as it is",
-    "SQLITE_CORRUPT": "it is damaged, and was left as it is: put a copy in its place",
+    # what cannot be read is this to SQLite, too
+    "SQLITE_CORRUPT": "it is damaged, or the disk failed to read it, and was left as it is: if the "
+    "system's log knows of no read error, put a copy in its place",
+    "SQLITE_CONSTRAINT": "another process has recorded it: let one alone race on a store",
     "SQLITE_TOOBIG": "it does not fit into a store",
 }
 
@@ -82,28 +84,44 @@ def explained(path: str) -> Iterator[None]:
         raise StoreError(
             f"store {path!r}: {error}: see that file and directory can be read and written"
         ) from error
+    except UnicodeError as error:
+        raise damaged(path, f"its text cannot be read ({error})") from error
+    except MemoryError as error:
+        raise StoreError(
+            f"store {path!r}: there is not enough memory to read it, or a size in it is damaged; "
+            "it was left as it is"
+        ) from error
 
 
-class VerdictRow(NamedTuple):
-    """What was decided after a block."""
-
-    block: int
-    best: int | None
-    dropped: str  # JSON
-
-
-class Ending(NamedTuple):
-    """How a race ended."""
-
-    ended: str
-    dropped: str  # JSON
+def damaged(path: str, what: str) -> StoreError:
+    """Return the error for damage that SQLite does not see."""
+    return StoreError(
+        f"store {path!r}: {what}: it is damaged, or was changed by hand, and was left as it is: "
+        "put a copy in its place"
+    )
 
 
-class CandidateRow(NamedTuple):
-    """A configuration that a tuner sampled."""
+@contextmanager
+def sense_made_of(path: str) -> Iterator[None]:
+    """Turn what is raised where recorded values make no sense into a StoreError."""
+    try:
+        yield
+    except RecursionError as error:
+        raise damaged(path, "what is recorded is nested too deeply") from error
+    except MemoryError as error:
+        raise StoreError(
+            f"store {path!r}: there is not enough memory for what its settings ask for, if they "
+            "are not damaged; it was left as it is"
+        ) from error
+    except (OverflowError, UnicodeError) as error:
+        raise damaged(path, f"what is recorded makes no sense ({error})") from error
 
-    candidate: int
-    value: str  # JSON
+
+_ERROR_CODE = re.compile(r"error code=(\d+)")
+_SETTINGS = {
+    *("racer", "evaluate", "decider", "budget", "seed", "maximize", "deterministic"),
+    *("first_test", "each_test", "retries", "timeout", "memory"),
+}
 
 
 class Reader:
@@ -112,6 +130,11 @@ class Reader:
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
+
+    @property
+    def version(self) -> int:
+        """The schema that it is written in."""
+        return int(self.rows("PRAGMA user_version")[0][0])
 
     def setup(self) -> Setup:
         """Return settings, candidates and instances.
@@ -138,18 +161,26 @@ class Reader:
                 [json.loads(text) for _, text in texts["candidates"]],
                 [json.loads(text) for _, text in texts["instances"]] or None,
             )
-        except (TypeError, ValueError, AttributeError, UnicodeError) as error:
+        except (TypeError, ValueError, AttributeError, RecursionError) as error:
             self.damaged(f"settings, candidates or instances cannot be read ({error})")
+        needed = _SETTINGS | ({"test_instances"} if "space" in settings else set())
+        if missing := needed - settings.keys():
+            self.damaged(f"its settings lack {', '.join(sorted(missing))}")
+        retries, timeout, memory = (
+            setup.settings[name] for name in ("retries", "timeout", "memory")
+        )
+        if not (
+            (is_whole(retries) and retries >= 0)
+            and (timeout is None or (is_real(timeout) and 0 < timeout < math.inf))
+            and (memory is None or (is_whole(memory) and memory > 0))
+        ):
+            self.damaged("its retries, timeout and memory make no sense")
         return setup
 
     def outcomes(self) -> Iterator[OutcomeRow]:
-        """Yield the outcomes in order of block and candidate, each checked."""
-        query = (
-            "SELECT block, candidate, attempt, status, value, seconds, worker, message, checksum "
-            "FROM outcomes ORDER BY block, candidate"
-        )
+        """Yield the outcomes in order of block and candidate, each checked; held-out ones last."""
         with explained(self.path):
-            for *row, written in self.connection.execute(query):
+            for *row, written in self.connection.execute(query("outcomes", self.version)):
                 try:
                     sound = checksum(tuple(row)) == written
                 except (struct.error, TypeError, ValueError):
@@ -162,42 +193,55 @@ class Reader:
                 yield OutcomeRow(*row)
 
     def verdicts(self) -> Iterator[VerdictRow]:
-        """Yield the verdicts in order of block."""
-        with explained(self.path):
-            query = "SELECT block, best, dropped FROM verdicts ORDER BY block"
-            yield from map(VerdictRow._make, self.connection.execute(query))
+        """Return the verdicts in order of block, each checked."""
+        return iter([VerdictRow(*row) for row in self._concluded("verdicts")])
 
     def sampled(self) -> Iterator[CandidateRow]:
-        """Yield the configurations that a tuner has sampled, in order."""
-        with explained(self.path):
-            query = "SELECT candidate, value FROM candidates ORDER BY candidate"
-            yield from map(CandidateRow._make, self.connection.execute(query))
+        """Return the configurations that a tuner has sampled, in order."""
+        rows = self.rows("SELECT candidate, value FROM candidates ORDER BY candidate")
+        return map(CandidateRow._make, rows)
 
     def ending(self) -> Ending | None:
         """Return how the race ended, None if it has not."""
-        rows = self.rows("SELECT ended, dropped FROM ending")
+        rows = self._concluded("ending")
         if len(rows) > 1:
             self.damaged("it has more than one ending")
         return Ending._make(rows[0]) if rows else None
 
+    def _concluded(self, table: str) -> list[list[Any]]:
+        rows = []
+        for *row, written in self.rows(query(table, self.version)):
+            if conclusion_checksum(*row) != written:
+                what = f"verdict on block {row[0]}" if table == "verdicts" else "ending"
+                self.damaged(f"its {what} does not match its checksum")
+            rows.append(row)
+        return rows
+
     def check_schema(self) -> None:
-        """Raise StoreError unless the tables are those of this version, and are whole."""
-        found = self.rows("SELECT type, name, sql FROM sqlite_master")
-        tables = {name: sql for kind, name, sql in found if kind == "table"}
-        if any(tables.get(name) != sql.strip() for name, sql in TABLES.items()):
-            self.damaged("its tables are not those of a store")
+        """Raise StoreError unless the tables are those of its version, and are whole."""
+        found = self.rows("SELECT type, name, rootpage FROM sqlite_master")
+        tables = {name for kind, name, page in found if kind == "table" and page}
+        with explained(self.path):
+            for table, expected in columns_of(self.version).items():
+                if table not in tables or columns(self.connection, table) != expected:
+                    self.damaged(f"its table {table!r} is not that of a store")
         if any(kind == "trigger" for kind, _, _ in found):
             self.damaged("it has triggers, which no store has")
-        verdict = self.rows("PRAGMA quick_check(1)")[0][0]
-        if verdict != "ok":
-            self.damaged(str(verdict))
+        self.check_pages("quick_check(1)")
 
-    def damaged(self, what: str) -> None:
+    def check_pages(self, check: str) -> None:
+        """Raise StoreError if SQLite's own check of the file finds something."""
+        found = [str(row[0]) for row in self.rows(f"PRAGMA {check}")]
+        if found == ["ok"]:
+            return
+        code = _ERROR_CODE.search(found[0])
+        if code is not None and int(code[1]) & 0xFF == sqlite3.SQLITE_IOERR:
+            raise StoreError(f"store {self.path!r}: {found[0]}: {_WHAT_TO_DO['SQLITE_IOERR']}")
+        self.damaged("; ".join(found))
+
+    def damaged(self, what: str) -> NoReturn:
         """Raise StoreError: damage that SQLite does not see."""
-        raise StoreError(
-            f"store {self.path!r}: {what}: it is damaged, or was changed by hand, and was left as "
-            "it is: put a copy in its place"
-        )
+        raise damaged(self.path, what)
 
     def rows(self, query: str) -> list[Any]:
         """Return the rows of a query."""
@@ -255,7 +299,11 @@ def look_at(path: str) -> bool:
     """
     refuse_directory(path)
     with explained(path):
-        if not os.path.lexists(path) or not Path(path).stat().st_size:
+        try:
+            empty = not Path(path).stat().st_size
+        except FileNotFoundError:
+            empty = True
+        if empty:
             if has_log(path):
                 raise StoreError(
                     f"store {path!r}: it is empty or gone, but its log {path + '-wal'!r} is there: "
@@ -311,12 +359,6 @@ def _reading(path: str) -> sqlite3.Connection:
     return connect(path, "ro" if has_log(path) else "immutable")
 
 
-def has_log(path: str) -> bool:
-    """Say whether there is something in the write-ahead log: a race runs, or was killed."""
-    log = Path(f"{path}-wal")
-    return log.exists() and log.stat().st_size > 0
-
-
 @contextmanager
 def open_to_read(path: str) -> Iterator[Reader]:
     """Open the store at `path`; it is not locked, and not written to.
@@ -327,6 +369,8 @@ def open_to_read(path: str) -> Iterator[Reader]:
         No such file, or nothing that this version can read.
     """
     if not look_at(path):
+        with explained(path):
+            damage_to_log(path)
         raise no_race_in(path)
     with explained(path), closing(_reading(path)) as connection:
         connection.execute("BEGIN")  # one view of it, whatever is written meanwhile

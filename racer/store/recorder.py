@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from racer.errors import StoreError
 from racer.racing.events import BlockCompleted, CandidatesAdded, RaceEnded
 from racer.store.jsonable import decode, dumps, encode, same
-from racer.store.reader import CandidateRow, Ending, VerdictRow
+from racer.store.schema import CandidateRow, Ending, VerdictRow
 from racer.store.setup import VERSION
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _agree(recorded: str, now: str) -> bool:
     try:
         pairs = zip(json.loads(recorded), json.loads(now), strict=True)
         return all(_same_drop(one, other) for one, other in pairs)
-    except (TypeError, ValueError, KeyError, AttributeError):
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError):
         return False
 
 

@@ -13,13 +13,14 @@ from racer.evaluate.outcome import Outcome
 from racer.racing.events import Ended
 from racer.racing.race import Race
 from racer.store.jsonable import same
+from racer.store.reader import sense_made_of
 
 if TYPE_CHECKING:
+    from racer.evaluate.cell import Cell
     from racer.racing.contest import Contest
     from racer.store.reader import Reader
     from racer.store.recorder import Recorder
-    from racer.store.schema import OutcomeRow
-    from racer.store.setup import Setup
+    from racer.store.schema import OutcomeRow, Setup
     from racer.store.writer import Store
 
 __all__ = ["begin_or_replay", "replay"]
@@ -57,7 +58,7 @@ def replay(contest: Contest, reader: Reader, recorder: Recorder) -> None:
         A verdict comes out otherwise than recorded, or the record does not make sense.
     """
     recorder.replaying = True
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), sense_made_of(reader.path):
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
         if isinstance(contest, Race):
             _tell_by_block(contest, reader)
@@ -83,17 +84,20 @@ def _tell_all(contest: Contest, reader: Reader) -> None:
     missing = False
     while not missing and (cells := contest.ask()):
         for cell in cells:
-            row = known.pop((cell.held_out, cell.block, cell.candidate), None)
+            row = known.pop(_place(cell), None)
             missing = missing or row is None
             if row is not None:
-                contest.tell(cell, _outcome(row))
+                try:
+                    contest.tell(cell, _outcome(row))
+                except RaceStateError as error:
+                    reader.damaged(f"an outcome on block {row.block} makes no sense ({error})")
     if known:
         _, block, candidate = next(iter(known))
         reader.damaged(f"candidate {candidate} on block {block} is recorded, but not asked for")
 
 
-def _place(row: OutcomeRow) -> tuple[bool, int, int]:
-    return row.block < 0, row.block if row.block >= 0 else -1 - row.block, row.candidate
+def _place(item: OutcomeRow | Cell) -> tuple[bool, int, int]:
+    return bool(item.held_out), item.block, item.candidate
 
 
 def _tell(race: Race, rows: list[OutcomeRow]) -> None:

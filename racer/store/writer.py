@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import ExitStack, suppress
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,18 +13,28 @@ from filelock import FileLock, Timeout
 
 from racer.errors import SettingError, StoreError, warn
 from racer.store.jsonable import dumps
+from racer.store.log import damage_to_log
 from racer.store.reader import (
-    CandidateRow,
-    Ending,
+    PATIENCE,
     Reader,
-    VerdictRow,
     connect,
     explained,
     look_at,
     refuse_directory,
     settings_digest,
 )
-from racer.store.schema import APPLICATION_ID, SCHEMA, TABLES, OutcomeRow, checksum
+from racer.store.schema import (
+    APPLICATION_ID,
+    SCHEMA,
+    TABLES,
+    CandidateRow,
+    Ending,
+    OutcomeRow,
+    VerdictRow,
+    checksum,
+    conclusion_checksum,
+    migration,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,23 +43,23 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
     from racer.evaluate.outcome import Cell, Outcome
-    from racer.store.setup import Setup
+    from racer.store.schema import Setup
 
-__all__ = ["Store"]
-
-_ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD: dict[type, str] = {
-    VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?)",
-    Ending: "INSERT INTO ending VALUES (?, ?)",
-    CandidateRow: "INSERT INTO candidates VALUES (?, ?)",
+    VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?, ?)",
+    Ending: "INSERT INTO ending VALUES (?, ?, ?)",
 }
+_ADD_CANDIDATE = "INSERT INTO candidates VALUES (?, ?)"
+_IN_THE_LOG = 1.0  # seconds of evaluation, after which the log is copied into the file
 
 
 class Store:
     """The one writer of a store: a context manager that holds its lock.
 
     An outcome is on disk when `append` returns (WAL, `synchronous=FULL`). A verdict is written
-    with the outcome that comes next: until then it can be worked out again.
+    with the outcome that comes next: until then it can be worked out again. A store of an earlier
+    schema becomes one of the present schema in the first transaction that writes to it.
 
     Parameters
     ----------
@@ -60,7 +71,8 @@ class Store:
     SettingError
         No path.
     StoreError
-        On entering: another process has the lock, or the file cannot be used.
+        On entering: another process has the lock, or the file cannot be used. On writing: the
+        file, its log or its lock is no longer where it was.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -73,13 +85,27 @@ class Store:
         self._exit = ExitStack()
         self._connection: sqlite3.Connection | None = None
         self._unwritten: list[tuple[str, tuple[Any, ...]]] = []
+        self._schema = SCHEMA
+        self._seconds = 0.0  # of evaluation that stand only in the log
+        self._database, self._log, self._lock_file = (
+            Path(f"{self._file}{end}") for end in ("", "-wal", ".lock")
+        )
+        self._lock_place: tuple[int, int] | None = None
+        self._places: dict[Path, tuple[int, int]] = {}  # as last seen
 
     def __enter__(self) -> Self:
+        self._refuse_places()
+        look_at(self._file)  # what is no store gets no lock beside it
         with self._exit:
             self._lock()
+            with explained(self.path):
+                warning = damage_to_log(self._file)
             if look_at(self._file):
                 self._open("rw")
                 self.reader.check_schema()
+                self._schema = self.reader.version
+            if warning:
+                warn(warning)
             self._exit = self._exit.pop_all()
         return self
 
@@ -92,7 +118,7 @@ class Store:
         self._exit.close()
         self._connection = None
 
-    def _lock(self) -> None:
+    def _refuse_places(self) -> None:
         refuse_directory(self._file)
         folder = Path(self._file).parent
         with explained(self.path):
@@ -101,7 +127,9 @@ class Store:
             raise StoreError(
                 f"store {self.path!r}: there is no directory {str(folder)!r}; give the path of a file"
             )
-        lock = FileLock(f"{self._file}.lock", timeout=0)
+
+    def _lock(self) -> None:
+        lock = FileLock(str(self._lock_file), timeout=0)
         with explained(self.path):
             try:
                 lock.acquire()
@@ -111,6 +139,8 @@ class Store:
                     "and holds its .lock; wait until that one has ended, or give another store"
                 ) from None
         self._exit.callback(self._let_go, lock)
+        with explained(self.path):
+            self._lock_place = _place(self._lock_file)
 
     def _let_go(self, lock: BaseFileLock) -> None:
         """Release the lock: if that fails the race is no less recorded, and its result stands."""
@@ -120,8 +150,8 @@ class Store:
             lock.release()  # nothing, if it has been
         except OSError as error:
             warn(
-                f"store {self.path!r}: its lock cannot be released ({error}), and goes with this "
-                "process",
+                f"store {self.path!r}: its lock cannot be released ({error}), and is held until "
+                "this process ends",
             )
 
     def _open(self, mode: str) -> None:
@@ -131,6 +161,7 @@ class Store:
             (journal,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA legacy_alter_table = ON")  # views are left as they are
         if journal != "wal":
             raise StoreError(
                 f"store {self.path!r}: SQLite cannot keep a write-ahead log there (a network file "
@@ -176,34 +207,110 @@ class Store:
             outcome.seconds,
             outcome.worker,
             outcome.message,
+            int(cell.held_out),
         )
-        self._write([*self._unwritten, (_ADD_OUTCOME, (*row, checksum(row)))])
+        self._seconds += outcome.seconds
+        due = self._seconds >= _IN_THE_LOG
+        statements = [*self._unwritten, (_ADD_OUTCOME, (*row, checksum(row)))]
+        self._write(statements, look=due or bool(self._unwritten))
         self._unwritten.clear()
+        if due:
+            self._empty_log()
 
     def conclude(self, row: VerdictRow | Ending | CandidateRow) -> None:
         """Record what was concluded; it is written by the next `append` or `flush`."""
-        self._unwritten.append((_ADD[type(row)], row))
+        if isinstance(row, CandidateRow):
+            self._unwritten.append((_ADD_CANDIDATE, row))
+        else:
+            self._unwritten.append((_ADD[type(row)], (*row, conclusion_checksum(*row))))
 
     def flush(self) -> None:
         """Write what has not been written."""
         self._write(self._unwritten)
         self._unwritten.clear()
 
-    def _write(self, statements: Sequence[tuple[str, tuple[Any, ...]]]) -> None:
-        """Execute statements in one transaction."""
+    def _empty_log(self) -> None:
+        """Copy the log into the file, unless somebody reads: what stands in both is safer."""
         connection = self.reader.connection
+        with explained(self.path):
+            connection.execute("PRAGMA busy_timeout = 0")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            connection.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
+        self._seconds = 0.0
+
+    def _write(
+        self, statements: Sequence[tuple[str, tuple[Any, ...]]], *, look: bool = True
+    ) -> None:
+        """Execute statements in one transaction; `look` whether the files are where they were."""
+        connection = self._connection or self.reader.connection
         if not statements:
             return
+        if self._schema != SCHEMA:
+            statements = [*((s, ()) for s in migration(self._schema)), *statements]
         with explained(self.path):
             try:
                 connection.execute("BEGIN IMMEDIATE")
+                if look:
+                    self._stop_if_unlocked()
                 for statement, values in statements:
                     connection.execute(statement, values)
                 connection.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.Error):  # the first error is the one to tell
                     connection.rollback()
+                self._stop_if_moved()
+                self._stop_if_unlocked()
                 raise
+        self._schema = SCHEMA
+        if look:
+            self._stop_if_moved()
+
+    def _stop_if_unlocked(self) -> None:
+        if _place(self._lock_file) != self._lock_place:
+            raise StoreError(
+                f"store {self.path!r}: its lock {str(self._lock_file)!r} was removed or replaced, so "
+                "that another process may write to it as well, and this one has stopped: what it "
+                f"recorded is in the store; go on with {self.reader.how_to_resume()}"
+            )
+
+    def _stop_if_moved(self) -> None:
+        """Save what is recorded if the file or its log is no longer where it was.
+
+        Once they are apart, neither what is there now nor what was there holds all of it.
+        """
+        with explained(self.path):
+            now = {path: _place(path) for path in (self._database, self._log)}
+        moved = [str(path) for path, place in self._places.items() if now[path] != place]
+        self._places = {path: place for path, place in now.items() if place is not None}
+        if not moved:
+            return
+        with suppress(StoreError):
+            self._empty_log()  # which must not be taken for that of another file
+        saved = next(
+            name
+            for name in (f"{self._file}.saved{number or ''}" for number in count())
+            if not os.path.lexists(name)
+        )
+        try:
+            self.reader.connection.execute("VACUUM INTO ?", (saved,))
+        except sqlite3.Error as error:
+            told = f"what was recorded is in that file only, of which no copy can be made ({error})"
+        else:
+            resume = Reader(saved, self.reader.connection).how_to_resume()
+            told = f"a copy of all that was recorded is {saved!r}; go on with {resume}"
+        raise StoreError(
+            f"store {self.path!r}: {moved[0]!r} was moved, deleted or replaced while this race wrote "
+            f"to it: {told}"
+        )
+
+
+def _place(path: Path) -> tuple[int, int] | None:
+    """Return the device and number of a file, None if there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _rows(table: str, values: Sequence[Any]) -> list[tuple[str, tuple[Any, ...]]]:

@@ -15,6 +15,7 @@ import pytest
 import racer
 from racer.deciders import BayesianFriedman, FRace, SequentialHalving, TRace, Verdict
 from racer.store.check import check_store
+from racer.store.schema import VerdictRow, conclusion_checksum
 from racer.store.writer import Store
 
 CHANGES = [
@@ -103,22 +104,31 @@ def test_another_version_of_racer_is_named(recorded, stores):
     assert stores.content(result) == recorded.content
 
 
-def test_a_verdict_that_comes_out_otherwise_names_the_block_and_the_versions(recorded, stores):
-    with closing(sqlite3.connect(recorded.path)) as connection:
-        connection.execute("UPDATE verdicts SET best = 3 WHERE block = 7")
+def rewrite(path, row):
+    """Change a verdict, and its checksum with it."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(
+            "REPLACE INTO verdicts VALUES (?, ?, ?, ?)", (*row, conclusion_checksum(*row))
+        )
         connection.commit()
+
+
+def test_a_verdict_that_comes_out_otherwise_names_the_block_and_the_versions(recorded, stores):
+    (dropped,) = (row[2] for row in stores.rows(recorded.path, "verdicts") if row[0] == 7)
+    rewrite(recorded.path, VerdictRow(7, 3, dropped))
     with pytest.raises(racer.StoreError, match=r"block 7 .*best=3.*now.*Begun by racer"):
         racer.resume(recorded.path, stores.evaluate)
 
 
 def test_probabilities_may_differ_in_their_last_digits(recorded, stores):
-    with closing(sqlite3.connect(recorded.path)) as connection:
-        rows = connection.execute("SELECT block, dropped FROM verdicts WHERE dropped != '[]'")
-        for block, dropped in rows.fetchall():
+    changed = 0
+    for block, best, dropped, _ in stores.rows(recorded.path, "verdicts"):
+        if dropped != "[]":
             text = re.sub(r'("probability": 0\.\d{9})\d*', r"\1", dropped)
             assert text != dropped
-            connection.execute("UPDATE verdicts SET dropped = ? WHERE block = ?", (text, block))
-        connection.commit()
+            rewrite(recorded.path, VerdictRow(block, best, text))
+            changed += 1
+    assert changed
     assert stores.content(racer.resume(recorded.path, stores.evaluate)) == recorded.content
 
 
@@ -213,3 +223,38 @@ def test_there_must_be_a_race_to_resume(tmp_path, stores):
         assert not path.exists() or not path.stat().st_size
         path.touch()  # an empty file is no race either
     assert racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path).evaluations
+
+
+def test_paths_are_kept_as_values(tmp_path, stores):
+    folder = tmp_path / "instances"
+    pool, instances = (
+        [{"x": x, "file": Path("solver") / str(x)} for x in range(3)],
+        [folder / "a", folder / "b"],
+    )
+
+    def evaluate(config, instance, seed):
+        assert isinstance(instance, Path)
+        assert isinstance(config["file"], Path)
+        return config["x"] + seed % 5
+
+    settings = {"budget": 40, "seed": 1}
+    plain = racer.race(pool, evaluate, instances, **settings)
+    path = tmp_path / "run.db"
+    racer.race(pool, evaluate, instances, **{**settings, "budget": 20}, store=path)
+    resumed = racer.resume(path, evaluate, budget=40)  # nothing has to be given again
+    assert stores.content(resumed) == stores.content(plain)
+    with pytest.raises(racer.StoreError, match=r"instance 1 is PosixPath\('.*c'\).*has PosixPath"):
+        racer.race(pool, evaluate, [folder / "a", folder / "c"], **settings, store=path)
+
+
+def test_long_values_that_differ_are_shown_where_they_do(tmp_path):
+    def evaluate(config, instance, seed):
+        return config
+
+    instances = [("x" * 300, {"number": n}) for n in range(2)]
+    path = tmp_path / "run.db"
+    racer.race([1, 2], evaluate, instances, budget=20, seed=1, store=path)
+    with pytest.raises(racer.StoreError, match=r"instance 1 is .*number': 7.*number': 1"):
+        racer.race(
+            [1, 2], evaluate, [instances[0], ("x" * 300, {"number": 7})], budget=20, store=path
+        )

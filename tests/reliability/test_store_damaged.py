@@ -12,6 +12,7 @@ import pytest
 
 import racer
 from racer.store.check import check_store
+from racer.store.reader import settings_digest
 from racer.store.schema import SCHEMA
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -158,7 +159,7 @@ def test_a_newer_store_is_refused_with_its_version_and_the_way_out(recorded, sto
         "UPDATE verdicts SET best = 3 WHERE block = 6",
         "UPDATE verdicts SET dropped = 'x' WHERE block = 6",
         "UPDATE ending SET ended = 'all-equal'",
-        "INSERT INTO ending VALUES ('budget', '[]')",
+        "INSERT INTO ending SELECT * FROM ending",
         "UPDATE settings SET value = '8' WHERE name = 'seed'",
         "UPDATE settings SET value = '{' WHERE name = 'decider'",
         "UPDATE settings SET value = x'ff' WHERE name = 'decider'",
@@ -196,3 +197,116 @@ def test_stores_of_schema_1_open_for_ever(tmp_path, stores):
     assert result.config(2) == {"x": 2}
     more = racer.resume(path, stores.evaluate, budget=60)
     assert more.evaluations > 40
+
+
+def damaged_settings(path, changes):
+    """Change settings, or rows of other tables, and their checksum with them."""
+    with closing(sqlite3.connect(path)) as connection:
+        for statement, *values in changes:
+            connection.execute(statement, values)
+        texts = dict(connection.execute("SELECT name, value FROM settings"))
+        del texts["checksum"]
+        parts = [
+            connection.execute(f"SELECT {table[:-1]}, value FROM {table} ORDER BY 1").fetchall()
+            for table in ("candidates", "instances")
+        ]
+        written = settings_digest(texts, *parts)
+        connection.execute("UPDATE settings SET value = ? WHERE name = 'checksum'", (written,))
+        connection.commit()
+
+
+SET = "UPDATE settings SET value = ? WHERE name = ?"
+DEEP = "[" * 100_000 + "]" * 100_000
+DRAWS = '{"!racer": "BayesianFriedman", "fields": {"draws": 1000000000000}}'
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [(SET, '{"!numpy": ["int8", 1000]}', "seed")],
+        [(SET, DEEP, "decider")],
+        [(SET, "[" * 900 + "]" * 900, "decider")],
+        [(SET, DRAWS, "decider"), ("DELETE FROM ending",), ("DELETE FROM verdicts",)],
+        [(SET, '{"!racer": "FRace", "fields": []}', "decider")],
+        [(SET, '{"!racer": "FRace", "fields": {"alpha": 7}}', "decider")],
+        [(SET, '{"!float": []}', "budget")],
+        [(SET, '"much"', "budget")],
+        [(SET, '"x"', "retries")],
+        [(SET, "-1", "timeout")],
+        [(SET, "true", "memory")],
+        [(SET, "[]", "first_test")],
+        [("INSERT INTO settings VALUES ('space', '{}')",)],
+        [("INSERT INTO settings VALUES ('space', '3')",)],
+        [("DELETE FROM settings WHERE name = 'decider'",)],
+        [("DELETE FROM settings WHERE name = 'racer'",)],
+        [('UPDATE candidates SET value = \'{"!numpy": ["int8", 1000]}\' WHERE candidate = 1',)],
+        [("UPDATE candidates SET value = '{\"x\": 0}' WHERE candidate = 1",)],
+        [("UPDATE instances SET value = '{\"!tuple\": 3}' WHERE instance = 1",)],
+        [('UPDATE instances SET value = \'{"!path": ["Path", 3]}\' WHERE instance = 1',)],
+    ],
+    ids=lambda changes: " ".join(part[-30:] for part in changes[0]),
+)
+def test_settings_that_make_no_sense_are_refused_by_all(recorded, stores, changes):
+    """With the right checksum: written by a program that was wrong, or by somebody."""
+    damaged_settings(recorded.path, changes)
+    before = Path(recorded.path).read_bytes()
+    assert check_store(recorded.path).problems
+    with pytest.raises(racer.RacerError):
+        racer.resume(recorded.path, stores.evaluate)
+    with pytest.raises(racer.StoreError):
+        racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=recorded.path)
+    assert Path(recorded.path).read_bytes() == before
+
+
+def test_text_that_is_not_utf8_in_the_schema(recorded, stores):
+    path = Path(recorded.path)
+    whole = path.read_bytes()
+    begins = whole.find(b"CREATE TABLE")
+    refused = 0
+    for place in range(begins - 60, 4096, 61):
+        damaged = bytearray(whole)
+        damaged[place] = 0xF5
+        path.write_bytes(damaged)
+        try:
+            found = bool(check_store(path).problems)
+        except racer.StoreError as error:
+            found = True
+            assert str(path) in str(error)  # noqa: PT017
+        assert try_to_resume(path, stores, recorded) is found
+        refused += found
+    assert refused > 10
+
+
+@pytest.mark.parametrize("dropped", ["[" * 100_000, '[{"probability": 1' + "0" * 400 + "}]", "[3]"])
+def test_verdicts_that_make_no_sense(tmp_path, stores, dropped):
+    """Those of schema 1 have no checksum."""
+    path = tmp_path / "old.db"
+    shutil.copyfile(DATA / "store_schema1.db", path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE verdicts SET dropped = ? WHERE block = 6", (dropped,))
+        connection.commit()
+    with pytest.raises(racer.StoreError, match="its verdict at block 6 comes out otherwise"):
+        racer.resume(path, stores.evaluate)
+    assert check_store(path).problems
+
+
+def test_what_is_refused_gets_no_lock_beside_it(tmp_path, stores):
+    path = tmp_path / "other.db"
+    for content in (b"name,cost\n1,2\n", b"SQLite format 3\0" + b"\1" * 5000):
+        path.write_bytes(content)
+        with pytest.raises(racer.StoreError):
+            racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path)
+        assert [file.name for file in tmp_path.iterdir()] == ["other.db"]
+
+
+def test_other_words_in_a_table_are_no_damage(recorded, stores):
+    """Comments, a view and an index of somebody's are not what makes a store."""
+    with closing(sqlite3.connect(recorded.path)) as connection:
+        connection.executescript(
+            "CREATE VIEW failures AS SELECT * FROM outcomes WHERE status != 'ok';"
+            "CREATE INDEX by_status ON outcomes (status);"
+            "PRAGMA writable_schema = ON;"
+            "UPDATE sqlite_master SET sql = replace(sql, 'from 0', 'from nought');"
+        )
+    assert check_store(recorded.path).problems == []
+    assert stores.content(racer.resume(recorded.path, stores.evaluate)) == recorded.content

@@ -206,3 +206,32 @@ def test_the_driver_dies_at_every_file_operation_and_again(folder, faults, store
     for number in range(1, count + 1):
         path = folder / f"{number}.db"
         resume_and_compare(path, known(path, stores), stores, plain)
+
+
+def test_a_read_error_is_not_called_damage_nor_an_empty_place(folder, faults):
+    whole, number, came = folder / "whole.db", 0, True
+    racer.race(POOL, evaluate, **SETTINGS, store=whole)
+    content = whole.read_bytes()
+    path = folder / "run.db"
+    refused = 0
+    while came:
+        number += 1
+        for look in (lambda: racer.resume(path, evaluate), lambda: check_store(path)):
+            for file in folder.glob("run.db*"):
+                file.unlink()
+            path.write_bytes(content)
+            said = ""
+            with faults.at(number):
+                try:
+                    report = look()
+                    said = "".join(getattr(report, "problems", []))
+                except racer.StoreError as error:
+                    said = str(error)
+                came = len(faults.done) >= number
+            refused += bool(said)
+            assert "changed by hand" not in said
+            assert "this is not a store" not in said
+            if "put a copy in its place" in said:
+                assert "or the disk failed to read it" in said
+            assert "begins one" not in said or faults.done[number - 1] == "os.lstat"
+    assert refused > 40

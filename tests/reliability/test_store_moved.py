@@ -1,0 +1,155 @@
+"""A store that is moved, deleted or replaced while it is written, and a lock that is taken away."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import racer
+from racer.store.check import check_store
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="open files stay where they are")
+
+POOL, SETTINGS = [0, 1, 2], {"budget": 30, "seed": 1}
+CALL = 8
+
+
+def objective(meanwhile):
+    """Return an objective in whose call no. 8 something happens."""
+    calls = []
+
+    def evaluate(config, instance, seed):
+        calls.append(config)
+        if len(calls) == CALL:
+            meanwhile()
+        return config + seed % 7
+
+    return evaluate
+
+
+def moved(path):
+    path.rename(path.with_name("other.db"))
+
+
+def deleted(path):
+    path.unlink()
+
+
+def replaced(path):
+    new = path.with_name("new.db")
+    racer.race(["a", "b"], lambda config, instance, seed: len(config), budget=10, store=new)
+    new.rename(path)
+
+
+def all_of_it_deleted(path):
+    for file in path.parent.glob("run.db*"):
+        file.unlink()
+
+
+def log_deleted(path):
+    path.with_name("run.db-wal").unlink()
+
+
+HOW = [moved, deleted, replaced, all_of_it_deleted, log_deleted]
+
+
+@pytest.mark.parametrize("how", HOW, ids=lambda how: how.__name__)
+def test_it_is_noticed_when_the_block_is_complete_and_what_was_recorded_is_saved(
+    tmp_path, stores, how
+):
+    path = tmp_path / "run.db"
+    plain = racer.race(POOL, objective(list), **SETTINGS)
+    with pytest.raises(racer.StoreError) as caught:
+        racer.race(POOL, objective(lambda: how(path)), **SETTINGS, store=path)
+    assert f"store {str(path)!r}: " in str(caught.value)
+    saved = Path(re.search(r"racer\.resume\('([^']*)', evaluate\)", str(caught.value))[1])
+    assert saved.name == "run.db.saved"
+    known = set(stores.rows(saved))
+    assert CALL - 1 <= len(known) <= CALL + 2
+    assert check_store(saved).problems == []
+    assert stores.content(racer.resume(saved, objective(list))) == stores.content(plain)
+    assert known <= set(stores.rows(saved))
+    if how is replaced:  # the other race is whole
+        assert check_store(path).problems == []
+        assert len(stores.rows(path)) == 10
+        assert check_store(path).candidates == 2
+
+
+def test_what_was_moved_and_its_place_can_both_be_used(tmp_path, stores):
+    path = tmp_path / "run.db"
+    with pytest.raises(racer.StoreError, match="was moved, deleted or replaced"):
+        racer.race(POOL, objective(lambda: moved(path)), **SETTINGS, store=path)
+    plain = racer.race(POOL, objective(list), **SETTINGS)
+    assert CALL <= len(stores.rows(tmp_path / "other.db")) <= CALL + 2
+    for name in ("other.db", "run.db"):
+        again = racer.race(POOL, objective(list), **SETTINGS, store=tmp_path / name)
+        assert stores.content(again) == stores.content(plain)
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_without_its_lock_a_writer_stops(tmp_path, stores, replace):
+    """Else a second one could begin beside it."""
+    path = tmp_path / "run.db"
+    lock = path.with_name("run.db.lock")
+    results = []
+
+    def meanwhile():
+        lock.unlink()
+        if replace:
+            results.append(racer.race(POOL, objective(list), **SETTINGS, store=path))
+
+    with pytest.raises(
+        racer.StoreError, match=r"its lock .* was removed .*go on with racer\.resume"
+    ):
+        racer.race(POOL, objective(meanwhile), **SETTINGS, store=path)
+    plain = racer.race(POOL, objective(list), **SETTINGS)
+    if replace:
+        assert len(stores.rows(path)) == plain.evaluations
+    else:  # said when the block is complete
+        assert CALL - 1 <= len(stores.rows(path)) <= CALL + 1
+    results.append(racer.race(POOL, objective(list), **SETTINGS, store=path))
+    assert all(stores.content(result) == stores.content(plain) for result in results)
+    assert check_store(path).problems == []
+
+
+def test_a_saved_copy_that_is_there_is_not_overwritten(tmp_path):
+    path, first = tmp_path / "run.db", tmp_path / "run.db.saved"
+    first.write_text("mine")
+    with pytest.raises(racer.StoreError, match=r"run\.db\.saved1'"):
+        racer.race(POOL, objective(lambda: deleted(path)), **SETTINGS, store=path)
+    assert first.read_text() == "mine"
+
+
+def test_where_there_is_no_room_for_a_copy_it_says_so(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+
+    def meanwhile():
+        folder.rename(tmp_path / "elsewhere")
+
+    with pytest.raises(
+        racer.StoreError, match=r"was moved, .* in that file only, of which no copy"
+    ):
+        racer.race(POOL, objective(meanwhile), **SETTINGS, store=folder / "run.db")
+    shutil.copytree(tmp_path / "elsewhere", tmp_path / "copy")
+    assert check_store(tmp_path / "copy" / "run.db").evaluations >= CALL - 1
+
+
+def test_of_slow_evaluations_it_is_noticed_at_once(tmp_path, stores):
+    path = tmp_path / "run.db"
+
+    def evaluate(config, instance, seed):
+        if config == 1:
+            path.rename(tmp_path / "other.db")
+            time.sleep(1)
+        assert config < 2
+        return config
+
+    with pytest.raises(racer.StoreError, match="was moved"):
+        racer.race(POOL, evaluate, **SETTINGS, store=path)
+    assert len(stores.rows(tmp_path / "other.db")) == 2

@@ -1,0 +1,125 @@
+"""Stores of each schema, cut off half way: how they were made, and what they must end as.
+
+Run with the code whose stores are to be kept:  python tests/tools/old_stores.py tests/data
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import sys
+import warnings
+from contextlib import closing, suppress
+from pathlib import Path
+
+import numpy as np
+
+import racer
+
+
+def evaluate(config, instance, seed):
+    """Return noise around a number, or raise: a function of its arguments alone."""
+    rng = np.random.default_rng([seed, config["n"], len(instance), int(1e6 * config.get("x", 3))])
+    if rng.random() < 0.1:
+        raise ValueError("no luck")
+    return config["n"] + config.get("x", 3.0) + rng.normal()
+
+
+def race(function=evaluate, **more):
+    pool = [{"n": n, "x": x} for n in range(3) for x in (0.25, 0.5)]
+    return racer.race(pool, function, ["i", ("j", 1)], budget=90, seed=5, decider="f-race", **more)
+
+
+def tune(function=evaluate, **more):
+    space = racer.Space(
+        {
+            "k": racer.Categorical(["a", "b"]),
+            "x": racer.Real(0, 1),
+            "n": racer.Integer(0, 9),
+        },
+        conditions={"x": {"k": "a"}},
+    )
+    return racer.tune(
+        space,
+        function,
+        ["i", ("j", 1)],
+        budget=150,
+        seed=5,
+        decider="f-race",
+        initial=[{"k": "b", "n": 3}],
+        test_instances=["t", "uu"],
+        **more,
+    )
+
+
+# name: what is run, and in which of its calls of `evaluate` it gets Ctrl-C
+STORES = {"race": (race, 43), "tune": (tune, 77), "tests": (tune, 153)}
+
+
+def rounded(dropped):
+    """Return a list of drops with six digits of each probability: the last differ by machine."""
+    drops = json.loads(dropped)
+    for drop in drops:
+        if isinstance(drop["probability"], float):
+            drop["probability"] = round(drop["probability"], 6)
+    return drops
+
+
+def content(result, path):
+    """Return what a result and its store say, but for measured seconds, as JSON holds it."""
+    with closing(sqlite3.connect(path)) as connection:
+        (schema,) = connection.execute("PRAGMA user_version").fetchone()
+        block = "block" if schema == 1 else "iif(held_out, -1 - block, block)"
+        outcomes = connection.execute(
+            f"SELECT {block}, candidate, status, value FROM outcomes ORDER BY 1, 2"
+        ).fetchall()
+        verdicts = connection.execute("SELECT block, best, dropped FROM verdicts ORDER BY 1")
+        kept = {
+            "configs": list(result.configs),
+            "best": result.best_index,
+            "ended": result.ended,
+            "evaluations": result.evaluations,
+            "outcomes": [" ".join(map(repr, row)) for row in outcomes],
+            "verdicts": [f"{block} {best} {rounded(dropped)}" for block, best, dropped in verdicts],
+        }
+    return json.loads(json.dumps(kept))
+
+
+def cut_off(run, at, path):
+    """Run on a new store, and stop it in the given call of `evaluate`."""
+    calls = 0
+
+    def stopping(config, instance, seed):
+        nonlocal calls
+        calls += 1
+        if calls == at:
+            os.kill(os.getpid(), signal.SIGINT)
+        return evaluate(config, instance, seed)
+
+    stopping.__module__, stopping.__qualname__ = "old_stores", "evaluate"
+    with suppress(racer.RaceInterrupted):
+        run(stopping, store=path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("VACUUM")
+        (schema,) = connection.execute("PRAGMA user_version").fetchone()
+    return schema
+
+
+def main(folder):
+    for name, (run, at) in STORES.items():
+        path = Path(folder) / "new.db"
+        schema = cut_off(run, at, path)
+        path.rename(Path(folder) / f"schema{schema}_{name}.db")
+        whole = content(run(store=path), path)
+        path.unlink()
+        Path(f"{path}.lock").unlink()
+        expected = Path(folder) / f"store_{name}.json"
+        expected.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", racer.RacerWarning)
+        main(sys.argv[1])
