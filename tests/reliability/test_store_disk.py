@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import racer
-from racer.run import reading
-from racer.run import store as store_module
+from racer.store import reader as reading
+from racer.store import writer as store_module
 from racer.store.check import check_store
 
 resource = pytest.importorskip("resource")

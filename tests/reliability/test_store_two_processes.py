@@ -130,8 +130,12 @@ def test_a_fork_that_outlives_the_holder_does_not_hold_the_lock(tmp_path, stores
     script = f"""
 import os, sys, time, racer
 def evaluate(config, instance, seed):
+    read, write = os.pipe()
     if os.fork() == 0:
+        os.write(write, b".")  # it runs, and has let go of what a fork has to let go of
         time.sleep(60)
+        os._exit(0)
+    os.read(read, 1)
     print("forked", flush=True)
     os._exit(5)
 sys.stdout.flush()
