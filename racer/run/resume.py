@@ -11,7 +11,7 @@ from racer.racing.race import Race
 from racer.run.start import start
 from racer.space.space import Space
 from racer.space.stored import not_kept
-from racer.store.reader import no_race_in
+from racer.store.reader import no_race_in, sense_made_of
 from racer.store.setup import rebuilt, recorded_rules
 from racer.store.writer import Store
 from racer.tuner.tuner import Tuner
@@ -118,20 +118,21 @@ def resume(
             _refuse_others(file.path, "race", space=space, test_instances=test_instances)
         rules = recorded_rules(file, decider, budget)
         contest: Contest
-        if not is_tuned:
-            if candidates is None:
-                candidates = rebuilt(file.path, "candidates", recorded.candidates)
-            contest = Race(candidates, instances, **rules)
-        else:
-            contest = Tuner(
-                _space(file.path, kept("space")) if space is None else space,
-                instances,
-                test_instances=(kept("test_instances") or None)
-                if test_instances is None
-                else test_instances,
-                **{name: kept(name) for name in ("initial", "elites", "instance_order")},
-                **rules,
-            )
+        with sense_made_of(file.path):
+            if not is_tuned:
+                if candidates is None:
+                    candidates = rebuilt(file.path, "candidates", recorded.candidates)
+                contest = Race(candidates, instances, **rules)
+            else:
+                contest = Tuner(
+                    _space(file.path, kept("space")) if space is None else space,
+                    instances,
+                    test_instances=(kept("test_instances") or None)
+                    if test_instances is None
+                    else test_instances,
+                    **{name: kept(name) for name in ("initial", "elites", "instance_order")},
+                    **rules,
+                )
         result: RaceResult | TuneResult = start(
             contest,
             evaluate,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from racer.racing.events import Callback, Elimination
     from racer.store.reader import Reader
-    from racer.store.setup import Setup
+    from racer.store.schema import Setup
     from racer.tuner.events import RaceCompleted
 
     Event = BlockCompleted | RaceEnded | CandidatesAdded | RaceCompleted

@@ -16,7 +16,7 @@ from racer.store.jsonable import same
 from racer.store.reader import sense_made_of
 
 if TYPE_CHECKING:
-    from racer.evaluate.cell import Cell
+    from racer.evaluate.outcome import Cell
     from racer.racing.contest import Contest
     from racer.store.reader import Reader
     from racer.store.recorder import Recorder

@@ -199,7 +199,7 @@ class Store:
     def append(self, cell: Cell, outcome: Outcome) -> None:
         """Record what came of a cell; when this returns it is on disk."""
         row = OutcomeRow(
-            -1 - cell.block if cell.held_out else cell.block,
+            cell.block,
             cell.candidate,
             outcome.attempt,
             outcome.status,
