@@ -128,7 +128,13 @@ def end_group(process: subprocess.Popen[str]) -> None:
 
 
 def killed_and_resumed(
-    folder: Path, jobs: int, rng: random.Random, budget: int, most: int, timeout: float
+    folder: Path,
+    jobs: int,
+    rng: random.Random,
+    budget: int,
+    most: int,
+    timeout: float,
+    patience: float,
 ) -> tuple[int, list[str]]:
     """Run one race, killed again and again; return how often, and what went wrong."""
     seed = rng.randrange(2**31)
@@ -147,8 +153,8 @@ def killed_and_resumed(
             process.kill()
             kills += 1
             process.wait()
-            if left := outliving(store, 1.0):
-                wrong.append(f"{store}: {left} processes outlived the driver by a second")
+            if left := outliving(store, patience):
+                wrong.append(f"{store}: {left} processes outlived the driver by {patience:g} s")
             end_group(process)
             now = outcomes(store)
             if known - now:
@@ -171,6 +177,7 @@ def killed_and_resumed(
 @click.option("--kills", type=int, default=30, show_default=True, help="Of a race, at most.")
 @click.option("--budget", type=int, default=150, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--patience", type=float, default=1.0, help="Seconds that what it left may live.")
 @click.option("--milliseconds", type=float, default=4.0, hidden=True)
 @click.option("--timeout", type=float, default=0.0, hidden=True)
 @click.option("--one", help="Run a single race on this store, and print its result.")
@@ -182,6 +189,7 @@ def main(
     kills: int,
     budget: int,
     seed: int,
+    patience: float,
     milliseconds: float,
     timeout: float,
     one: str | None,
@@ -199,7 +207,7 @@ def main(
         while done < races if races else time.monotonic() < until:
             n = list(tally)[done % len(tally)]
             limit = 60.0 * (done // len(tally) % 2)
-            count, faults = killed_and_resumed(Path(folder), n, rng, budget, kills, limit)
+            count, faults = killed_and_resumed(Path(folder), n, rng, budget, kills, limit, patience)
             wrong += faults
             for place, more in enumerate((1, count > 0, count, not faults)):
                 tally[n][place] += more

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -12,6 +13,7 @@ import pytest
 from old_stores import content, evaluate
 
 import racer
+from racer.store import writer
 from racer.store.check import check_store
 from racer.store.schema import SCHEMA
 
@@ -49,3 +51,88 @@ def test_it_is_resumed_to_the_result_of_an_uninterrupted_run(store):
     assert content(result, path) == expected
     assert schema_of(path) == SCHEMA
     assert check_store(path).problems == []
+
+
+@pytest.mark.filterwarnings("ignore:the race in .* was begun by racer:racer.RacerWarning")
+def test_killed_while_it_becomes_one_of_the_present_schema_it_loses_nothing(tmp_path):
+    """At every statement: it is what it was, or all of the new."""
+    expected = json.loads((DATA / "store_race.json").read_text(encoding="utf-8"))
+    moment, schemas = 0, []
+    while schemas.count(SCHEMA) < 4:
+        moment += 1
+        path = tmp_path / f"{moment}.db"
+        shutil.copyfile(DATA / "schema1_race.db", path)
+        before = outcomes(path)
+        assert exit_at(moment, lambda path=path: racer.resume(path, evaluate))
+        assert before <= outcomes(path)
+        schemas.append(schema_of(path))
+        if moment % 4 == 0:
+            assert content(racer.resume(path, evaluate), path) == expected
+    assert schemas == sorted(schemas)
+    assert schemas.count(1) > 20
+
+
+def outcomes(path):
+    with closing(sqlite3.connect(path)) as connection:
+        block = "block" if schema_of(path) == 1 else "iif(held_out, -1 - block, block)"
+        query = f"SELECT {block}, candidate, status, value, seconds, checksum FROM outcomes"
+        return set(connection.execute(query))
+
+
+def exit_at(moment, run):
+    """Run in a child process that just ends at its n-th statement; say whether it came to that."""
+    pid = os.fork()
+    if pid == 0:
+        count = 0
+        connect = writer.connect
+
+        class Mortal:
+            def __init__(self, connection):
+                self.connection = connection
+
+            def __getattr__(self, name):
+                return getattr(self.connection, name)
+
+            def execute(self, *args):
+                nonlocal count
+                count += 1
+                if count == moment:
+                    os._exit(9)
+                return self.connection.execute(*args)
+
+        writer.connect = lambda *args: Mortal(connect(*args))
+        try:
+            run()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert code in (0, 9)
+    return code == 9
+
+
+@pytest.mark.filterwarnings("ignore:the race in .* was begun by racer:racer.RacerWarning")
+def test_a_view_and_an_index_of_somebody_do_not_stand_in_the_way(tmp_path):
+    path = tmp_path / "run.db"
+    shutil.copyfile(DATA / "schema1_race.db", path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            "CREATE VIEW failures AS SELECT * FROM outcomes WHERE status != 'ok';"
+            "CREATE INDEX by_status ON outcomes (status);"
+        )
+    expected = json.loads((DATA / "store_race.json").read_text(encoding="utf-8"))
+    assert content(racer.resume(path, evaluate), path) == expected
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM failures").fetchone()[0] > 0
+
+
+def test_damage_is_not_taken_over(tmp_path):
+    path = tmp_path / "run.db"
+    shutil.copyfile(DATA / "schema1_race.db", path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE outcomes SET value = 7 WHERE block = 1 AND candidate = 1")
+        connection.commit()
+    before = path.read_bytes()
+    with pytest.raises(racer.StoreError, match="candidate 1 on block 1 does not match"):
+        racer.resume(path, evaluate)
+    assert path.read_bytes() == before
