@@ -94,7 +94,7 @@ class Store:
         self._places: dict[Path, tuple[int, int]] = {}  # as last seen
 
     def __enter__(self) -> Self:
-        self._refuse_places()
+        self._check_folder()
         look_at(self._file)  # what is no store gets no lock beside it
         with self._exit:
             self._lock()
@@ -118,7 +118,7 @@ class Store:
         self._exit.close()
         self._connection = None
 
-    def _refuse_places(self) -> None:
+    def _check_folder(self) -> None:
         refuse_directory(self._file)
         folder = Path(self._file).parent
         with explained(self.path):
@@ -162,6 +162,8 @@ class Store:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA legacy_alter_table = ON")  # views are left as they are
+            place = _place(self._database)
+        self._places = {} if place is None else {self._database: place}
         if journal != "wal":
             raise StoreError(
                 f"store {self.path!r}: SQLite cannot keep a write-ahead log there (a network file "
@@ -230,7 +232,7 @@ class Store:
         self._unwritten.clear()
 
     def _empty_log(self) -> None:
-        """Copy the log into the file, unless somebody reads: what stands in both is safer."""
+        """Copy the log into the file and cut it to nothing; later, if somebody reads just now."""
         connection = self.reader.connection
         with explained(self.path):
             connection.execute("PRAGMA busy_timeout = 0")

@@ -153,3 +153,20 @@ def test_of_slow_evaluations_it_is_noticed_at_once(tmp_path, stores):
     with pytest.raises(racer.StoreError, match="was moved"):
         racer.race(POOL, evaluate, **SETTINGS, store=path)
     assert len(stores.rows(tmp_path / "other.db")) == 2
+
+
+def test_between_opening_and_the_first_outcome_it_is_noticed_as_well(tmp_path, stores):
+    path = tmp_path / "run.db"
+    calls = []
+
+    def evaluate(config, instance, seed):
+        calls.append(config)
+        if len(calls) == 16:
+            path.rename(tmp_path / "other.db")
+        return seed // (config + 2) % 7
+
+    racer.race(POOL, evaluate, **{**SETTINGS, "budget": 15}, store=path)
+    known = len(stores.rows(path))
+    with pytest.raises(racer.StoreError, match="was moved"):
+        racer.resume(path, evaluate, budget=30)
+    assert len(stores.rows(tmp_path / "run.db.saved")) > known
