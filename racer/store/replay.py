@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from itertools import groupby
 from operator import attrgetter
@@ -102,16 +101,8 @@ def _place(item: OutcomeRow | Cell) -> tuple[bool, int, int]:
 
 def _tell(race: Race, rows: list[OutcomeRow]) -> None:
     """Tell the outcomes of one block."""
-    if (
-        len(rows) == len(race.alive)
-        and rows[0].block == race.n_blocks
-        and all(row.status == "ok" for row in rows)
-        and tuple(row.candidate for row in rows) == race.alive
-    ):
-        race.tell_block(
-            [math.nan if row.value is None else row.value for row in rows],
-            seconds=math.fsum(row.seconds for row in rows),
-        )
+    if rows[0].block == race.n_blocks and tuple(row.candidate for row in rows) == race.alive:
+        race.tell_block([_outcome(row) for row in rows])
         return
     asked = {(cell.block, cell.candidate): cell for cell in race.ask()}
     for row in rows:
