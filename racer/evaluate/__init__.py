@@ -1,4 +1,4 @@
-"""One cell of the table: what to evaluate, how, and what came of it."""
+"""One cell of the table: what to evaluate, how, and its outcome."""
 
 from racer.evaluate.objective import Objective, check_objective
 from racer.evaluate.outcome import Cell, Outcome, Status

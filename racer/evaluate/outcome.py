@@ -37,7 +37,7 @@ class Cell(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of one evaluation.
+    """The outcome of one evaluation.
 
     Attributes
     ----------

@@ -21,6 +21,7 @@ from joblib.externals.loky import reusable_executor
 from joblib.externals.loky.process_executor import BrokenProcessPool, ShutdownExecutorError
 from joblib.parallel import LokyBackend, SequentialBackend, ThreadingBackend, get_active_backend
 
+from racer.errors import SettingError
 from racer.evaluate.attempt import Task
 from racer.evaluate.executor import SPARE, Futures
 from racer.evaluate.limits.forks import start_worker
@@ -47,6 +48,8 @@ def in_joblib(
     ------
     ObjectiveError
         Something cannot be sent to worker processes.
+    SettingError
+        A backend that has no results before all are there.
     """
     backend, _ = get_active_backend()
     if not getattr(backend, "supports_sharedmem", False):  # processes
@@ -57,6 +60,11 @@ def in_joblib(
     if known and n_workers == 1:
         return None
     if not known:
+        if not backend.supports_return_generator:
+            raise SettingError(
+                f"joblib's {type(backend).__name__} gives no results before all are there: use "
+                "loky, its default, or threading"
+            )
         return Calls(Task(evaluate, retries, limits, os.getpid()), n_jobs)
     ours = isinstance(backend, LokyBackend)
     nested = backend.get_nested_backend()

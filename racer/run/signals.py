@@ -69,7 +69,7 @@ class GentleStop:
 
     @property
     def code(self) -> int:
-        """The exit code that belongs to the signal; 130, as of Ctrl-C, without one."""
+        """The exit code that belongs to the signal; 130, as after Ctrl-C, without one."""
         return 128 + (self.signal or signal.SIGINT)
 
     @not_in_forks

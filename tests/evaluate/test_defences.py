@@ -401,3 +401,17 @@ def test_threads_of_joblib_do_not_keep_the_program():
     )
     assert (done.returncode, done.stdout) == (0, "interrupted\n")
     assert time.monotonic() - start < 40
+
+
+def test_a_function_around_a_program_cannot_make_a_cost_of_its_timeout():
+    command = racer.Command([sys.executable, "-c", "import time; time.sleep(60)"])
+
+    def evaluate(config, instance, seed):
+        try:
+            return command(config, instance, seed)
+        except Exception:  # noqa: BLE001
+            return 1e9
+
+    with workers_for(evaluate, [{}], None, timeout=0.5) as workers:
+        ((_, outcome),) = outcomes_of(workers, [Cell(0, 0, {}, None, 1)])
+    assert (outcome.status, outcome.message) == ("timeout", "took more than 0.5 s")

@@ -64,7 +64,7 @@ class Limits(NamedTuple):
 
 
 deadline: ContextVar[tuple[float, float] | None] = ContextVar("deadline", default=None)
-"""In the process of an evaluation: when its time is over (monotonic), and the timeout."""
+"""In the process of an evaluation that tells why it ends: when (monotonic), and the timeout."""
 
 
 def limits_for(timeout: float | None, memory: int | None) -> Limits | None:
@@ -144,7 +144,7 @@ def limited(
     before = own_children()
     own = (held(me), resident(me)) if limits.memory else (0, 0)
     start = time.monotonic()
-    until = None if limits.timeout is None else (start + limits.timeout, limits.timeout)
+    until = (start + limits.timeout, limits.timeout) if tells and limits.timeout else None
     child = Child(functools.partial(_answer, attempt, me, pipe, warned, until))
     patience = _LAST_WORDS if tells else 0.0
     try:
