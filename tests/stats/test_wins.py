@@ -139,7 +139,7 @@ class TestBadInput:
             ([[0, 0.5], [1, 0]], None, "whole counts"),
             ([[0, -1], [1, 0]], None, "whole counts"),
             ([[0, np.nan], [1, 0]], None, "whole counts"),
-            ([[1, 1], [1, 0]], None, "nobody meets itself"),
+            ([[1, 1], [1, 0]], None, "none meets itself"),
             ([[0, 1], [1, 0]], [[0, 1], [2, 0]], "symmetric"),
         ],
     )
