@@ -435,9 +435,9 @@ def test_ctrl_c_comes_through_and_the_race_goes_on(capfd, monkeypatch, tmp_path)
 
     whole = in_order()
     study = in_order(storage=f"sqlite:///{tmp_path}/study.db", study_name="solver")
-    raced(whole)
+    raced(whole, budget=120)
     with pytest.raises(racer.RaceInterrupted) as stop:
-        raced(study, evaluate=interrupted)
+        raced(study, evaluate=interrupted, budget=120)
     known = stop.value.result
     assert (known.study, known.evaluations, known.seed) == (study, evaluations(study), 3)
     assert (
@@ -446,7 +446,7 @@ def test_ctrl_c_comes_through_and_the_race_goes_on(capfd, monkeypatch, tmp_path)
     ) in str(stop.value)
     assert capfd.readouterr().err == f"racer: {stop.value}\n"
     assert stop.value.__suppress_context__
-    raced(study)
+    raced(study, budget=120)
     assert held(study) == held(whole)
 
 
@@ -463,12 +463,12 @@ def test_ctrl_c_interrupts_nothing_that_the_study_is_asked_or_told(tmp_path, mon
             os.kill(os.getpid(), signal.SIGINT)
 
     sqlalchemy.event.listen(study._storage._backend.engine, "after_cursor_execute", interrupt)
-    raced(whole)
+    raced(whole, budget=120)
     for _ in range(3):
         with pytest.raises(racer.RaceInterrupted):
-            raced(study)
+            raced(study, budget=120)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    raced(study)
+    raced(study, budget=120)
     assert held(study) == held(whole)
 
 
