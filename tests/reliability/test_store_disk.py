@@ -38,12 +38,12 @@ def known(path, stores):
         return set()
 
 
-def test_out_of_room_at_any_size(tmp_path, stores):
+def test_out_of_room_at_any_size(folder, stores):
     settings = {**stores.SETTINGS, "budget": 36}
     plain = racer.race(stores.POOL, stores.evaluate, **settings)
     refused = 0
     for size in [0, 1, 100, 1024, 4096, *range(4097, 210_000, 7919)]:
-        path = tmp_path / f"{size}.db"
+        path = folder / f"{size}.db"
         for _ in range(2):  # and again while resuming
             with files_of_at_most(size):
                 try:
@@ -188,7 +188,7 @@ class Faulty:
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_a_fault_at_every_statement_and_again_while_resuming(tmp_path, stores, monkeypatch, after):
+def test_a_fault_at_every_statement_and_again_while_resuming(folder, stores, monkeypatch, after):
     pool, settings = stores.POOL[:2], {**stores.SETTINGS, "budget": 12}
     plain = racer.race(pool, stores.evaluate, **settings)
     fault = {"left": 0, "after": after}
@@ -212,7 +212,7 @@ def test_a_fault_at_every_statement_and_again_while_resuming(tmp_path, stores, m
     moment, came = 0, True
     while came:
         moment += 1
-        path = tmp_path / f"{moment}.db"
+        path = folder / f"{moment}.db"
         came = attempt(path, moment)
         attempt(path, moment % 17 + 1)
         before = known(path, stores)

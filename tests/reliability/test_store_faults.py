@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,14 +24,6 @@ KINDS = ["EIO", "EIO, and from then on", "ENOSPC, and from then on"]
 
 def evaluate(config, instance, seed):
     return config + seed % 7
-
-
-@pytest.fixture
-def folder():
-    """Return a folder in memory, where that is possible: nothing here depends on the disk."""
-    memory = "/dev/shm"
-    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name:
-        yield Path(name)
 
 
 @pytest.fixture

@@ -76,7 +76,9 @@ def test_resumed_after_every_outcome_the_result_is_the_same(case, shuffled, stor
     order = list(range(len(given_settings["candidates"])))
     shuffled.shuffle(order)
     plain = quiet(racer.race, evaluate=evaluate, **given_settings)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(
+        dir="/dev/shm" if Path("/dev/shm").is_dir() else None
+    ) as folder:
         path, copy = f"{folder}/run.db", f"{folder}/copy.db"
         whole = quiet(racer.race, evaluate=evaluate, **given_settings, store=path)
         assert stores.content(whole) == stores.content(plain)

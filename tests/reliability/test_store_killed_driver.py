@@ -74,14 +74,14 @@ def exit_at(moment, run):
 
 
 @pytest.mark.slow
-def test_killed_at_every_statement_and_again_while_resuming(tmp_path, stores):
+def test_killed_at_every_statement_and_again_while_resuming(folder, stores):
     settings = {**stores.SETTINGS, "budget": 12}
     pool = stores.POOL[:2]
     plain = racer.race(pool, stores.evaluate, **settings)
     moment, died = 0, True
     while died:
         moment += 1
-        path = tmp_path / f"{moment}.db"
+        path = folder / f"{moment}.db"
 
         def run(path=path):
             racer.race(pool, stores.evaluate, **settings, store=path)

@@ -295,7 +295,7 @@ def test_all_settings_of_a_run_are_recorded(recorded):
 def test_a_race_and_a_run_are_not_confused(recorded, tmp_path):
     with pytest.raises(StoreError, match=r"holds a tuning: go on with racer\.tune or"):
         racer.race([1, 2], lambda c, i, s: c, budget=20, store=recorded.path)
-    with pytest.raises(racer.RacerError, match="run of races, which has no candidates"):
+    with pytest.raises(racer.RacerError, match="tuning, which has no candidates"):
         racer.resume(recorded.path, evaluate, candidates=[1, 2])
     path = tmp_path / "race.db"
     racer.race([1, 2], lambda c, i, s: c, budget=20, seed=1, store=path)
