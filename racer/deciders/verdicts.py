@@ -59,16 +59,17 @@ def _checked(
     if not isinstance(verdict, Verdict):
         raise _refused(decider, f"{reprlib.repr(verdict)} is not a Verdict")
     dropped, best, standing, evidence, undecided = verdict
-    alive = candidates.tolist()
-    if best is not None:
-        if (type(best) is not int and not is_whole(best)) or best not in alive:
-            raise _refused(decider, f"best={reprlib.repr(best)} is not among the candidates")
-        best = int(best)
+    if best is not None and (
+        (type(best) is not int and not is_whole(best)) or best not in candidates.tolist()
+    ):
+        raise _refused(decider, f"best={reprlib.repr(best)} is not among the candidates")
     if undecided is not True and undecided is not False:
         raise _refused(decider, f"undecided={reprlib.repr(undecided)} is not True or False")
-    standing = _checked_standing(decider, standing, len(alive))
-    dropped = _checked_drops(decider, dropped, alive, n_candidates)
-    return Verdict(dropped, best, standing, evidence, undecided)
+    array = _checked_standing(decider, standing, len(candidates))
+    if dropped == () and array is standing and (best is None or type(best) is int):
+        return verdict
+    drops = _checked_drops(decider, dropped, candidates.tolist(), n_candidates)
+    return Verdict(drops, None if best is None else int(best), array, evidence, undecided)
 
 
 def _checked_standing(decider: object, standing: Any, m: int) -> NDArray[np.float64]:
@@ -78,7 +79,7 @@ def _checked_standing(decider: object, standing: Any, m: int) -> NDArray[np.floa
         raise _refused(decider, f"standing={reprlib.repr(standing)} is not numbers") from None
     if array.shape != (m,):
         raise _refused(decider, f"`standing` has shape {array.shape} for {m} candidates")
-    if math.isnan(sum(array.tolist())) and np.isnan(array).any():  # inf - inf is harmless
+    if math.isnan(np.dot(array, array)):  # inf squared is inf
         raise _refused(decider, "`standing` has a NaN")
     return array
 

@@ -78,6 +78,7 @@ class Race:
         self._budget = self.rules.one_budget
         n_instances = None if self.instances is None else len(self.instances)
         self._stream = Stream(n_instances, self.seed, self.rules.deterministic, "given")
+        self._length = self._stream.length
         self._first_test = self.rules.least_blocks(n_instances)
         self._check()
         decider = self.rules.decider
@@ -283,7 +284,7 @@ class Race:
             return self._end(Ended.ALL_FAILED)
         if self._is_undecided():
             return self._end(Ended.UNDECIDED)
-        if self._stream.length is not None and self._block >= self._stream.length:
+        if self._length is not None and self._block >= self._length:
             return self._end(Ended.INSTANCES)
         if not self._budget.pays(
             len(self._alive), evaluations=self._evaluations, seconds=self._seconds

@@ -87,30 +87,26 @@ class Table:
 
         A failed cell costs +inf: it ranks last in its block, and ties with other failures.
         """
-        outcomes = None if isinstance(told, np.ndarray) else told
-        values = (
-            told
-            if isinstance(told, np.ndarray)
-            else np.array([o.value for o in told], dtype=np.float64)  # None becomes NaN
-        )
-        row = Row(block, np.asarray(candidates, dtype=np.intp), values, outcomes)
-        self.rows.append(row)
+        numbers = np.asarray(candidates, dtype=np.intp)
+        if isinstance(told, np.ndarray):
+            self.rows.append(Row(block, numbers, told, None))
+            self._note(block, usable=True)
+            return as_costs(told, maximize=self.maximize)
+        values = np.array([o.value for o in told], dtype=np.float64)  # None becomes NaN
+        self.rows.append(Row(block, numbers, values, told))
         costs = as_costs(values, maximize=self.maximize)
-        n_failed = 0
-        if outcomes is not None:
-            failed = np.isnan(values)
-            n_failed = int(np.count_nonzero(failed))
-            if n_failed:
-                costs = np.where(failed, np.inf, costs)
-                for i in np.flatnonzero(failed).tolist():
-                    why = outcomes[i]
-                    candidate = int(row.candidates[i])
-                    self.failures.append(Failure(block, candidate, why.status, why.message))
-        usable = n_failed < len(values)
-        if usable and not self._is_usable.get(block):
-            self.n_usable += 1
-        self._is_usable[block] = usable or self._is_usable.get(block, False)
-        return costs
+        failed = np.isnan(values)
+        places = np.flatnonzero(failed).tolist()
+        self._note(block, usable=len(places) < len(values))
+        for i in places:
+            why = told[i]
+            self.failures.append(Failure(block, int(numbers[i]), why.status, why.message))
+        return np.where(failed, np.inf, costs) if places else costs
+
+    def _note(self, block: int, *, usable: bool) -> None:
+        was_usable = self._is_usable.get(block, False)
+        self._is_usable[block] = usable or was_usable
+        self.n_usable += usable and not was_usable
 
     def is_usable(self, block: int) -> bool:
         """Say whether any candidate has succeeded on a block."""

@@ -30,7 +30,7 @@ BASE = {"algo": "as", "heat": "medium", "n": 4, "x": 0.5}
     [
         ({"algo": "as"}, True),
         ({"algo": ["acs", "eas"]}, False),
-        ({"algo": {"as", "eas"}, "n": range(3, 5)}, True),
+        pytest.param({"algo": {"as", "eas"}, "n": range(3, 5)}, True, id="sets and ranges"),
         ({"algo": "as", "n": 5}, False),
         (Param("algo") == "as", True),
         (Param("algo") != "as", False),

@@ -10,10 +10,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from racer.cli.main import main
 
 import racer
 from racer import CandidateError, Categorical, Param, Real, SettingError, Space, StoreError
+from racer.cli import main
 from racer.space import Domain, Parameter
 from racer.space.vectors import choice_counts, features, vectors_around
 
