@@ -102,6 +102,8 @@ def test_a_directory(tmp_path):
 @pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
 def test_where_all_failed_there_is_nothing_to_go_on_with(tmp_path):
     def broken(config, instance, seed):
+        if config == 1:
+            raise ValueError("no solver, either")  # another line: else the race would be stopped
         raise ValueError("no solver")
 
     def mended(config, instance, seed):

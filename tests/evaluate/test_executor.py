@@ -21,11 +21,21 @@ from racer.run.drive import drive
 SETTINGS = {"budget": 120, "seed": 9, "decider": "f-race"}
 
 
-def evaluate(config, instance, seed):
-    rng = random.Random(seed * 10 + config)
-    if config and rng.random() < 0.05:
-        raise ValueError("sometimes")
-    return config / 3 + instance + rng.gauss(0, 1)
+def objective():
+    """Return an objective that travels by value: the standard library could not pickle it."""
+
+    def evaluate(config, instance, seed):
+        import random
+
+        rng = random.Random(seed * 10 + config)
+        if config and rng.random() < 0.05:
+            raise ValueError("sometimes")
+        return config / 3 + instance + rng.gauss(0, 1)
+
+    return evaluate
+
+
+evaluate = objective()
 
 
 def race_with(executor, function=evaluate, **settings):
@@ -36,8 +46,8 @@ def race_with(executor, function=evaluate, **settings):
 
 def content(result):
     return (
-        repr(result.table.scores().tolist()),
-        result.table.failures,
+        repr(result.known.values(len(result.configs)).tolist()),
+        result.known.failures,
         result.dropped,
         (result.best_index, result.survivors, result.ended, result.evaluations),
     )
@@ -48,7 +58,7 @@ def alone():
     race = racer.Race(range(6), [0.0, 5.0, 1.0], **SETTINGS)
     result = drive(race, workers_for(evaluate, race.configs, race.instances))
     assert result.dropped
-    assert result.table.failures
+    assert result.known.failures
     return content(result)
 
 
@@ -99,8 +109,7 @@ def test_threads_give_the_same_race(alone, n_jobs):
 @pytest.mark.parametrize("settings", [{}, {"timeout": 60}], ids=str)
 def test_processes_give_the_same_race(alone, settings):
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        # by value: no pickler of the standard library could send it
-        result = race_with(executor, lambda c, i, s: 0.0 + evaluate(c, i, s), **settings)
+        result = race_with(executor, **settings)
         assert executor.submit(int).result() == 0
     assert content(result) == alone
 
