@@ -190,7 +190,7 @@ def _arrived(task: Task) -> int:  # noqa: ARG001  (it has arrived)
 
 def _explained(error: BaseException) -> str:
     """Return in one line what a future was lost of: also what a worker said of it."""
-    text = describe(error).partition(". ")[0].rstrip()
+    text = describe(error).partition(". ")[0].rstrip(". ")
     said = [line for line in str(error.__cause__ or "").splitlines() if line.strip(' "')]
     return f"{text} ({said[-1].strip()})" if said else text
 
