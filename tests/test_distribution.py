@@ -17,7 +17,7 @@ STRAY = re.compile(
             r"(?<![\w.-])racer\\?\[\\?[a-z]+(?:,[a-z]+)*\\?\]",  # racer[plot], also as a pattern
             rf"\b(?:version|distribution|metadata|requires|files|require)\(\s*['\"]{OLD}",
             rf"\b(?:Name|Requires|Requires-Dist|Required-by):\s*(?:.*\s)?{OLD}",
-            rf"\bname\s*=\s*['\"]{OLD}['\"]",
+            rf"(?m:^)name\s*=\s*['\"]{OLD}['\"]",
             rf"['\"]?\b{OLD}['\"]?\s*(?:==|>=|<=|~=|!=)\s*\d",  # racer>=0.1
             rf"pypi\.org/(?:project|simple)/{OLD}",
         ]

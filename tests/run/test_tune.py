@@ -67,7 +67,7 @@ def test_it_takes_the_settings_of_a_tuner_and_of_a_race():
     tuner = set(inspect.signature(racer.Tuner).parameters) - {"rules"} | rules
     assert tuner - given == set()
     assert given - tuner == {
-        *("evaluate", "n_jobs", "timeout", "memory", "retries", "store", "progress"),
+        *("evaluate", "executor", "n_jobs", "timeout", "memory", "retries", "store", "progress"),
     }
     defaults = inspect.signature(racer.race).parameters
     for name, parameter in inspect.signature(racer.tune).parameters.items():
