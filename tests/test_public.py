@@ -149,3 +149,14 @@ def test_warnings_point_at_the_line_that_called_racer():
     with pytest.warns(racer.RacerWarning, match="block 0 is set aside") as caught:
         racer.race([1, 2], answers_once, [0, *range(1, 8)], budget=16, seed=1)
     assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_so_do_those_of_a_tuning_and_of_a_command(n_jobs):
+    space = racer.Space({"x": racer.Real(0, 1)})
+    command = racer.Command([sys.executable, "-c", "print(1)"])
+    with pytest.warns(racer.RacerWarning, match="has no place for 'x'") as caught:
+        racer.race([{"x": 1}, {"x": 2}], command, budget=10, seed=1, n_jobs=n_jobs)
+    with pytest.warns(racer.RacerWarning, match="is set aside") as more:
+        racer.tune(space, lambda c, i, s: None, budget=60, seed=1, n_jobs=n_jobs)
+    assert {warning.filename for warning in (*caught, *more)} == {__file__}

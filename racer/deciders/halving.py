@@ -38,8 +38,8 @@ class SequentialHalving:
     """Spend the budget in ceil(log2 m) equal parts, and drop the worse half after each.
 
     A baseline: it tests nothing and promises nothing about errors, but spends exactly what it
-    is given. All blocks so far count in each comparison. A look that comes late (`first_test`,
-    `each_test`) shifts the parts that remain.
+    is given. All blocks so far count in each comparison. A test that comes late, by the
+    rules of the race, shifts the parts that remain.
 
     Parameters
     ----------

@@ -9,12 +9,14 @@ import re
 import sqlite3
 import struct
 from contextlib import closing, contextmanager
+from dataclasses import fields
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer._checks import is_real, is_whole
 from racer.errors import StoreError
+from racer.racing.rules import Rules
 from racer.space.stored import not_kept
 from racer.store.jsonable import is_plain
 from racer.store.log import damage_to_log, has_log
@@ -119,8 +121,8 @@ def sense_made_of(path: str) -> Iterator[None]:
 
 _ERROR_CODE = re.compile(r"error code=(\d+)")
 _SETTINGS = {
-    *("racer", "evaluate", "decider", "budget", "seed", "maximize", "deterministic"),
-    *("first_test", "each_test", "retries", "timeout", "memory"),
+    *("racer", "evaluate", "retries", "timeout", "memory"),
+    *(field.name for field in fields(Rules) if field.name != "min_survivors"),  # of a race only
 }
 
 
