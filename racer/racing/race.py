@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from racer.racing.rules import RulesGiven
 
-__all__ = ["Race"]
+__all__ = ["QuietRace", "Race"]
 
 
 class Race:
@@ -322,13 +322,16 @@ class Race:
         ended = self._advance()
         self._publish(completed, ended)
         if not is_usable:
-            warn(f"block {block} is set aside: {all_failed(outcomes)}")
+            self._set_aside(block, outcomes)
         if self._ended is Ended.BUDGET and self._fell_short():
             warn(
                 f"the budget ended after {self._tested_blocks} usable blocks, before the first test "
                 f"({self._first_test}): there is no best; give more seconds, fewer candidates, or a "
                 "lower first_test"
             )
+
+    def _set_aside(self, block: int, told: Sequence[Outcome]) -> None:
+        warn(f"block {block} is set aside: {all_failed(told)}")
 
     def _fell_short(self) -> bool:
         """Say whether the seconds, which nobody can know before, are too few for a test."""
@@ -402,3 +405,10 @@ class Race:
             if event is not None:
                 for callback in self._callbacks:
                     callback(event)
+
+
+class QuietRace(Race):
+    """A race in a series, which warns of blocks that are set aside by its own numbers."""
+
+    def _set_aside(self, block: int, told: Sequence[Outcome]) -> None:
+        """Warn of nothing."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from racer.deciders.decider import KnowsBudget
 from racer.deciders.verdicts import Protected
-from racer.errors import RacerWarning, warn
+from racer.errors import warn
 from racer.evaluate.outcome import all_failed
-from racer.racing.race import Race
+from racer.racing.race import QuietRace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -61,7 +60,7 @@ class SeriesRace:
         self._patient = patient or isinstance(rules.decider, KnowsBudget)
         self._blocks = blocks
         held = replace(rules, decider=Protected(rules.decider, tuple(protected_until)))
-        self.race = Race(
+        self.race = QuietRace(
             range(len(self.entrants)),
             None if length is None else range(length),
             callbacks=[watch] if watch else [],
@@ -95,9 +94,7 @@ class SeriesRace:
         """
         before, had_tested = len(self.race.alive), self.race.has_tested
         block = self.block
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RacerWarning)  # the race knows only its own blocks
-            self.race.tell_block(outcomes)
+        self.race.tell_block(outcomes)
         if all(outcome.value is None for outcome in outcomes):
             warn(f"block {block} is set aside: {all_failed(outcomes)}")
         is_same = len(self.race.alive) == before

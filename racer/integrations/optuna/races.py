@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from racer.errors import ScoresError, SettingError, warn
 from racer.evaluate.outcome import Cell, Outcome, all_failed
 from racer.evaluate.workers import outcomes_of
 from racer.integrations.optuna.values import is_maximized
-from racer.racing.race import Race
+from racer.racing.race import QuietRace
 from racer.run.signals import HeldBack
 from racer.seeding import block_seed, rng_for
 
@@ -70,13 +70,6 @@ def _suggested(trial: BaseTrial, name: str, distribution: BaseDistribution) -> A
     if isinstance(distribution, IntDistribution):
         return trial.suggest_int(name, low, high, step=step, log=log)
     return trial.suggest_float(name, low, high, step=step, log=log)
-
-
-class StudyRace(Race):
-    """A race of trials."""
-
-    def _set_aside(self, block: int, told: Sequence[Outcome]) -> None:
-        """Say nothing: whoever holds the race names the instance, and once."""
 
 
 class Races:
@@ -154,7 +147,7 @@ class Races:
         numbers = [*elites, *fresh]
         before = sum(len(record.outcomes[e]) for e in elites)
         self._raced.update(fresh)
-        race = StudyRace(
+        race = QuietRace(
             numbers,
             rng_for(record.seed, "order", number).permutation(n).tolist(),
             decider=Protected(

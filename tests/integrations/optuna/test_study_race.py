@@ -91,12 +91,12 @@ def pools(monkeypatch):
     """Return the candidates of each race that is held, race by race."""
     held_so_far = []
 
-    class Watched(races.StudyRace):
+    class Watched(races.QuietRace):
         def __init__(self, candidates, *args, **kwargs):
             super().__init__(candidates, *args, **kwargs)
             held_so_far.append(list(candidates))
 
-    monkeypatch.setattr(races, "StudyRace", Watched)
+    monkeypatch.setattr(races, "QuietRace", Watched)
     return held_so_far
 
 
@@ -136,12 +136,12 @@ def test_each_race_takes_the_instances_in_an_order_of_its_own():
 def test_the_best_complete_trials_are_the_elites_and_cannot_go(monkeypatch, direction):
     held_races = []
 
-    class Watched(races.StudyRace):
+    class Watched(races.QuietRace):
         def __init__(self, *args, **kwargs):
             super().__init__(*args, **kwargs)
             held_races.append(self)
 
-    monkeypatch.setattr(races, "StudyRace", Watched)
+    monkeypatch.setattr(races, "QuietRace", Watched)
     study = in_order(direction=direction)
     sign = 1 if direction == "minimize" else -1
     raced(study, evaluate=lambda *args: sign * evaluate(*args), decider=FRace(alpha=0.3))
