@@ -28,8 +28,6 @@ from racer.evaluate.outcome import Cell, Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
-__all__ = ["WATCHER_DIED", "Task", "evaluate_cell", "generators_put_back", "watched"]
-
 WATCHER_DIED = Outcome("killed", None, message="its watcher died with it")
 _FINAL = ("ok", "timeout", "memory")  # the others may be worth another try
 _ENDED_FROM_OUTSIDE = ("timeout", "memory", "killed")

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell
 
-__all__ = ["Door", "Futures", "on_executor"]
-
 SPARE = 2  # cells in flight beyond the number of workers, so that none waits for its next
 
 

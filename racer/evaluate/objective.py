@@ -19,17 +19,6 @@ from racer.errors import ObjectiveError
 if TYPE_CHECKING:
     from racer.evaluate.outcome import Status
 
-__all__ = [
-    "Misbehaved",
-    "Objective",
-    "check_objective",
-    "check_picklable",
-    "describe",
-    "judge",
-    "judge_error",
-    "raised_by",
-]
-
 
 class Misbehaved(Exception):  # noqa: N818  (it is what an evaluation did)
     """An objective's own word for how an evaluation failed: status, and message in full."""

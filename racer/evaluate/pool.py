@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, Outcome
 
-__all__ = ["Calls", "in_joblib"]
-
 _ENOUGH = 10  # seconds, for what takes a millisecond
 
 

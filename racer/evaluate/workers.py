@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, Outcome
 
-__all__ = ["InProcess", "OneByOne", "Workers", "outcomes_of", "workers_for"]
-
 
 class Workers(Protocol):
     """Whatever turns cells into outcomes, in any order.

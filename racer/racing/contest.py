@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from racer.racing.events import Callback, Ended
     from racer.racing.rules import Rules
 
-__all__ = ["Contest", "Description"]
-
 
 class Description(NamedTuple):
     """What a contest is made of: of the same, the same contest is made again.

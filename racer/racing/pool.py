@@ -11,8 +11,6 @@ import numpy as np
 
 from racer.errors import CandidateError
 
-__all__ = ["as_pool", "as_sequence", "canonical_key"]
-
 
 def canonical_key(config: Any) -> Any:  # noqa: PLR0911  (a case per type)
     """Return a hashable key, equal for equal configurations.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from racer.deciders.decider import Decider
 
-__all__ = ["Rules", "RulesGiven"]
-
 
 class RulesGiven(TypedDict, total=False):
     """The arguments of `Rules`, for functions that take them by name and pass them on."""

@@ -13,8 +13,6 @@ from racer.seeding import block_seed, rng_for, seed_for
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["InstanceOrder", "Place", "Stream"]
-
 InstanceOrder = Literal["shuffled", "given"]
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from racer.evaluate.outcome import Status
 
-__all__ = ["Failure", "Row", "Table", "with_success"]
-
 
 class Row(NamedTuple):
     """Outcomes of some candidates on one block, added together."""

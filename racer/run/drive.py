@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from racer.racing.contest import Contest
     from racer.store.writer import Store
 
-__all__ = ["drive"]
-
 # The signal may have gone to what the evaluation had started as well: to a solver, say
 _MAY_BE_THE_SIGNALS = ("failed", "invalid", "killed")
 

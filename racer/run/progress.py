@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from racer.racing.contest import Description
 
-__all__ = ["Display", "Progress", "TunerProgress", "display_for"]
-
 
 def display_for(contest: Description) -> Display:
     """Return the display of a race or of a tuning."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType, TracebackType
 
-__all__ = ["GentleStop", "HeldBack", "exit_with_code", "tell"]
-
 # signal -> who must be answering it for a race to take it over: somebody's own handler, or an
 # order to ignore it (nohup), stays
 _TAKEN_OVER = {

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from racer.racing.contest import Contest
     from racer.racing.events import Callback
 
-__all__ = ["how_to_evaluate", "opened", "start"]
-
 
 def opened(store: str | PathLike[str] | None) -> AbstractContextManager[Store | None]:
     """Return the store to enter; nothing, if there is none."""

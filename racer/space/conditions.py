@@ -21,20 +21,6 @@ from racer.space.values import UNKNOWN, as_lists, token
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
-__all__ = [
-    "SWAPPED",
-    "And",
-    "Compare",
-    "Condition",
-    "Constant",
-    "Exists",
-    "In",
-    "Not",
-    "Or",
-    "Valued",
-    "compares",
-]
-
 SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 

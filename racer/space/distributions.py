@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from racer.space.parameters import Parameter
 
-__all__ = ["from_distribution", "to_distribution"]
-
 
 def _kind(given: object) -> str | None:
     """Return the name of Optuna's class that `given` is an instance of, if any."""

@@ -18,8 +18,6 @@ from racer.space.values import token
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-__all__ = ["Choices", "Continuum", "Domain", "Empty", "Lattice", "show"]
-
 _DIGITS = 9  # after the first
 _DIGITS_ASKED = 13  # as many as survive a way to [0, 1] and back
 _SLACK = 1e-6  # of a step: 0.1 + 0.2 is 0.3

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from racer.space.domains import Domain
     from racer.space.parameters import Parameter
 
-__all__ = ["check_dependencies", "listed", "settled"]
-
 
 def _check_names(used: frozenset[str], known: Mapping[str, Parameter], where: str) -> None:
     for name in sorted(used, key=str):

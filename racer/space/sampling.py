@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from racer.space.conditions import Condition
     from racer.space.domains import Domain
 
-__all__ = ["Method", "Net", "as_generator", "draws", "everywhere", "witness"]
-
 Method = Literal["uniform", "sobol", "lhs"]
 
 _PROBES = 10_000  # draws to find one configuration that is allowed

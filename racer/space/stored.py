@@ -12,8 +12,6 @@ from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal, Parameter
 from racer.space.terms import OPERATIONS, Arithmetic, Literal, Param, Term, as_literal
 
-__all__ = ["not_kept", "read_condition", "read_parameter", "written_parameter"]
-
 _CLASSES: dict[str, type[Any]] = {
     "real": Real,
     "integer": Integer,

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from racer.space.domains import Domain
     from racer.space.parameters import Parameter
 
-__all__ = ["CircularError", "Config", "Structure", "TooManyError", "in_order"]
-
 Config = dict[str, Any]
 _COUNTABLE = 20_000  # configurations that are counted one by one
 

@@ -11,8 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-__all__ = ["UNKNOWN", "as_lists", "plain", "token"]
-
 
 class _Unknown(Enum):
     UNKNOWN = "unknown"

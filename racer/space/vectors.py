@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from racer.space.parameters import Parameter
 
-__all__ = ["choice_counts", "features", "truncated_normal", "vectors_around"]
-
 _WIDEST = 1e3  # as good as uniform
 
 

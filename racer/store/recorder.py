@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Event = BlockCompleted | RaceEnded | CandidatesAdded | RaceCompleted
 
-__all__ = ["Recorder"]
-
 
 class Recorder:
     """A callback that compares each verdict with the recorded one, or hands it on to be recorded.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from racer.store.schema import OutcomeRow, Setup
     from racer.store.writer import Store
 
-__all__ = ["begin_or_replay", "replay"]
-
 
 def begin_or_replay(store: Store, contest: Contest, recorder: Recorder, given: Setup) -> None:
     """Write what a contest is made of into a new store, or go on with the one in an old store.

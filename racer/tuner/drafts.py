@@ -17,17 +17,6 @@ if TYPE_CHECKING:
 
     Present = Callable[[NDArray[np.float64]], NDArray[np.bool_]]
 
-__all__ = [
-    "NARROWEST",
-    "TRIES",
-    "WIDEST",
-    "Drafts",
-    "drafts_around",
-    "is_alike",
-    "narrowing",
-    "to_learn",
-]
-
 WIDEST = 0.5  # spread at the beginning, as a fraction of the range
 NARROWEST = 1e-3
 TRIES = 10  # drafts to look at before a child is given up

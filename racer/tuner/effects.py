@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Effects", "effects"]
-
 _CLIP = 10.0  # robust standard deviations from a block's median
 _ROUNDS = 8
 _LARGE = 1e300  # from here on, sums might overflow

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from racer.tuner.drafts import Drafts
     from racer.tuner.surrogate import Kernel
 
-__all__ = ["Child", "Proposals"]
-
 
 class Child(NamedTuple):
     """A new configuration, and around which candidate it was sampled."""

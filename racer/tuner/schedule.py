@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-__all__ = ["Schedule"]
-
 _GROWTH = 5  # races in which the blocks that a candidate is expected to see grow by one each
 _PER_RACE = 14  # evaluations per squared number of races: with more, more races
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from racer.racing.stream import Stream
     from racer.space.space import Space
 
-__all__ = ["Plan", "Series"]
-
 _RECENT = 500  # candidates that are learnt from, beside those still in
 
 _HOPELESS = 2  # races in which every evaluation fails, before the run is given up

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from racer.racing.events import BlockCompleted, RaceEnded
     from racer.racing.rules import Rules
 
-__all__ = ["SeriesRace"]
-
 
 class SeriesRace:
     """A race among candidates of a tuner; it knows no more of them than what it is told.

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from racer.tuner.effects import Effects
 
-__all__ = ["Kernel", "Surrogate"]
-
 _LENGTH_SCALES = (0.2, 0.4, 0.8, 1.6, 3.2)  # of the joint part; parameters range from 0 to 1
 _OWN_LENGTH_SCALES = (0.03, 0.06, 0.15, 0.4)  # of each parameter's own part
 _OWN_FRACTIONS = (0.0, 0.1, 0.5)  # of the signal variance: that of the parameters' own parts

@@ -15,8 +15,6 @@ from racer.evaluate.limits.linux import dying_with, fork_unwarned
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["KEPT", "Printed", "Ran", "printable", "run"]
-
 KEPT = 2048  # bytes of what is printed, at its beginning and at its end
 _AT_ONCE = 2**16
 _MOST_PENDING = 2**20  # bytes that a pipe can hold

@@ -19,8 +19,6 @@ from racer.errors import ObjectiveError, SettingError
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-__all__ = ["PARAMETERS", "RESERVED", "Template", "as_text", "check_names"]
-
 PARAMETERS = "parameters"
 RESERVED = ("instance", "seed", PARAMETERS)
 _MARK = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     Handler = TypeVar("Handler", bound=Callable[..., object])
 
-__all__ = ["close_own_files", "not_for_evaluations", "not_in_forks", "start_worker"]
-
 _OURS: list[object] = []
 _STORES: list[str] = []
 _OF_WORKER: dict[int, tuple[int, int]] = {}  # what a worker talks to its driver through

@@ -41,8 +41,6 @@ from racer.evaluate.outcome import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Limits", "deadline", "limited", "limits_for", "took_more_than"]
-
 _LAST_WORDS = 0.5  # seconds beyond its timeout for an evaluation that tells itself why it ends
 _LEAST_MEMORY = 2**20
 _LONGEST = 1e9  # seconds

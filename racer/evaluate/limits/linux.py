@@ -21,25 +21,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = [
-    "adopt_orphans",
-    "descendants",
-    "die_with_parent",
-    "die_with_process",
-    "dying_with",
-    "first_to_go",
-    "fork",
-    "fork_unwarned",
-    "go_on_if_stopped",
-    "held",
-    "held_alone",
-    "knows_memory",
-    "leave_behind",
-    "own_children",
-    "resident",
-    "wait_for_end",
-]
-
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 

@@ -27,8 +27,6 @@ from racer.evaluate.outcome import Outcome, check_outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
-__all__ = ["Child", "ending", "flush", "parse", "supervised", "warden", "write"]
-
 GRACE = 1.0  # seconds that killed processes are given to go
 _LOOK = 0.5  # seconds between two looks at whether a worker was stopped
 TICK = 0.05  # seconds between two looks at memory, and at who is still there

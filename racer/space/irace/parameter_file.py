@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from racer.space.conditions import Condition
 
-__all__ = ["parse", "read"]
-
 _QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 _NAME = re.compile(r"""[^\s"'(),|#\[\]]+""")
 _TYPE = re.compile(r"(?P<kind>[rico])(?P<log>,log)?(?=[\s(])")

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from racer.space.parameters import Parameter
 
-__all__ = ["Translator"]
-
 _CONSTANTS = {"TRUE": True, "T": True, "FALSE": False, "F": False}
 _BINARY = {"+", "-", "*", "/", "%%", "%/%", "^"}
 _FUNCTIONS = {"min": 9, "max": 9, "round": 2, "floor": 1, "ceiling": 1, "trunc": 1, "abs": 1}
