@@ -1,9 +1,4 @@
-"""Conditions on a configuration: when a parameter exists, and which combinations are forbidden.
-
-A condition is a tree of frozen records that can be stored as plain data. What a configuration
-does not have is unknown, and so is a comparison with it; the rest is Kleene's logic (unknown or
-True is True). Only True makes a parameter exist, and only True forbids.
-"""
+"""Conditions on a configuration, in Kleene's logic: a comparison with what is absent is unknown."""
 
 from __future__ import annotations
 

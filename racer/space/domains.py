@@ -1,8 +1,4 @@
-"""Domains: the values a parameter may take, as positions u in its range, 0 <= u <= 1, and back.
-
-Whatever `decode` returns, `encode` takes back to a u that decodes to the very same value. So
-values are on a grid: as many decimals as were asked for, otherwise ten significant digits.
-"""
+"""Domains: a parameter's values as positions u, 0 <= u <= 1, and back; `decode(encode(v))` is v."""
 
 from __future__ import annotations
 
@@ -105,10 +101,9 @@ class Empty(Choices):
 
 @dataclass(frozen=True)
 class Lattice:
-    """The n numbers (first + k step) / parts, k = 0, .., n - 1; u falls into one of n cells.
+    """The n numbers (first + k step) / parts, k = 0, .., n - 1, exact; u falls into one of n cells.
 
-    Cells have equal size; with `log`, value v has the cell from v - step/2 to v + step/2 on the
-    logarithmic scale. The three integers keep decimals exact.
+    Cells have equal size; with `log`, value v has the cell v - step/2 to v + step/2 on a log scale.
     """
 
     first: int
@@ -171,10 +166,7 @@ class Lattice:
 
 @dataclass(frozen=True)
 class Continuum:
-    """The numbers from low to high, to ten digits (of the range, or with `log` of the value).
-
-    More decimals than a grid can have are kept as far as floats allow.
-    """
+    """The numbers from low to high, to `digits` or ten digits of the range (`log`: the value)."""
 
     low: float
     high: float

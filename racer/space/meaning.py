@@ -55,12 +55,7 @@ def check_dependencies(name: str, parameter: Parameter, known: Mapping[str, Para
 
 
 def settled(condition: Condition, known: Mapping[str, Parameter], where: str) -> Condition:
-    """Return the condition in terms that need no knowledge of the parameters.
-
-    Values compared with listed ones become these themselves, and comparisons with a level the
-    levels on that side. SettingError for an unknown name, a value that a parameter never has, or
-    an order where there is none.
-    """
+    """Return the condition, checked, with levels written out: then it needs no known parameters."""
     _check_names(condition.names(), known, where)
     return _settled(condition, known, where)
 

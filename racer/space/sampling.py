@@ -109,12 +109,7 @@ def everywhere(
     known: Sequence[Config],
     rng: np.random.Generator,
 ) -> None:
-    """Catch n configurations in the net from the drafts, or as many as there are.
-
-    When nothing new has come for long, what is left of a countable space follows. Where it
-    cannot be counted, and allowed ones are too rare to be drawn, they are looked for around those
-    that are `known`.
-    """
+    """Catch n configurations, fewer if there are no more: drafts, else all, else around `known`."""
     if _fill(net, drafts, n, _PATIENCE):
         return
     try:
@@ -160,10 +155,7 @@ def _nearby(net: Net, known: Sequence[Config], rng: np.random.Generator) -> Iter
 
 
 def witness(space: Structure, repair: Callable[[Config], Any] | None) -> Config:
-    """Return one allowed configuration; one that was repaired only if there seems no other.
-
-    SettingError if none is found, with what is in the way.
-    """
+    """Return an allowed configuration, repaired if need be; SettingError says what prevents any."""
     dead: Counter[str] = Counter()
     found, were_all = _search(space, lambda values: space.forbids(values) is None, dead)
     if found is None and repair is not None:
@@ -201,10 +193,7 @@ def _nothing_left(why: str, were_all: bool) -> str:
 def _search(
     space: Structure, wanted: Callable[[Config], bool], dead: Counter[str]
 ) -> tuple[Config | None, bool]:
-    """Look for a configuration: in all if they can be counted, else among draws.
-
-    Returns it, and whether these were all.
-    """
+    """Return a wanted configuration of all, or of draws if uncountable; and whether it was all."""
     rng = rng_for(0, "witness")
 
     def choose(_: str, domain: Domain) -> Any:

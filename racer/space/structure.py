@@ -169,10 +169,7 @@ class Structure:
     def build(
         self, choose: Callable[[str, Domain], Any], dead: Counter[str] | None = None
     ) -> Config | None:
-        """Choose a value for each parameter that exists.
-
-        None if the bounds of one leave no value; its name is then counted in `dead`.
-        """
+        """Choose a value for each parameter that exists; None, counted in `dead`, if none can."""
         values: Config = {}
         for name in self._order:
             domain = self.domain(name, values)
@@ -241,10 +238,7 @@ class Structure:
     def configurations(
         self, names: frozenset[str] | None = None, *, allowed: bool = True
     ) -> Iterator[Config]:
-        """Go through all configurations, or those of some parameters without the rest.
-
-        TooManyError after _COUNTABLE steps, and where there are reals.
-        """
+        """Go through all configurations, those of `names` only; TooManyError if uncountable."""
         order = [name for name in self._order if names is None or name in names]
         values: Config = {}
         pending = [self._options(order, 0, values)]

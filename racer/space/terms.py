@@ -279,10 +279,7 @@ def greatest(*terms: Term | float) -> Term:
 
 
 def as_condition(given: Any, what: str) -> Condition:
-    """Return a condition; a dict means that all its parameters have that value, or one of a list.
-
-    SettingError for anything else, functions among them: they cannot be stored.
-    """
+    """Return a condition; a dict means that each parameter has that value, or one of that list."""
     if isinstance(given, Condition):
         return given
     if isinstance(given, Mapping) and given:

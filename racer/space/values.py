@@ -21,10 +21,7 @@ UNKNOWN: Final = _Unknown.UNKNOWN
 
 
 def plain(value: Any) -> Any:
-    """Return `value` as Python's own None, bool, int, float, str, or a tuple of these.
-
-    TypeError for anything else, and for numbers that are not finite: JSON has none of them.
-    """
+    """Return `value` as plain Python (None, bool, finite number, str, tuples), or TypeError."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool):

@@ -37,19 +37,10 @@ def vectors_around(
     choices: NDArray[np.intp],
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """Draw a vector around each parent.
+    """Draw a vector around each parent, (k, d); `spread` (k,), `choices` (d,) from `choice_counts`.
 
-    Numbers and levels come from a normal distribution around the parent's value, truncated to
-    the range; of choices, the parent's with probability 1 - spread (at least 0), otherwise
-    any choice, all equally probable. What the parent does not have is uniform.
-
-    Parameters
-    ----------
-    parents : ndarray, shape (k, d)
-    spread : ndarray, shape (k,)
-        Standard deviations of the normal, as fractions of the range.
-    choices : ndarray of int, shape (d,)
-        From `choice_counts`.
+    Numbers and levels come from a normal distribution truncated to the range; a choice is kept with
+    probability 1 - spread, else any is equally probable; what the parent lacks is uniform.
     """
     u, kept = rng.random(parents.shape), rng.random(parents.shape)
     absent = np.isnan(parents)
@@ -62,11 +53,7 @@ def vectors_around(
 
 
 def features(vectors: NDArray[np.float64], choices: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return vectors as points whose distances mean something, shape (k, d, 2).
-
-    The first coordinate is that of a number, in the middle where it is absent, and 0 for choices;
-    the second says which choice, 0 where it is absent and for numbers.
-    """
+    """Return vectors (k, d) as points (k, d, 2) for distances: number or 0, choice or 0."""
     absent = np.isnan(vectors)
     is_choice = choices > 0
     points = np.zeros((*vectors.shape, 2))

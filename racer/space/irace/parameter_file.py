@@ -116,10 +116,7 @@ def read(path: StrPath) -> str:
 
 
 def parse(text: str, *, digits: int, source: str) -> dict[str, Any]:
-    """Return the arguments of the Space that a file's text describes.
-
-    SpaceFileError for what cannot be read or translated, with its line and column.
-    """
+    """Return the arguments of the Space that a file's text describes, or raise SpaceFileError."""
     digits = whole(digits, "digits", least=0)
     entries: dict[str, _Entry] = {}
     switches: dict[str, str] = {}

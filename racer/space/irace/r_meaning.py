@@ -1,8 +1,4 @@
-"""What R expressions say of a space's parameters. Choices are text in R, whatever they look like.
-
-Where R would compare choices in a way that few expect, such as "10" < "9" or "1.0" == 1, the
-translation is refused.
-"""
+"""What R expressions say of a space's parameters; comparisons that R makes as text are refused."""
 
 from __future__ import annotations
 
@@ -43,10 +39,7 @@ _LONGEST_RANGE = 1000
 
 @dataclass(frozen=True)
 class Translator:
-    """Translates for some parameters; those of `always` exist in every configuration.
-
-    What deserves a look goes to `notes`, with the column.
-    """
+    """Translates; parameters of `always` exist always, and doubtful places are added to `notes`."""
 
     parameters: Mapping[str, Parameter]
     always: frozenset[str] = frozenset()

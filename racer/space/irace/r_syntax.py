@@ -34,11 +34,7 @@ class RError(Exception):
 
 @dataclass(frozen=True)
 class Node:
-    """A piece of an expression: what it is, from which column, and its parts.
-
-    `kind` is "number", "string", "name", "call", "end", "mark", or the operator itself; `text` is
-    the number, the content of the string, the name, or the function's name.
-    """
+    """A piece of an expression: "number", "string", "name", "call", "end", "mark" or operator."""
 
     kind: str
     text: str
