@@ -56,12 +56,9 @@ def evaluate_cell(
     reraise_interrupt: bool = False,
     within: Callable[[Callable[[], Outcome]], Outcome] | None = None,
 ) -> Outcome:
-    """Evaluate one cell, again up to `retries` times while it fails.
+    """Evaluate one cell, again up to `retries` times if it fails; `within` makes the attempt.
 
-    The legacy generators `random` and `np.random` are seeded with the cell's seed before each
-    attempt, so that the outcome does not depend on what ran before. `within` makes the attempt
-    that it is given, `limited` say; one that reached a limit is not repeated. With
-    `reraise_interrupt`, KeyboardInterrupt comes through: in the user's own process it is Ctrl-C.
+    `random` and `np.random` are seeded anew for each attempt, so what ran before does not matter.
     """
     attempt = partial(_attempt, evaluate, cell, reraise_interrupt=reraise_interrupt)
     attempts, seconds = 0, 0.0
@@ -105,10 +102,7 @@ def generators_put_back() -> Iterator[None]:
 def watched(
     evaluate: Objective, cells: Sequence[Cell], limits: Limits, retries: int
 ) -> Generator[Outcome, None, None]:
-    """Yield the outcomes of cells, each in a process of its own, watched by one forked for that.
-
-    It ends early if an evaluation kills the watcher.
-    """
+    """Yield the outcomes of cells, each in its own process; fewer if one kills their watcher."""
 
     def work(lost: Callable[[], bool], pipe: int) -> Iterator[Outcome]:
         # the threads of a pool did not come along: an evaluation that uses joblib starts another
@@ -140,12 +134,7 @@ _DRIVERS_TO_ANSWER = {  # sent to all processes of a terminal, or of a job
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker must know to evaluate a cell.
-
-    `driver` is the process that runs the race; `ours` says that workers are its children, and do
-    nothing else meanwhile; `nested` is the backend of joblib, and the number of jobs, for an
-    evaluation that uses joblib itself.
-    """
+    """What a worker needs; `ours`: its pool is the driver's; `nested`: joblib backend, n_jobs."""
 
     evaluate: Objective
     retries: int

@@ -29,10 +29,7 @@ SPARE = 2  # cells in flight beyond the number of workers, so that none waits fo
 
 
 class Door(Protocol):
-    """What takes calls to be made elsewhere.
-
-    `reopens` where a worker that dies breaks the whole pool, and the next call gets a new one.
-    """
+    """What takes calls made elsewhere; `reopens` if the next call after a death gets a new pool."""
 
     reopens: bool
 
@@ -54,12 +51,7 @@ class Door(Protocol):
 
 
 class Futures:
-    """Evaluate cells through a door.
-
-    A cell whose future is lost is begun again once nothing else is in flight: where one death
-    breaks the whole pool, together with the others that were lost, and then alone. A cell that
-    is lost alone was killed.
-    """
+    """Evaluate cells through a door; lost cells run again alone, one lost alone was killed."""
 
     def __init__(
         self,
@@ -82,13 +74,7 @@ class Futures:
         self._done: SimpleQueue[Future[Outcome]] = SimpleQueue()
 
     def submit(self, cell: Cell) -> None:
-        """Take a cell; before the first, see whether `evaluate` arrives in a worker.
-
-        Raises
-        ------
-        ObjectiveError
-            It does not.
-        """
+        """Take a cell; before the first, ObjectiveError if `evaluate` cannot reach a worker."""
         if self._sent is not None:
             self._check_arrival(self._sent)
             self._sent = None

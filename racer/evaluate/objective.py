@@ -86,10 +86,7 @@ def _in_library(path: str) -> bool:
 
 
 def describe(error: BaseException, *, where: bool = False) -> str:
-    """Return type and message of an error, cut to a length that can be kept.
-
-    With `where`, the line that raised it is added: the last one that is of no library, if any is.
-    """
+    """Return type and message of an error, cut; with `where`, the last line outside libraries."""
     place = ""
     if where and (called := [*traceback.walk_tb(error.__traceback__)]):
         own = [step for step in called if not _in_library(step[0].f_code.co_filename)]

@@ -40,15 +40,7 @@ _ENOUGH = 10  # seconds, for what takes a millisecond
 def in_joblib(
     evaluate: Objective, sent: Mapping[str, Any], n_jobs: int, retries: int, limits: Limits | None
 ) -> Futures | Calls | None:
-    """Return workers of joblib's active backend; None where that would not leave this process.
-
-    Raises
-    ------
-    ObjectiveError
-        Something cannot be sent to worker processes.
-    SettingError
-        A backend that has no results before all are there.
-    """
+    """Return workers of joblib's active backend; None where that would not leave this process."""
     backend, _ = get_active_backend()
     if not getattr(backend, "supports_sharedmem", False):  # processes
         for name, item in {"evaluate": evaluate, **sent}.items():
@@ -138,11 +130,7 @@ class _Loky:
 
 
 def _let_it_end(queue: Any) -> None:
-    """Wait for the thread that fed the queue of a pool that is shut down.
-
-    joblib does not. What the thread holds last, it also cleans up, and a program that ends in the
-    midst of that reports leaked semaphores.
-    """
+    """Wait for the thread that feeds a pool's queue, as joblib does not: else semaphores leak."""
     feeder = getattr(queue, "_thread", None)
     if feeder is not None and queue._closed:  # noqa: SLF001
         feeder.join(_ENOUGH)

@@ -107,11 +107,7 @@ class InProcess:
 
 
 class OneByOne:
-    """Evaluate one cell after the other, each in a process of its own, within limits.
-
-    A process forked for this watches over them. Cells are not sent to it, so it knows those that
-    had been submitted when it began.
-    """
+    """Evaluate one cell after the other within limits, in a forked process that watches them."""
 
     capacity = sys.maxsize
 
@@ -171,37 +167,7 @@ def workers_for(
     memory: int | None = None,
     parameters: Collection[str] | None = (),
 ) -> Workers:
-    """Return workers for these evaluations, after checking that they can work.
-
-    Parameters
-    ----------
-    evaluate : callable
-        evaluate(config, instance, seed) -> float.
-    configs, instances : sequence
-        What the workers will be sent.
-    n_jobs : int
-        1 evaluates in this process; -1 uses all cores, as joblib counts them.
-    executor : concurrent.futures.Executor, optional
-        Evaluates instead, and stays open. It gets `n_jobs` + 2 cells at once if `n_jobs` is more
-        than 1, else all that can be evaluated.
-    retries : int
-        How often a cell that fails is evaluated again.
-    timeout : float, optional
-        Seconds that an evaluation may take.
-    memory : int, optional
-        Bytes that an evaluation may hold.
-    parameters : collection of str
-        Names that other configurations, which are still to come, may have; None: nobody knows.
-
-    Raises
-    ------
-    ObjectiveError
-        `evaluate` cannot be called so, a `Command` cannot be given these candidates, or something
-        cannot be pickled.
-    SettingError
-        `n_jobs`, `retries` or a limit out of range, a limit that cannot be kept here, or an
-        executor that is not one.
-    """
+    """Return workers for these evaluations, or raise ObjectiveError or SettingError."""
     check_objective(evaluate)
     check_command(evaluate, configs, instances, parameters)
     check_jobs(n_jobs)

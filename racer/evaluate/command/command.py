@@ -242,13 +242,7 @@ def _shown(argv: Sequence[str]) -> str:
 
 
 def _found(program: str) -> str:
-    """Return the absolute path of a program.
-
-    Raises
-    ------
-    SettingError
-        It does not exist, or cannot be executed.
-    """
+    """Return the absolute path of a program, or raise SettingError if it cannot be executed."""
     found = shutil.which(program)
     if found is not None:
         return os.path.abspath(found)  # noqa: PTH100

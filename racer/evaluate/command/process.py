@@ -57,10 +57,7 @@ class Printed:
 
 
 class Ran(NamedTuple):
-    """How a program ended (an exit code, or minus a signal), and what it printed.
-
-    None instead of a code: its time was over.
-    """
+    """How a program ended (exit code, minus a signal, None: out of time), and what it printed."""
 
     code: int | None
     out: Printed
@@ -74,15 +71,9 @@ def printable(data: bytes | str) -> str:
 
 
 def run(argv: Sequence[str], program: str, until: float = math.inf) -> Ran:
-    """Run a program to its end, or until a time (monotonic), without input.
+    """Run a program to its end, or until a time (monotonic), without input; OSError if none starts.
 
-    It stays in the process group of this process, and on Linux ends with the thread that started
-    it. What it has started and left running may hold the pipes: that is not waited for.
-
-    Raises
-    ------
-    OSError
-        It cannot be started.
+    On Linux it ends with the thread that started it; what it leaves running is not waited for.
     """
     before_exec = dying_with(os.getpid())
     with fork_unwarned():

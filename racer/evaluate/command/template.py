@@ -32,27 +32,7 @@ class _Part(NamedTuple):
 
 
 class Template:
-    """A command line, read once.
-
-    Parameters
-    ----------
-    argv : str or sequence
-        As in `racer.Command`.
-    switches : mapping
-        As in `racer.Command`.
-
-    Attributes
-    ----------
-    argv : tuple of str
-        The arguments as they were given.
-    names : frozenset of str
-        What stands in braces.
-
-    Raises
-    ------
-    SettingError
-        It cannot be read.
-    """
+    """A command line, read once: `argv`, and the `names` in braces; or SettingError."""
 
     def __init__(
         self, argv: str | Sequence[str | os.PathLike[str]], switches: Mapping[str, str]
@@ -84,13 +64,7 @@ class Template:
         return text if name is None else None
 
     def fill(self, config: Any, instance: Any, seed: int) -> list[str]:
-        """Return the arguments for one evaluation; what is inserted is not looked at again.
-
-        Raises
-        ------
-        ObjectiveError
-            A value that no argument can hold, or that is missing where that cannot be left out.
-        """
+        """Return the arguments for one evaluation; ObjectiveError for a missing or unfit value."""
         check_names(config)
         argv: list[str] = []
         for at, item in enumerate(self._items):
@@ -207,13 +181,7 @@ def _inserted(values: Mapping[str, Any], name: str | None) -> str:
 
 
 def as_text(value: Any, what: str) -> str:
-    """Return a value as an argument: text as it is, numbers as `str` writes them, paths.
-
-    Raises
-    ------
-    ObjectiveError
-        It is something else, or text that no argument can hold.
-    """
+    """Return text, a number or a path as an argument; ObjectiveError for anything else."""
     if isinstance(value, str):
         text = str.__str__(value)  # of a subclass, what it is and not what it calls itself
     elif isinstance(value, bytes | os.PathLike):

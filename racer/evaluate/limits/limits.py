@@ -1,12 +1,7 @@
 """One evaluation in a process of its own, which ends when it has taken too much.
 
-A watcher forks one child per evaluation. The child leads a session, and so a process group, of
-its own; it sends its outcome through a pipe, as a line of JSON, and ends. Whatever happens, the
-group is killed before the outcome is handed on; on Linux so is what has left the group, because
-the watcher adopts orphans.
-
-The watcher is a worker process, where there is one for itself (`limited`), and else a process
-forked for this (`supervised`), so that nothing an evaluation does can reach the caller.
+A watcher (a worker, or a process forked for this) forks a child that leads a session and sends
+its outcome as a line of JSON. Its group, and on Linux its orphans, are killed first.
 """
 
 from __future__ import annotations
@@ -47,15 +42,7 @@ _LONGEST = 1e9  # seconds
 
 
 class Limits(NamedTuple):
-    """What one evaluation may take; None: no limit.
-
-    Attributes
-    ----------
-    timeout : float or None
-        Seconds of wall time.
-    memory : int or None
-        Bytes, beyond what its process had inherited.
-    """
+    """What one evaluation may take: seconds of wall time, bytes beyond the inherited; or None."""
 
     timeout: float | None = None
     memory: int | None = None
@@ -66,13 +53,7 @@ deadline: ContextVar[tuple[float, float] | None] = ContextVar("deadline", defaul
 
 
 def limits_for(timeout: float | None, memory: int | None) -> Limits | None:
-    """Return the limits, None without any, after checking that they can be kept here.
-
-    Raises
-    ------
-    SettingError
-        A limit that is none, or that this system cannot keep.
-    """
+    """Return the limits, None without any; SettingError if one is wrong or cannot be kept here."""
     if timeout is None and memory is None:
         return None
     if timeout is not None and not (is_real(timeout) and 0 < timeout <= _LONGEST):
@@ -131,12 +112,10 @@ def limited(
     warned: int | None = None,
     tells: bool = False,
 ) -> Outcome:
-    """Run an evaluation, which raises nothing, in a process of its own; leave nothing of it.
+    """Run an evaluation in a process of its own, from a watcher; leave nothing of it.
 
-    This process must have been made a watcher: by `supervised`, with `pipe` the descriptor to
-    which it writes what the evaluation must not, and `lost`, which says whether nobody waits for
-    the outcome any more; or by `warden`, which gave the descriptor `warned`. An evaluation that
-    `tells` has a moment beyond its timeout to say what it was at.
+    The watcher is made by `supervised`, which gives `pipe` (the descriptor that it writes to) and
+    `lost` (whether the caller has ended), or by `warden`, which gives the descriptor `warned`.
     """
     me = os.getpid()
     before = own_children()
@@ -198,10 +177,7 @@ def took_more_than(timeout: float) -> str:
 
 
 def _used(child: int, inherited: int, limit: int, before: set[int]) -> int:
-    """Return the bytes that an evaluation holds, at most; exactly where that matters.
-
-    What its processes share with each other must not count twice, but is slow to find out.
-    """
+    """Return at most the bytes that an evaluation holds: exact, and slow, where that matters."""
     roots = own_children() - before
     others = (roots | descendants(roots)) - {child}
     most = held(child) - inherited

@@ -1,7 +1,4 @@
-"""What Linux knows of processes and others do not: who dies with whom, orphans, memory.
-
-Elsewhere these functions do nothing, or find nothing, but for `leave_behind`.
-"""
+"""What only Linux knows of processes: death of parents, orphans, memory; elsewhere a no-op."""
 
 from __future__ import annotations
 
@@ -35,11 +32,7 @@ def _prctl() -> Callable[[int, int], int]:
 
 
 def die_with_parent(parent: int) -> None:
-    """Be killed as soon as the parent is gone; exit now if it is gone already.
-
-    The kernel means the thread of the parent that started this process; `die_with_process` does
-    not.
-    """
+    """Be killed as soon as the thread that started this process is gone; exit now if it is."""
     _prctl()(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
@@ -52,11 +45,7 @@ def dying_with(parent: int) -> Callable[[], None]:
 
 
 def die_with_process(parent: int) -> None:
-    """Be killed as soon as the parent is gone, whichever of its threads started this process.
-
-    A child of its main thread is one of the whole process. For another, which may end long before
-    the process does, a process is left behind that waits for either end.
-    """
+    """Be killed as soon as the parent process is gone, whichever of its threads started us."""
     if sys.platform != "linux" or os.getpid() in _children_of_thread(parent, parent):
         die_with_parent(parent)
         return
@@ -96,10 +85,7 @@ def fork() -> int:
 
 
 def leave_behind(run: Callable[[], None]) -> None:
-    """Start a process in a session of its own, and nobody's child: on other systems as well.
-
-    So nobody waits for it, and who kills this process with all its descendants does not find it.
-    """
+    """Start a process in its own session that is not our child: no kill of descendants finds it."""
     middle = fork()
     if middle == 0:
         try:

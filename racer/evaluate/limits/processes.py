@@ -153,10 +153,7 @@ def _watch() -> None:
 def supervised(
     work: Callable[[Callable[[], bool], int], Iterable[Outcome]],
 ) -> Generator[Outcome, None, None]:
-    """Yield the outcomes that `work(lost, pipe)`, see `limited`, yields in a process forked for it.
-
-    That process ends, with whatever it watches over, as soon as this one or the generator does.
-    """
+    """Yield the outcomes of `work(lost, pipe)` (see `limited`), run in a fork that ends with us."""
     here = os.getpid()
 
     def run(writer: int) -> None:
@@ -187,10 +184,9 @@ def supervised(
 
 @functools.cache
 def warden(owner: int) -> int:
-    """Make this process, the owner, a watcher; start another to kill what it leaves behind.
+    """Make this process a watcher, with another that kills what it leaves; return the pipe to that.
 
-    Returns the descriptor to which the group to be killed is told: a number of eight bytes, 0
-    for none. (The cache goes by the owner, as a fork of it needs its own.)
+    The group to be killed is written to it as eight bytes, 0 for none; a fork needs its own.
     """
     reader, writer = os.pipe()
     leave_behind(functools.partial(_kill_last, reader, owner))
@@ -200,10 +196,7 @@ def warden(owner: int) -> int:
 
 
 def _kill_last(reader: int, owner: int) -> None:
-    """Kill the group that was told last, once nobody is there to tell.
-
-    Meanwhile the owner goes on when an evaluation has stopped it.
-    """
+    """Kill the group that was written last once the owner ends; wake the owner if it is stopped."""
     os.dup2(reader, 0)
     os.closerange(1, 2**16)  # whoever waits for this process's files to close goes on
     poll = select.poll()
