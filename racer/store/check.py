@@ -31,30 +31,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Report:
-    """What was found in a store.
+    """What was found in a store: `problems` if it is not sound, and what was raced.
 
-    Attributes
-    ----------
-    problems : list of str
-        Why it is not sound; empty if it is.
-    notes : list of str
-        What could not be looked at.
-    settings : dict
-        By name; what JSON cannot hold stays described.
-    candidates, instances : int, int or None
-    statuses : dict of str to int
-        Outcomes by status.
-    failure : str
-        Why the first that failed did, if any did.
-    blocks, evaluations, seconds
-        What has been raced: complete blocks, outcomes, the sum of their seconds.
-    result : RaceResult, TuneResult or None
-        Of the race or run as recorded; configurations that are only described are numbers. None
-        if it cannot be replayed.
-    ended : str or None
-        Why the race ended; None if it can go on.
-    resume : str
-        The call that goes on with it.
+    `settings` has what JSON can hold; `result` is None if it cannot be replayed; `resume` is the
+    call that continues it.
     """
 
     problems: list[str] = field(default_factory=list)
@@ -73,16 +53,7 @@ class Report:
 
 
 def check_store(path: str | PathLike[str]) -> Report:
-    """Check a store without writing to it; it may be in use.
-
-    SQLite's own integrity check, the checksums, and, where the decider can be rebuilt, whether
-    the recorded outcomes lead to the recorded verdicts.
-
-    Raises
-    ------
-    StoreError
-        There is no store at `path`, or a newer one.
-    """
+    """Check a store, which may be in use, without writing: integrity, checksums, verdicts."""
     report = _look(path)
     if report.problems and has_log(str(path)):
         report = _look(path)  # a race may have begun in the middle of it

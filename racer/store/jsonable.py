@@ -1,9 +1,8 @@
 """What a user passes in, as JSON: rebuilt where JSON can say it, described where it cannot.
 
-Plain values are plain JSON. What JSON would blur is an object with a single tag, all of which
-begin with "!": {"!tuple": [1, 2]}, {"!float": "nan"}, {"!numpy": ["float32", 0.5]}. What can only
-be told apart, and not rebuilt, is {"!object": ..} or {"!array": ..}. A class is never looked up
-by a name that stands in a file, but for racer's own records of settings and a few fixed types.
+What JSON would blur is an object with one tag: {"!tuple": [1, 2]}, {"!float": "nan"}; what can
+only be told apart is {"!object": ..} or {"!array": ..}. No class is looked up by its name in a
+file, except racer's own records of settings and a few fixed types.
 """
 
 from __future__ import annotations
@@ -171,13 +170,7 @@ def is_plain(encoded: Any) -> bool:
 
 
 def decode(encoded: Any) -> Any:
-    """Rebuild what `encode` was given.
-
-    Raises
-    ------
-    ValueError
-        It is described only, or was written by no version known here.
-    """
+    """Rebuild what `encode` was given; ValueError if it is only described, or unknown here."""
     try:
         return _decode(encoded)
     except (KeyError, TypeError, AttributeError, OverflowError, NotImplementedError) as error:
@@ -253,10 +246,7 @@ def _whole(encoded: Any) -> str:
 
 
 def qualified_name(item: Any) -> str:
-    """Return module and name of a class or function, of any other object those of its class.
-
-    A `Command` goes by its command line.
-    """
+    """Return module and name of a class, a function or an object's class; of a Command its line."""
     if isinstance(item, Command):
         return item.identity
     if isinstance(item, functools.partial):

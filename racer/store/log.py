@@ -1,8 +1,6 @@
-"""SQLite's write-ahead log, looked at before SQLite drops what follows a damaged frame in it.
+"""SQLite's write-ahead log: what SQLite would drop because a frame before it is damaged.
 
-A log is a header and frames (a page each), written one after another; each has the header's two
-salts and a checksum over all that stands before it. On opening, SQLite takes the frames up to the
-last commit before the first that does not fit, and forgets the others without a word. See
+A frame (a page) has the header's two salts and a checksum over all that stands before it; see
 https://sqlite.org/fileformat2.html#walformat.
 """
 
@@ -35,13 +33,7 @@ def has_log(path: str) -> bool:
 
 
 def damage_to_log(path: str) -> str:
-    """Say what may have been lost from the log of the store at `path`; "" if it is whole.
-
-    Raises
-    ------
-    StoreError
-        SQLite would drop outcomes that were recorded.
-    """
+    """Return what the log at `path` may have lost; StoreError if SQLite would drop outcomes."""
     if not has_log(path):
         return ""
     log = f"{path}-wal"

@@ -139,13 +139,7 @@ class Reader:
         return int(self.rows("PRAGMA user_version")[0][0])
 
     def setup(self) -> Setup:
-        """Return settings, candidates and instances.
-
-        Raises
-        ------
-        StoreError
-            Not as they were written.
-        """
+        """Return settings, candidates and instances; StoreError if they were not so written."""
         texts: dict[str, list[tuple[Any, Any]]] = {}
         for table, key in (("settings", "name"), ("candidates", "1"), ("instances", "1")):
             columns = "name, value" if key == "name" else f"{table[:-1]}, value"
@@ -287,18 +281,7 @@ def refuse_directory(path: str) -> None:
 
 
 def look_at(path: str) -> bool:
-    """Say whether there is a race in a file, which is not written to.
-
-    Returns
-    -------
-    bool
-        False: no such file, or one without anything in it.
-
-    Raises
-    ------
-    StoreError
-        Another kind of file, or a newer one.
-    """
+    """Return whether a file holds a race; StoreError for another kind of file, or a newer one."""
     refuse_directory(path)
     with explained(path):
         try:
@@ -363,13 +346,7 @@ def _reading(path: str) -> sqlite3.Connection:
 
 @contextmanager
 def open_to_read(path: str) -> Iterator[Reader]:
-    """Open the store at `path`; it is not locked, and not written to.
-
-    Raises
-    ------
-    StoreError
-        No such file, or nothing that this version can read.
-    """
+    """Open the store at `path` without a lock, read-only; StoreError if it cannot be read."""
     if not look_at(path):
         with explained(path):
             damage_to_log(path)

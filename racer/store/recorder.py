@@ -24,15 +24,7 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    """A callback that compares each verdict with the recorded one, or hands it on to be recorded.
-
-    Parameters
-    ----------
-    record : callable
-        Called with each verdict, sampled candidate and ending that has not been recorded.
-    watchers : sequence of callable
-        Told of each event that was not replayed, and of the end.
-    """
+    """Compare each verdict with the recorded one, or record it; tell the watchers what is new."""
 
     def __init__(
         self,

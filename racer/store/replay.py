@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 
 
 def begin_or_replay(store: Store, contest: Contest, recorder: Recorder, given: Setup) -> None:
-    """Write what a contest is made of into a new store, or go on with the one in an old store.
-
-    Raises
-    ------
-    StoreError
-        The record does not make sense.
-    """
+    """Write what a contest is made of into a new store, or continue the one in an old store."""
     if not store.holds_a_race:
         store.begin(given)
         return
@@ -47,13 +41,7 @@ def begin_or_replay(store: Store, contest: Contest, recorder: Recorder, given: S
 
 
 def replay(contest: Contest, reader: Reader, recorder: Recorder) -> None:
-    """Tell a contest what is recorded.
-
-    Raises
-    ------
-    StoreError
-        A verdict comes out otherwise than recorded, or the record does not make sense.
-    """
+    """Tell a contest what is recorded; StoreError if a verdict comes out differently."""
     recorder.replaying = True
     with warnings.catch_warnings(), sense_made_of(reader.path):
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time

@@ -182,11 +182,10 @@ _NAN = float("nan")
 def checksum(
     row: OutcomeRow | tuple[int, int, int, str, float | None, float, str, str, int],
 ) -> int:
-    """Return the CRC-32 of a row of `outcomes`.
+    """Return the CRC-32 of a row of `outcomes`: numbers little endian, then texts joined by NUL.
 
-    Of block (-1 - block if held out), candidate, attempt (int64), value (NaN if NULL) and seconds
-    (float64), all little endian, and then of status, worker and message in UTF-8, with a NUL
-    between them.
+    These are block (-1 - block if held out), candidate, attempt (int64), value (NaN if NULL),
+    seconds (float64); status, worker and message in UTF-8.
     """
     block, candidate, attempt, status, value, seconds, worker, message, held_out = row
     if held_out:
@@ -197,10 +196,7 @@ def checksum(
 
 
 def conclusion_checksum(*row: int | str | None) -> int:
-    """Return the CRC-32 of a row of `verdicts` or `ending`: its columns as text, each with a NUL.
-
-    NULL is an empty text; UTF-8.
-    """
+    """Return the CRC-32 of a row of `verdicts` or `ending`: text and NUL per column, NULL empty."""
     texts = ("" if part is None else str(part) for part in row)
     return zlib.crc32("".join(f"{text}\0" for text in texts).encode())
 

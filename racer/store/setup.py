@@ -41,10 +41,7 @@ def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]
 
 
 def continued(store: Store | None, rules: Rules, *, tuned: bool) -> Rules:
-    """Return the rules with which a contest in a store goes on: seed and budgets as recorded.
-
-    A tuner keeps its budgets, and goes on from their end with a larger one.
-    """
+    """Return the rules that continue a stored contest: its seed, its budgets or a larger one."""
     if store is None or not store.holds_a_race:
         return rules
     recorded = store.reader.setup()
@@ -79,13 +76,7 @@ def recorded_rules(store: Store, decider: Any, budget: Any) -> dict[str, Any]:
 
 
 def rebuilt(path: str, name: str, encoded: Any) -> Any:
-    """Return what was encoded.
-
-    Raises
-    ------
-    StoreError
-        It was only described, or makes no sense.
-    """
+    """Return what was encoded; StoreError if it was only described, or makes no sense."""
     try:
         return decode(encoded)
     except ValueError as error:
@@ -103,13 +94,7 @@ def rebuilt(path: str, name: str, encoded: Any) -> Any:
 
 
 def refuse_other_kind(path: str, recorded: Setup, *, tuned: bool) -> None:
-    """Refuse a race where a tuning goes on, and the other way round.
-
-    Raises
-    ------
-    StoreError
-        With the call that goes on with what is there.
-    """
+    """Refuse with StoreError a race where a tuning continues, and the other way round."""
     was_tuned = "space" in recorded.settings
     if was_tuned != tuned:
         what, call = ("tuning", "racer.tune") if was_tuned else ("race", "racer.race")
@@ -119,18 +104,7 @@ def refuse_other_kind(path: str, recorded: Setup, *, tuned: bool) -> None:
 
 
 def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
-    """Compare what is given with what is recorded.
-
-    Warns
-    -----
-    RacerWarning
-        Another name of `evaluate`, or another version of racer: the verdicts will tell.
-
-    Raises
-    ------
-    StoreError
-        A difference that would make it another race, with both values.
-    """
+    """Refuse with StoreError what makes it another race; warn of another `evaluate` or version."""
     refuse_other_kind(path, recorded, tuned="space" in given.settings)
     for name in sorted(recorded.settings.keys() | given.settings.keys()):
         old, new = recorded.settings.get(name), given.settings.get(name)

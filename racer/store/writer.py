@@ -55,24 +55,10 @@ _IN_THE_LOG = 1.0  # seconds of evaluation, after which the log is copied into t
 
 
 class Store:
-    """The one writer of a store: a context manager that holds its lock.
+    """The one writer of a store: a context manager that holds its lock, the file `path`.lock.
 
-    An outcome is on disk when `append` returns (WAL, `synchronous=FULL`). A verdict is written
-    with the outcome that comes next: until then it can be worked out again. A store of an earlier
-    schema becomes one of the present schema in the first transaction that writes to it.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file; it need not exist. The lock is `path`.lock, and stays behind.
-
-    Raises
-    ------
-    SettingError
-        No path.
-    StoreError
-        On entering: another process has the lock, or the file cannot be used. On writing: the
-        file, its log or its lock is no longer where it was.
+    An outcome is on disk when `append` returns (WAL, `synchronous=FULL`), a verdict with the next
+    outcome. The first transaction that writes brings an earlier schema up to date.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -276,10 +262,7 @@ class Store:
             )
 
     def _stop_if_moved(self) -> None:
-        """Save what is recorded if the file or its log is no longer where it was.
-
-        Once they are apart, neither what is there now nor what was there holds all of it.
-        """
+        """Save what is recorded if the file or its log was moved: apart, neither holds it all."""
         with explained(self.path):
             now = {path: _place(path) for path in (self._database, self._log)}
         moved = [str(path) for path, place in self._places.items() if now[path] != place]
