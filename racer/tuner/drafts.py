@@ -31,16 +31,7 @@ _ALIKE = 1e-4  # of the range: nearer ones are near-duplicates
 
 
 class Drafts(NamedTuple):
-    """Drafts for n children, each child's in the order in which to take them.
-
-    Attributes
-    ----------
-    parents : ndarray of int, shape (n,)
-        Positions among the elites.
-    vectors : ndarray, shape (n, drafts, d)
-    there : ndarray, shape (n, drafts, d)
-        The same, NaN for parameters that do not exist.
-    """
+    """Drafts in order of preference: `parents` (n,), `vectors`, `there` (NaN: absent) (n, k, d)."""
 
     parents: NDArray[np.intp]
     vectors: NDArray[np.float64]
@@ -57,28 +48,10 @@ def drafts_around(
     tried: NDArray[np.float64],
     rng: np.random.Generator,
 ) -> Drafts:
-    """Draw drafts for n children around the elites, the better the more often.
+    """Draw drafts for n children around the elites (m, d), best first, the better the more often.
 
-    Half of the children take each parameter from any elite. Most have their drafts in the order
-    of the surrogate's costs; the others try a choice that has never been tried, while there are
-    any: the surrogate, which knows nothing of it, would never take it.
-
-    Parameters
-    ----------
-    elites : ndarray, shape (m, d)
-        Best first; NaN for parameters that an elite does not have.
-    n : int
-    spreads : ndarray, shape (m,)
-        Of the neighbourhood of each elite.
-    choices : ndarray of int, shape (d,)
-        Of `choice_counts`.
-    present : callable
-        Says which parameters exist at vectors, shape (k, d) both.
-    surrogate : Surrogate or None
-        None: drafts stay in the order in which they were drawn.
-    tried : ndarray, shape (k, d)
-        All that has been tried.
-    rng : Generator
+    `spreads` is (m,), `choices` (d,), `tried` (k, d). The surrogate orders the drafts of most
+    children; others get a choice that was never tried, which it would never take.
     """
     m, d = len(elites), len(choices)
     each = min(_DRAFTS, max(_DRAFTS_IN_ALL // n, _DRAFTS_LEAST))
@@ -113,15 +86,7 @@ def drafts_around(
 
 
 def _untried_choices(vectors: NDArray[np.float64], choices: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return which choices none of some vectors has: pairs of parameter and choice, shape (k, 2).
-
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, d)
-        NaN for parameters that do not exist.
-    choices : ndarray of int, shape (d,)
-        Of `choice_counts`.
-    """
+    """Return the pairs (parameter, choice) that no vector (n, d) has, (k, 2); `choices` is (d,)."""
     found = [np.empty((2, 0), dtype=np.intp)]
     for j in np.flatnonzero(choices).tolist():
         places, n = vectors[:, j], int(choices[j])
@@ -155,7 +120,7 @@ def _with_untried(
     choices: NDArray[np.intp],
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Give each draft of shape (n, each, d) an untried choice; return of which parameter, too.
+    """Give drafts (n, each, d) an untried choice; return of which parameter, too, (n, each).
 
     In every other draft all other choices are drawn anew: a parameter may exist only there.
     """
@@ -172,40 +137,18 @@ def _with_untried(
 
 
 def is_alike(vector: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
-    """Say whether a vector is a near-duplicate of another: alike in all that exists in either.
-
-    Parameters
-    ----------
-    vector : ndarray, shape (d,)
-    others : ndarray, shape (k, d)
-    """
+    """Say whether a vector (d,) is a near-duplicate of one of `others` (k, d), NaN like NaN."""
     same = (np.abs(others - vector) < _ALIKE) | (np.isnan(others) & np.isnan(vector))
     return bool(same.all(axis=1).any())
 
 
 def narrowing(n: int, free: int) -> float:
-    """Return what the spread is multiplied by when n are sampled around the elites.
-
-    A neighbourhood in so many free parameters then has about 1/n of its volume.
-    """
+    """Return the factor of the spread for n samples: a volume of 1/n in the free parameters."""
     return float((1.0 / max(n, 2)) ** (1.0 / max(free, 1)))
 
 
 def to_learn(value: NDArray[np.float64], at: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return which candidates to learn from: those given, the best, and the latest.
-
-    Parameters
-    ----------
-    value : ndarray, shape (m,)
-        Costs, the latest last.
-    at : ndarray of int
-        Positions that must be there.
-
-    Returns
-    -------
-    ndarray of int
-        Positions, ascending.
-    """
+    """Return the candidates to learn from: `at`, the best and the latest; `value` is (m,)."""
     best = value.argsort(kind="stable")[: _LEARNT // 2]
     chosen = np.union1d(best, at)
     rest = np.setdiff1d(np.arange(len(value)), chosen)

@@ -17,38 +17,17 @@ _PRIOR = 5.0  # values that the common spread counts as, beside a block's own
 
 
 class Effects(NamedTuple):
-    """Cost of each candidate, freed of what its blocks cost everyone.
-
-    Attributes
-    ----------
-    value : ndarray, shape (m,)
-        In units of a block's spread; smaller is better.
-    variance : ndarray, shape (m,)
-        Of the error of `value`.
-    """
+    """Costs (m,) less their blocks' level, in units of a block's spread; variance of the error."""
 
     value: NDArray[np.float64]
     variance: NDArray[np.float64]
 
 
 def effects(costs: NDArray[np.float64], blocks: int | None = None) -> Effects:
-    """Fit cost = block + candidate + noise, after bringing the blocks to one scale.
+    """Fit cost = block + candidate + noise; `costs` (blocks, m), NaN not evaluated, +inf failed.
 
-    Blocks differ in level, and by orders of magnitude in scale; candidates have been evaluated on
-    different ones. Costs far from a block's median are pulled in, and failed cells count as the
-    farthest.
-
-    Parameters
-    ----------
-    costs : ndarray, shape (blocks, m)
-        NaN where a candidate was not evaluated, +inf where it failed. Every block has a finite
-        cost; a candidate on none of them failed wherever it was evaluated.
-    blocks : int, optional
-        How many there are in all, if they are few: the mean over all of them has no error.
-
-    Returns
-    -------
-    Effects
+    Blocks are brought to one scale, outliers pulled in, failures as the farthest; `blocks` is the
+    number in all if few: a mean over all has no error.
     """
     known = ~np.isnan(costs)
     scaled = np.where(known, _one_scale(costs), 0.0)

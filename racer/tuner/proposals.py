@@ -40,21 +40,10 @@ class Child(NamedTuple):
 
 
 class Proposals:
-    """Draw configurations that have not been drawn before.
+    """Draw configurations that have not been drawn before, around the elites.
 
-    Children are sampled around the elites, the better the more often, in a neighbourhood that
-    narrows from race to race. For most of them several drafts are made, and a surrogate of the
-    costs known so far takes the most promising. Where drafts are near-duplicates of what is
-    there, the neighbourhood of that elite is made wide again (soft restart).
-
-    Parameters
-    ----------
-    space : Space
-    seed : int
-
-    References
-    ----------
-    López-Ibáñez et al. (2016), sections 2.1 and 2.2, for all but the crossing and the surrogate.
+    The neighbourhood narrows from race to race and widens where it is used up; a surrogate picks
+    among drafts. After López-Ibáñez et al. (2016), 2.1 and 2.2, except crossing and surrogate.
     """
 
     def __init__(self, space: Space, seed: int) -> None:
@@ -76,10 +65,7 @@ class Proposals:
         self._vectors.append(vector)
 
     def everywhere(self, n: int, race: int, known: Sequence[int]) -> list[Child]:
-        """Draw n from the whole space, fewer if there are no more.
-
-        Where allowed ones are too rare to be drawn, they come from around those `known`.
-        """
+        """Draw n from the whole space, fewer if there are no more, or around `known` if rare."""
         rng = rng_for(self._seed, "everywhere", race)
         around = [self._configs[candidate] for candidate in known]
         drawn = self._space.sample(n, seed=rng, method="lhs", exclude=self._keys, known=around)
@@ -88,25 +74,7 @@ class Proposals:
     def learn(
         self, candidates: NDArray[np.intp], known: Effects, present: Sequence[int]
     ) -> NDArray[np.float64]:
-        """Learn from what is known of candidates; return what to expect of those `present`.
-
-        A candidate that was lucky so far is expected to be worse than it seems, the more so the
-        less its neighbours bear it out.
-
-        Parameters
-        ----------
-        candidates : ndarray of int, shape (m,)
-            Ascending.
-        known : Effects
-            Of these.
-        present : sequence of int
-            Some of them.
-
-        Returns
-        -------
-        ndarray, shape (len(present),)
-            Posterior mean of their costs.
-        """
+        """Fit the surrogate to candidates (m,), ascending; return costs of `present` (k,)."""
         at = np.searchsorted(candidates, present)
         chosen = to_learn(known.value, at)
         vectors = np.array([self._vectors[c] for c in candidates[chosen].tolist()])
@@ -117,17 +85,10 @@ class Proposals:
             return self._surrogate.posterior[np.searchsorted(chosen, at)]
 
     def around(self, elites: Sequence[int], n: int, race: int, clarity: float) -> list[Child]:
-        """Draw n around the elites, fewer if there are no more.
+        """Draw n around the elites (best first), fewer if there are no more.
 
-        Parameters
-        ----------
-        elites : sequence of int
-            Best first.
-        n : int
-        race : int
-        clarity : float in [0, 1]
-            Fraction of the candidates that the last race could have eliminated and did: where
-            it could not tell them apart, a narrower neighbourhood would hold nothing but noise.
+        `clarity` is the fraction of the candidates that the last race could have eliminated and
+        did: where it could not tell them apart, a narrower neighbourhood would hold only noise.
         """
         factor = narrowing(n, len(self._space.free))
         self.spread = max(self.spread * factor**clarity, NARROWEST)

@@ -14,23 +14,10 @@ _MOST_RACES = 100  # planned; more follow if the budget still pays for them
 
 @dataclass(frozen=True)
 class Schedule:
-    """The plan of a run: what each race may use.
+    """The plan of a run: `first_test` and `length` are blocks, `races` a number to begin with.
 
-    Parameters
-    ----------
-    races : int
-        How many there are to be. More follow while the budget pays for them.
-    elites : int
-        How many candidates survive a race.
-    first_test : int
-        Blocks before anyone can go.
-    length : int or None
-        Blocks that there are in all; None: without end.
-
-    References
-    ----------
-    López-Ibáñez et al. (2016), section 2.1: at least 2 + log2(d) races, and as many elites. With
-    a larger budget there are more races here, not only larger ones.
+    López-Ibáñez et al. (2016), 2.1: at least 2 + log2(d) races and as many elites; here a larger
+    budget means more races, too.
     """
 
     races: int
@@ -48,17 +35,7 @@ class Schedule:
         first_test: int,
         length: int | None,
     ) -> Schedule:
-        """Return the plan.
-
-        Parameters
-        ----------
-        free : int
-            How many parameters can have more than one value.
-        total : int or None
-            Evaluations of the whole run; None: not known.
-        elites, first_test, length
-            As above; `elites` is chosen if it is None.
-        """
+        """Return the plan for `free` parameters and `total` evaluations (None: unknown)."""
         usual = 2 + int(math.log2(max(free, 1)))
         plan = cls(usual, usual if elites is None else elites, first_test, length)
         most = min(math.isqrt((total or 0) // _PER_RACE), _MOST_RACES)

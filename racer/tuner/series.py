@@ -40,13 +40,7 @@ Flow = Iterator[list[Cell]]  # yields cells, and goes on once they are known
 
 @dataclass(frozen=True)
 class Plan:
-    """All that makes a tuning, checked; the names are those of `Tuner`.
-
-    Attributes
-    ----------
-    first_test : int
-        That of the rules, or less where there are fewer instances.
-    """
+    """All that makes a tuning, checked, as in `Tuner`; `first_test` fits few instances."""
 
     space: Space
     instances: tuple[Any, ...] | None
@@ -69,32 +63,7 @@ class Plan:
 
 
 class Series:
-    """The state of a tuning.
-
-    Parameters
-    ----------
-    plan : Plan
-
-    Attributes
-    ----------
-    configs, origins : list
-        Of all candidates so far.
-    known, tests : Table
-        Outcomes; those on held-out instances.
-    races : list of RaceCompleted
-    eliminations : list of Elimination
-    elite : tuple of int
-        The candidates that enter the next race, best first.
-    best : int or None
-    ended : Ended or None
-    evaluations, seconds : int, float
-        Used so far, without held-out instances.
-    blocks_used : int
-    is_watched : bool
-        Whether anyone is told of the blocks of its races.
-    events : list
-        What has happened and has not been told yet.
-    """
+    """The state of a tuning; `events` have happened and have not been told yet."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -250,10 +219,7 @@ class Series:
         yield from self._run_race("selection", self.elite, left, 1)
 
     def _spend_rest(self) -> Flow:
-        """Evaluate the best on blocks that it has not seen with what is still left.
-
-        Where there are no more blocks for the best, the next best have their turn.
-        """
+        """Evaluate the best, then the next best, on blocks unseen so far with what is left."""
         length = self._plan.stream.length
         for candidate in self.elite:
             known = self.known.of(candidate)
@@ -316,9 +282,8 @@ class Series:
     ) -> tuple[Iterator[int], list[int]]:
         """Return the blocks of a race, and until when each entrant is protected.
 
-        A race begins with a new block, in which no elite has an advantage; then come the old
-        ones, in which the elites are known and cannot go until the others have caught up. Blocks
-        on which no candidate has succeeded come at the very end, if there is one.
+        A new block first, in which no elite has an advantage, then the old ones, in which elites
+        are protected; blocks on which no candidate has succeeded come last.
         """
         used = self.blocks_used
         new = self._plan.stream.new_ones(used)
@@ -340,10 +305,9 @@ class Series:
         return chain(early, new, hopeless), until
 
     def _shared_evenly(self, among: int) -> int:
-        """Return how many blocks the last race has in which no elite can be eliminated.
+        """Return how many blocks protect all elites in the last race: mostly 0, little is left.
 
-        None usually, since little is left. Where there were no more candidates much is left, and
-        half of it is better spent on knowing all elites well than on the first to lead.
+        Without more candidates much is left: half of it is better spent on knowing all elites well.
         """
         return (self._left() or 0) // (2 * among) if self._drawn_to_its_end else 0
 

@@ -20,24 +20,9 @@ if TYPE_CHECKING:
 
 
 class SeriesRace:
-    """A race among candidates of a tuner; it knows no more of them than what it is told.
+    """A race of a tuner's `entrants` (numbers), each protected until so many blocks are complete.
 
-    Parameters
-    ----------
-    entrants : sequence of int
-        Candidates, by their numbers in the tuner; at least two.
-    blocks : iterator of int
-        Blocks of the tuner in the order in which the race uses them.
-    protected_until : sequence of int
-        For each entrant, the number of blocks before which it cannot be eliminated.
-    rules : Rules
-        The budget counts the cells that are known beforehand, too.
-    length : int or None
-        Blocks that there are in all; None: without end.
-    patient : bool
-        Go on although a test has eliminated nobody.
-    watch : callable, optional
-        Called with the events of the race.
+    `blocks` are the tuner's, in order; `patient` goes on although a test has eliminated none.
     """
 
     def __init__(
@@ -83,13 +68,7 @@ class SeriesRace:
         return "no-elimination" if is_idle and may_eliminate_all and not self._patient else None
 
     def tell(self, outcomes: Sequence[Outcome]) -> None:
-        """Take in the outcomes of the block, in the order of `alive`.
-
-        Warns
-        -----
-        RacerWarning
-            All have failed, so that the block is set aside.
-        """
+        """Take in the block's outcomes, in the order of `alive`; warn if all have failed."""
         before, had_tested = len(self.race.alive), self.race.has_tested
         block = self.block
         self.race.tell_block(outcomes)

@@ -39,25 +39,8 @@ _LAST = Kernel(*(len(values) - 1 for values in _GRID))
 class Surrogate:
     """A Gaussian process: a smooth joint part, rougher parts of single parameters, and a nugget.
 
-    The nugget is the variance of what is peculiar to one candidate. The hyperparameters are the
-    best by marginal likelihood near those given, or on a coarse grid.
-
-    Parameters
-    ----------
-    features : ndarray, shape (m, d, 2)
-        As `racer.space.vectors.features` returns them.
-    effects : Effects
-        Of the m candidates.
-    start : Kernel, optional
-        That of the last fit.
-    search : bool
-        False: take `start` as it is.
-
-    References
-    ----------
-    Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), algorithm 2.1.
-    Duvenaud, Nickisch and Rasmussen, Additive Gaussian Processes (NIPS 2011), on kernels that
-    are sums over parameters.
+    `features` is (m, d, 2), `effects` of the m candidates; `start` is the last fit's kernel.
+    Rasmussen and Williams (2006), algorithm 2.1; Duvenaud et al. (NIPS 2011) on additive kernels.
     """
 
     def __init__(
@@ -121,11 +104,7 @@ class Surrogate:
 
 
 class _Covariance:
-    """Covariances between two sets of points under whichever kernel; parts are kept.
-
-    Exponentials in single precision, which takes a quarter of the time: its error is far below
-    the noise that is added to them.
-    """
+    """Covariances of two sets of points under any kernel; single precision quarters the time."""
 
     def __init__(self, one: NDArray[np.float64], other: NDArray[np.float64], spread: float) -> None:
         left, right = (f.transpose(1, 2, 0).astype(np.float32, order="C") for f in (one, other))
