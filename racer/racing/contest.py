@@ -11,18 +11,7 @@ if TYPE_CHECKING:
 
 
 class Description(NamedTuple):
-    """What a contest is made of: of the same, the same contest is made again.
-
-    Attributes
-    ----------
-    settings : dict
-        Its rules, by name, and what else its arguments were.
-    candidates : tuple
-        Those that it was given.
-    instances, test_instances : tuple or None, tuple
-    parameters : tuple of str
-        The names that candidates still to come may have.
-    """
+    """What a contest is made of: from the same arguments, the same contest is made again."""
 
     settings: dict[str, Any]
     candidates: tuple[Any, ...]

@@ -148,13 +148,7 @@ Callback = Callable[[Any], object]  # a tuner tells more than a race does
 
 
 def check_callbacks(callbacks: Sequence[Callback]) -> tuple[Callback, ...]:
-    """Return the callbacks as a tuple.
-
-    Raises
-    ------
-    SettingError
-        Not a list or tuple, or something in it cannot be called.
-    """
+    """Return the callbacks as a tuple, or SettingError."""
     if not isinstance(callbacks, list | tuple) or not all(map(callable, callbacks)):
         raise SettingError(f"callbacks={callbacks!r}: give a list of functions, [..]")
     return tuple(callbacks)

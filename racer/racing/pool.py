@@ -13,11 +13,7 @@ from racer.errors import CandidateError
 
 
 def canonical_key(config: Any) -> Any:  # noqa: PLR0911  (a case per type)
-    """Return a hashable key, equal for equal configurations.
-
-    Mappings ignore the order of their keys, numbers their type (1 is 1.0 and NaN is NaN, but
-    True is not 1), arrays compare by content, and anything unhashable by identity.
-    """
+    """Return a hashable key, equal for equal configurations: 1 is 1.0, but True is not 1."""
     if isinstance(config, Mapping):
         items = [(canonical_key(name), canonical_key(value)) for name, value in config.items()]
         return ("mapping", frozenset(items))
@@ -63,13 +59,7 @@ def as_sequence(items: Any, name: str) -> tuple[Any, ...]:
 
 
 def as_pool(candidates: Any) -> tuple[Any, ...]:
-    """Check the candidates: a non-empty sequence in which each configuration stands once.
-
-    Raises
-    ------
-    CandidateError
-        Not a sequence, empty, or with duplicates (the first pair is named).
-    """
+    """Return the candidates, a non-empty sequence without duplicates, or raise CandidateError."""
     pool = as_sequence(candidates, "candidates")
     first_at: dict[Any, int] = {}
     for index, config in enumerate(pool):

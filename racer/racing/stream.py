@@ -25,18 +25,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Stream:
-    """The blocks that can be used, from 0.
-
-    Parameters
-    ----------
-    n_instances : int or None
-        None: without instances.
-    seed : int
-    deterministic : bool
-        Use each instance once.
-    order : {"shuffled", "given"}
-        Whether instances are shuffled, anew each time they begin again.
-    """
+    """The blocks that can be used, from 0; "shuffled" instances are shuffled anew each time."""
 
     n_instances: int | None
     seed: int

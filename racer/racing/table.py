@@ -37,21 +37,7 @@ class Failure(NamedTuple):
 
 
 class Table:
-    """Outcomes by block and candidate.
-
-    Values are in the user's direction; costs are to be minimised, +inf for a failed cell.
-
-    Parameters
-    ----------
-    maximize : bool
-        Larger values are better.
-
-    Attributes
-    ----------
-    rows : list of Row
-        In the order in which they were added.
-    failures : list of Failure
-    """
+    """Outcomes by block and candidate; costs are minimised values, +inf for a failed cell."""
 
     def __init__(self, *, maximize: bool = False) -> None:
         self.maximize = maximize
@@ -81,10 +67,7 @@ class Table:
         candidates: NDArray[np.intp] | Sequence[int],
         told: Sequence[Outcome] | NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Add outcomes, or finite values, of candidates on a block; return their costs.
-
-        A failed cell costs +inf: it ranks last in its block, and ties with other failures.
-        """
+        """Add outcomes, or finite values, of candidates on a block; return their costs."""
         numbers = np.asarray(candidates, dtype=np.intp)
         if isinstance(told, np.ndarray):
             self.rows.append(Row(block, numbers, told, None))
@@ -167,17 +150,11 @@ class Table:
         return sorted(shared)
 
     def costs(self, candidates: Sequence[int]) -> NDArray[np.float64]:
-        """Return the costs of candidates on the usable blocks that all of them have seen.
-
-        Shape (blocks, len(candidates)); +inf for a failed cell.
-        """
+        """Return costs (blocks, len(candidates)) on usable blocks that all have seen."""
         return self._costs(candidates, self.common(candidates))
 
     def all_costs(self, candidates: Sequence[int]) -> NDArray[np.float64]:
-        """Return the costs of candidates on all usable blocks that any of them has seen.
-
-        Shape (blocks, len(candidates)); +inf for a failed cell, NaN where not evaluated.
-        """
+        """Return costs (blocks, len(candidates)) on usable blocks that any has seen, else NaN."""
         return self._costs(candidates, sorted({b for c in candidates for b in self.of(c)}))
 
     def _costs(self, candidates: Sequence[int], blocks: Iterable[int]) -> NDArray[np.float64]:
@@ -196,10 +173,7 @@ class Table:
         return np.where(failed, np.inf, as_costs(values, maximize=self.maximize))
 
     def values(self, n_candidates: int) -> NDArray[np.float64]:
-        """Return the values of the first candidates on all blocks, in the order of their numbers.
-
-        Shape (blocks, n_candidates); NaN where not evaluated, or failed.
-        """
+        """Return values (blocks, n_candidates), rows by block; NaN: not evaluated, or failed."""
         at = {block: i for i, block in enumerate(sorted(self._is_usable))}
         values = np.full((len(at), n_candidates), np.nan)
         for row in self.rows:
