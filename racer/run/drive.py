@@ -31,21 +31,10 @@ def drive(
     store: Store | None = None,
     announce: Callable[[str], None] = tell,
 ) -> Any:
-    """Run a contest to its end, and return its result.
+    """Run a contest to its end, and return its result; with a store, record each outcome first.
 
-    With a store, each outcome is recorded before the contest is told, and the first SIGINT,
-    SIGTERM or SIGHUP lets what is being evaluated finish, which is announced; the second stops at
-    once.
-
-    Raises
-    ------
-    RaceInterrupted
-        Ctrl-C; the error carries what is known so far.
-    ObjectiveError
-        All evaluations of the first block failed by the same error at the same line; none of
-        them is recorded.
-    StoreError
-        An outcome cannot be recorded.
+    The first SIGINT, SIGTERM or SIGHUP lets running evaluations finish, the second stops at once.
+    ObjectiveError if all evaluations of the first block fail alike: none of them is recorded.
     """
     stop = GentleStop(announce)
     try:

@@ -25,13 +25,7 @@ def display_for(contest: Description) -> Display:
 
 
 class Display:
-    """A callback that shows what happens on a console, live in a terminal while it is entered.
-
-    Parameters
-    ----------
-    console : rich.console.Console, optional
-        Standard error by default.
-    """
+    """A callback that shows what happens on a console, live in a terminal while it is entered."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)

@@ -31,14 +31,9 @@ _TAKEN_OVER = {
 
 
 class GentleStop:
-    """Note the first SIGINT, SIGTERM or SIGHUP; raise KeyboardInterrupt at the second.
+    """Announce the first SIGINT, SIGTERM or SIGHUP; raise KeyboardInterrupt at the second.
 
-    A context manager. Outside the main thread, where Python allows no handlers, it does nothing.
-
-    Parameters
-    ----------
-    announce : callable
-        Given a line for the user at the first.
+    A context manager; outside the main thread, where Python allows no handlers, it does nothing.
     """
 
     def __init__(self, announce: Callable[[str], None]) -> None:
@@ -87,11 +82,10 @@ class GentleStop:
 
 
 class HeldBack:
-    """Hold Ctrl-C back but where it is let through, so that it interrupts no storage.
+    """Hold Ctrl-C back except where it is let through, so that it interrupts no storage.
 
-    A context manager; where nothing is let through any more, the interrupt comes when it is left.
-    A second one comes at once. Outside the main thread, and where somebody else answers SIGINT,
-    it does nothing.
+    A context manager: what was held back comes when it is left, a second one at once. Outside the
+    main thread, and where another handler answers SIGINT, it does nothing.
     """
 
     def __init__(self) -> None:
@@ -144,11 +138,7 @@ def tell(line: str) -> None:
 
 
 def exit_with_code() -> None:
-    """Let RaceInterrupted, if nobody catches it, end the program with its code.
-
-    Python ends with 1, and a traceback, for all errors but KeyboardInterrupt and SystemExit
-    themselves.
-    """
+    """Let an uncaught RaceInterrupted end the program with its code, not with 1 and a traceback."""
     hook = sys.excepthook
     if threading.current_thread() is not threading.main_thread() or (
         isinstance(hook, functools.partial) and hook.func is _end

@@ -52,19 +52,7 @@ def start(
     progress: bool,
     callbacks: Sequence[Callback],
 ) -> Any:
-    """Run a contest, or go on with the one in the store; return its result.
-
-    Parameters
-    ----------
-    contest : Contest
-        Of which nothing has been asked.
-    how : dict
-        How a cell is evaluated: retries, timeout, memory.
-    store : Store, optional
-        Entered.
-    evaluate, n_jobs, executor, progress, callbacks
-        As in `racer.race`.
-    """
+    """Run a contest, or continue the one in the store; `how` has retries, timeout and memory."""
     check_objective(evaluate)
     description = contest.description()
     watchers = list(check_callbacks(callbacks))
