@@ -28,26 +28,14 @@ def is_real(value: object) -> bool:
 
 
 def whole(value: int, name: str, *, least: int) -> int:
-    """Return `value` as an int if it is a whole number of at least `least`.
-
-    Raises
-    ------
-    SettingError
-        Otherwise.
-    """
+    """Return `value` as an int if it is a whole number of at least `least`, else SettingError."""
     if not is_whole(value) or value < least:
         raise SettingError(f"{name}={reprlib.repr(value)}: give a whole number >= {least}")
     return int(value)
 
 
 def flag(value: object, name: str) -> bool:
-    """Return `value` if it is True or False, and not merely counts as one.
-
-    Raises
-    ------
-    SettingError
-        Otherwise.
-    """
+    """Return `value` if it is True or False, and does not merely count so; else SettingError."""
     if not isinstance(value, bool | np.bool_):
         raise SettingError(f"{name}={reprlib.repr(value)}: give True or False")
     return bool(value)
@@ -60,13 +48,7 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
 
 
 def check_jobs(n_jobs: int) -> int:
-    """Return `n_jobs` if joblib can make something of it.
-
-    Raises
-    ------
-    SettingError
-        Otherwise.
-    """
+    """Return `n_jobs` if joblib can use it, else SettingError."""
     if not is_whole(n_jobs) or n_jobs == 0:
         raise SettingError(f"n_jobs={n_jobs!r}: give a whole number other than 0 (-1: all cores)")
     return int(n_jobs)

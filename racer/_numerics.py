@@ -81,11 +81,7 @@ def _blas() -> ThreadpoolController:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS to one thread for a while: for small products, waking others costs more.
-
-    Where other threads do the same meanwhile, BLAS has its threads back in the end: one that finds
-    it limited neither limits it nor gives back.
-    """
+    """Keep BLAS to one thread for a while: for small products, waking other threads costs more."""
     found = [(library, library.get_num_threads()) for library in _blas().lib_controllers]
     limited = [(library, n) for library, n in found if n > 1]
     for library, _ in limited:

@@ -28,15 +28,7 @@ def _sequence(seed: int, key: tuple[int | str, ...]) -> np.random.SeedSequence:
 
 
 def rng_for(seed: int, *key: int | str) -> np.random.Generator:
-    """Return the generator that belongs to `key`: same seed and key, same numbers.
-
-    Parameters
-    ----------
-    seed : int >= 0
-        The seed of the whole race.
-    *key : int >= 0 or str
-        What the numbers are for, such as ``("draws", 17)``.
-    """
+    """Return the generator of `key`, such as ("draws", 17): same seed and key, same numbers."""
     return np.random.default_rng(_sequence(seed, key))
 
 
