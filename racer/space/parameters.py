@@ -1,4 +1,4 @@
-"""What a parameter is, whoever wrote it; and the parameters whose values are listed."""
+"""What a parameter is, and the parameters whose values are listed."""
 
 from __future__ import annotations
 
