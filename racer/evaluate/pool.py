@@ -67,7 +67,7 @@ def in_joblib(
 
 
 class _Loky:
-    """joblib's pool of processes, which outlives the race, and is shared with all who use it."""
+    """joblib's pool of processes, which outlives the race, and is shared with its other users."""
 
     reopens = True
 
@@ -93,7 +93,7 @@ class _Loky:
         self._executor = self._backend._workers  # noqa: SLF001
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
-        """Submit, to another pool if this one is gone or was replaced by somebody else's."""
+        """Submit, to another pool if this one is gone or another user replaced it."""
         if self._executor is None or reusable_executor._executor is not self._executor:  # noqa: SLF001
             self._open()
         while True:
@@ -105,7 +105,7 @@ class _Loky:
                 return future
 
     def is_innocent(self, error: BaseException) -> bool:
-        """Somebody else has shut down the pool that they share."""
+        """Another user of the shared pool has shut it down."""
         return isinstance(error, ShutdownExecutorError)
 
     def withdraw(self, future: Future[Any]) -> bool:  # noqa: ARG002

@@ -150,7 +150,7 @@ class Command:
             Candidates.
         instances : sequence or None
         parameters : collection of str
-            Names that other candidates, which are still to come, may have; None: nobody knows.
+            Names that other candidates, which are still to come, may have; None: unknown.
         """
         takes_instance = "instance" in self._template.names
         if takes_instance and (instances is None or not len(instances)):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KEPT = 2048  # bytes of what is printed, at its beginning and at its end
 _AT_ONCE = 2**16
 _MOST_PENDING = 2**20  # bytes that a pipe can hold
-_TICK = 50  # milliseconds between two looks at whether the program has ended
+_TICK = 50  # milliseconds between two checks whether the program has ended
 _ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {9: "\t", 10: "\n"}
 
 
@@ -122,7 +122,7 @@ def _read(child: subprocess.Popen[bytes], pipes: dict[int, Printed], until: floa
                 poll.unregister(pipe)
                 del pipes[pipe]
     for pipe, printed in pipes.items():
-        most = printed.size + _MOST_PENDING  # who prints on is not waited for
+        most = printed.size + _MOST_PENDING  # a program that prints on is not waited for
         with suppress(BlockingIOError):
             while printed.size < most and (data := os.read(pipe, _AT_ONCE)):
                 printed.take(data)

@@ -59,7 +59,7 @@ def die_with_process(parent: int) -> None:
 
 
 def go_on_if_stopped(pid: int) -> None:
-    """Let a process go on that somebody has stopped, by SIGSTOP say."""
+    """Continue a process that was stopped, by SIGSTOP say."""
     with suppress(OSError):  # it has ended
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
             stopped = file.read().rpartition(b")")[2].split()[0] == b"T"
@@ -94,7 +94,7 @@ def leave_behind(run: Callable[[], None]) -> None:
                 run()
         finally:
             os._exit(0)
-    with suppress(ChildProcessError):  # who ignores SIGCHLD has nobody to wait for
+    with suppress(ChildProcessError):  # where SIGCHLD is ignored, there is no child to wait for
         os.waitpid(middle, 0)
 
 
@@ -102,7 +102,7 @@ def _kill_after(parent: int, child: int) -> None:
     """Kill a child once its parent has ended; both are descriptors."""
     os.dup2(parent, 0)
     os.dup2(child, 1)
-    os.closerange(2, 2**16)  # whoever waits for the child's files to close goes on
+    os.closerange(2, 2**16)  # what waits for the child's files to close may continue
     poll = select.poll()
     for descriptor in (0, 1):
         poll.register(descriptor, select.POLLIN)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
 GRACE = 1.0  # seconds that killed processes are given to go
-_LOOK = 0.5  # seconds between two looks at whether a worker was stopped
-TICK = 0.05  # seconds between two looks at memory, and at who is still there
+_LOOK = 0.5  # seconds between two checks whether a worker was stopped
+TICK = 0.05  # seconds between two checks of memory, and of the processes still there
 _LONGEST_LINE = 2**17
 
 
@@ -85,7 +85,7 @@ class Child:
         while self.status is None:
             try:
                 pid, status, usage = os.wait4(self.pid, os.WNOHANG)
-            except ChildProcessError:  # who forked it waits for nobody, or somebody else did
+            except ChildProcessError:  # SIGCHLD is ignored, or it was waited for elsewhere
                 self.status = 0
                 break
             if pid:
@@ -163,7 +163,7 @@ def supervised(
         reader.register(writer, 0)
 
         def lost() -> bool:
-            return os.getppid() != here or bool(reader.poll(0))  # an error: nobody reads
+            return os.getppid() != here or bool(reader.poll(0))  # an error: no reader is left
 
         for outcome in work(lost, writer):
             write(writer, outcome)
@@ -198,7 +198,7 @@ def warden(owner: int) -> int:
 def _kill_last(reader: int, owner: int) -> None:
     """Kill the group that was written last once the owner ends; wake the owner if it is stopped."""
     os.dup2(reader, 0)
-    os.closerange(1, 2**16)  # whoever waits for this process's files to close goes on
+    os.closerange(1, 2**16)  # what waits for this process's files to close may continue
     poll = select.poll()
     poll.register(0, select.POLLIN)
     group = 0
