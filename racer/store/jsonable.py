@@ -142,7 +142,7 @@ def dumps(encoded: Any) -> str:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Say whether two encoded values are equal in type as well; the order of keys is no matter."""
+    """Say whether two encoded values are equal in type as well, in any order of keys."""
     texts = [json.dumps(encoded, sort_keys=True) for encoded in (one, other)]
     if texts[0] != texts[1] and '"!object": "pathlib.' in "".join(texts):
         texts = [json.dumps(paths_described(item), sort_keys=True) for item in (one, other)]

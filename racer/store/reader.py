@@ -1,4 +1,4 @@
-"""Reading a store: what was raced, what came of it, and whether that can be believed."""
+"""Reading a store: what was raced, the outcomes, and whether they can be believed."""
 
 from __future__ import annotations
 
@@ -340,7 +340,7 @@ def _foreign(path: str) -> StoreError:
 
 
 def _reading(path: str) -> sqlite3.Connection:
-    """Open to read. Without a log beside it nobody writes, and SQLite needs no files of its own."""
+    """Open to read. Without a log beside it nothing writes, and SQLite needs no files of its own."""
     return connect(path, "ro" if has_log(path) else "immutable")
 
 

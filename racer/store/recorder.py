@@ -119,17 +119,17 @@ def _told(verdict: VerdictRow | Ending) -> str:
 
 
 def _dropped(eliminations: Iterable[Elimination]) -> str:
-    """Write who went, in the order of `Drop`."""
+    """Return the eliminations as JSON, in the order of `Drop`."""
     return dumps(
         [
             {
-                "candidate": int(gone.candidate),
-                "reason": encode(gone.reason),
-                "against": int(gone.against),
-                "probability": encode(float(gone.probability)),
-                "measure": encode(gone.measure),
+                "candidate": int(drop.candidate),
+                "reason": encode(drop.reason),
+                "against": int(drop.against),
+                "probability": encode(float(drop.probability)),
+                "measure": encode(drop.measure),
             }
-            for gone in eliminations
+            for drop in eliminations
         ]
     )
 

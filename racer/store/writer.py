@@ -1,4 +1,4 @@
-"""A race in one SQLite file: what was asked, what came of it, what was decided."""
+"""A race in one SQLite file: what was asked, the outcomes, the verdicts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,6 @@ from racer.store.schema import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import TracebackType
 
     from filelock import BaseFileLock
 
@@ -81,7 +80,7 @@ class Store:
 
     def __enter__(self) -> Self:
         self._check_folder()
-        look_at(self._file)  # what is no store gets no lock beside it
+        look_at(self._file)  # what is not a store gets no lock beside it
         with self._exit:
             self._lock()
             with explained(self.path):
@@ -95,12 +94,7 @@ class Store:
             self._exit = self._exit.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._exit.close()
         self._connection = None
 
@@ -129,7 +123,7 @@ class Store:
             self._lock_place = _place(self._lock_file)
 
     def _let_go(self, lock: BaseFileLock) -> None:
-        """Release the lock: if that fails the race is no less recorded, and its result stands."""
+        """Release the lock: if that fails the race is recorded all the same."""
         with suppress(OSError):
             lock.release()
         try:
@@ -185,7 +179,7 @@ class Store:
         self._write([("DELETE FROM settings", ()), ("DELETE FROM ending", ()), *_settings(setup)])
 
     def append(self, cell: Cell, outcome: Outcome) -> None:
-        """Record what came of a cell; when this returns it is on disk."""
+        """Record the outcome of a cell; when this returns it is on disk."""
         row = OutcomeRow(
             cell.block,
             cell.candidate,
@@ -218,7 +212,7 @@ class Store:
         self._unwritten.clear()
 
     def _empty_log(self) -> None:
-        """Copy the log into the file and cut it to nothing; later, if somebody reads just now."""
+        """Copy the log into the file and cut it to nothing; later, if another process reads just now."""
         connection = self.reader.connection
         with explained(self.path):
             connection.execute("PRAGMA busy_timeout = 0")
