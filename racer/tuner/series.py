@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _RECENT = 500  # candidates that are learnt from, beside those still in
 
 _HOPELESS = 2  # races in which every evaluation fails, before the run is given up
-_AT_ONCE = 16  # evaluations of the best between two looks at what is left
+_AT_ONCE = 16  # evaluations of the best before the budget is checked again
 
 Flow = Iterator[list[Cell]]  # yields cells, and goes on once they are known
 
@@ -76,7 +76,7 @@ class Series:
         self._steps = 0
         self._clarity = 1.0
         self._told_apart = False
-        self._has_looked = False
+        self._has_tested = False
         self._drawn_to_its_end = False  # the space
         self.configs: list[dict[str, Any]] = []
         self.origins: list[Origin] = []
@@ -124,7 +124,7 @@ class Series:
 
     def _is_too_short(self) -> bool:
         """Say whether the seconds, which cannot be known before, were too few for any test."""
-        return self._budget.ends_by_time(self.evaluations + 1) and not self._has_looked
+        return self._budget.ends_by_time(self.evaluations + 1) and not self._has_tested
 
     def _run_races(self, phase: int) -> Flow:
         """Run races among the elites and new candidates while the budget pays for one."""
@@ -321,14 +321,12 @@ class Series:
         else:
             ranked = self._expected_best_first([*alive, *others])
             stay = tuple(c for c in ranked if c in alive and c in succeeded)
-            gone = tuple(c for c in ranked if c in others and c in succeeded)
-            if (
-                not stay
-            ):  # a candidate that never succeeded is not an elite, whoever was dropped before it
+            eliminated = tuple(c for c in ranked if c in others and c in succeeded)
+            if not stay:  # a candidate that never succeeded is not an elite
                 stay = self._expected_best_first(sorted(succeeded))
-            self.elite = stay[:survivors] if kind == "race" else (*stay, *gone)
+            self.elite = stay[:survivors] if kind == "race" else (*stay, *eliminated)
         self._told_apart = self._told_apart or race.tells_apart
-        self._has_looked = self._has_looked or race.race.has_tested
+        self._has_tested = self._has_tested or race.race.has_tested
         self.best = self.elite[0] if self.elite and self._told_apart else None
         could_go = len(race.entrants) - min(survivors, len(race.entrants) - 1)
         self._clarity = (len(race.entrants) - len(alive)) / could_go
