@@ -1,4 +1,4 @@
-"""One race: which cells must be known next, and who is still in."""
+"""One race: which cells must be known next, and which candidates are left."""
 
 from __future__ import annotations
 
@@ -334,7 +334,7 @@ class Race:
         warn(f"block {block} is set aside: {all_failed(told)}")
 
     def _fell_short(self) -> bool:
-        """Say whether the seconds, which nobody can know before, are too few for a test."""
+        """Say whether the seconds, which cannot be known before, are too few for a test."""
         needed = self._evaluations + len(self._alive)
         return self._budget.ends_by_time(needed) and self._tested_blocks < self._first_test
 

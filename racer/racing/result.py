@@ -150,7 +150,7 @@ class RaceResult(Result):
     ----------
     best : object or None
         The best configuration; None where nothing speaks for one survivor rather than another
-        (every evaluation failed, nobody was eliminated and all survivors tie, or the race ended
+        (every evaluation failed, no candidate was eliminated and all survivors tie, or the race ended
         before its first test).
     best_index : int or None
         Its place among the candidates.
