@@ -14,8 +14,6 @@ from racer.run.signals import tell
 from racer.tuner.events import RaceCompleted
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from racer.racing.contest import Description
 
 
@@ -40,12 +38,7 @@ class Display:
             self.live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.live.stop()
 
     def __call__(self, event: Any) -> None:
@@ -95,12 +88,12 @@ _RELATIONS = {
 _FORMATS = {"posterior": ".3f", "e-value": ".3g"}
 
 
-def _line(gone: Elimination) -> str:
-    evidence = f"{gone.probability:{_FORMATS.get(gone.measure, '.2g')}}"
-    relation = _RELATIONS.get(gone.reason, f"{gone.reason}, against")
+def _line(drop: Elimination) -> str:
+    evidence = f"{drop.probability:{_FORMATS.get(drop.measure, '.2g')}}"
+    relation = _RELATIONS.get(drop.reason, f"{drop.reason}, against")
     return (
-        f"block {gone.block:>3}: dropped #{gone.candidate}, {relation} #{gone.against} "
-        f"({gone.measure} {evidence})"
+        f"block {drop.block:>3}: dropped #{drop.candidate}, {relation} #{drop.against} "
+        f"({drop.measure} {evidence})"
     )
 
 

@@ -48,12 +48,7 @@ class GentleStop:
                     self._before[number] = signal.signal(number, self._answer)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._put_back()
 
     def requested(self) -> bool:
@@ -98,12 +93,7 @@ class HeldBack:
             self._before = signal.signal(signal.SIGINT, self._answer)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if not isinstance(error, KeyboardInterrupt):
