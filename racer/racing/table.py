@@ -150,11 +150,11 @@ class Table:
         return sorted(shared)
 
     def costs(self, candidates: Sequence[int]) -> NDArray[np.float64]:
-        """Return costs (blocks, len(candidates)) on usable blocks that all have seen."""
+        """Return costs (blocks, candidates) on the usable blocks that all of them have seen."""
         return self._costs(candidates, self.common(candidates))
 
     def all_costs(self, candidates: Sequence[int]) -> NDArray[np.float64]:
-        """Return costs (blocks, len(candidates)) on usable blocks that any has seen, else NaN."""
+        """Return costs (blocks, candidates) on usable blocks any has seen; NaN: not evaluated."""
         return self._costs(candidates, sorted({b for c in candidates for b in self.of(c)}))
 
     def _costs(self, candidates: Sequence[int], blocks: Iterable[int]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Conditions on a configuration, in Kleene's logic: a comparison with what is absent is unknown."""
+"""Conditions on a configuration, in Kleene's logic: only True lets exist or forbids."""
 
 from __future__ import annotations
 

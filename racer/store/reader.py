@@ -139,7 +139,7 @@ class Reader:
         return int(self.rows("PRAGMA user_version")[0][0])
 
     def setup(self) -> Setup:
-        """Return settings, candidates and instances; StoreError if they were not so written."""
+        """Return settings, candidates and instances; StoreError if they are not as written."""
         texts: dict[str, list[tuple[Any, Any]]] = {}
         for table, key in (("settings", "name"), ("candidates", "1"), ("instances", "1")):
             columns = "name, value" if key == "name" else f"{table[:-1]}, value"

@@ -212,7 +212,7 @@ class Store:
         self._unwritten.clear()
 
     def _empty_log(self) -> None:
-        """Copy the log into the file and cut it to nothing; later, if another process reads just now."""
+        """Copy the log into the file and cut it to nothing; later, if another process reads."""
         connection = self.reader.connection
         with explained(self.path):
             connection.execute("PRAGMA busy_timeout = 0")

@@ -1,7 +1,7 @@
 """One evaluation in a process of its own, which ends when it has taken too much.
 
-A watcher (a worker, or a process forked for this) forks a child that leads a session and sends
-its outcome as a line of JSON. Its group, and on Linux its orphans, are killed first.
+A watcher (a worker, or a process forked for this) forks a child that leads a session and sends its
+outcome as a line of JSON; its group, on Linux also its orphans, is killed before that is handed on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What only Linux knows of processes: death of parents, orphans, memory; elsewhere a no-op."""
+"""What only Linux knows of processes; elsewhere these do nothing, except for `leave_behind`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What R expressions say of a space's parameters; comparisons that R makes as text are refused."""
+"""What R expressions say of a space; R's comparisons of numbers as text are refused."""
 
 from __future__ import annotations
 
