@@ -98,7 +98,6 @@ class Futures:
             self._lost(cell, times, error)
 
     def _lost(self, cell: Cell, times: int, error: BaseException) -> None:
-        """Let a cell be evaluated again."""
         self._careful = True
         if times == 0 and (self._door.reopens or self._door.is_innocent(error)):
             self._again.append(cell)
@@ -199,11 +198,9 @@ class _Given:
             ) from error
 
     def is_innocent(self, error: BaseException) -> bool:  # noqa: ARG002
-        """Nobody knows."""
         return False
 
     def withdraw(self, future: Future[Any]) -> bool:
-        """Cancel."""
         return future.cancel()
 
     def end(self, futures: Collection[Future[Any]]) -> None:

@@ -81,7 +81,6 @@ class _Loky:
         self._executor: Any = None
 
     def _open(self) -> None:
-        """Get the pool that is there, or a new one."""
         self._backend.configure(
             n_jobs=self._n_workers,
             parallel=SimpleNamespace(_id=uuid.uuid4().hex),
@@ -150,7 +149,6 @@ class _Threads:
         self._calls: _Queue = SimpleQueue()
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
-        """Start the threads at the first call."""
         while len(self._threads) < self._n_workers:
             self._threads.append(threading.Thread(target=_work, args=(self._calls,), daemon=True))
             self._threads[-1].start()
@@ -163,7 +161,6 @@ class _Threads:
         return False
 
     def withdraw(self, future: Future[Any]) -> bool:
-        """Cancel."""
         return future.cancel()
 
     def end(self, futures: Collection[Future[Any]]) -> None:

@@ -258,7 +258,7 @@ class Race:
             self._publish(self._advance())
 
     def _ranked(self) -> tuple[int, ...]:
-        """Return the candidates that are still in, best standing first."""
+        """Return the candidates that are left, best standing first."""
         if self._verdict is None:
             return self.alive
         ranked = self._tested[np.argsort(self._verdict.standing, kind="stable")]
@@ -339,7 +339,7 @@ class Race:
         return self._budget.ends_by_time(needed) and self._tested_blocks < self._first_test
 
     def _test(self, block: int) -> tuple[Elimination, ...]:
-        """Show the decider the pending blocks; eliminate whom it drops, if enough are known."""
+        """Show the decider the pending blocks; eliminate those it drops, if enough are known."""
         self._tested = self._alive
         self._tested_blocks += len(self._pending)
         blocks = Blocks(self._alive, np.array(self._pending), self._evaluations)

@@ -203,7 +203,6 @@ class _Joined(Condition):
     word: ClassVar[str]
 
     def to_json(self) -> list[Any]:
-        """Return it as plain data."""
         return [self.word, *(part.to_json() for part in self.parts)]
 
     def __str__(self) -> str:

@@ -86,7 +86,6 @@ def _place(item: OutcomeRow | Cell) -> tuple[bool, int, int]:
 
 
 def _tell(race: Race, rows: list[OutcomeRow]) -> None:
-    """Tell the outcomes of one block."""
     if rows[0].block == race.n_blocks and tuple(row.candidate for row in rows) == race.alive:
         race.tell_block([_outcome(row) for row in rows])
         return

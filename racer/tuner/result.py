@@ -133,7 +133,6 @@ class TuneResult(Result):
         return len(self.known.common(self.elites)) if self.elites else 0
 
     def _costs(self) -> NDArray[np.float64]:
-        """Return the costs of the elites where one of them has succeeded."""
         return with_success(self.known.costs(self.elites))
 
     @cached_property

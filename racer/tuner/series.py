@@ -173,7 +173,6 @@ class Series:
     def _entrants(
         self, race: int, schedule: Schedule, cells: int, *, anew: bool
     ) -> tuple[int, ...]:
-        """Return the elites and the new candidates of a race."""
         number = len(self.races)
         first = len(self.configs)
         wanted = schedule.new_ones(race, cells, known=len(self.elite))
@@ -233,7 +232,6 @@ class Series:
                 self.blocks_used = max(self.blocks_used, blocks[-1] + 1)
 
     def _run_race(self, kind: str, entrants: Sequence[int], cells: int, survivors: int) -> Flow:
-        """Run one race."""
         number = len(self.races)
         order, protected_until = self._order(kind, number, entrants)
         # more than can be paid for, perhaps: below, the race ends before it is spent
@@ -369,7 +367,6 @@ class Series:
     def _renumbered(
         self, race: SeriesRace, eliminations: Sequence[Elimination]
     ) -> tuple[Elimination, ...]:
-        """Return eliminations of a race in the numbers of the tuner."""
         name = race.entrants
         return tuple(
             replace(
@@ -400,7 +397,6 @@ class Series:
         return self._budget.pays(cells, evaluations=self.evaluations, seconds=self.seconds)
 
     def _cells(self, candidates: Sequence[int], block: int) -> list[Cell]:
-        """Return the cells of a block that are not known."""
         index, seed = self._plan.stream.place(block)
         instances = self._plan.instances
         instance = None if index is None or instances is None else instances[index]

@@ -218,7 +218,6 @@ class Command:
         return f"{message}\ncommand: {_shown(self.argv(config, instance, seed))}"
 
     def _judged(self, ran: Ran, timeout: float) -> tuple[Status, str, float]:
-        """Return status, reason and cost."""
         if ran.code is None:
             return "timeout", took_more_than(timeout), math.nan
         how = f"the program {ending(ran.code)}"

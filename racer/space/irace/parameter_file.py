@@ -52,7 +52,6 @@ class _Line:
             self.at += 1
 
     def take(self, pattern: re.Pattern[str], wanted: str) -> re.Match[str]:
-        """Read what is wanted, after white space."""
         self.skip()
         match = pattern.match(self.text, self.at)
         if match is None:
@@ -76,12 +75,11 @@ class _Line:
             self.fail(str(error), column + error.column)
 
     def expression(self, text: str, column: int) -> Node:
-        """Read a part of the line as R."""
         with self.offset(column):
             return parse_r(text)
 
     def condition(self, translator: Translator, node: Node, column: int) -> Condition:
-        """Translate an expression that begins at `column`; warn of what deserves a look."""
+        """Translate an expression that begins at `column`; warn of what is doubtful in it."""
         with self.offset(column):
             condition = translator.condition(node)
         for note, at in translator.notes:

@@ -104,7 +104,6 @@ class _Reader:
         raise RError(f"{wanted} is expected instead of {token.text!r}", token.column)
 
     def expect_end(self) -> None:
-        """Refuse what is left over."""
         if self._here().kind != "end":
             self._fail("an operator or the end")
 
@@ -121,7 +120,6 @@ class _Reader:
         return left
 
     def either(self) -> Node:
-        """Read alternatives."""
         self._deep += 1
         if self._deep > _DEEPEST:
             raise RError("the expression is nested too deeply", self._here().column)
