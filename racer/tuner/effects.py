@@ -26,8 +26,8 @@ class Effects(NamedTuple):
 def effects(costs: NDArray[np.float64], blocks: int | None = None) -> Effects:
     """Fit cost = block + candidate + noise; `costs` (blocks, m), NaN not evaluated, +inf failed.
 
-    Blocks are brought to one scale, outliers pulled in, failures as the farthest; `blocks` is the
-    number in all if few: a mean over all has no error.
+    Each block has a finite cost. Blocks are brought to one scale, outliers pulled in, failures as
+    the farthest; `blocks` is the number in all if few: a mean over all has no error.
     """
     known = ~np.isnan(costs)
     scaled = np.where(known, _one_scale(costs), 0.0)
