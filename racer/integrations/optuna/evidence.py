@@ -10,8 +10,9 @@ import numpy as np
 from optuna.trial import TrialState
 
 from racer._checks import check_fraction
+from racer._numerics import as_costs
 from racer.errors import ScoresError
-from racer.integrations.optuna.values import check_study, costs_on, is_maximized, mean, usable
+from racer.integrations.optuna.reports import check_study, costs_on, is_maximized, mean, usable
 from racer.seeding import check_seed
 from racer.stats.bayesian_friedman import probability_best
 from racer.stats.friedman import friedman_test
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from optuna.study import Study
     from optuna.trial import FrozenTrial
-
-__all__ = ["Evidence", "best_trials_by_evidence"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,15 +151,15 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95, seed: int
     steps = sorted(_common_instances(seen))
     compared = [trial for trial, values in seen if values.keys() >= set(steps)]
     costs = costs_on(steps, compared, maximize=maximize)
-    shares = np.ones(1) if len(compared) == 1 else probability_best(costs, seed=seed)
-    order = np.lexsort((costs.mean(axis=0), ranks_of(costs).mean(axis=0), -shares)).tolist()
+    chances = np.ones(1) if len(compared) == 1 else probability_best(costs, seed=seed)
+    order = np.lexsort((costs.mean(axis=0), ranks_of(costs).mean(axis=0), -chances)).tolist()
     best = compared[order[0]]
     equal = next(
         k for k in range(len(order), 0, -1) if not _told_apart(costs[:, order[:k]], 1 - confidence)
     )
     return Evidence(
         best.number,
-        {compared[i].number: float(shares[i]) for i in order},
+        {compared[i].number: float(chances[i]) for i in order},
         tuple(compared[i].number for i in order[:equal]),
         tuple(steps),
         {trial.number: len(values) for trial, values in seen},
@@ -209,7 +208,8 @@ def _common_instances(seen: list[tuple[FrozenTrial, dict[int, float]]]) -> froze
 
 
 def _beats(values: dict[int, float], best: dict[int, float], *, maximize: bool) -> float:
-    """P(theta > 1/2), theta being the share of instances on which these values are better."""
+    """P(theta > 1/2), theta being the fraction of instances on which these values are better."""
     common = values.keys() & best.keys()
-    gain = [(values[i] - best[i]) * (1.0 if maximize else -1.0) for i in common]
-    return probability_better(sum(g > 0.0 for g in gain), sum(g < 0.0 for g in gain))
+    pairs = np.array([(values[i], best[i]) for i in common]).reshape(-1, 2)
+    own, other = as_costs(pairs, maximize=maximize).T
+    return probability_better(int((own < other).sum()), int((own > other).sum()))

@@ -12,14 +12,13 @@ from optuna.trial import TrialState
 
 from racer._checks import check_epsilon, check_fraction, whole
 from racer.deciders.bayesian_best import BayesianBest
-from racer.deciders.decider import JudgesOne
+from racer.deciders.decider import Blocks, JudgesOne
 from racer.deciders.halving import SequentialHalving
 from racer.deciders.names import as_decider
-from racer.deciders.verdicts import take_drop
+from racer.deciders.verdicts import take_drop, take_verdict
 from racer.errors import SettingError
-from racer.integrations.optuna.paper import judge_by_race
-from racer.integrations.optuna.values import costs_on, is_maximized
-from racer.seeding import check_seed
+from racer.integrations.optuna.reports import costs_on, is_maximized
+from racer.seeding import check_seed, rng_for
 from racer.stats.sign import probability_indistinguishable
 
 if TYPE_CHECKING:
@@ -27,19 +26,18 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-    from racer.deciders.decider import Decider
-
-__all__ = ["RacingPruner"]
+    from racer.deciders.decider import Decider, Drop, Verdict
 
 _PLANNERS = (SequentialHalving, BayesianBest)
 
 
 @dataclass
 class _Memory:
-    """What the storage does not tell of a running trial."""
+    """What the storage does not know of a running trial."""
 
-    steps: list[int] = field(default_factory=list)  # in the order in which they came
-    values_then: dict[int, int] = field(default_factory=dict)  # of who ran when it began
+    steps: list[int] = field(default_factory=list)  # in the order of their reports
+    # how many values each running trial had when it began
+    values_then: dict[int, int] = field(default_factory=dict)
 
 
 class RacingPruner(BasePruner):
@@ -135,11 +133,11 @@ class RacingPruner(BasePruner):
         self.epsilon = check_epsilon(epsilon)
         self.confidence = check_fraction(confidence, "confidence", low=0.5)
         self.seed = check_seed(seed)
-        self.decider.start(2, np.random.default_rng(0))  # what it cannot work with, it says now
+        self.decider.start(2, np.random.default_rng(0))  # refuses now what it cannot work with
         self._memories: WeakKeyDictionary[Study, dict[int, _Memory]] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what was remembered of studies of this process."""
+        """Leave out what is remembered of the studies of this process."""
         return {name: value for name, value in vars(self).items() if name != "_memories"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -150,7 +148,7 @@ class RacingPruner(BasePruner):
         return f"RacingPruner({self.decider!r}, instances={self.instances})"
 
     def prune(self, study: Study, trial: FrozenTrial) -> bool:
-        """Say whether this trial, which runs, shall be pruned. Optuna calls it."""
+        """Say whether this running trial is to be pruned; Optuna calls this."""
         if not trial.intermediate_values:
             return False
         trials = study.get_trials(deepcopy=False)
@@ -168,7 +166,7 @@ class RacingPruner(BasePruner):
         return self._is_inferior(own, others) or self._is_indistinguishable(own, others)
 
     def _memory(self, study: Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> _Memory:
-        """Return what is remembered of this trial, with the steps that are new to it."""
+        """Return what is remembered of this trial, its new steps included."""
         last = max(trial.intermediate_values)
         if self.instances is not None and last >= self.instances:
             raise SettingError(
@@ -178,7 +176,7 @@ class RacingPruner(BasePruner):
         memories = self._memories.setdefault(study, {})
         if trial.number not in memories:
             running = [t for t in trials if t.state == TrialState.RUNNING]
-            for number in set(memories) - {t.number for t in running}:  # who has ended
+            for number in set(memories) - {t.number for t in running}:  # have ended
                 memories.pop(number, None)
             memories[trial.number] = _Memory(
                 values_then={t.number: len(t.intermediate_values) for t in running}
@@ -191,7 +189,7 @@ class RacingPruner(BasePruner):
         if isinstance(self.decider, JudgesOne):
             drop = take_drop(self.decider, own, others)
         else:
-            drop = judge_by_race(self.decider, own, others, self.seed)
+            drop = _judge_by_race(self.decider, own, others, self.seed)
         if drop is None:
             return False
         against = others[:, drop.against]
@@ -217,7 +215,7 @@ class RacingPruner(BasePruner):
 
 
 def _counts(other: FrozenTrial, trial: FrozenTrial, memory: _Memory) -> bool:
-    """Say whether a trial is an opponent of the running one: not if its process seems dead."""
+    """Say whether a trial is an opponent of the running one; not if its process seems dead."""
     if other.number == trial.number:
         return False
     if other.state == TrialState.RUNNING:
@@ -226,5 +224,41 @@ def _counts(other: FrozenTrial, trial: FrozenTrial, memory: _Memory) -> bool:
 
 
 def _leads(own: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
-    """Say whether the first mean is smaller; divided first, as values may be near the largest."""
+    """Say whether the first mean is smaller, also of values near the largest float."""
     return bool((own / len(own)).sum() < (other / len(other)).sum())
+
+
+def _look(decider: Decider, costs: NDArray[np.float64], seed: int) -> Verdict | None:
+    """Show a decider a table block by block, each candidate up to the first block it lacks.
+
+    `costs`, shape (blocks, candidates), is NaN where a candidate has not seen a block. Returns
+    the last verdict, or None unless two candidates have seen all blocks.
+    """
+    ends = np.where(np.isnan(costs).any(axis=0), np.isnan(costs).argmax(axis=0), len(costs))
+    columns = np.flatnonzero(ends > 0)
+    if np.count_nonzero(ends == len(costs)) < 2:
+        return None
+    state = decider.start(len(columns), rng_for(seed, "decider"))
+    start, verdict = 0, None
+    for end in np.unique(ends[columns]).tolist():
+        places = np.flatnonzero(ends[columns] >= end)
+        blocks = Blocks(places, costs[start:end, columns[places]], None)
+        state, verdict = take_verdict(decider, state, blocks, len(columns))
+        start = end
+    if verdict is None:
+        return None
+    dropped = tuple(
+        drop._replace(candidate=int(columns[drop.candidate]), against=int(columns[drop.against]))
+        for drop in verdict.dropped
+    )
+    best = None if verdict.best is None else int(columns[verdict.best])
+    return verdict._replace(dropped=dropped, best=best)
+
+
+def _judge_by_race(
+    decider: Decider, own: NDArray[np.float64], others: NDArray[np.float64], seed: int
+) -> Drop | None:
+    """Judge one candidate, as in `JudgesOne.judge`, by any decider: race it with the others."""
+    verdict = _look(decider, np.column_stack([others, own]), seed)
+    dropped = () if verdict is None else verdict.dropped
+    return next((drop for drop in dropped if drop.candidate == others.shape[1]), None)

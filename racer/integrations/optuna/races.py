@@ -1,9 +1,8 @@
-"""Races of a study's trials in series, each from what is recorded of it."""
+"""The races of a study's trials, one after another."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
@@ -13,7 +12,7 @@ from racer.deciders.verdicts import Protected
 from racer.errors import ScoresError, SettingError, warn
 from racer.evaluate.outcome import Cell, Outcome, all_failed
 from racer.evaluate.workers import outcomes_of
-from racer.integrations.optuna.values import is_maximized
+from racer.integrations.optuna.reports import is_maximized
 from racer.racing.race import QuietRace
 from racer.run.signals import HeldBack
 from racer.seeding import block_seed, rng_for
@@ -22,13 +21,11 @@ if TYPE_CHECKING:
     from racer.evaluate.workers import Workers
     from racer.integrations.optuna.record import StudyRecord
 
-__all__ = ["Races", "Suggest", "Suggestion"]
-
 Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
 
 
 class Suggestion:
-    """What asks for a trial, and makes a config of one, be it open or recorded."""
+    """What makes the configuration of a trial, be it open or recorded."""
 
     def __init__(self, suggest: Suggest) -> None:
         self._space = dict(suggest) if isinstance(suggest, Mapping) else None
@@ -45,7 +42,7 @@ class Suggestion:
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """Names of what a configuration has, None if only the trials will tell."""
+        """The names of the parameters; None if only the trials will tell."""
         return None if self._space is None else tuple(self._space)
 
     def config(self, trial: BaseTrial) -> Any:
@@ -73,7 +70,7 @@ def _suggested(trial: BaseTrial, name: str, distribution: BaseDistribution) -> A
 
 
 class Races:
-    """Races in series, each from what is recorded of it."""
+    """Races in series; what is recorded of one is not evaluated again."""
 
     def __init__(
         self,
@@ -96,7 +93,7 @@ class Races:
         self._held = HeldBack()
         self._spent = 0  # evaluations of the races so far, this one included
         self._raced: set[int] = set()  # trials of these races
-        self._told_of: set[int] = set()  # instances on which all failed
+        self._warned_of: set[int] = set()  # instances on which all failed
 
     def run(self) -> None:
         """Race until the budget cannot pay for another race.
@@ -107,7 +104,7 @@ class Races:
         number = 0
         with self._held, self._workers, self._record.driving(self._budget):
             while fresh := self._asked(number, elites):
-                if number == 0 and not any(self._record.outcomes[n] for n in fresh):
+                if number == 0 and not any(map(self._record.of, fresh)):
                     self._check_first([self._config(n) for n in fresh])
                 elites = self._race(number, elites, fresh)
                 number += 1
@@ -118,13 +115,13 @@ class Races:
         """Return the trials of a race: recorded ones, and new ones unless it has begun."""
         record = self._record
         fresh = record.in_race(race)
-        if any(record.outcomes[n] for n in fresh):
+        if any(map(record.of, fresh)):
             return fresh
         room = (self._budget - self._spent) // len(self._instances)
         wanted = min(max(self._settings["trials"], 2 - len(elites)), room)
         if wanted + len(elites) < 2:
             return fresh if len(fresh) + len(elites) >= 2 else []
-        for recorded in fresh:  # of which something may not have been suggested yet
+        for recorded in fresh:  # which may have been suggested in part
             self._suggest(recorded)
         while len(fresh) < wanted:
             with self._held.let_through():  # no trial is half asked for
@@ -145,44 +142,58 @@ class Races:
         """Hold a race; return the elites after it."""
         record, n = self._record, len(self._instances)
         numbers = [*elites, *fresh]
-        before = sum(len(record.outcomes[e]) for e in elites)
+        before = sum(len(record.of(e)) for e in elites)
         self._raced.update(fresh)
-        race = QuietRace(
-            numbers,
+        alive = self._run_to_its_end(self._race_among(elites, fresh, number), fresh)
+        self._evaluate([(trial, block) for trial in sorted(alive) for block in range(n)])
+        for trial in fresh:
+            record.end(trial)
+        self._spent += sum(len(record.of(i)) for i in numbers) - before
+        usable = set().union(*map(record.succeeded, self._raced))
+        self._warn_of(set(range(n)) - usable)
+        return self._best(numbers, usable)
+
+    def _race_among(self, elites: list[int], fresh: list[int], number: int) -> QuietRace:
+        """Return a race of trials over all instances, in which no elite can be dropped."""
+        record, n = self._record, len(self._instances)
+        never = n + 1
+        until = (never,) * len(elites) + (0,) * len(fresh)
+        return QuietRace(
+            [*elites, *fresh],
             rng_for(record.seed, "order", number).permutation(n).tolist(),
-            decider=Protected(
-                self._settings["decider"], (n + 1,) * len(elites) + (0,) * len(fresh)
-            ),
-            budget=len(numbers) * n,
+            decider=Protected(self._settings["decider"], until),
+            budget=len(until) * n,
             maximize=is_maximized(record.study),
             seed=record.seed,
             deterministic=True,
             first_test=self._settings["first_test"],
         )
-        alive = set(fresh)
+
+    def _run_to_its_end(self, race: QuietRace, fresh: list[int]) -> set[int]:
+        """Run a race until it ends or all new trials are dropped; return those that are not."""
+        record, alive = self._record, set(fresh)
         while alive and (cells := race.ask()):
             self._evaluate([(cell.config, cell.instance) for cell in cells])
             for cell in cells:
-                race.tell(cell, record.outcomes[cell.config][cell.instance])
+                race.tell(cell, record.of(cell.config)[cell.instance])
             self._check_some_succeed(fresh)
-            for gone in sorted(alive - {numbers[i] for i in race.alive}):
-                record.end(gone)
-                alive.remove(gone)
-        self._evaluate([(trial, block) for trial in sorted(alive) for block in range(n)])
-        for trial in fresh:
-            record.end(trial)
-        self._spent += sum(len(record.outcomes[i]) for i in numbers) - before
-        usable = set().union(*map(record.succeeded, self._raced))
-        self._warn_of(set(range(n)) - usable)
-        whole = [i for i in numbers if len(record.outcomes[i]) == n]
-        known = [i for i in whole if usable and record.succeeded(i) >= usable]
+            for dropped in sorted(alive - {race.configs[i] for i in race.alive}):
+                record.end(dropped)
+                alive.remove(dropped)
+        return alive
+
+    def _best(self, numbers: list[int], usable: set[int]) -> list[int]:
+        """Return the elites: the best of the trials that succeeded wherever any has."""
+        record = self._record
+        evaluated = [i for i in numbers if len(record.of(i)) == len(self._instances)]
+        known = [i for i in evaluated if usable and record.succeeded(i) >= usable]
         known.sort(key=lambda i: record.cost(i, usable))
         return known[: self._settings["elites"]]
 
     def _warn_of(self, hopeless: set[int]) -> None:
-        """Tell of instances on which all trials have failed, once."""
-        outcomes = [self._record.outcomes[number] for number in self._raced]
-        for block in sorted(hopeless - self._told_of):
+        """Warn of instances on which all trials have failed, once."""
+        outcomes = [self._record.of(number) for number in self._raced]
+        for block in sorted(hopeless - self._warned_of):
             told = [of_trial[block] for of_trial in outcomes if block in of_trial]
             if len(told) > 1:
                 warn(
@@ -190,15 +201,14 @@ class Races:
                     "on it, none ends as COMPLETE: mend evaluate, or leave the instance out of a "
                     "new study",
                 )
-                self._told_of.add(block)
+                self._warned_of.add(block)
 
     def _check_some_succeed(self, fresh: list[int]) -> None:
         """End these trials, and raise, if nothing has succeeded since the study began."""
-        outcomes = self._record.outcomes
-        patience = min(self._settings["first_test"], len(self._instances))  # as a race has it
-        if any(len(outcomes[n]) < patience for n in fresh):
+        first_test = min(self._settings["first_test"], len(self._instances))  # as in a race
+        if any(len(self._record.of(n)) < first_test for n in fresh):
             return
-        told = [outcome for of_trial in outcomes.values() for outcome in of_trial.values()]
+        told = self._record.outcomes
         if any(outcome.value is not None for outcome in told):
             return
         for trial in fresh:
@@ -206,25 +216,32 @@ class Races:
         raise ScoresError(f"{all_failed(told)}: mend evaluate, and race a new study")
 
     def _evaluate(self, wanted: list[tuple[int, int]]) -> None:
-        """Evaluate what is not known of these trials on these blocks, and record it."""
+        """Evaluate, and record, what is not known of these trials on these blocks."""
         record = self._record
-        missing = [(n, block) for n, block in wanted if block not in record.outcomes[n]]
+        missing = [(n, block) for n, block in wanted if block not in record.of(n)]
         if not missing:
             return
         record.check_run({n for n, _ in missing})
-        cells = [
-            Cell(block, i, self._config(n), self._instances[block], block_seed(record.seed, block))
-            for i, (n, block) in enumerate(missing)
-        ]
-        with closing(outcomes_of(self._workers, cells)) as outcomes:
-            while True:
-                with self._held.let_through():
-                    told = next(outcomes, None)
-                if told is None:
-                    break
-                cell, outcome = told
-                number, block = missing[cell.candidate]
-                record.report(number, block, _storable(outcome))
+        outcomes = outcomes_of(
+            self._workers,
+            [
+                Cell(
+                    block,
+                    n,
+                    self._config(n),
+                    self._instances[block],
+                    block_seed(record.seed, block),
+                )
+                for n, block in missing
+            ],
+        )
+        while True:
+            with self._held.let_through():
+                told = next(outcomes, None)
+            if told is None:
+                break
+            cell, outcome = told
+            record.report(cell.candidate, cell.block, _storable(outcome))
 
     def _config(self, number: int) -> Any:
         if number not in self._configs:
@@ -233,5 +250,5 @@ class Races:
 
 
 def _storable(outcome: Outcome) -> Outcome:
-    """Return the part of an outcome that a study holds, so that a race resumed sees the same."""
+    """Return the part of an outcome that a study holds: a resumed race sees no more."""
     return Outcome(outcome.status, outcome.value, message=outcome.message)

@@ -1,8 +1,8 @@
-"""The races of a study as the study itself records them: each outcome in its trial.
+"""The races of a study as recorded in the study itself: each outcome in its trial.
 
 A trial of a race carries the number of its race in the user attribute "racer:race", from before
 its first parameter is suggested. Its outcome on block b is its intermediate value at step b, NaN
-where it failed, with the reason in "racer:failed:b". All that is decided follows from these.
+where it failed, with the reason in "racer:failed:b". All decisions follow from these.
 """
 
 from __future__ import annotations
@@ -12,14 +12,22 @@ import zlib
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import optuna
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 
+from racer._numerics import as_costs
 from racer.errors import RaceStateError, SettingError
 from racer.evaluate.outcome import Outcome
-from racer.integrations.optuna.finish import report_mean
-from racer.integrations.optuna.values import MEAN_STEP, is_maximized, mean, usable
+from racer.integrations.optuna.reports import (
+    MEAN_STEP,
+    is_maximized,
+    mean,
+    report_mean,
+    usable,
+)
+from racer.racing.table import Table
 from racer.seeding import check_seed
 from racer.store.jsonable import dumps, encode, paths_described, same, shown
 
@@ -29,32 +37,19 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-__all__ = ["StudyRecord"]
-
 _RACE = "racer:race"
 _SETTINGS = "racer:race_study"
 _DRIVER = "racer:driver"
 _FAILED = "racer:failed:"
-_ASKED = "racer:asked"  # when a trial was last asked for: how many were in races, who was bare
-_ENDED = "racer:sampler_ended"  # which sampler has ended the study, and within what budget
+_ASKED = "racer:asked"  # before the last ask: how many trials were in races, and which were bare
+_ENDED = "racer:sampler_ended"  # the sampler that has ended the study, and within what budget
 
 
 class StudyRecord:
-    """What a study holds of its races.
+    """What a study holds of its races; SettingError if it was raced with other settings.
 
-    Parameters
-    ----------
-    study : optuna.Study
-    settings : mapping
-        What must be the same when a race goes on.
-    instances : sequence
-    seed : int, optional
-        None: the recorded one, or a fresh one.
-
-    Raises
-    ------
-    SettingError
-        The study has been raced with other settings.
+    A block is the number of an instance, a candidate that of a trial. With the seed None it is
+    the recorded one, or a fresh one.
     """
 
     def __init__(
@@ -88,41 +83,42 @@ class StudyRecord:
         self._handles: dict[int, optuna.Trial] = {}
         trials = study.get_trials(deepcopy=False)
         self._trials = {t.number: t for t in trials if _RACE in t.user_attrs}
-        self.outcomes = {number: _outcomes(t) for number, t in self._trials.items()}
+        self._table = Table(maximize=is_maximized(study))
+        for number, trial in self._trials.items():
+            for block, outcome in _outcomes(trial).items():
+                self._table.add(block, [number], [outcome])
         self._half_asked = _half_asked(trials, study.user_attrs.get(_ASKED))
-        # who drove before may be about to say what has come of these
+        # the process that drove before may still report on these
         self._inherited = {n for n in self._trials if self.state(n) == TrialState.RUNNING}
 
     def check_driver(self) -> None:
-        """Raise unless this is still the process that drives the races of the study.
-
-        Raises
-        ------
-        RaceStateError
-            Another one has taken over.
-        """
+        """Raise RaceStateError if another process has taken over the races of the study."""
         if self.study.user_attrs.get(_DRIVER) != self._driver:
             raise RaceStateError(
                 f"another process has gone on with the races of study {self.study.study_name!r}: "
                 "this one stops, and nothing is lost; let one process at a time drive them"
             )
 
+    def of(self, number: int) -> Mapping[int, Outcome]:
+        """Return the outcomes of a trial, by block."""
+        return self._table.of(number)
+
     @property
-    def evaluations(self) -> int:
-        """Outcomes recorded so far."""
-        return sum(map(len, self.outcomes.values()))
+    def outcomes(self) -> list[Outcome]:
+        """All outcomes, in the order of the trials."""
+        return [outcome for number in self._trials for outcome in self.of(number).values()]
 
     def sampler_ended(self, budget: int) -> bool:
-        """Say whether the sampler, as some do, has ended the study within so large a budget."""
+        """Say whether this sampler has ended the study, within a budget at least as large."""
         name, within = self.study.user_attrs.get(_ENDED, ("", 0))
         return bool(name == type(self.study.sampler).__name__ and budget <= within)
 
     def in_race(self, race: int) -> list[int]:
-        """Return the trials that were asked for a race, by number."""
+        """Return the numbers of the trials of a race, without those that failed before it."""
         return [
             n
             for n, t in self._trials.items()
-            if t.user_attrs[_RACE] == race and (self.outcomes[n] or not t.state.is_finished())
+            if t.user_attrs.get(_RACE) == race and (self.of(n) or not t.state.is_finished())
         ]
 
     def state(self, number: int) -> TrialState:
@@ -131,30 +127,26 @@ class StudyRecord:
 
     def succeeded(self, number: int) -> set[int]:
         """Return the blocks on which a trial has a value."""
-        return {block for block, o in self.outcomes[number].items() if o.value is not None}
+        return {block for block, o in self.of(number).items() if o.value is not None}
 
     def cost(self, number: int, blocks: Iterable[int]) -> float:
-        """Return the mean of a trial on these blocks, to be minimised."""
-        outcomes = self.outcomes[number]
-        value = mean([v for block in sorted(blocks) if (v := outcomes[block].value) is not None])
-        return -value if is_maximized(self.study) else value
+        """Return the mean cost of a trial over blocks on which it succeeded."""
+        outcomes = self.of(number)
+        values = np.array([outcomes[block].value for block in sorted(blocks)], dtype=np.float64)
+        return mean(as_costs(values, maximize=self._table.maximize).tolist())
 
     def as_suggested(self, number: int) -> optuna.trial.BaseTrial:
-        """Return a trial that suggests what it did; before it is evaluated, also what it did not."""
-        return self._trials[number] if self.outcomes[number] else self._handle(number)
+        """Return a trial that suggests its recorded values; new ones only if nothing is evaluated."""
+        return self._trials[number] if self.of(number) else self._handle(number)
 
     def ask(self, race: int) -> int:
-        """Ask for a new trial of a race; return its number.
-
-        If the process that drove before had asked for one and was killed at that, it is that.
-        """
+        """Return the number of a new trial of a race: one that was half asked for, if there is."""
         number, self._half_asked = self._half_asked, None
         if number is not None:
             self._refresh(number)
         if number is None or self.state(number) != TrialState.RUNNING:
             number = self._ask_anew()
         self._handle(number).set_user_attr(_RACE, race)
-        self.outcomes[number] = {}
         self._refresh(number)
         return number
 
@@ -169,7 +161,7 @@ class StudyRecord:
             raise
         self._refresh(trial.number)
         try:
-            self.check_driver()  # who has taken over meanwhile may not know of this trial
+            self.check_driver()  # a process that has taken over may not know of this trial
         except RaceStateError:
             if _bare([self._trials[trial.number]]):
                 self.fail(trial.number)
@@ -183,13 +175,13 @@ class StudyRecord:
             self._refresh(number)
             told = _outcomes(self._trials[number])
             if block in told:
-                self.outcomes[number][block] = told[block]
+                self._table.add(block, [number], [told[block]])
                 return
         trial = self._handle(number)
-        if outcome.value is None:  # first the reason: the value says that there is an outcome
+        if outcome.value is None:  # the reason first: the value completes the outcome
             trial.set_user_attr(f"{_FAILED}{block}", [outcome.status, outcome.message])
         trial.report(math.nan if outcome.value is None else outcome.value, block)
-        self.outcomes[number][block] = outcome
+        self._table.add(block, [number], [outcome])
 
     def check_run(self, numbers: Iterable[int]) -> None:
         """Raise RaceStateError if one of these trials has ended: another process has told it."""
@@ -203,10 +195,9 @@ class StudyRecord:
                 )
 
     def end(self, number: int) -> None:
-        """Tell the study that a trial is over, if it has not been told.
+        """Tell the study that a trial is over, unless it has been told.
 
-        Who has a value on every block is complete, who has none has failed; the others are
-        pruned, with their mean.
+        It is complete with a value on every block, failed without any, else pruned with its mean.
         """
         if self.state(number) == TrialState.RUNNING:
             self._refresh(number)  # another process may have told it, before it stops
@@ -225,7 +216,7 @@ class StudyRecord:
             self._tell(number, TrialState.FAIL)
 
     def fail(self, number: int) -> None:
-        """Tell the study that a trial, of which nothing is known, has failed."""
+        """Tell the study that a trial without outcomes has failed."""
         self._tell(number, TrialState.FAIL)
 
     def _tell(self, number: int, state: TrialState, value: float | None = None) -> None:
@@ -239,12 +230,9 @@ class StudyRecord:
 
     @contextmanager
     def driving(self, budget: int) -> Iterator[None]:
-        """Note within what budget a sampler ends the study, if it does.
+        """Record that a sampler ends the study, if it does, and within what budget.
 
-        Raises
-        ------
-        RaceStateError
-            A trial has ended meanwhile, with which a race would go on.
+        RaceStateError if a trial of a race is ended meanwhile from elsewhere.
         """
 
         def stop() -> None:
@@ -281,9 +269,9 @@ def _difference(name: str, recorded: Any, given: Any) -> str:
 
 
 def _half_asked(trials: Sequence[FrozenTrial], asked: list[Any] | None) -> int | None:
-    """Return the trial that was asked for last, unless it is in a race: the process died at that.
+    """Return the trial that was asked for last, if the process died before it was in a race.
 
-    It is the first one that has begun since, and has nothing yet.
+    It is the first that has begun since and is still bare.
     """
     if asked is None:
         return None
@@ -296,7 +284,7 @@ def _half_asked(trials: Sequence[FrozenTrial], asked: list[Any] | None) -> int |
 
 
 def _bare(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
-    """Return the trials that run and have nothing else."""
+    """Return the running trials that have no parameters, values or attributes."""
     return [
         t
         for t in trials

@@ -9,10 +9,10 @@ from optuna.samplers import BaseSampler
 
 from racer._checks import flag, whole
 from racer.errors import SettingError
-from racer.integrations.optuna.axes import Axis
-from racer.integrations.optuna.ledger import Ledger
+from racer.integrations.optuna.history import History
 from racer.integrations.optuna.model import Model, settled
-from racer.integrations.optuna.values import is_maximized
+from racer.integrations.optuna.reports import is_maximized
+from racer.integrations.optuna.search_space import Axis
 from racer.seeding import check_seed, rng_for
 
 if TYPE_CHECKING:
@@ -23,15 +23,13 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-__all__ = ["RacingSampler"]
-
 
 class _View(NamedTuple):
     """What a sampler knows of a study as one trial begins; never changed."""
 
     study: weakref.ref[Study]
     trial: int
-    ledger: Ledger
+    history: History
     running: tuple[Mapping[str, Any], ...]
     model: Model | None
 
@@ -47,8 +45,8 @@ class RacingSampler(BaseSampler):
 
     Where trials report values per instance, as ``trial.report(value, step=instance)``, these
     count, and not the trials' own values: the instances' difficulties are taken out, so that
-    trials that saw different instances, or only some, can be compared; who was merely lucky on few
-    is not followed. So pruned trials count as much as they have seen. An instance whose value is
+    trials that saw different instances, or only some, can be compared, and luck on a few is not
+    followed. So pruned trials count as much as they have seen. An instance whose value is
     NaN, or infinitely bad, is one on which the trial failed.
 
     Which parameters exist is learnt from the trials: that a parameter is there where another has
@@ -57,7 +55,7 @@ class RacingSampler(BaseSampler):
     no trial has had, one proposal in ten has one of them.
 
     A failed trial, or a pruned one without any value, is taken for one vague observation of the
-    worst: where many fail nobody goes, and a single one that the machine failed does little
+    worst: regions where many fail are avoided, and a single failure of the machine does little
     harm. Trials that are running, whether alive or not, are not repeated, and otherwise ignored.
 
     Parameters
@@ -65,7 +63,7 @@ class RacingSampler(BaseSampler):
     n_startup_trials : int >= 2
         Complete or pruned trials with a value before elites are taken.
     by_instance : bool
-        False: steps are no instances, but epochs, for example. Then only the trials' own values
+        False: steps are not instances, but epochs, say. Then only the trials' own values
         count; a pruned one's is at best the median of the complete ones'.
     seed : int >= 0, optional
         With the same seed, the same proposals follow from the same trials, also in another
@@ -109,8 +107,8 @@ class RacingSampler(BaseSampler):
         self._n_startup = whole(n_startup_trials, "n_startup_trials", least=2)
         self._by_instance = flag(by_instance, "by_instance")
         self._seed = check_seed(seed)
-        self._design = self._seed  # its rows go by the trials' numbers: no two get the same one
-        self._last: _View | None = None  # is replaced, never changed: several threads share it
+        self._design = self._seed  # a trial takes the row of its number: no two the same
+        self._last: _View | None = None  # replaced, never changed: several threads share it
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be learnt again from the study, which stays where it is."""
@@ -140,7 +138,7 @@ class RacingSampler(BaseSampler):
             The study has several objectives.
         """
         view = self._view(study, trial)
-        return view.ledger.free if self._is_started(view) else {}
+        return view.history.free if self._is_started(view) else {}
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -158,7 +156,7 @@ class RacingSampler(BaseSampler):
         if not self._is_started(view):
             return {n: self._everywhere(trial, n, Axis(d)) for n, d in search_space.items()}
         model = self._model(view, search_space)
-        later = [record.params for record in view.ledger.records[model.trials :]]
+        later = [observation.params for observation in view.history.observations[model.trials :]]
         return model.propose(self._rng(trial), [*later, *view.running])
 
     def sample_independent(
@@ -176,15 +174,15 @@ class RacingSampler(BaseSampler):
             The study has several objectives.
         """
         view, axis = self._view(study, trial), Axis(param_distribution)
-        if self._is_started(view) and view.ledger.free:
-            model = self._model(view, view.ledger.free)
+        if self._is_started(view) and view.history.free:
+            model = self._model(view, view.history.free)
             place = model.place_of_one(param_name, axis, self._rng(trial, param_name))
             if place is not None:
                 return axis.decode(place)
         return self._everywhere(trial, param_name, axis)
 
     def _is_started(self, view: _View) -> bool:
-        return view.ledger.n_usable >= self._n_startup
+        return view.history.n_usable >= self._n_startup
 
     def _rng(self, trial: FrozenTrial, *key: str) -> np.random.Generator:
         """Return the generator of a trial, and of one of its parameters."""
@@ -202,11 +200,15 @@ class RacingSampler(BaseSampler):
 
     def _model(self, view: _View, space: Mapping[str, BaseDistribution]) -> Model:
         """Return the model of a study, the last one until there are enough new trials."""
-        records = view.ledger.records[: settled(view.ledger.records)]
+        observations = view.history.observations[: settled(view.history.observations)]
         last = view.model
-        if last is not None and last.trials == len(records) and last.axes.distributions == space:
+        if (
+            last is not None
+            and last.trials == len(observations)
+            and last.axes.distributions == space
+        ):
             return last
-        model = Model(records, space, self._n_startup, last)
+        model = Model(observations, space, self._n_startup, last)
         self._last = view._replace(model=model)
         return model
 
@@ -223,7 +225,7 @@ class RacingSampler(BaseSampler):
                 f"{len(study.directions)}: use NSGAIISampler or TPESampler"
             )
         trials = study.get_trials(deepcopy=False)
-        known = Ledger(is_maximized(study), self._by_instance) if last is None else last.ledger
+        known = History(is_maximized(study), self._by_instance) if last is None else last.history
         running = tuple(
             t.params for t in trials if not t.state.is_finished() and t.number != trial.number
         )

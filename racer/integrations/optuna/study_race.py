@@ -1,4 +1,4 @@
-"""Racing the trials of a study: many are open at once, and evaluated instance by instance."""
+"""`race_study`: races of a study's trials, which are open at once and evaluated side by side."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from racer.evaluate.workers import workers_for
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
 from racer.integrations.optuna.races import Races, Suggestion
 from racer.integrations.optuna.record import StudyRecord
-from racer.integrations.optuna.values import check_study
+from racer.integrations.optuna.reports import check_study
 from racer.racing.budget import Budget
 from racer.racing.pool import as_sequence
 from racer.run.signals import exit_with_code, tell
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.integrations.optuna.races import Suggest
 
-__all__ = ["race_study"]
-
-_ALPHA = 0.3  # of the default decider: to lose a good trial is cheap, others like it will come
+_ALPHA = 0.3  # of the default decider: losing a good trial is cheap, as others like it will follow
 
 
 def race_study(
@@ -58,9 +56,9 @@ def race_study(
 
     In each race the study's sampler proposes `trials` configurations, and all of them are
     evaluated on one instance after another, in an order drawn anew for each race; after each
-    instance the decider drops who is out of the running. Who is dropped ends as PRUNED with its
-    mean, who stays to the last instance as COMPLETE with its mean over all: these values are
-    comparable. Those with the best means, the elites, take part in each race with
+    instance the decider drops those that cannot win. A trial that is dropped ends as PRUNED with
+    its mean, one that stays to the last instance as COMPLETE with its mean over all: these values
+    are comparable. Those with the best means, the elites, take part in each race with
     the values that they have, at no cost, and cannot be dropped; a race ends when only they are
     left.
 
@@ -77,7 +75,7 @@ def race_study(
     study : optuna.Study
         With one objective; its direction counts. Its pruner is not asked.
     evaluate : callable
-        ``evaluate(config, instance, seed) -> float``, as of `racer.race`, a `racer.Command` too.
+        ``evaluate(config, instance, seed) -> float``, as in `racer.race`; a `racer.Command` too.
         What raises, or returns anything but a finite number, costs its cell: the trial ranks last
         on this instance, and does not end as COMPLETE. An instance on which all trials so far have
         failed is set aside with a warning: trials may be elites without it. The seed of an
@@ -87,7 +85,7 @@ def race_study(
         a noisy objective without instances give ``range(20)``, say, and use the seed.
     suggest : callable or mapping of str to optuna distribution
         ``suggest(trial) -> config``, with `trial.suggest_float` and so on; or the search space
-        as of `study.ask`, and the config is the dict of parameters. A race that goes on calls it
+        as in `study.ask`, and the config is the dict of parameters. A race that goes on calls it
         again on its recorded trials, which suggest what they did.
     budget : int
         Evaluations in all, those recorded before included; never exceeded. A race is made smaller
@@ -99,17 +97,17 @@ def race_study(
     elites : int
         At most so many take part in a race.
     decider : str or Decider, optional
-        As of `racer.race`. None: `TRace(alpha=0.3)`, for values without outliers. It drops early,
-        for many trials; "anytime" is for when losing a good one is expensive.
+        As in `racer.race`. None: `TRace(alpha=0.3)`, for values without outliers. It drops early,
+        for many trials; "anytime" is for cases where losing a good one is expensive.
     first_test : int, optional
-        Drop nobody before so many instances. None: 3 with the decider None, else 5.
+        Drop no trial before so many instances. None: 3 with the decider None, else 5.
     n_jobs : int
         1 evaluates in this process; more, or -1, in joblib workers, with the same result.
     seed : int >= 0, optional
         Of the seeds that evaluate gets, and of the decider; the study records it. The sampler has
         its own.
     timeout, memory, retries
-        Limits of an evaluation, as of `racer.race`.
+        Limits of an evaluation, as in `racer.race`.
 
     Returns
     -------
@@ -178,7 +176,7 @@ def race_study(
         with generators_put_back():
             races.run()
     except KeyboardInterrupt:
-        raise _interrupted(record) from None
+        raise _interrupted(study, record) from None
     return best_trials_by_evidence(study)
 
 
@@ -191,16 +189,15 @@ class _Stopped(NamedTuple):
     ended: str = "interrupted"
 
 
-def _interrupted(record: StudyRecord) -> RaceInterrupted:
-    study = record.study
+def _interrupted(study: Study, record: StudyRecord) -> RaceInterrupted:
     in_memory = isinstance(study._storage, InMemoryStorage)  # noqa: SLF001  (nothing else says it)
     where = ", which is in memory and ends with this program" if in_memory else ""
     stop = RaceInterrupted(
-        _Stopped(study, record.evaluations, record.seed),
+        _Stopped(study, len(record.outcomes), record.seed),
         kept=f"all of them are recorded in study {study.study_name!r}{where}; go on with the same "
         "call of race_study on it",
     )
-    tell(f"racer: {stop}")  # now: who catches it may not
+    tell(f"racer: {stop}")  # now: the caller may not
     exit_with_code()
     return stop
 

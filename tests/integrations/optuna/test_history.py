@@ -10,8 +10,8 @@ import pytest
 from optuna.distributions import FloatDistribution
 from optuna.trial import TrialState, create_trial
 
-from racer.integrations.optuna.ledger import Ledger, costs_of
-from racer.integrations.optuna.values import MEAN_STEP
+from racer.integrations.optuna.history import History, costs_of
+from racer.integrations.optuna.reports import MEAN_STEP
 
 NAN, INF = math.nan, math.inf
 
@@ -45,10 +45,10 @@ FAILED = TrialState.FAIL, None, {0: 1.0}, {}
 
 
 def table(*trials, direction="minimize", by_instance=True):
-    ledger = Ledger(direction == "maximize", by_instance).extended(
+    history = History(direction == "maximize", by_instance).extended(
         study_of(*trials, direction=direction).trials
     )
-    return costs_of([record for record in ledger.records if not record.failed])
+    return costs_of([observation for observation in history.observations if not observation.failed])
 
 
 def test_values_by_instance_whatever_came_when():
@@ -98,14 +98,14 @@ def test_only_pruned_trials_are_compared_by_their_own_values():
 
 def test_trials_of_no_use():
     study = study_of(FAILED, pruned(None), done(1.0))
-    ledger = Ledger(maximize=False, by_instance=True).extended(study.trials)
-    assert [record.failed for record in ledger.records] == [True, True, False]
-    assert ledger.n_usable == 1
+    history = History(maximize=False, by_instance=True).extended(study.trials)
+    assert [observation.failed for observation in history.observations] == [True, True, False]
+    assert history.n_usable == 1
 
 
-def test_a_ledger_is_extended_by_what_is_new_only_and_never_changed():
+def test_a_history_is_extended_by_what_is_new_only_and_never_changed():
     study = study_of(done(1.0))
-    first = Ledger(maximize=False, by_instance=True).extended(study.trials)
+    first = History(maximize=False, by_instance=True).extended(study.trials)
     running = study.ask()
     running.suggest_float("x", -1, 0.25)
     assert first.extended(study.trials) is first
@@ -114,8 +114,12 @@ def test_a_ledger_is_extended_by_what_is_new_only_and_never_changed():
     second = first.extended(study.trials)
     study.tell(running, 7.0)
     third = second.extended(study.trials)
-    assert [len(ledger.records) for ledger in (first, second, third)] == [1, 2, 3]
-    assert [record.final for record in third.records] == [1.0, 5.0, 7.0]  # as they came
+    assert [len(history.observations) for history in (first, second, third)] == [1, 2, 3]
+    assert [observation.final for observation in third.observations] == [
+        1.0,
+        5.0,
+        7.0,
+    ]  # as they came
     assert third.free == {"x": FloatDistribution(-1, 1)}
     assert set(third.distributions) == {"x", "y"}
     assert first.distributions == {"x": FloatDistribution(0, 1)}

@@ -1,10 +1,10 @@
-"""Parameters as Optuna has them, as shares of their ranges and back."""
+"""The search space as a sampler sees it: parameters as axes, and which of them exist when."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from optuna.distributions import (
@@ -18,29 +18,20 @@ from racer.space.distributions import from_distribution
 from racer.space.domains import Choices, Continuum
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from racer.space.domains import Domain
 
-__all__ = ["Axes", "Axis", "joined"]
-
-_ALIGNED = 1e-8  # of a step: as Optuna has it
-_FEW = 32  # values that can be told one by one
+_ALIGNED = 1e-8  # fraction of a step, as in Optuna
+_FEW = 32  # values that are looked at one by one
 
 
 class Axis:
-    """One parameter: the values of a distribution as shares u of its range, 0 <= u <= 1.
+    """One parameter: its values as fractions u of its range, 0 <= u <= 1.
 
-    Parameters
-    ----------
-    distribution : optuna.distributions.BaseDistribution
-
-    Attributes
-    ----------
-    n_choices : int
-        Of a categorical parameter, 0 for a numerical one.
+    `n_choices` is 0 for a numerical parameter.
     """
 
     def __init__(self, distribution: BaseDistribution) -> None:
@@ -55,7 +46,7 @@ class Axis:
 
     @property
     def n_few(self) -> int:
-        """How many values there are, 0 if they are too many to look at each."""
+        """The number of values, 0 if there are more than a few."""
         return int(self._domain.n) if self._domain.n <= _FEW else 0
 
     def encode(self, value: Any) -> float:
@@ -83,7 +74,7 @@ def _numbers(distribution: Any) -> Domain | _Wide:
 
 @dataclass(frozen=True)
 class _Wide:
-    """Numbers on a grid that has too many to tell apart: to as many digits as a float has."""
+    """A grid with too many points to number: exact only to the precision of a float."""
 
     low: float
     high: float
@@ -109,13 +100,7 @@ class _Wide:
 
 
 class Axes:
-    """Several parameters, by name: configurations as vectors, NaN for what they do not have.
-
-    Parameters
-    ----------
-    distributions : mapping
-        From names to distributions.
-    """
+    """Several parameters, by name: configurations as vectors, NaN for absent parameters."""
 
     def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:
         self.distributions = dict(distributions)
@@ -141,10 +126,7 @@ class Axes:
 
 
 def joined(one: BaseDistribution, other: BaseDistribution) -> BaseDistribution:
-    """Return a distribution with the values of two that a parameter had, the other one later.
-
-    Where they differ in more than their ranges, this is the later one.
-    """
+    """Return a distribution with the values of both; `other`, the later one, where none has."""
     if one == other or type(one) is not type(other):
         return other
     if isinstance(one, FloatDistribution) and isinstance(other, FloatDistribution):
@@ -167,3 +149,88 @@ def _aligned(one: Any, other: Any) -> bool:
         return True
     steps = (other.low - one.low) / one.step
     return bool(abs(steps - round(steps)) < _ALIGNED)
+
+
+class _Rule(NamedTuple):
+    """Parameter `about` exists where parameter `by`, which has few values, has certain ones."""
+
+    about: int
+    by: int
+    exists: NDArray[np.intp]  # by value of `by`, last its absence: 1 yes, 0 no, -1 never seen
+
+
+class Presence:
+    """Conditions of a define-by-run space, learnt from its trials.
+
+    A parameter that only some trials had is taken to depend on one with few values where each of
+    these values occurred either always or never with it. Parameters that cannot be explained so
+    exist where they do in the best trial.
+
+    `vectors`, shape (n, d), are trials, NaN where a parameter is absent; `n_values`, shape (d,),
+    how many values each parameter has, 0 for more than a few.
+    """
+
+    def __init__(self, vectors: NDArray[np.float64], n_values: Sequence[int]) -> None:
+        exists = ~np.isnan(vectors)
+        self._n_values = n_values
+        self._rules: list[_Rule] = []
+        self.optional = np.flatnonzero(~exists.all(axis=0))
+        certain = [j for j in range(vectors.shape[1]) if j not in set(self.optional.tolist())]
+        cells = {j: self._cells(vectors[:, j], j) for j, n in enumerate(n_values) if n}
+        unexplained = self.optional.tolist()
+        while True:
+            found = [
+                rule
+                for about in unexplained
+                if (rule := self._explain(about, exists[:, about], certain, cells)) is not None
+            ]
+            if not found:
+                break
+            self._rules += found
+            certain += [rule.about for rule in found]
+            unexplained = [j for j in unexplained if j not in set(certain)]
+
+    def __call__(
+        self, vectors: NDArray[np.float64], example: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Say which parameters exist at vectors without NaN, shape (k, d) both.
+
+        `example`, shape (d,), is a good trial: it decides where no rule does.
+        """
+        exists = np.ones(vectors.shape, dtype=bool)
+        exists[:, self.optional] = ~np.isnan(example[self.optional])
+        for about, by, told in self._rules:
+            at = np.where(exists[:, by], vectors[:, by], np.nan)
+            known = told[self._cells(at, by)]
+            exists[:, about] = np.where(known >= 0, known == 1, exists[:, about])
+        return exists
+
+    def _cells(self, places: NDArray[np.float64], j: int) -> NDArray[np.intp]:
+        """Return the index of the value at each place; n where the parameter is absent."""
+        n = self._n_values[j]
+        absent = np.isnan(places)
+        cells = np.minimum(np.where(absent, 0.0, places) * n, n - 1).astype(np.intp)
+        return np.where(absent, n, cells)
+
+    def _explain(
+        self,
+        about: int,
+        exists: NDArray[np.bool_],
+        certain: Sequence[int],
+        cells: dict[int, NDArray[np.intp]],
+    ) -> _Rule | None:
+        """Return the rule for a parameter that has the fewest values seen, or None."""
+        best: tuple[int, _Rule] | None = None
+        for by in certain:
+            if by not in cells:
+                continue
+            n = self._n_values[by] + 1
+            have = np.bincount(cells[by][exists], minlength=n)
+            have_not = np.bincount(cells[by][~exists], minlength=n)
+            if (have * have_not).any():
+                continue
+            seen = int(((have + have_not) > 0).sum())
+            if best is None or seen < best[0]:
+                told = np.where(have > 0, 1, np.where(have_not > 0, 0, -1))
+                best = seen, _Rule(about, by, told)
+        return None if best is None else best[1]

@@ -1,0 +1,126 @@
+"""What trials report: values by instance, as costs, and at the end their mean."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+import optuna
+from optuna.study import Study, StudyDirection
+
+from racer._numerics import as_costs
+from racer.errors import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+    from optuna.trial import FrozenTrial
+
+MEAN_STEP = "racer:mean_step"  # user attribute that names the step at which the mean is reported
+
+
+def check_study(study: object) -> None:
+    """Raise SettingError unless this is a study with one objective."""
+    if not isinstance(study, Study):
+        raise SettingError(
+            f"study={study!r}: give an optuna.Study, from optuna.create_study or load_study"
+        )
+    if len(study.directions) > 1:
+        raise SettingError("the study has several objectives: give one with a single direction")
+
+
+def is_maximized(study: Study) -> bool:
+    """Say whether larger values are better in this study, which has one objective."""
+    return study.direction == StudyDirection.MAXIMIZE
+
+
+def usable(trial: FrozenTrial) -> dict[int, float]:
+    """Return the finite values that a trial reported, by instance, without the mean of `finish`."""
+    mean_at = trial.user_attrs.get(MEAN_STEP)
+    return {
+        step: value
+        for step, value in trial.intermediate_values.items()
+        if step != mean_at and np.isfinite(value)
+    }
+
+
+def costs_on(
+    steps: Sequence[int], trials: Iterable[FrozenTrial], *, maximize: bool
+) -> NDArray[np.float64]:
+    """Return costs, shape (len(steps), trials); NaN where there is no finite value."""
+    rows, positions = [], {step: i for i, step in enumerate(steps)}
+    nothing = float("nan")
+    for trial in trials:
+        known = trial.intermediate_values
+        row = [known.get(step, nothing) for step in steps]
+        mean_at = trial.user_attrs.get(MEAN_STEP)
+        if mean_at in positions:
+            row[positions[mean_at]] = nothing
+        rows.append(row)
+    values = np.array(rows, dtype=np.float64).reshape(len(rows), len(steps)).T
+    values = np.where(np.isfinite(values), values, np.nan)
+    return as_costs(values, maximize=maximize)
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the mean, also of values near the largest float."""
+    return math.fsum(value / len(values) for value in values)
+
+
+def finish(trial: optuna.Trial) -> NoReturn:
+    """End a trial as pruned, with the mean of its values.
+
+    Optuna gives a pruned trial the value that was reported at its highest step: here that of an
+    arbitrary instance, hard or easy. This reports the mean of all finite values once more, one
+    step behind the last, and names that step in the trial's user attribute "racer:mean_step", so
+    that it is not taken for an instance. Samplers such as TPE order pruned trials by their
+    last step, then by their value, so those with equally many instances by their means.
+
+    Parameters
+    ----------
+    trial : optuna.Trial
+        That runs, and has reported a value per instance: ``trial.report(value, step=instance)``.
+
+    Raises
+    ------
+    optuna.TrialPruned
+        Always.
+    SettingError
+        Not a trial that runs in a study.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> from racer.integrations.optuna import finish
+    >>> study = optuna.create_study()
+    >>> trial = study.ask()
+    >>> for instance, value in enumerate([3.0, 1.0, 2.0]):
+    ...     trial.report(value, step=instance)
+    >>> try:
+    ...     finish(trial)
+    ... except optuna.TrialPruned:
+    ...     study.tell(trial, state=optuna.trial.TrialState.PRUNED).value
+    2.0
+    """
+    if not isinstance(trial, optuna.Trial):
+        raise SettingError(f"finish({trial!r}): give the trial that the objective was called with")
+    report_mean(trial, trial.study.get_trials(deepcopy=False)[trial.number])
+    raise optuna.TrialPruned
+
+
+def report_mean(trial: optuna.Trial, known: FrozenTrial, step: int | None = None) -> None:
+    """Report the mean of the values of a trial, `known` to the study, and name its step.
+
+    The step must be above all others; None: the next one.
+    """
+    values = list(usable(known).values())
+    if not values:
+        return  # there is no mean: Optuna gives the trial no value
+    if known.user_attrs.get(MEAN_STEP) in known.intermediate_values:
+        return  # it stands there already
+    if step is None:
+        step = max(known.intermediate_values) + 1
+    trial.set_user_attr(MEAN_STEP, step)  # first: a mean that is not named would be an instance
+    trial.report(mean(values), step)
