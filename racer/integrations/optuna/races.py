@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
+from optuna.storages import BaseStorage
 from optuna.trial import BaseTrial
 
 from racer.deciders.verdicts import Protected
@@ -134,8 +136,9 @@ class Races:
     def _suggest(self, number: int) -> None:
         try:
             self._config(number)
-        except BaseException:
-            self._record.fail(number)
+        except BaseException as error:
+            if not _is_of_storage(error):  # else the same call suggests again
+                self._record.fail(number)
             raise
 
     def _race(self, number: int, elites: list[int], fresh: list[int]) -> list[int]:
@@ -252,3 +255,11 @@ class Races:
 def _storable(outcome: Outcome) -> Outcome:
     """Return the part of an outcome that a study holds: a resumed race sees no more."""
     return Outcome(outcome.status, outcome.value, message=outcome.message)
+
+
+def _is_of_storage(error: BaseException) -> bool:
+    """Say whether the storage failed, rather than refused what it was given."""
+    if isinstance(error, ValueError | TypeError):
+        return False
+    frames = (frame for frame, _ in walk_tb(error.__traceback__))
+    return any(isinstance(frame.f_locals.get("self"), BaseStorage) for frame in frames)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import zlib
 from contextlib import contextmanager, suppress
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +60,8 @@ class StudyRecord:
         instances: Sequence[Any],
         seed: int | None,
     ) -> None:
-        self.study = study
+        # a study of our own: it is driven without a change to the user's
+        self.study = copy(study)
         self.n_blocks = len(instances)
         recorded = study.user_attrs.get(_SETTINGS, {})
         if seed is None and "seed" in recorded:
@@ -155,9 +157,10 @@ class StudyRecord:
         self.study.set_user_attr(_ASKED, [len(self._trials), bare])
         try:
             trial = self.study.ask()
-        except Exception:  # there is none to take up
+        except Exception:
             with suppress(Exception):
-                self.study.set_user_attr(_ASKED, None)
+                if all(t.number in bare for t in _bare(self.study.get_trials(deepcopy=False))):
+                    self.study.set_user_attr(_ASKED, None)  # it failed before there was a trial
             raise
         self._refresh(trial.number)
         try:
@@ -247,8 +250,6 @@ class StudyRecord:
                 f"a trial has ended with which this race would go on ({error}): was it told from "
                 "elsewhere?"
             ) from error
-        finally:
-            del vars(self.study)["stop"]
 
     def _handle(self, number: int) -> optuna.Trial:
         if number not in self._handles:

@@ -16,6 +16,7 @@ import optuna
 import pytest
 import sqlalchemy
 from optuna.samplers import BaseSampler, CmaEsSampler, RandomSampler, TPESampler
+from optuna.storages import BaseStorage, InMemoryStorage
 from optuna.trial import TrialState
 from optuna_worker import Evaluate  # which workers can import
 
@@ -590,6 +591,77 @@ def test_a_crash_at_any_write_changes_nothing(monkeypatch, after):
         assert held(study) == held(whole), at
 
 
+class ByNumber(InOrder):
+    """Proposes a value that depends on the number of the trial: on those that failed, too."""
+
+    def sample_independent(self, study, trial, name, distribution):
+        rng = np.random.default_rng(trial.number)
+        return float(rng.uniform(distribution.low, distribution.high))
+
+
+class FailsOnce(InMemoryStorage):
+    """Fails at the call of that number, a read or a write, before or after it is made."""
+
+    def __init__(self, at=-1, after=False):
+        super().__init__()
+        self.calls, self.at, self.after, self.depth = 0, at, after, 0
+
+    def counted(self, made, *args, **kwargs):
+        if self.depth:  # a call of its own
+            return made(self, *args, **kwargs)
+        fails = self.calls == self.at
+        self.calls += 1
+        if fails and not self.after:
+            raise OSError("locked")
+        self.depth += 1
+        try:
+            result = made(self, *args, **kwargs)
+        finally:
+            self.depth -= 1
+        if fails:
+            raise OSError("locked")
+        return result
+
+
+def counted(made):
+    return lambda storage, *args, **kwargs: storage.counted(made, *args, **kwargs)
+
+
+for _name in BaseStorage.__abstractmethods__:
+    setattr(FailsOnce, _name, counted(getattr(InMemoryStorage, _name)))
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_storage_that_fails_once_changes_nothing_and_leaves_no_trial_open(after):
+    def race(study):
+        race_study(study, evaluate, INSTANCES[:3], suggest=suggest, budget=15, trials=2, seed=3)
+
+    def new(at=-1):
+        study = optuna.create_study(storage=FailsOnce(), sampler=ByNumber())
+        study._storage.calls, study._storage.at, study._storage.after = 0, at, after
+        return study
+
+    whole = new()
+    race(whole)
+    calls = whole._storage.calls
+    assert calls > 50
+    for at in range(calls):
+        study = new(at)
+        with pytest.raises(OSError, match="locked"):
+            race(study)
+        race(study)
+        assert held(study) == held(whole), at
+        assert all(trial.state.is_finished() for trial in study.trials), at
+
+
+def test_what_a_storage_refuses_in_suggest_fails_its_trial():
+    study = optuna.create_study(sampler=RandomSampler(seed=0))
+    with pytest.raises(ValueError, match="dynamic value space"):
+        raced(study, suggest=lambda trial: trial.suggest_categorical("x", [trial.number, 9]))
+    assert [t.state for t in study.trials] == [TrialState.RUNNING, TrialState.FAIL]
+
+
 @pytest.mark.parametrize("theirs_too", [False, True])
 def test_a_trial_that_was_asked_for_and_no_more_is_taken_up(monkeypatch, theirs_too):
     """A kill between the two leaves it: an enqueued one, say, that nobody would ever evaluate."""
@@ -665,10 +737,14 @@ def test_a_sampler_that_has_no_more_to_propose_ends_the_races(kind, trials):
     )
     study = optuna.create_study(sampler=sampler)
 
+    def evaluate(config, instance, seed):
+        assert "stop" not in vars(study)  # what the sampler calls is not put into the user's study
+        return (config["x"] - 2.0) ** 2 + instance
+
     def race(budget):
         return race_study(
             study,
-            lambda config, instance, seed: (config["x"] - 2.0) ** 2 + instance,
+            evaluate,
             grid,
             suggest=lambda trial: {"x": trial.suggest_float("x", 0.0, 3.0, step=1.0)},
             budget=budget,
@@ -679,7 +755,6 @@ def test_a_sampler_that_has_no_more_to_propose_ends_the_races(kind, trials):
         evidence = race(budget)
         assert sorted(trial.params["x"] for trial in study.trials) == grid
         assert study.trials[evidence.best].params["x"] == 2.0
-    assert "stop" not in vars(study)
     study.sampler = RandomSampler(seed=1)
     race(60)
     assert len(study.trials) > 4
