@@ -208,15 +208,13 @@ class Races:
 
     def _check_some_succeed(self, fresh: list[int]) -> None:
         """End these trials, and raise, if nothing has succeeded since the study began."""
+        record = self._record
         first_test = min(self._settings["first_test"], len(self._instances))  # as in a race
-        if any(len(self._record.of(n)) < first_test for n in fresh):
-            return
-        told = self._record.outcomes
-        if any(outcome.value is not None for outcome in told):
+        if record.any_succeeded or any(len(record.of(n)) < first_test for n in fresh):
             return
         for trial in fresh:
-            self._record.end(trial)
-        raise ScoresError(f"{all_failed(told)}: mend evaluate, and race a new study")
+            record.end(trial)
+        raise ScoresError(f"{all_failed(record.outcomes)}: mend evaluate, and race a new study")
 
     def _evaluate(self, wanted: list[tuple[int, int]]) -> None:
         """Evaluate, and record, what is not known of these trials on these blocks."""
@@ -225,19 +223,8 @@ class Races:
         if not missing:
             return
         record.check_run({n for n, _ in missing})
-        outcomes = outcomes_of(
-            self._workers,
-            [
-                Cell(
-                    block,
-                    n,
-                    self._config(n),
-                    self._instances[block],
-                    block_seed(record.seed, block),
-                )
-                for n, block in missing
-            ],
-        )
+        cells = [self._cell(n, block) for n, block in missing]
+        outcomes = outcomes_of(self._workers, cells)
         while True:
             with self._held.let_through():
                 told = next(outcomes, None)
@@ -245,6 +232,10 @@ class Races:
                 break
             cell, outcome = told
             record.report(cell.candidate, cell.block, _storable(outcome))
+
+    def _cell(self, number: int, block: int) -> Cell:
+        seed = block_seed(self._record.seed, block)
+        return Cell(block, number, self._config(number), self._instances[block], seed)
 
     def _config(self, number: int) -> Any:
         if number not in self._configs:

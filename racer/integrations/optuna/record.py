@@ -110,6 +110,11 @@ class StudyRecord:
         """All outcomes, in the order of the trials."""
         return [outcome for number in self._trials for outcome in self.of(number).values()]
 
+    @property
+    def any_succeeded(self) -> bool:
+        """Whether any outcome is a value."""
+        return self._table.n_usable > 0
+
     def sampler_ended(self, budget: int) -> bool:
         """Say whether this sampler has ended the study, within a budget at least as large."""
         name, within = self.study.user_attrs.get(_ENDED, ("", 0))
