@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer._numerics import as_costs
 from racer.comparison.columns import DATA_SET, Columns, called, recognised
 from racer.errors import ScoresError
 from racer.stats._choice import median_of_runs
@@ -266,7 +267,7 @@ def _scores(wide: pd.DataFrame, *, maximize: bool) -> Scores:
     for name, column in zip(algorithms, values.T, strict=True):
         if np.isnan(column).all():
             raise ScoresError(f"algorithm {name!r} has no score at all: leave it out")
-    values = -values if maximize else values
+    values = as_costs(values, maximize=maximize)
     runs = np.full((len(places), max(map(len, places.values())), len(algorithms)), np.nan)
     for place, rows in enumerate(places.values()):
         runs[place, : len(rows)] = values[rows]
