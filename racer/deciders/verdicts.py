@@ -79,7 +79,7 @@ def _checked_standing(decider: object, standing: Any, m: int) -> NDArray[np.floa
         raise _refused(decider, f"standing={reprlib.repr(standing)} is not numbers") from None
     if array.shape != (m,):
         raise _refused(decider, f"`standing` has shape {array.shape} for {m} candidates")
-    if math.isnan(np.dot(array, array)):  # inf squared is inf
+    if math.isnan(np.minimum.reduce(array)):
         raise _refused(decider, "`standing` has a NaN")
     return array
 

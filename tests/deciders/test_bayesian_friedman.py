@@ -92,7 +92,7 @@ def test_one_of_two_must_win_as_many_blocks_as_would_convince_a_sign_test(
 ):
     decider = BayesianFriedman(confidence=confidence)
     result, _ = table.race_over(decider, np.array([[1.0, 0.0]] * 20), first_test=2)
-    assert len(result.scores) == blocks
+    assert len(result.blocks) == blocks
     assert result.best_index == 1
 
 
@@ -107,7 +107,7 @@ def test_nothing_but_ties_needs_29_blocks(table):
 def test_even_wins_need_about_390_blocks(table):
     costs = np.array([[0.0, 1.0], [1.0, 0.0]] * 250)
     result, _ = table.race_over(BayesianFriedman(), costs, first_test=2)
-    assert 380 <= len(result.scores) <= 400
+    assert 380 <= len(result.blocks) <= 400
     assert [e.reason for e in result.dropped] == ["indistinguishable"]
     assert 0.95 < result.dropped[0].probability < 0.96
 

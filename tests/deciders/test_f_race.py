@@ -134,7 +134,7 @@ def test_two_candidates_pass_the_gate_of_a_two_sided_sign_test(table, posthoc):
 )
 def test_how_many_blocks_one_of_two_must_win(table, decider, blocks):
     result, _ = table.race_over(decider, np.array([[0.0, 1.0]] * 20), first_test=2)
-    assert len(result.scores) == blocks
+    assert len(result.blocks) == blocks
     assert result.best_index == 0
 
 

@@ -235,7 +235,7 @@ def test_one_candidate_far_better_wins(table, name):
     assert result.ended == Ended.DECIDED
     assert result.best_index == 3
     assert set(result.eliminations["reason"]) == {"unlikely" if name in UNLIKELY else "inferior"}
-    assert len(result.scores) < 20
+    assert len(result.blocks) < 20
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -259,7 +259,7 @@ def test_ties_everywhere_drop_nobody_as_inferior(table, name, m):
         assert gone(result) == {(28, c, "indistinguishable") for c in range(1, m)}
     else:
         assert gone(result) == set()
-        assert len(result.scores) == 60
+        assert len(result.blocks) == 60
 
 
 def test_without_epsilon_ties_never_drop_anybody(table):
