@@ -1,4 +1,4 @@
-"""The anytime race: error over the whole race, not per look, by e-processes."""
+"""The anytime race: error over the whole race, not per test, by e-processes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from racer._checks import check_fraction, flag
 from racer.deciders.bets import Bets, log_e_of_signs
 from racer.deciders.challenge import evidence_against
 from racer.deciders.decider import Blocks, Drop, Verdict, check_limit, least, used_after
-from racer.deciders.drops import best_of
+from racer.deciders.drops import best_of, drops
 from racer.deciders.ranking import RunningRanks
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = ["AnytimeRace"]
 
 Form = Literal["sign", "rank", "median"]
 
@@ -31,7 +29,7 @@ class _State:
     ranks: RunningRanks
     bets: Bets | None  # None: wins and losses are all that counts
     opponents: int  # at the start
-    log_e: NDArray[np.float64]  # (m, m), of i against j, at the last look
+    log_e: NDArray[np.float64]  # (m, m), of i against j, at the last test
     log_e_eliminated: NDArray[np.float64]  # (m,), of the sum of E_ij over eliminated j
     used: int = 0  # evaluations
 
@@ -52,7 +50,7 @@ class AnytimeRace:
     fair or unfavourable bets as long as it is not worse. Its e-value is their mean over all
     opponents it started with; those against eliminated opponents stay as they were. So a
     candidate that is worse than none is *ever* dropped with probability `alpha` at most,
-    however often the race looks and whenever it stops (Ville's inequality). That holds for each
+    however often the race tests and whenever it stops (Ville's inequality). That holds for each
     such candidate: of k equal ones, some are dropped with probability up to k alpha, unless
     `familywise`.
 
@@ -200,15 +198,7 @@ def _drop(
     state: _State, e_values: NDArray[np.float64], eliminated: NDArray[np.bool_]
 ) -> tuple[Drop, ...]:
     """Drop the `eliminated`, each against the strongest evidence among those that stay."""
-    against = np.where(eliminated, -np.inf, state.log_e)
-    return tuple(
-        Drop(
-            int(state.ranks.candidates[i]),
-            "inferior",
-            int(state.ranks.candidates[against[i].argmax()]),
-            float(e_values[i]),
-            "e-value",
-        )
-        for i in np.argsort(-e_values, kind="stable").tolist()
-        if eliminated[i]
-    )
+    order = np.argsort(-e_values, kind="stable")
+    order = order[eliminated[order]]
+    against = np.where(eliminated, -np.inf, state.log_e)[order].argmax(axis=1)
+    return drops(state.ranks.candidates, order, "inferior", against, e_values[order], "e-value")

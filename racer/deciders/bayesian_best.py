@@ -11,14 +11,12 @@ import numpy as np
 from racer._checks import check_draws
 from racer._numerics import one_blas_thread
 from racer.deciders.decider import Blocks, Drop, Verdict, check_limit, least, needed, used_after
-from racer.deciders.drops import best_of
+from racer.deciders.drops import best_of, drops
 from racer.deciders.scores import By, block_scores, check_by
 from racer.stats.dirichlet import gamma_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = ["BayesianBest"]
 
 
 @dataclass
@@ -145,15 +143,6 @@ def _least_probable(state: _State, standing: NDArray[np.float64], room: int) -> 
         (probability == probability[last]) & (standing > standing[last])
     )
     eliminated &= standing > standing.min()
+    order = order[::-1][eliminated[order[::-1]]]
     leader = int(standing.argmin())
-    return tuple(
-        Drop(
-            int(state.candidates[i]),
-            "unlikely",
-            int(state.candidates[leader]),
-            float(probability[i]),
-            "posterior",
-        )
-        for i in order[::-1].tolist()
-        if eliminated[i]
-    )
+    return drops(state.candidates, order, "unlikely", leader, probability[order], "posterior")

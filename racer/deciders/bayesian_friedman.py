@@ -21,8 +21,6 @@ from racer.stats.sign import probability_indistinguishable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["BayesianFriedman"]
-
 # Statements whose probabilities of being false add up to less than this fraction of
 # 1 - confidence are not sampled: these are subtracted from the joint probability instead (Boole's
 # inequality).
@@ -44,7 +42,7 @@ class _State:
 class BayesianFriedman:
     """Drop what is jointly inferior, and one of each pair that is indistinguishable.
 
-    After each look: the Bayesian Friedman test (the gate); if it rejects "all equal", the
+    At each test: the Bayesian Friedman test (the gate); if it rejects "all equal", the
     longest list of directional statements that hold jointly with posterior probability above
     `confidence`, and the worse candidate in any of them is dropped. Then, whatever the
     gate said, of each pair that is within `epsilon` with posterior probability above
@@ -58,7 +56,7 @@ class BayesianFriedman:
     Parameters
     ----------
     confidence : float in (0.5, 1)
-        1 - gamma, per look: a race looks many times, and spends gamma at each. A statement also
+        1 - gamma, per test: a race tests many times, and spends gamma at each. A statement also
         needs as many blocks without a tie as would convince a sign test if all were won (5 at
         0.95): its posterior probability is 1 from the first such block on.
     epsilon : float in [0, 0.5)

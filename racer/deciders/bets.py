@@ -11,8 +11,6 @@ from racer._numerics import RowBuffer, index_pairs
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Bets", "Duels", "Sized", "log_e_of_signs"]
-
 Sized = Literal["rank", "median"]
 
 _FRACTIONS: dict[Sized, tuple[float, ...]] = {
@@ -27,23 +25,10 @@ _ENOUGH = 256  # sizes of a pair that later ones are measured by: bounds time an
 class Duels:
     """For each of n pairs, bets on which costs more, sized by the difference of their costs.
 
-    The e-process of a pair (one, other) is the mean over fractions c of the products over blocks of
-    1 + b(c s), s being the sign of one's cost - other's cost times its size relative to the
-    pair's sizes so far, this one among them (the first 256 sizes, from then on): "median",
-    size / median, at most 3, b = tanh (1 + tanh x = exp(x) / cosh(x)); "rank", mid-rank /
-    number, b(x) = x. Ties bet nothing, nor does a block that one of them has not seen; a cell
-    that failed against one that did not is a bet of full size; none of these counts among the
-    sizes.
-
-    Given the past, b is an odd and nondecreasing function of the difference: its mean is 0
-    where differences are symmetric about 0, and lower where they are shifted down. So under
-    "one is not worse than the other" each factor has mean 1 at most, and this is an e-process.
-
-    Parameters
-    ----------
-    n : int
-        Pairs.
-    sized : {"rank", "median"}
+    The e-process of a pair is the mean over fractions c of the product over blocks of 1 + b(c s), s
+    the sign of the difference times its size relative to the pair's so far: "median", size / median
+    up to 3, b = tanh; "rank", mid-rank / number, b(x) = x. As b is odd and nondecreasing, each mean
+    is 1 at most if one is not worse than the other. Ties and unseen blocks bet nothing.
     """
 
     def __init__(self, n: int, sized: Sized) -> None:
@@ -65,11 +50,7 @@ class Duels:
         return len(self._fractions)
 
     def add(self, one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Settle the bets of one block: costs, (n,), +inf where failed, NaN if unknown.
-
-        Returns the logs of what the bets that `one` costs more have made, by fraction, shape
-        (n_fractions, n).
-        """
+        """Settle the bets of a block, costs (n,); return the logs for `one`, (n_fractions, n)."""
         sign = np.subtract(one > other, one < other, dtype=np.float64)
         sized = (sign != 0.0) & np.isfinite(one) & np.isfinite(other)
         with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
@@ -116,10 +97,7 @@ class Duels:
         rows[:] = moved
 
     def log_e(self, more: int = 0) -> NDArray[np.float64]:
-        """Return log E of each pair, shape (2, n): that one costs more, and that other does.
-
-        With `more`: after so many more blocks, each with the best bet that there is.
-        """
+        """Return log E that one, and that other, costs more, (2, n), after `more` best bets."""
         full = self._fractions * _FULL[self._sized]
         best = np.log1p(np.tanh(full) if self._sized == "median" else full)
         mixed: NDArray[np.float64] = np.logaddexp.reduce(self._logs + more * best, axis=1)
@@ -146,11 +124,7 @@ class Bets:
         self._duels.add(costs[first], costs[second])
 
     def log_e(self, more: int = 0) -> NDArray[np.float64]:
-        """Return log E_ij, shape (m, m), -inf on the diagonal.
-
-        With `more`: after so many more blocks, each with the best bet for (i, j), namely that i
-        fails.
-        """
+        """Return log E_ij, (m, m), -inf on the diagonal, after `more` blocks on which i fails."""
         first, second = index_pairs(self._m)
         table = np.full((self._m, self._m), -np.inf)
         table[first, second], table[second, first] = self._duels.log_e(more)
@@ -160,10 +134,7 @@ class Bets:
 def log_e_of_signs(lost: NDArray[np.int64], won: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return log E_ij of the sign form: the likelihood ratio of theta ~ Uniform(1/2, 1) to 1/2.
 
-    theta is the probability that i loses a block that is not a tie; `lost` and `won` count the
-    blocks in which i costs more than j, and less, in arrays of one shape: E = 2^(n+1) B(lost + 1,
-    won + 1) P(Beta(lost + 1, won + 1) > 1/2), n = lost + won. Where P is below the smallest
-    float, the first term of its series: a bound from below.
+    E = 2^(n+1) B(lost + 1, won + 1) P(Beta(lost + 1, won + 1) > 1/2), n = lost + won.
     """
     from scipy.special import bdtr, betaln  # noqa: PLC0415
 

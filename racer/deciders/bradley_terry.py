@@ -20,13 +20,11 @@ from racer.stats._strength import GivenScale, Likelihood
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["BradleyTerryRace"]
-
 
 @dataclass
 class _State:
     ranks: RunningRanks
-    mode: NDArray[np.float64]  # (m,), of the last look
+    mode: NDArray[np.float64]  # (m,), of the last test
     seed: int
 
 
@@ -34,7 +32,7 @@ class _State:
 class BradleyTerryRace:
     """Drop what is too unlikely to be the best by the Bayesian Bradley-Terry model.
 
-    After each look: the Friedman test (the gate); if it rejects "all equal", the posterior of
+    At each test: the Friedman test (the gate); if it rejects "all equal", the posterior of
     the strengths beta from the wins among those still in, P(i beats j) = 1 / (1 +
     exp(beta_j - beta_i)) and beta ~ Normal(0, sigma). A candidate is dropped when the
     probability that its strength is the largest of all m is below threshold / m: so the best
@@ -44,14 +42,14 @@ class BradleyTerryRace:
     Differences from `racer.stats.bradley_terry`, all for speed or for races: sigma is given, at
     the median of its prior there; a tie is half a win for either, not rounded up; and the
     meetings of a block count for less (see `independent`). The posterior is sampled anew at each
-    look by importance around its mode, which Newton's method finds from the mode of the look
+    test by importance around its mode, which Newton's method finds from the mode of the test
     before; the win table is all that it needs to know of a race.
 
     Parameters
     ----------
     threshold : float in (0, 1)
-        Divided by the number of candidates still in; also the level of the gate. Per look: a
-        race looks many times.
+        Divided by the number of candidates still in; also the level of the gate. Per test: a
+        race tests many times.
     sigma : float > 0
         Standard deviation of the prior of strengths; smaller draws the strengths closer together.
     independent : bool

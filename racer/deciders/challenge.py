@@ -12,8 +12,6 @@ from racer.deciders.scores import block_scores
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Evidence", "evidence_against"]
-
 
 class Evidence(NamedTuple):
     """What speaks against a candidate."""
@@ -25,17 +23,10 @@ class Evidence(NamedTuple):
 def evidence_against(
     own: NDArray[np.float64], others: NDArray[np.float64], sized: Sized | None
 ) -> Evidence:
-    """Return the e-value "this candidate is worse than one of these opponents".
+    """Return the e-value of "worse than one of these": costs `own` (n,) and `others` (n, k).
 
-    From its costs `own`, (n,), in the order in which they came, and those of the `others`, (n,
-    k), NaN where one has not seen a block; each has seen one.
-
-    It is the mean of two e-processes. One is the mean of E_ij over the opponents j. It has to be
-    k times as large against the only good one of k opponents as it would be without the others.
-    The other bets in each block against one opponent only: the one with the best mean rank among
-    the opponents on the blocks before. To have been lucky there gains nothing here. Given the
-    past, each bet is fair or unfavourable if this candidate is worse than none, so the mean is an
-    e-process too.
+    The mean of two e-processes, so one too: the mean of E_ij over the opponents j, and bets against
+    the opponent with the best mean rank on the blocks before.
     """
     leaders = _leaders(others)
     led = leaders >= 0
@@ -56,11 +47,7 @@ def evidence_against(
 
 
 def _leaders(others: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return for each block the leader among those that see it; -1 where nothing tells.
-
-    It has the best mean rank on the blocks before, the best mean cost if several tie;
-    where only one sees a block, that one.
-    """
+    """Return for each block its leader on the blocks before, -1 where it has none."""
     leaders = np.full(len(others), -1, dtype=np.intp)
     ranks, costs, seen = np.zeros((3, others.shape[1]))
     for block, row in enumerate(others):

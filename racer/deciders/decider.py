@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Blocks(NamedTuple):
-    """The blocks completed since the last look.
+    """The blocks completed since the last test.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Drop(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a decider says after a look.
+    """What a decider says after a test.
 
     Attributes
     ----------
@@ -92,14 +92,9 @@ class KnowsBudget(Protocol):
     """A decider that plans ahead: the race tells it the budget before it starts."""
 
     def told_budget(self, evaluations: int | None, blocks: int | None) -> Decider:
-        """Return the decider to start.
+        """Return the decider to start, for so many evaluations and so many blocks at most.
 
-        Parameters
-        ----------
-        evaluations : int, optional
-            The budget; None if it is not in evaluations.
-        blocks : int, optional
-            The number of instances if each is used once, None otherwise.
+        None: the budget is not in evaluations; instances are used more than once.
         """
         ...
 
@@ -109,19 +104,9 @@ class JudgesOne(Protocol):
     """A decider that can compare one candidate with others that have not seen the same blocks."""
 
     def judge(self, own: NDArray[np.float64], others: NDArray[np.float64]) -> Drop | None:
-        """Say whether one candidate is to be eliminated; None if it stays.
+        """Say whether one candidate is to be eliminated, from costs `own` (n,) and `others` (n, k).
 
-        Parameters
-        ----------
-        own : ndarray, shape (n,)
-            Its costs, in the order in which they came.
-        others : ndarray, shape (n, k)
-            Those of its opponents on the same blocks; NaN where one has not seen a block.
-
-        Returns
-        -------
-        Drop or None
-            `candidate` is k, `against` the column of an opponent.
+        NaN: an opponent has not seen the block. In the Drop, `candidate` is k, `against` a column.
         """
         ...
 

@@ -21,23 +21,28 @@ def best_of(candidates: NDArray[np.intp], standing: NDArray[np.float64]) -> int 
     return int(candidates[values.index(smallest)])
 
 
-def drop_worse(
+def drops(
     candidates: NDArray[np.intp],
-    best: int,
-    worse: NDArray[np.intp],
-    p_values: NDArray[np.float64],
+    places: NDArray[np.intp],
+    reason: str,
+    against: NDArray[np.intp] | int,
+    values: NDArray[np.float64],
+    measure: str,
+) -> tuple[Drop, ...]:
+    """Return the drops of positions, (k,), in their order, against others, (k,) or one for all."""
+    others = [against] * len(places) if isinstance(against, int) else against.tolist()
+    return tuple(
+        Drop(int(candidates[i]), reason, int(candidates[j]), value, measure)
+        for i, j, value in zip(places.tolist(), others, values.tolist(), strict=True)
+    )
+
+
+def drop_worse(
+    candidates: NDArray[np.intp], best: int, worse: NDArray[np.intp], p_values: NDArray[np.float64]
 ) -> tuple[Drop, ...]:
     """Drop positions found worse than the position `best`, smallest p-value first."""
-    return tuple(
-        Drop(
-            int(candidates[worse[i]]),
-            "inferior",
-            int(candidates[best]),
-            float(p_values[i]),
-            "p-value",
-        )
-        for i in np.argsort(p_values, kind="stable").tolist()
-    )
+    order = np.argsort(p_values, kind="stable")
+    return drops(candidates, worse[order], "inferior", best, p_values[order], "p-value")
 
 
 def drop_losers(
@@ -48,29 +53,19 @@ def drop_losers(
     probability: NDArray[np.float64],
     measure: str,
 ) -> tuple[Drop, ...]:
-    """Drop each candidate that is the worse one in any of k statements.
+    """Drop each candidate that is the worse one in any of k statements, (k,), the strongest first.
 
-    `better` and `worse`, (k,), are positions in `candidates`, the strongest statement first; the
-    drops are in this order. Each names the first opponent that stays, or, where none stays, the
-    first. If statements run in a circle and all lose, the candidate with the best standing stays.
+    If statements run in a circle and all lose, the candidate with the best standing stays.
     """
     loses = np.zeros(len(candidates), dtype=bool)
     loses[worse] = True
     if loses.all():
         loses[standing.argmin()] = False
-    told = np.flatnonzero(loses[worse])
-    told = told[np.argsort(loses[better[told]], kind="stable")]
-    _, first = np.unique(worse[told], return_index=True)
-    return tuple(
-        Drop(
-            int(candidates[worse[s]]),
-            "inferior",
-            int(candidates[better[s]]),
-            float(probability[s]),
-            measure,
-        )
-        for s in np.sort(told[first]).tolist()
-    )
+    used = np.flatnonzero(loses[worse])
+    used = used[np.argsort(loses[better[used]], kind="stable")]  # first against those that stay
+    _, first = np.unique(worse[used], return_index=True)
+    used = np.sort(used[first])
+    return drops(candidates, worse[used], "inferior", better[used], probability[used], measure)
 
 
 def drop_unlikely(
@@ -79,14 +74,9 @@ def drop_unlikely(
     best: NDArray[np.float64],
     threshold: float,
 ) -> tuple[Drop, ...]:
-    """Drop whose probability of being best is below threshold / m, the least probable first.
-
-    One that stands first, or ties for it, stays.
-    """
+    """Drop whose probability of being best is below threshold / m, but none that stands first."""
     eliminated = (best < threshold / len(best)) & (standing > standing.min())
-    leader = int(candidates[standing.argmin()])
-    return tuple(
-        Drop(int(candidates[i]), "unlikely", leader, float(best[i]), "posterior")
-        for i in np.lexsort((-standing, best)).tolist()
-        if eliminated[i]
-    )
+    order = np.lexsort((-standing, best))
+    order = order[eliminated[order]]
+    leader = int(standing.argmin())
+    return drops(candidates, order, "unlikely", leader, best[order], "posterior")

@@ -16,8 +16,6 @@ from racer.errors import SettingError
 from racer.stats.multiplicity import Correction, adjust, check_correction
 from racer.stats.posthoc import conover_p_values, mean_rank_scale
 
-__all__ = ["FRace"]
-
 Posthoc = Literal["conover", "sign", "mean-rank"]
 
 
@@ -41,11 +39,11 @@ class FRace:
         (Birattari et al. 2002). "sign", "mean-rank": one-sided, all pairs, in the better
         direction; a candidate is dropped when any pair has it worse (Benavoli et al. 2015).
     alpha : float in (0, 0.5)
-        Of the gate and of each comparison, per look: a race looks many times.
+        Of the gate and of each comparison, per test: a race tests many times.
     gate : bool
         Ask the Friedman test (tie-corrected chi-square) first.
     correction : {"bonferroni", "holm", "hochberg", "shaffer"}, optional
-        Over the comparisons of a look; none by default, as in F-Race. "shaffer" needs all pairs
+        Over the comparisons of a test; none by default, as in F-Race. "shaffer" needs all pairs
         and does not go with "conover".
 
     Raises

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from racer.deciders.decider import Blocks, Drop, Verdict, check_limit, least, needed, used_after
-from racer.deciders.drops import best_of
+from racer.deciders.drops import best_of, drops
 from racer.deciders.scores import By, block_scores, check_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = ["SequentialHalving"]
 
 
 @dataclass
@@ -110,14 +108,6 @@ class SequentialHalving:
 
 def _worse_half(state: _State, standing: NDArray[np.float64]) -> tuple[Drop, ...]:
     order = np.argsort(standing, kind="stable")
-    best, keep = int(order[0]), (len(order) + 1) // 2
-    return tuple(
-        Drop(
-            int(state.candidates[i]),
-            "halved",
-            int(state.candidates[best]),
-            float(state.wins[best, i]) / state.blocks,
-            "win-share",
-        )
-        for i in order[keep:][::-1].tolist()
-    )
+    best, worse = int(order[0]), order[(len(order) + 1) // 2 :][::-1]
+    won = state.wins[best, worse] / state.blocks
+    return drops(state.candidates, worse, "halved", best, won, "win-share")

@@ -1,4 +1,4 @@
-"""What the races on a model share: how probably each candidate is the best."""
+"""For races on a model: how probably each candidate is the best."""
 
 from __future__ import annotations
 
@@ -32,11 +32,7 @@ def chances(
     draws: int,
     seed: int,
 ) -> Chances:
-    """Return how probably each has the largest strength, by importance sampling at the mode.
-
-    `strengths` leads from points (k, d) to strengths (k, m). Same seed and m, same points before
-    they are scaled: noise does not come anew at each look.
-    """
+    """Return how probably each of m has the largest strength; `strengths` maps (k, d) to (k, m)."""
     rng = rng_for(seed, "points", len(laplace.mode))
     with one_blas_thread():
         points, weights = weigh(model, laplace, draws, rng)

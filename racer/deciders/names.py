@@ -21,8 +21,6 @@ from racer.errors import SettingError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["DECIDERS", "as_decider"]
-
 DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
     {
         "bayesian-friedman": BayesianFriedman,

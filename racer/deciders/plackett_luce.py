@@ -21,8 +21,6 @@ from racer.stats._strength import sum_to_zero
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["PlackettLuceRace"]
-
 _CELLS = 1 << 20  # comparisons held at once
 _DIGITS = 9  # of log weights that candidates are ordered by: beyond, they differ by rounding
 
@@ -60,16 +58,12 @@ class _RunningChoices:
 class _State:
     ranks: RunningRanks
     choices: _RunningChoices
-    log_weights: NDArray[np.float64]  # (m,), at the mode of the last look
+    log_weights: NDArray[np.float64]  # (m,), at the mode of the last test
     seed: int
 
 
 def choices(costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how often each was chosen, (m,), and each time the set at risk, rows of m.
-
-    As `racer.stats.plackett_luce`: Efron's rule for ties; those that failed come last, in no
-    order among themselves; the last one left was not chosen.
-    """
+    """Return how often each was chosen, (m,), and the sets at risk, rows of m, by Efron's rule."""
     later = costs[:, None, :] > costs[:, :, None]
     tied = costs[:, None, :] == costs[:, :, None]
     size = np.count_nonzero(tied, axis=2)
@@ -83,7 +77,7 @@ def choices(costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
 class PlackettLuceRace:
     """Drop what is too unlikely to be the best by the Bayesian Plackett-Luce model.
 
-    After each look: the Friedman test (the gate); if it rejects "all equal", the posterior of
+    At each test: the Friedman test (the gate); if it rejects "all equal", the posterior of
     the weights w, P(ranking) = prod_i w_i / (sum of the w at risk at place i), w ~
     Dirichlet(prior), from the rankings of those still in. A candidate is dropped when the
     probability that its weight is the largest of all m is below threshold / m: so the best one
@@ -91,15 +85,15 @@ class PlackettLuceRace:
     order of their log weights at the mode; one that stands first, or ties for it, stays.
 
     It is the model of `racer.stats.plackett_luce`: Efron's rule for ties, and failed cells come
-    after all others, in no order among themselves. The posterior is sampled anew at each look by
-    importance around its mode, which Newton's method finds from the mode of the look before. A
-    block adds its choices to those known; all different ones are summed at each look.
+    after all others, in no order among themselves. The posterior is sampled anew at each test by
+    importance around its mode, which Newton's method finds from the mode of the test before. A
+    block adds its choices to those known; all different ones are summed at each test.
 
     Parameters
     ----------
     threshold : float in (0, 1)
-        Divided by the number of candidates still in; also the level of the gate. Per look: a
-        race looks many times.
+        Divided by the number of candidates still in; also the level of the gate. Per test: a
+        race tests many times.
     prior : float > 0
         alpha, the same for each; larger draws the weights closer together.
     gate : bool

@@ -1,4 +1,4 @@
-"""Tests on ranks and wins that several deciders ask at each look."""
+"""Tests on ranks and wins that several deciders ask at each test."""
 
 from __future__ import annotations
 
@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 def friedman_gate(
     ranks: RunningRanks, alpha: float, *, ask: bool
 ) -> tuple[bool, dict[str, float | str]]:
-    """Say whether the Friedman test rejects "all equal", and what it said, for the record.
-
-    The tie-corrected chi-square; with two candidates the two-sided sign test. Where it is not
-    to be asked, the gate is open.
-    """
+    """Say whether the Friedman (for two, the sign) test rejects "all equal", with the record."""
     if not ask:
         return True, {"gate": "none"}
     if len(ranks.candidates) == 2:
@@ -48,10 +44,8 @@ Test = Literal["sign", "bayesian-sign"]
 def _least_wins(test: Test, decided: int, level: float) -> int:
     """Return the least number of wins, of `decided` blocks without tie, with a tail below level.
 
-    P(Bin(n, 1/2) >= wins) for the sign test; for the Bayesian one
-    P(Beta(wins, n - wins) <= 1/2) = P(Bin(n - 1, 1/2) >= wins), 0 when all are won: a limit
-    that one block reaches as well as ten, so it counts only from as many blocks on as would
-    convince the sign test.
+    P(Bin(n, 1/2) >= wins) for the sign test; P(Beta(wins, n - wins) <= 1/2) = P(Bin(n - 1, 1/2) >=
+    wins) for the Bayesian one, from as many blocks on as would convince the sign test.
     """
     from scipy.special import bdtrc  # noqa: PLC0415
 

@@ -14,23 +14,13 @@ if TYPE_CHECKING:
 
     from racer.deciders.decider import Blocks
 
-__all__ = ["Order", "RunningRanks"]
-
 _CELLS = 1 << 20  # comparisons held at once
 
 
 class RunningRanks:
-    """What rank-based deciders know of a race.
+    """Ranks of m candidates measured from (m+1)/2, and their pairwise wins.
 
-    Measured from (m+1)/2, a rank is half of (opponents that are better minus opponents that are
-    worse): each opponent adds its own part, and takes it away when it leaves.
-
-    Parameters
-    ----------
-    m : int
-        Candidates, numbered 0 to m - 1.
-    with_gram : bool
-        Keep the sum over blocks of the outer products of the ranks.
+    A rank is half of (opponents that are better minus opponents that are worse).
     """
 
     def __init__(self, m: int, *, with_gram: bool = False) -> None:
@@ -110,22 +100,10 @@ class RunningRanks:
 
 
 class Order(NamedTuple):
-    """The candidates in an order that does not depend on how they were given.
+    """The candidates by mean rank, then by their ranks block after block, not by position."""
 
-    By mean rank, then by their ranks block after block; only candidates that have the same rank
-    on every block are left in the order given, and these are `alike`: draws that are dealt out
-    in this order, and probabilities that are averaged over those alike, know nothing of positions.
-
-    Attributes
-    ----------
-    places : ndarray of int, shape (m,)
-        Positions, the best mean rank first.
-    alike : ndarray of int, shape (m,)
-        In this order: the number of the group of those that are alike.
-    """
-
-    places: NDArray[np.intp]
-    alike: NDArray[np.intp]
+    places: NDArray[np.intp]  # (m,), positions, the best mean rank first
+    alike: NDArray[np.intp]  # (m,), in this order: groups of those with equal ranks on all blocks
 
     @classmethod
     def of(cls, ranks: RunningRanks) -> Order:

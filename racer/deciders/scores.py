@@ -11,8 +11,6 @@ from racer.errors import SettingError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["By", "block_scores", "check_by", "impute_failed"]
-
 By = Literal["mean", "mean-rank"]
 
 
@@ -23,11 +21,7 @@ def check_by(by: str) -> None:
 
 
 def block_scores(costs: NDArray[np.float64], by: By) -> NDArray[np.float64]:
-    """Return what a block adds: costs above the block's best, or ranks over (m + 1).
-
-    That weight (van Elteren 1960) puts the ranks of large and small blocks on a comparable
-    scale: blocks from before and after a drop can be added up.
-    """
+    """Return what a block adds: costs above its best, or ranks over (m + 1) (van Elteren 1960)."""
     if by == "mean-rank":
         ordered = np.sort(costs)
         before = np.searchsorted(ordered, costs, "left") + np.searchsorted(ordered, costs, "right")

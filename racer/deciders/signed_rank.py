@@ -9,7 +9,7 @@ import numpy as np
 
 from racer._checks import check_draws, check_fraction, check_strength, flag
 from racer.deciders.decider import Blocks, Drop, Verdict
-from racer.deciders.drops import best_of
+from racer.deciders.drops import best_of, drops
 from racer.deciders.rank_tests import friedman_gate
 from racer.deciders.ranking import Order, RunningRanks
 from racer.deciders.walsh import WalshSums
@@ -17,8 +17,6 @@ from racer.stats.bayesian_signed_rank import IGNORANCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = ["SignedRankRace"]
 
 
 @dataclass
@@ -31,7 +29,7 @@ class _State:
 class SignedRankRace:
     """Drop what is worse than the leader by the signed-rank test, whatever the prior.
 
-    After each look: the Friedman test (the gate); if it rejects "all equal", the Bayesian
+    At each test: the Friedman test (the gate); if it rejects "all equal", the Bayesian
     signed-rank test of the leader, the one with the best mean rank, against each other
     candidate, with a near-ignorance prior (IDP). A prior of which only the weight is known gives
     a range of probabilities that the leader is better. Those candidates are dropped for which
@@ -40,15 +38,15 @@ class SignedRankRace:
     contains `confidence`, so that the prior would decide: none is dropped for it, and the
     verdict's evidence counts them.
 
-    It looks at the sizes of differences, so it assumes that a difference means about the same on
+    It uses the sizes of differences, so it assumes that a difference means about the same on
     every block; symmetry is not assumed. A failed cell loses by more than any finite difference;
     two failures tie.
 
     Parameters
     ----------
     confidence : float in (0.5, 1)
-        Of the statements of a look together, and 1 - the level of the gate, per look: a race
-        looks many times. As a loss: dropping one that it should keep costs
+        Of the statements of a test together, and 1 - the level of the gate, per test: a race
+        tests many times. As a loss: dropping one that it should keep costs
         confidence / (1 - confidence) times as much as keeping one that it could drop.
     ignorance : float >= 0
         Weight of the prior, in blocks; 0 is the Bayesian bootstrap, with no pair indeterminate.
@@ -93,8 +91,7 @@ class SignedRankRace:
         """Return the state of a race in which nothing is known yet."""
         seed = int(rng.integers(2**63))
         return _State(
-            RunningRanks(n_candidates),
-            WalshSums(n_candidates, self.draws, self.ignorance, seed),
+            RunningRanks(n_candidates), WalshSums(n_candidates, self.draws, self.ignorance, seed)
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
@@ -131,14 +128,6 @@ class SignedRankRace:
         sure = np.sort(p_false)
         total = np.cumsum(sure)[np.searchsorted(sure, p_false, side="right") - 1]
         eliminated = (total < 1.0 - self.confidence) & behind
-        return tuple(
-            Drop(
-                int(candidates[i]),
-                "inferior",
-                int(candidates[leader]),
-                float(lower[i]),
-                "posterior",
-            )
-            for i in np.argsort(p_false, kind="stable").tolist()
-            if eliminated[i]
-        )
+        order = np.argsort(p_false, kind="stable")
+        order = order[eliminated[order]]
+        return drops(candidates, order, "inferior", leader, lower[order], "posterior")

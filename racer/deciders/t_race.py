@@ -17,8 +17,6 @@ from racer.stats.multiplicity import Correction, adjust, check_correction
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["TRace"]
-
 
 @dataclass
 class _State:
@@ -58,9 +56,9 @@ class TRace:
     Parameters
     ----------
     alpha : float in (0, 0.5)
-        Of each comparison, per look: a race looks many times.
+        Of each comparison, per test: a race tests many times.
     correction : {"bonferroni", "holm", "hochberg"}, optional
-        Over the comparisons with the best of a look.
+        Over the comparisons with the best of a test.
 
     Raises
     ------

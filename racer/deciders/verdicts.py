@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 def take_verdict(
     decider: Decider, state: Any, blocks: Blocks, n_candidates: int
 ) -> tuple[Any, Verdict]:
-    """Let a decider look at new blocks; return its state and its verdict once that is checked.
-
-    `n_candidates` began the race. SettingError if `decide` does not return what it must.
-    """
+    """Return a decider's next state and its verdict on new blocks; SettingError if unusable."""
     answer: Any = decider.decide(state, blocks)
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise _refused(decider, f"decide() returned {reprlib.repr(answer)}")
@@ -55,7 +52,7 @@ def _refused(decider: object, problem: str) -> SettingError:
 def _checked(
     decider: object, verdict: Any, candidates: NDArray[np.intp], n_candidates: int
 ) -> Verdict:
-    """Return a verdict if it can be used, numbers as plain numbers; this runs at every look."""
+    """Return a verdict if it can be used, numbers as plain numbers; this runs at every test."""
     if not isinstance(verdict, Verdict):
         raise _refused(decider, f"{reprlib.repr(verdict)} is not a Verdict")
     dropped, best, standing, evidence, undecided = verdict

@@ -1,8 +1,7 @@
 """Posterior draws for signed-rank statements, kept up block by block.
 
-With Gamma weights g of the blocks, theta > 1/2 where sum_jk g_j g_k sign(Z_j + Z_k) > 0
-(Benavoli et al. 2014, Theorem 2). A new block t adds 2 g_t sum_{j<t} g_j sign(Z_t + Z_j) and
-g_t^2 sign(Z_t), so what is known of the blocks before is never computed again.
+theta > 1/2 where sum_jk g_j g_k sign(Z_j + Z_k) > 0 (Benavoli et al. 2014, Theorem 2); a new block
+t adds 2 g_t sum_{j<t} g_j sign(Z_t + Z_j) and g_t^2 sign(Z_t).
 """
 
 from __future__ import annotations
@@ -20,14 +19,9 @@ from racer.stats.signed_rank import ROUNDING
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Bounds", "WalshSums"]
-
 
 class Bounds(NamedTuple):
-    """How probably a candidate is better than each other one, shape (m,) each; itself: 1/2.
-
-    The least and the greatest probability that any prior of weight `ignorance` gives.
-    """
+    """Least and greatest probability, (m,), that a candidate is better, by priors of a weight."""
 
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
@@ -63,12 +57,7 @@ class _Sums:
 
 
 class WalshSums:
-    """For a candidate and each of m, the weight of pairs of blocks for it minus against.
-
-    From the first time it is asked for, the sums of a candidate are kept, and each block is added
-    to them once. Same seed, same draws: the Gammas of a block depend on seed and block number
-    alone.
-    """
+    """For a candidate and each of m, the weight of pairs of blocks for it minus against."""
 
     def __init__(self, m: int, draws: int, ignorance: float, seed: int) -> None:
         self._seed, self._m = seed, m
