@@ -11,10 +11,7 @@ from racer.stats.bayesian_friedman import (
     probability_best,
 )
 from racer.stats.bayesian_sign import BayesianSignResult, bayesian_sign_test
-from racer.stats.bayesian_signed_rank import (
-    BayesianSignedRankResult,
-    bayesian_signed_rank_test,
-)
+from racer.stats.bayesian_signed_rank import BayesianSignedRankResult, bayesian_signed_rank_test
 from racer.stats.bradley_terry_model import BradleyTerryResult, Waic, bradley_terry
 from racer.stats.friedman import FriedmanResult, friedman_test
 from racer.stats.joint import JointComparisons, Statement, joint_comparisons

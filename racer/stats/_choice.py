@@ -1,9 +1,7 @@
 """The likelihood of rankings as choices: each place is won out of those still at risk.
 
-Whatever the rankings, ties and gaps, log P = sum_i c_i eta_i - sum_s m_s log sum_j R_sj exp(eta_j),
-with eta = log w: c counts how often each was chosen, the rows of R are the different sets at risk,
-and m how often each was chosen from. A Dirichlet prior is more of the same: alpha_i choices of i
-out of all.
+log P = sum_i c_i eta_i - sum_s m_s log sum_j R_sj exp(eta_j), eta = log w: c counts how often each
+was chosen, the rows of R are the sets at risk, m how often each was chosen from.
 """
 
 from __future__ import annotations
@@ -29,10 +27,7 @@ class Choices(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """Groups of items from the best on; within a group they tie.
-
-    `rest` holds items that are only known to come after all groups.
-    """
+    """Groups of items from the best on, tied within a group, and the `rest` after all groups."""
 
     groups: list[NDArray[np.intp]]
     rest: NDArray[np.intp]
@@ -75,11 +70,7 @@ def rank_costs(
 
 
 def gather(rankings: Iterable[Ranking], k: int) -> Choices:
-    """Return the choices in rankings of some of k items.
-
-    Of a tied group of g the l-th, l = 0 .. g - 1, is chosen from all at risk less l/g of the
-    group (Efron's rule).
-    """
+    """Return the choices in rankings of some of k items, ties by Efron's rule."""
     chosen, rows = np.zeros(k), [np.empty((0, k))]
     for ranking in rankings:
         present = ranking.present
@@ -102,14 +93,9 @@ def gather(rankings: Iterable[Ranking], k: int) -> Choices:
 
 
 class ChoiceModel:
-    """Posterior of log weights, in the sum-to-zero space, as a model for the engine.
+    """Posterior of log weights, in the sum-to-zero space, under Dirichlet(alpha), alpha (K,).
 
     With w = softmax(eta), w ~ Dirichlet(alpha) has density prod w_i^alpha_i in eta.
-
-    Parameters
-    ----------
-    choices : Choices
-    alpha : ndarray, shape (K,)
     """
 
     def __init__(self, choices: Choices, alpha: NDArray[np.float64]) -> None:

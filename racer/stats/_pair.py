@@ -1,4 +1,4 @@
-"""What the tests of two candidates on the same blocks share."""
+"""Checks, and methods of results, of all tests of two candidates on the same blocks."""
 
 from __future__ import annotations
 

@@ -1,12 +1,7 @@
 """Log-densities of Bradley-Terry strengths, with and without ties, for the engine.
 
-Only contrasts of the strengths beta are identified: u are their K - 1 coordinates in the
-sum-to-zero space, and the prior is u ~ Normal(0, sigma^2) with sigma = exp(tau).
-
-Where the data say much, u and tau are nearly independent; where they say little, u / sigma and
-tau are. The coordinates v used here are both at once: along each axis of the likelihood's
-curvature h, u given tau is about normal with precision h + 1/sigma^2, and v is u standardised by
-that. However much data there are, the engine meets nearly a standard normal law.
+u are the K - 1 coordinates of the strengths beta in the sum-to-zero space, u ~ Normal(0, sigma^2),
+sigma = exp(tau); v is u standardised by precision h + 1/sigma^2, h the likelihood's curvature.
 """
 
 from __future__ import annotations
@@ -23,7 +18,7 @@ if TYPE_CHECKING:
 
 SigmaPrior = Literal["lognormal", "cauchy", "normal"]
 SCALES: dict[SigmaPrior, float] = {"lognormal": 0.5, "cauchy": 1.0, "normal": 3.0}
-LOG_NU_SCALE = 2.0
+LOG_NU_SCALE = 2.0  # between equals, P(tie) of 1 % to 96 %
 _NO_TIES = np.zeros((1, 1))
 
 
@@ -35,10 +30,7 @@ class ScalePrior:
     scale: float
 
     def __call__(self, xi: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return log sigma and its slope where sigma has the quantile that xi has in N(0, 1).
-
-        In xi no prior has tails that the engine's proposals would miss.
-        """
+        """Return log sigma at the quantile that xi has in N(0, 1), and its slope."""
         from scipy.special import ndtr, ndtri  # noqa: PLC0415
 
         if self.kind == "lognormal":
@@ -56,16 +48,10 @@ class ScalePrior:
 
 
 class Likelihood:
-    """Wins and ties of K candidates as a function of beta and, with ties, of log nu.
+    """Wins and ties, (K, K), of K candidates as a function of beta and, with ties, of log nu.
 
     P(i beats j) = e_i / S, P(tie) = nu sqrt(e_i e_j) / S, S = e_i + e_j + nu sqrt(e_i e_j) with
-    e = exp(beta) (Davidson 1970); nu = 0 is Bradley and Terry's model. A pair's counts are
-    multinomial, so that a tie is half a win for either and one for nu.
-
-    Parameters
-    ----------
-    wins, ties : ndarray, shape (K, K)
-        wins[i, j] = how often i beat j; ties symmetric. All zero: no parameter nu.
+    e = exp(beta) (Davidson 1970); nu = 0 is Bradley and Terry's model.
     """
 
     def __init__(self, wins: NDArray[np.float64], ties: NDArray[np.float64]) -> None:
@@ -113,16 +99,9 @@ class Likelihood:
 
 
 class StrengthModel:
-    """Posterior of (v, xi) or, with ties, of (v, xi, log nu), as a model for the engine.
+    """Posterior of (v, xi) or, with ties, of (v, xi, log nu), log nu ~ Normal(0, 2).
 
-    Parameters
-    ----------
-    likelihood : Likelihood
-    prior : ScalePrior
-        Of sigma. log nu ~ Normal(0, 2): between equals, P(tie) of 1 % to 96 %.
-    trust : float in [0, 1]
-        How much of the likelihood's curvature is taken into account in v. 0 suits
-        candidates of which one always wins, as there the curvature fades with sigma.
+    `trust` is the fraction of the likelihood's curvature that v takes into account.
     """
 
     def __init__(self, likelihood: Likelihood, prior: ScalePrior, trust: float = 1.0) -> None:
@@ -186,15 +165,7 @@ class StrengthModel:
 
 
 class GivenScale:
-    """Posterior of beta itself where sigma is known, as a model for the engine.
-
-    Parameters
-    ----------
-    likelihood : Likelihood
-        Without ties.
-    sigma : float
-    start : ndarray, shape (K,)
-    """
+    """Posterior of beta, (K,), where sigma is known and no pair ties."""
 
     def __init__(self, likelihood: Likelihood, sigma: float, start: NDArray[np.float64]) -> None:
         self._likelihood, self._q = likelihood, sigma**-2

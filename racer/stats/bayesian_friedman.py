@@ -17,8 +17,6 @@ from racer.stats.ranks import ranks_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BayesianFriedmanResult", "bayesian_friedman_test", "probability_best"]
-
 Gate = Literal["bayesian", "iman-davenport"]
 
 
@@ -75,8 +73,8 @@ def posterior_moments(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and covariance of the expected ranks about (m+1)/2, exact under Dirichlet weights.
 
-    With a0 = s + n and r_j measured from (m+1)/2, where the prior atom sits:
-    mu = sum_j r_j / a0 (eq. 16), Sigma = (sum_j r_j r_j' / a0 - mu mu') / (a0 + 1) (eq. 17).
+    With a0 = s + n: mu = sum_j r_j / a0 (eq. 16), Sigma = (sum_j r_j r_j' / a0 - mu mu') / (a0 + 1)
+    (eq. 17).
     """
     total = strength + n
     mean = deviation / total
@@ -99,11 +97,7 @@ def _mahalanobis(mean: NDArray[np.float64], covariance: NDArray[np.float64]) -> 
 def gate_test(
     r: RankSums, gram: NDArray[np.float64], strength: float, *, least_blocks: int
 ) -> GateResult:
-    """Bayesian from `least_blocks` on where it can be used, else Iman and Davenport's F.
-
-    `gram`, (m, m), sums the outer products of r_j - (m+1)/2 over blocks; `least_blocks` is at
-    least m, as with fewer the region does not exist.
-    """
+    """Bayesian from `least_blocks` >= m on where it can be used, else Iman and Davenport's F."""
     from scipy.special import fdtrc  # noqa: PLC0415
 
     n, m = r.n, r.m
@@ -123,11 +117,7 @@ def _f_quantile(d1: int, d2: int, confidence: float) -> float:
 
 
 def bayesian_friedman_test(
-    scores: ArrayLike,
-    *,
-    confidence: float = 0.95,
-    strength: float = 1.0,
-    maximize: bool = False,
+    scores: ArrayLike, *, confidence: float = 0.95, strength: float = 1.0, maximize: bool = False
 ) -> BayesianFriedmanResult:
     """Test whether all candidates have the same mean rank, by a credible region.
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-__all__ = ["BayesianSignResult", "bayesian_sign_test"]
-
 
 @dataclass(frozen=True)
 class BayesianSignResult(PosteriorOfPair):

@@ -1,8 +1,7 @@
 """The Bayesian signed-rank test, for two candidates on the same blocks.
 
-What is asked of each draw is whether theta > 1/2, where theta = sum_ij w_i w_j H(Z_i + Z_j). With
-the differences sorted, the j that outweigh a given i are all those from some place on, the same
-in every draw: cumulative sums of the weights give theta in n steps instead of n^2.
+With the differences sorted, cumulative sums of the weights give theta = sum_ij w_i w_j H(Z_i + Z_j)
+in n steps instead of n^2.
 """
 
 from __future__ import annotations
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["BayesianSignedRankResult", "bayesian_signed_rank_test"]
 
 _CELLS = 1 << 18  # weights at a time: what fits in the cache
 IGNORANCE = (math.sqrt(17.0) - 3.0) / 2.0
@@ -139,10 +136,7 @@ def _sums(values: NDArray[np.float64] | NDArray[np.int64], bound: float) -> _Sum
 def _weights(
     by_size: NDArray[np.intp], draws: int, rng: np.random.Generator
 ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-    """Yield Gamma(1) weights, shape (n, k), and their sums from the first on, (n + 1, k).
-
-    They are drawn in the order of |Z| so that exchanging x and y exchanges the answer.
-    """
+    """Yield Gamma(1) weights, (n, k), drawn in the order of |Z|, and their sums, (n + 1, k)."""
     n = len(by_size)
     for start in range(0, draws, max(_CELLS // n, 64)):
         k = min(max(_CELLS // n, 64), draws - start)

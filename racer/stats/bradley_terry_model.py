@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
     from racer.stats.wins import TiePolicy, WinTable
 
-__all__ = ["BradleyTerryResult", "Waic", "bradley_terry"]
-
 _PREDICTED = 1000
-_TRUST = (1.0, 0.1, 0.0)
+_TRUST = (1.0, 0.1, 0.0)  # 0: one always wins, and the curvature fades with sigma
 
 
 class Waic(NamedTuple):
@@ -225,7 +223,7 @@ def bradley_terry(
     draws: int = 4000,
     seed: int = 0,
 ) -> BradleyTerryResult:
-    """Posterior of the strengths of K algorithms from who beats whom how often.
+    """Posterior of the strengths of K algorithms from a table of pairwise wins.
 
     wins_ij ~ Binomial(n_ij, 1 / (1 + exp(beta_j - beta_i))), beta ~ Normal(0, sigma), sigma ~
     LogNormal(0, 0.5) (Wainer 2023, eq. 2). The strengths are drawn in the sum-to-zero space, as

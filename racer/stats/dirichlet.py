@@ -1,9 +1,6 @@
-"""Dirichlet weights of blocks, drawn as Gammas and kept as running sums.
+"""Dirichlet weights g_j / sum(g) of blocks, drawn as Gammas and kept as running sums.
 
-The posterior of the Dirichlet process gives block j the weight g_j / sum(g) with independent
-g_j ~ Gamma(1), and the prior atom g_0 ~ Gamma(s) (Benavoli et al. 2015, eq. 7). Statements
-about the sign of a weighted sum do not need the division, and a new block adds its own Gammas
-to the sums of the blocks before: what is known is never computed again.
+g_j ~ Gamma(1), the prior atom g_0 ~ Gamma(s) (Benavoli et al. 2015, eq. 7).
 """
 
 from __future__ import annotations
@@ -44,19 +41,9 @@ def fraction_above_zero(lead: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class PairSums:
-    """For pairs of candidates, the sum over blocks of g_j times (better minus worse).
+    """For pairs of m candidates, the sum over blocks of g_j times (better minus worse), as draws.
 
-    Its sign in a draw says whether theta > 1/2 there; the prior atom is a tie and adds nothing.
-    Nothing is drawn or summed before it is asked for. From its first use on, the sums of a pair
-    are kept and each block is added to them once, until it has not been asked for in a while.
-
-    Parameters
-    ----------
-    m : int
-        Candidates.
-    draws : int
-    seed : int
-        Same seed, same draws: the Gammas of a block depend on seed and block number alone.
+    The sums of a pair are kept from its first use on, until it has not been asked for in a while.
     """
 
     def __init__(self, m: int, draws: int, seed: int) -> None:
@@ -84,11 +71,7 @@ class PairSums:
     def hold(
         self, costs: NDArray[np.float64], better: NDArray[np.intp], worse: NDArray[np.intp]
     ) -> Iterator[NDArray[np.bool_]]:
-        """Yield for each of k statements the draws in which it is true, shape (draws,).
-
-        From all costs so far, (n, m); `better` and `worse` are the positions of their candidates,
-        (k,).
-        """
+        """Yield for each of k statements, (k,), the draws in which it holds; all costs, (n, m)."""
         for block in range(len(self._gammas), len(costs)):
             self._gammas.append(gamma_weights(self._seed, block, self._draws))
         self._catch_up(costs)

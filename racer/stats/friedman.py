@@ -13,8 +13,6 @@ from racer.stats.ranks import ranks_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FriedmanResult", "friedman_test"]
-
 
 class RankSums(NamedTuple):
     """All that the Friedman family needs to know of n blocks of m candidates."""
@@ -45,10 +43,7 @@ def chi_square(r: RankSums) -> float:
 
 
 def iman_davenport(statistic: float, n: int, m: int) -> tuple[float, float]:
-    """Return Iman and Davenport's (1980) F of a Friedman statistic, and its p-value.
-
-    F_F = (n-1) Q / (n(m-1) - Q), F-distributed with m-1 and (m-1)(n-1) degrees of freedom.
-    """
+    """Return F_F = (n-1) Q / (n(m-1) - Q) of a Friedman statistic Q (1980), and its p-value."""
     from scipy.special import fdtrc  # noqa: PLC0415
 
     if n < 2 or statistic <= 0.0:

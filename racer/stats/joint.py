@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["JointComparisons", "Statement", "joint_comparisons"]
-
 _CHUNK = 64
 
 
@@ -109,10 +107,7 @@ def order_statements(
     better: NDArray[np.intp],
     worse: NDArray[np.intp],
 ) -> Ordered:
-    """Sort statements by marginal probability, then by the gap between the rank sums.
-
-    What ties in both stays in the order given: the named tie rule.
-    """
+    """Sort statements by marginal probability, then by the gap between the rank sums."""
     from scipy.special import betainc  # noqa: PLC0415
 
     base = int(wins.max()) + 1
@@ -124,18 +119,14 @@ def order_statements(
     by_count[mixed] = betainc(won[mixed], lost[mixed], 0.5)
     p_false = by_count[place]
     gap = rank_sums[worse] - rank_sums[better]
-    order = np.lexsort((-gap, p_false))
+    order = np.lexsort((-gap, p_false))  # what ties in both stays in the order given
     return Ordered(better[order], worse[order], p_false[order])
 
 
 def running_joint(
     statements: Iterable[NDArray[np.bool_]], draws: int, *, stop_at: float = -1.0
 ) -> list[float]:
-    """Return the fraction of draws in which the first 1, 2, .. statements all hold.
-
-    Each statement is the draws in which it holds, (draws,). The fractions never increase; the
-    first that is at most `stop_at` is the last.
-    """
+    """Return the fraction of draws, (draws,) each, in which the first 1, 2, .. statements hold."""
     together = np.ones(draws, dtype=bool)
     joint: list[float] = []
     for holds in statements:

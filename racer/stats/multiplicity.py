@@ -14,8 +14,6 @@ from racer.errors import ScoresError, SettingError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Correction", "adjust", "bonferroni", "hochberg", "holm", "shaffer"]
-
 Correction = Literal["bonferroni", "holm", "hochberg", "shaffer"]
 CORRECTIONS: tuple[Correction, ...] = ("bonferroni", "holm", "hochberg", "shaffer")
 
@@ -104,9 +102,7 @@ def hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
 def _shaffer_factors(n_candidates: int) -> tuple[int, ...]:
     """Return, for each i, the most hypotheses that can be true once i - 1 are rejected.
 
-    Candidates fall into groups of equals; j equal ones make j(j-1)/2 true hypotheses. So
-    S(m) = union over j of {j(j-1)/2 + x : x in S(m-j)}, S(0) = {0} (Shaffer 1986). A set is
-    kept as an integer whose bit x says that x is in it.
+    S(m) = union over j of {j(j-1)/2 + x : x in S(m-j)}, S(0) = {0} (Shaffer 1986), as bits.
     """
     sets = [1]
     for m in range(1, n_candidates + 1):

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["PlackettLuceResult", "plackett_luce", "plackett_luce_by_budget"]
-
 TieRule = Literal["efron", "random"]
 Runs = Literal["pooled", "median"]
 _NEW = 4  # new rankings per draw

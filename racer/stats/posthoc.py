@@ -19,13 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "PosthocResult",
-    "conover_posthoc",
-    "mean_rank_posthoc",
-    "nemenyi_critical_difference",
-]
-
 
 def conover_scale(r: RankSums) -> float:
     """Return the standard error of R_i - R_j: sqrt(2 (nA - sum R_j^2) / ((n-1)(m-1)))."""
@@ -73,11 +66,7 @@ class PosthocResult:
         return pd.DataFrame(self.p_values)
 
     def plot(
-        self,
-        names: Sequence[str] | None = None,
-        *,
-        alpha: float = 0.05,
-        ax: Axes | None = None,
+        self, names: Sequence[str] | None = None, *, alpha: float = 0.05, ax: Axes | None = None
     ) -> Axes:
         """Draw the mean ranks, with bars over candidates whose p-values exceed alpha.
 

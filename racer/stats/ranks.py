@@ -11,8 +11,6 @@ from racer.stats._validation import complete_blocks
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["rank_blocks"]
-
 
 def ranks_of(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rank each row of a blocks x candidates table of costs (no NaN; infinities may tie)."""

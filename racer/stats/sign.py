@@ -13,8 +13,6 @@ from racer.stats._pair import Alternative, check_alternative, paired
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["SignResult", "sign_test"]
-
 
 class Counts(NamedTuple):
     """Blocks in which x is better than, worse than, and equal to y, and pairs with NaN."""
@@ -57,11 +55,7 @@ def count(x: ArrayLike, y: ArrayLike, *, maximize: bool) -> Counts:
 
 
 def sign_test(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    alternative: Alternative = "two-sided",
-    maximize: bool = False,
+    x: ArrayLike, y: ArrayLike, *, alternative: Alternative = "two-sided", maximize: bool = False
 ) -> SignResult:
     """Test whether x is better than y as often as worse, by counting blocks.
 
@@ -150,9 +144,7 @@ def three_way(
 ) -> tuple[float, float, float]:
     """P(theta <= 1/2 - eps), P(within), P(theta >= 1/2 + eps) for Dirichlet weights.
 
-    theta = w_better + w_ties / 2 with (w_ties, w_better, w_worse) ~ Dir(ties, better, worse):
-    theta - 1/2 = v (u - 1/2), u ~ Beta(better, worse) and v ~ Beta(better + worse, ties)
-    independent, so what is left is one integral over v, done over the quantiles of v.
+    theta - 1/2 = v (u - 1/2), u ~ Beta(better, worse) and v ~ Beta(better + worse, ties).
     """
     from scipy.special import betainc, betaincinv  # noqa: PLC0415
 
@@ -202,11 +194,9 @@ def probability_indistinguishable(
     epsilon: float,
     strength: float,
 ) -> NDArray[np.float64]:
-    """Posterior probability of |theta - 1/2| < epsilon, at the least favourable prior atom.
+    """Posterior probability of |theta - 1/2| < epsilon, the prior's weight on the side that leads.
 
-    The prior weight `strength` is put on the side that leads, where it draws theta away from
-    1/2 (prior near-ignorance, Benavoli et al. 2015, section 7). A claim of equality thus needs
-    enough blocks even where everything seen so far is a tie.
+    So it is least (prior near-ignorance, Benavoli et al. 2015, section 7).
     """
     from scipy.special import betainc  # noqa: PLC0415
 

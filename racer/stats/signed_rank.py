@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from racer.stats._pair import Pair
 
-__all__ = ["SignedRankResult", "signed_rank_test"]
-
 Zeros = Literal["drop", "rank"]
 _EXACT = 200  # differences up to which the distribution is counted out
 ROUNDING = 4.0 * np.finfo(np.float64).eps
@@ -64,11 +62,7 @@ def differences(pair: Pair) -> NDArray[np.float64]:
 
 
 def signed_levels(pair: Pair) -> NDArray[np.int64]:
-    """Return sign(Z) times the place of |Z| among the distinct |Z|; 0 where x and y tie.
-
-    Two |Z| are one where they differ by no more than the rounding of the scores they come from:
-    0.3 - 0.2 and 0.2 - 0.1 tie.
-    """
+    """Return sign(Z) times the place of |Z| among those distinct but for rounding; 0 for a tie."""
     z = differences(pair)
     finite = np.isfinite(pair.x) & np.isfinite(pair.y)
     slack = np.zeros(len(z))

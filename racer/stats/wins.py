@@ -1,4 +1,4 @@
-"""Who beats whom how often: win tables from scores."""
+"""Win tables: on how many data sets each algorithm beats each other one."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["WinTable", "win_table"]
 
 TiePolicy = Literal["spread", "add", "forget", "davidson"]
 LocalRope = Literal["unpaired", "paired"]
@@ -112,7 +110,7 @@ def as_runs(scores: ArrayLike) -> NDArray[np.float64]:
     """Return scores as (n, r, K), with one run where they are (n, K)."""
     try:
         ndim = np.ndim(scores)
-    except ValueError:  # ragged, which is told below
+    except ValueError:  # ragged: as_floats says so
         ndim = 2
     if ndim == 3:
         return as_floats(scores, "scores", 3)

@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["effective_size", "r_hat"]
-
 
 def _halves(chains: NDArray[np.float64]) -> NDArray[np.float64]:
     """Split each chain in two: (m, n, d) to (2 m, n // 2, d)."""
@@ -40,23 +38,14 @@ def _split_r_hat(chains: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def r_hat(chains: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the rank-normalised split R-hat of d quantities, the larger of bulk and folded.
-
-    Parameters
-    ----------
-    chains : ndarray, shape (m, n, d)
-    """
+    """Return the rank-normalised split R-hat, larger of bulk and folded, of chains (m, n, d)."""
     split = _halves(chains)
     folded = np.abs(split - np.median(split, axis=(0, 1)))
     return np.maximum(_split_r_hat(_normal_scores(split)), _split_r_hat(_normal_scores(folded)))
 
 
 def effective_size(chains: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the effective number of draws of d quantities, rank-normalised (bulk ESS).
-
-    Autocovariances by FFT, combined over chains, summed over Geyer's initial monotone sequence
-    of pairs (their eq. 10 to 13).
-    """
+    """Return the rank-normalised effective number of draws (bulk ESS), by their eq. 10 to 13."""
     split = _normal_scores(_halves(chains))
     m, n, d = split.shape
     centred = split - split.mean(axis=1, keepdims=True)

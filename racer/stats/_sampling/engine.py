@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from racer.stats._sampling.model import Laplace, Model
 
-__all__ = ["Posterior", "sample"]
-
 M = TypeVar("M", bound="Model")
 
 R_HAT = 1.01
@@ -32,27 +30,13 @@ _SHORTEST = 200  # draws of a chain, below which R-hat says little
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Draws of a model's unconstrained vector, and how far they can be trusted.
-
-    Attributes
-    ----------
-    draws : ndarray, shape (draws, d)
-        Of equal weight. From chains: one chain after another.
-    method : {"importance", "hmc"}
-    ess : float
-        Effective number of independent draws: for chains the smallest of all coordinates.
-    r_hat : float
-        Largest rank-normalised split R-hat of all coordinates; 1 for importance sampling,
-        whose points are independent.
-    divergences : int
-        Trajectories that broke off; should be 0 or few.
-    """
+    """Draws of a model's unconstrained vector, and how far they can be trusted."""
 
     draws: NDArray[np.float64] = field(repr=False)
     method: Literal["importance", "hmc"]
-    ess: float
-    r_hat: float
-    divergences: int
+    ess: float  # independent draws that these are worth; of chains, in the worst coordinate
+    r_hat: float  # the largest of all coordinates; 1 for importance sampling
+    divergences: int  # trajectories that broke off: 0 or few
 
     @property
     def converged(self) -> bool:
@@ -71,7 +55,7 @@ def _chains(draws: int, sampler: Sampler) -> Posterior:
     else:
         warn(
             f"the chains have not met (R-hat {worst:.3f}): ask for more draws, and look whether "
-            "the data say anything about all candidates",
+            "the data say anything about all candidates"
         )
     flat = chains.reshape(-1, chains.shape[2])
     kept = flat[np.linspace(0, len(flat) - 1, draws).round().astype(int)]
@@ -79,12 +63,9 @@ def _chains(draws: int, sampler: Sampler) -> Posterior:
 
 
 def sample(models: Sequence[M], draws: int, seed: int) -> tuple[Posterior, M]:
-    """Draw from a model: by importance where that is good, else by chains.
+    """Draw by importance in the first coordinates that suit it, else by chains.
 
-    It is given in one or several coordinates. The first that suits importance sampling well is
-    taken, or else the one that suits it best; the draws are in the coordinates of the model
-    returned. Importance sampling is accepted when the effective number of its points is at least
-    a quarter of them. Same seed, same draws.
+    The draws are in the coordinates of the model returned; same seed, same draws.
     """
     rng = rng_for(seed, "importance")
     tried: list[tuple[float, Laplace, M]] = []

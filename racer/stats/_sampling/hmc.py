@@ -29,12 +29,9 @@ class Chains(NamedTuple):
 
 
 class Sampler:
-    """Chains that go on from where they are.
+    """Chains of quarter turns of varying length, the step tuned while warming up.
 
-    Near a normal law that has been whitened a trajectory of a quarter turn forgets where it
-    began; its length varies so that no period is met. The step is tuned while warming up (dual
-    averaging, Hoffman and Gelman 2014, section 3.2), the same for all chains; now and then a
-    smaller one frees those that are where the law is narrow.
+    Dual averaging (Hoffman and Gelman 2014, section 3.2), with a smaller step now and then.
     """
 
     def __init__(self, model: Model, laplace: Laplace, rng: np.random.Generator) -> None:

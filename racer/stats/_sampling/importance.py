@@ -28,12 +28,9 @@ class Weighted(NamedTuple):
 def weigh(
     model: Model, laplace: Laplace, count: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return points from Student's t around the mode, and their weights, which sum to 1.
-
-    The tails of t outlast those of a posterior whose likelihood levels off.
-    """
+    """Return points from Student's t around the mode, and their weights, which sum to 1."""
     d = len(laplace.mode)
-    freedom = 5.0 + 2.0 * d
+    freedom = 5.0 + 2.0 * d  # tails that outlast those of a likelihood that levels off
     z = rng.standard_normal((count, d))
     z *= np.sqrt(freedom / rng.chisquare(freedom, count))[:, None]
     proposed = -0.5 * (freedom + d) * np.log1p((z**2).sum(axis=1) / freedom)
@@ -44,10 +41,7 @@ def weigh(
 
 
 def _heavy(weights: NDArray[np.float64]) -> bool:
-    """Say whether the largest weights fall off so slowly that their mean cannot be trusted.
-
-    Hill's estimate of the tail index above one half: from there on their variance is infinite.
-    """
+    """Say whether Hill's tail index of the weights exceeds 1/2: their variance is infinite."""
     count = int(min(len(weights) / 5, 3.0 * np.sqrt(len(weights))))
     largest = np.maximum(np.sort(weights)[-count - 1 :], 1e-300)
     return bool(np.mean(np.log(largest[1:] / largest[0])) > 0.5)
@@ -64,10 +58,7 @@ def _refit(model: Model, laplace: Laplace, rng: np.random.Generator) -> Laplace:
 
 
 def choose(model: Model, rng: np.random.Generator) -> tuple[float, Laplace]:
-    """Return where to propose from, and the effective fraction of a few points from there.
-
-    Around the mode, or where that does badly around the mean of what it finds.
-    """
+    """Return the better of two proposals, mode and moments, after its effective fraction."""
     laplace = find_mode(model)
     fraction = _fraction(weigh(model, laplace, _PILOT, rng)[1])
     if fraction < GOOD:
@@ -85,11 +76,7 @@ def _fraction(weights: NDArray[np.float64]) -> float:
 def importance(
     model: Model, laplace: Laplace, expected: float, draws: int, rng: np.random.Generator
 ) -> Weighted | None:
-    """Return draws from the model, or None where too few of the points carry the weight.
-
-    Twice as many points are weighed as draws are asked for, four times where a fraction of less
-    than a half is expected.
-    """
+    """Return draws from the model, or None where too few of the points carry the weight."""
     count = draws * (2 if expected >= GOOD else 4)
     points, weights = weigh(model, laplace, count, rng)
     fraction = _fraction(weights)

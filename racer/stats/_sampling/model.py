@@ -93,11 +93,9 @@ def newton(
     steps: int,
     least_gain: float,
 ) -> NDArray[np.float64]:
-    """Return the point, (d,), that Newton's steps lead to.
+    """Return the point, (d,), that Newton's steps lead to, each taken as `shorten` says.
 
-    `shorten` gets a point, the step from there and its gain (twice what it gains in a quadratic
-    function), and returns the step to take. The last one is the first whose gain is below
-    `least_gain`, or that is shortened to nothing.
+    `shorten` gets the point, the step and twice what it gains in a quadratic function.
     """
     x = start
     for _ in range(steps):
@@ -140,16 +138,12 @@ def find_mode(model: Model, *, steps: int = 100) -> Laplace:
 
 
 def climb(model: Curved, *, steps: int = 100) -> Laplace:
-    """Climb to the mode, to the last digits: where it began leaves no trace.
-
-    Newton's method from `start`, or from 0 if that is higher up, each step halved until it
-    climbs. The last steps are too small to be seen in the density, and are taken whole.
-    """
+    """Climb from `start`, or from 0 if higher up, by Newton's method to the last digits."""
 
     def first_that_climbs(
         x: NDArray[np.float64], step: NDArray[np.float64], gain: float
     ) -> NDArray[np.float64]:
-        if gain <= 1e-6:
+        if gain <= 1e-6:  # too small to be seen in the density
             return step
         tried = x + _HALVINGS[:, None] * step
         values = log_density(model, np.concatenate([x[None], tried]))

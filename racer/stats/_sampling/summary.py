@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-__all__ = ["highest_density", "logistic", "pair_frame", "pairs", "plot_pairs", "shortest"]
-
 _PAIRS = 64  # pairs at a time
 
 
@@ -55,12 +53,7 @@ def pair_frame(
     rope: tuple[float, float],
     level: float,
 ) -> pd.DataFrame:
-    """Return one row per pair: what draws of log strengths, (draws, K), say of which wins.
-
-    One beats another with probability 1 / (1 + exp(its strength less mine)). `names` are in the
-    order of the columns of the draws, `ranking` in that of the rows; within the `rope` of
-    probabilities two are practically equivalent; `level` is that of the highest-density interval.
-    """
+    """Return one row per pair of `ranking`, from draws of log strengths, (draws, K), by `names`."""
     import pandas as pd  # noqa: PLC0415
 
     low_rope, high_rope = rope
