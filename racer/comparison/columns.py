@@ -31,11 +31,7 @@ class Columns(NamedTuple):
 
 
 def recognised(frame: pd.DataFrame, given: Columns, *, counted: bool = False) -> Columns:
-    """Return which columns are labels; in a wide table without algorithm and score.
-
-    With `counted`, for a table that can have no index, the first column of a wide one also names
-    the data sets if it holds whole numbers that are all different, and others do not.
-    """
+    """Return which columns are labels; `counted`: a first column that counts rows is one too."""
     for role, name in given._asdict().items():
         if name is not None and name not in frame:
             raise SettingError(

@@ -17,21 +17,11 @@ Decision = Literal["better", "equivalent", "undecided", "indeterminate"]
 
 
 class Omnibus(NamedTuple):
-    """The test of "all perform alike" that comes first.
-
-    Attributes
-    ----------
-    test : str
-    statistic : float
-    probability : float
-        Its p-value, or the posterior probability beyond the credible region through the point
-        "all alike".
-    rejected : bool
-    """
+    """The test of "all perform alike" that comes first."""
 
     test: str
     statistic: float
-    probability: float
+    probability: float  # p-value, or posterior probability beyond the region through "all alike"
     rejected: bool
 
 

@@ -29,29 +29,14 @@ _TOLERANCE = 1e-9  # relative: what differs by less is a tie, whatever the metho
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The scores to compare, as costs: smaller is better.
-
-    Attributes
-    ----------
-    algorithms, data_sets : tuple of str
-        K and n names, all different.
-    costs : ndarray, shape (n, K)
-        Over folds; NaN where unknown, inf where it failed. What differs by no more than one part
-        in 1e9 is made equal.
-    runs : ndarray, shape (n, r, K)
-        The costs as given, by fold; r = 1 without folds.
-    n_uneven : int
-        Cells with fewer folds than another algorithm has on the same data set.
-    over_folds : str
-        What the costs are: "average" or "median".
-    """
+    """The scores of K algorithms on n data sets as costs: smaller is better."""
 
     algorithms: tuple[str, ...]
     data_sets: tuple[str, ...]
-    costs: NDArray[np.float64]
-    runs: NDArray[np.float64]
-    n_uneven: int
-    over_folds: str = "average"
+    costs: NDArray[np.float64]  # (n, K), over folds; NaN where unknown, inf where it failed
+    runs: NDArray[np.float64]  # (n, r, K), the costs as given, by fold; r = 1 without folds
+    n_uneven: int  # cells with fewer folds than another algorithm has on the same data set
+    over_folds: str = "average"  # or "median"
 
     def by_medians(self) -> Scores:
         """Return the same scores with medians over folds as costs."""
@@ -85,23 +70,7 @@ class Scores:
 
 
 def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
-    """Read a table of scores.
-
-    Parameters
-    ----------
-    frame : DataFrame or array_like, shape (n, K)
-        Wide, a column per algorithm, or long, a column of algorithms and one of scores.
-    columns : Columns
-    maximize : bool
-        Larger is better: the door at which scores become costs.
-
-    Raises
-    ------
-    ScoresError
-        What cannot be read, with the column named.
-    SettingError
-        A column is asked for that is not there.
-    """
+    """Return a wide (n, K) or long table of scores as costs; the only place that negates them."""
     import pandas as pd  # noqa: PLC0415
 
     if not isinstance(frame, pd.DataFrame):

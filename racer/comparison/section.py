@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from racer.comparison.render.tables import (
-    bullets,
-    escape_latex,
-    escape_markdown,
-    sentences,
-)
+from racer.comparison.render.tables import bullets, escape_latex, escape_markdown, sentences
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
@@ -20,9 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     Draw = Callable[[Axes | None], Axes]
-
-
-__all__ = ["Section"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -32,41 +32,18 @@ class Settings(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """The result of a method.
+    """The result of a method."""
 
-    Attributes
-    ----------
-    title : str
-        The method in words.
-    ranking : DataFrame
-        A row per algorithm, the best first, with the column `algorithm`.
-    order : str
-        What the ranking is by, in words.
-    pairs : DataFrame
-        A row per pair, with the columns `better`, `worse` and `decision`.
-    meaning : str
-        What the decision "better" means.
-    notes : list of str
-        Sentences on what was done with the scores.
-    references : tuple of str
-        Keys for `racer.comparison.render.cite`.
-    omnibus : Omnibus or None
-    rope : float or None
-        Half-width used.
-    details : object
-        The result of racer.stats behind it.
-    """
-
-    title: str
-    ranking: pd.DataFrame
-    order: str
-    pairs: pd.DataFrame
-    meaning: str
-    references: tuple[str, ...]
-    notes: list[str] = field(default_factory=list)
+    title: str  # the method in words
+    ranking: pd.DataFrame  # a row per algorithm, the best first, with the column `algorithm`
+    order: str  # what the ranking is by, in words
+    pairs: pd.DataFrame  # a row per pair, with the columns `better`, `worse` and `decision`
+    meaning: str  # of the decision "better"
+    references: tuple[str, ...]  # keys of `racer.comparison.render.cite`
+    notes: list[str] = field(default_factory=list)  # sentences on what was done with the scores
     omnibus: Omnibus | None = None
-    rope: float | None = None
-    details: Any = None
+    rope: float | None = None  # half-width used
+    details: Any = None  # the result of racer.stats behind it
 
 
 def compared(k: int, control: int | None) -> list[tuple[int, int]]:
@@ -77,13 +54,7 @@ def compared(k: int, control: int | None) -> list[tuple[int, int]]:
 
 
 def complete_costs(scores: Scores, method: str) -> NDArray[np.float64]:
-    """Return the costs on complete data sets.
-
-    Raises
-    ------
-    ScoresError
-        If there are none.
-    """
+    """Return the costs on complete data sets; ScoresError if there are none."""
     if not scores.complete.any():
         raise ScoresError(
             f"no data set has a score of all {len(scores.algorithms)} algorithms, as {method} "
@@ -107,11 +78,7 @@ def left_out(scores: Scores) -> list[str]:
 def counts(costs: NDArray[np.float64], i: int, j: int) -> dict[str, int]:
     """Return on how many data sets i won, lost and tied."""
     a, b = costs[:, i], costs[:, j]
-    return {
-        "wins": int((a < b).sum()),
-        "losses": int((a > b).sum()),
-        "ties": int((a == b).sum()),
-    }
+    return {"wins": int((a < b).sum()), "losses": int((a > b).sum()), "ties": int((a == b).sum())}
 
 
 def decide(probability: float, in_rope: float, alpha: float) -> Decision:

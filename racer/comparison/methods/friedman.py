@@ -19,11 +19,7 @@ from racer.comparison.methods.base import (
     refuse,
 )
 from racer.errors import ScoresError, SettingError
-from racer.stats import (
-    conover_posthoc,
-    friedman_test,
-    signed_rank_test,
-)
+from racer.stats import conover_posthoc, friedman_test, signed_rank_test
 from racer.stats.friedman import rank_sums
 from racer.stats.multiplicity import adjust
 from racer.stats.posthoc import mean_rank_scale

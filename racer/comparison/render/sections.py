@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING
 
 from racer.comparison.methods.base import many
 from racer.comparison.render import picture, prose
-from racer.comparison.render.tables import (
-    bullets,
-    escape_markdown,
-    shown,
-)
+from racer.comparison.render.tables import bullets, escape_markdown, shown
 from racer.comparison.section import Section
 
 if TYPE_CHECKING:
@@ -19,12 +15,7 @@ if TYPE_CHECKING:
 
 def sections(comparison: ComparisonData) -> tuple[Section, ...]:
     """Return the sections of a comparison in their order."""
-    return (
-        _compared(comparison),
-        _ranking(comparison),
-        _pairs(comparison),
-        _notes(comparison),
-    )
+    return (_compared(comparison), _ranking(comparison), _pairs(comparison), _notes(comparison))
 
 
 def _compared(comparison: ComparisonData) -> Section:

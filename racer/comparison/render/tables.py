@@ -119,15 +119,7 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def latex(head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str, align: str) -> str:
-    r"""Return a LaTeX table of the booktabs package; text is escaped here.
-
-    Parameters
-    ----------
-    head, rows : text
-    caption : str
-    align : str
-        A letter per column, "l" or "r".
-    """
+    """Return a LaTeX table of the booktabs package; text is escaped here."""
     lines = [" & ".join(escape_latex(text) for text in row) + r" \\" for row in (head, *rows)]
     return "\n".join(
         [
