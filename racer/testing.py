@@ -24,15 +24,14 @@ if TYPE_CHECKING:
 
 __all__ = ["check_decider"]
 
-_FIRST_LOOK = 5  # blocks; later looks have one block each
+_FIRST_TEST = 5  # blocks; later tests have one block each
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """A race on paper: costs, shape (n, m), and which candidates are in at the next look.
+    """A race on paper: costs, shape (n, m), and which candidates are in at the next test.
 
-    "eliminated": those that the decider drops are out. "kept": all stay in, as where the race
-    keeps survivors. "leaving": the last one is out as well, whatever the decider says.
+    "eliminated": without those dropped; "kept": all; "leaving": without the last one, too.
     """
 
     name: str
@@ -44,7 +43,7 @@ class _Table:
         return f"the table {self.name!r} ({n} blocks x {m} candidates)"
 
     def after(self, verdict: Verdict, alive: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the candidates that are in at the next look."""
+        """Return the candidates that are in at the next test."""
         if self.out == "kept":
             return alive
         left = alive[~np.isin(alive, [drop.candidate for drop in verdict.dropped])]
@@ -152,7 +151,7 @@ def _check_table(decider: Decider, table: _Table, other: _Table) -> None:
 
 
 def _looks(decider: Decider, table: _Table) -> Iterator[Verdict]:
-    """Yield the verdict of each look at a table, until one candidate is left."""
+    """Yield the verdict of each test on a table, until one candidate is left."""
     where = f"{type(decider).__name__} on {table}"
     n, m = table.costs.shape
     alive, seen, used, look = np.arange(m), 0, 0, 0
@@ -162,7 +161,7 @@ def _looks(decider: Decider, table: _Table) -> Iterator[Verdict]:
         state = decider.start(m, rng_for(0, "decider"))
         while seen < n and len(alive) > 1:
             look, start = look + 1, seen
-            seen = start + (min(_FIRST_LOOK, n) if not start else 1)
+            seen = start + (min(_FIRST_TEST, n) if not start else 1)
             costs = table.costs[start:seen, alive]
             used += costs.size
             shown = alive.copy()

@@ -19,17 +19,9 @@ _DELIMITERS = (",", ";", "\t")
 
 
 def read_csv(path: Path) -> tuple[pd.DataFrame, bool]:
-    """Read a table with a header, and say whether an index without a name stood before it.
+    """Return a table with a header, and whether an index without a name stood before it.
 
-    Columns of numbers are numeric, all others text. The index, 0, 1 .., is left out.
-
-    Fields are separated by commas, semicolons or tabs, whichever the header has most of. Empty
-    fields, "nan", "NA" and the like are missing.
-
-    Raises
-    ------
-    ScoresError
-        The file cannot be read, or is not such a table; the line is named.
+    The header's most frequent of comma, semicolon and tab separates; ScoresError names the line.
     """
     header, *rows = _lines(path)
     names = [name.strip() for name in header]

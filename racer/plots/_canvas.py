@@ -22,13 +22,7 @@ DPI = 130
 
 
 def axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return `ax`, or the axes of a new figure of that size in inches.
-
-    Raises
-    ------
-    MissingExtraError
-        Without matplotlib.
-    """
+    """Return `ax`, or the axes of a new figure of that size in inches."""
     if ax is not None:
         return ax
     require()

@@ -21,17 +21,7 @@ _PAD = 0.02  # of the length of the line
 
 
 def groups(ranks: NDArray[np.float64], alike: NDArray[np.bool_]) -> list[list[int]]:
-    """Return groups of candidates all alike, best first, so that each pair alike is in one.
-
-    First the longest runs of neighbours on the line; then, as being alike is not transitive, a
-    group for each pair that is left, filled up.
-
-    Parameters
-    ----------
-    ranks : ndarray, shape (m,)
-    alike : ndarray of bool, shape (m, m)
-        Symmetric.
-    """
+    """Return groups of candidates all alike, by ranks (m,) and alike (m, m), covering each pair."""
     order: list[int] = np.argsort(ranks, kind="stable").tolist()
     found: list[list[int]] = []
     for start in range(len(order)):

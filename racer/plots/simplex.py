@@ -20,11 +20,7 @@ _MOST = 4000  # points drawn
 
 
 def simplex(
-    shares: ArrayLike,
-    labels: Sequence[str],
-    *,
-    band: float | None = None,
-    ax: Axes | None = None,
+    shares: ArrayLike, labels: Sequence[str], *, band: float | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw a posterior of three proportions as a cloud in a triangle.
 

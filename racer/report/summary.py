@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 
 
 def print_summary(result: RaceResult, console: Console, *, blocks: int | None = None) -> None:
-    """Print the winner, the survivors, and the evaluations saved.
-
-    Parameters
-    ----------
-    result : RaceResult
-    console : rich.console.Console
-    blocks : int, optional
-        Compare with evaluating every candidate on so many blocks; default: the blocks raced.
-    """
+    """Print winner, survivors and evaluations saved against `blocks` (those raced) for all."""
     if result.best_index is None:
         console.print("No candidate can be called the best.")
     else:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from racer.racing.result import RaceResult
     from racer.simulate.worlds import Drawn, World
 
-__all__ = ["Play", "play", "play_one", "run_race"]
-
 Select = Literal["standing", "mean"]
 
 
@@ -208,12 +206,7 @@ def _blocks(world: World, blocks: int | None) -> int:
 
 
 def play_one(
-    world: World,
-    seed: int,
-    blocks: int,
-    settings: dict[str, Any],
-    select: Select,
-    epsilon: float,
+    world: World, seed: int, blocks: int, settings: dict[str, Any], select: Select, epsilon: float
 ) -> dict[str, Any]:
     """Play one race; return its row of `Play.frame`."""
     drawn = world.draw(seed)

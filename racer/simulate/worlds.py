@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "Drawn",
-    "HeavyTailedWorld",
-    "NormalWorld",
-    "RecordedWorld",
-    "RuntimeWorld",
-    "UnequalInstancesWorld",
-    "World",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
@@ -85,11 +75,7 @@ def _normal_wins(gap: float, rho: float) -> float:
 
 @dataclass(frozen=True)
 class _EndlessWorld(ABC):
-    """A world of q candidates with as many blocks as are asked for.
-
-    Blocks are drawn many at a time, each chunk by a generator of its own: what a block costs is
-    a function of seed and block alone, whatever else is asked for and when.
-    """
+    """A world of q candidates in which a block's costs depend on seed and block alone."""
 
     q: int
     rho: float

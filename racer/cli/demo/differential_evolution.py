@@ -61,10 +61,7 @@ class _Counted:
 
 
 def evaluate(config: dict[str, Any], problem: Problem, seed: int) -> float:
-    """Return log10 of the error that one run leaves, every run on the same budget.
-
-    The budget is 150 evaluations per dimension; errors below 1e-8 count as that.
-    """
+    """Return log10 of the error, at least 1e-8, of a run of 150 evaluations per dimension."""
     from scipy.optimize import Bounds, differential_evolution  # noqa: PLC0415
 
     d = problem.dimension

@@ -58,16 +58,7 @@ FUNCTIONS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = 
 
 @dataclass(frozen=True)
 class Problem:
-    """A function with its minimum, 0, moved to a random place and its axes turned.
-
-    Parameters
-    ----------
-    function : str
-        A name in `FUNCTIONS`.
-    dimension : int
-    variant : int
-        Which shift and rotation.
-    """
+    """A function of `FUNCTIONS` with its minimum, 0, moved and its axes turned, by `variant`."""
 
     function: str
     dimension: int
