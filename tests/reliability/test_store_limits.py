@@ -5,25 +5,15 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 
 import pytest
+from objectives import misbehaving  # which workers can import
 
 import racer
 from racer.store.check import check_store
 
 POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="limits need a fork")
 INSTANCES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-
-
-def misbehaving(config, instance, seed):
-    if config == "hangs" and instance in (0.2, 0.5):
-        time.sleep(60)
-    if config == "dies" and instance in (0.3, 0.6):
-        os.kill(os.getpid(), signal.SIGKILL)
-    if config == "hoards" and instance == 0.4:
-        raise MemoryError
-    return instance + len(config) / 10
 
 
 def hold(**more):

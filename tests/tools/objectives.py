@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+
 import numpy as np
 
 
@@ -9,3 +13,14 @@ def bowl(config, instance, seed):
     """Return x² + y², shifted by the instance, with noise that depends on the seed and on x."""
     noise = np.random.default_rng([seed, int(1e6 * (config["x"] + 5))]).normal()
     return config["x"] ** 2 + config["y"] ** 2 + instance + 0.1 * noise
+
+
+def misbehaving(config, instance, seed):
+    """Hang, die, or run out of memory on some instances, as the configuration says."""
+    if config == "hangs" and instance in (0.2, 0.5):
+        time.sleep(60)
+    if config == "dies" and instance in (0.3, 0.6):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if config == "hoards" and instance == 0.4:
+        raise MemoryError
+    return instance + len(config) / 10
