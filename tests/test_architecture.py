@@ -48,7 +48,7 @@ MAY_TOUCH_OUTSIDE = (
     *(
         "evaluate.attempt",
         "evaluate.workers",
-        "evaluate.pool",
+        "evaluate.loky",
         "evaluate.executor",
         "evaluate.limits",
         "evaluate.command",

@@ -128,7 +128,8 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
         value = float(answer)
     except Exception as error:  # noqa: BLE001  (a __float__ of the user's may raise anything)
         kind = type(answer).__name__
-        return "invalid", None, f"returned a {kind}, not a number ({describe(error)})"
+        hint = ": is a return missing?" if answer is None else f" ({describe(error)})"
+        return "invalid", None, f"returned a {kind}, not a number{hint}"
     if not math.isfinite(value):
         return "invalid", None, f"returned {value}, not a finite number"
     return "ok", value, ""

@@ -13,8 +13,8 @@ from racer.evaluate.attempt import WATCHER_DIED, evaluate_cell, watched
 from racer.evaluate.command.command import check_command
 from racer.evaluate.executor import on_executor
 from racer.evaluate.limits.limits import limits_for
+from racer.evaluate.loky import in_joblib
 from racer.evaluate.objective import check_objective
-from racer.evaluate.pool import in_joblib
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from racer.errors import SettingError
+from racer.errors import MissingExtraError, SettingError
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal
 from racer.space.terms import Term
@@ -40,7 +40,12 @@ def from_distribution(given: Any) -> Any:
 
 def to_distribution(name: str, parameter: Parameter) -> BaseDistribution:
     """Return the parameter as an Optuna distribution; SettingError if there is none for it."""
-    from optuna import distributions as optuna  # noqa: PLC0415
+    try:
+        from optuna import distributions as optuna  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            "to_optuna() needs Optuna, which is not installed: pip install 'racer-tuning[optuna]'"
+        ) from error
 
     if isinstance(parameter, Categorical):
         return optuna.CategoricalDistribution(tuple(parameter.choices))

@@ -19,6 +19,15 @@ def test_without_optuna_the_error_names_the_extra():
     assert "pip install 'racer-tuning[optuna]'" in done.stderr
 
 
+def test_a_space_as_distributions_names_the_extra_as_well():
+    done = run(
+        "import sys; sys.modules['optuna'] = None; import racer; "
+        "racer.Space({'x': racer.Real(0, 1)}).to_optuna()"
+    )
+    assert "MissingExtraError: to_optuna() needs Optuna, which is not installed" in done.stderr
+    assert "pip install 'racer-tuning[optuna]'" in done.stderr
+
+
 def test_something_else_that_is_missing_keeps_its_own_error():
     done = run("import sys; sys.modules['colorlog'] = None; import racer.integrations.optuna")
     assert done.returncode == 1
