@@ -130,11 +130,11 @@ def check_decider(decider: str | Decider) -> None:
 def _check_table(decider: Decider, table: _Table, other: _Table) -> None:
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
-        alone = list(_looks(decider, table))
-        again = list(_looks(decider, table))
-        both = zip_longest(_looks(decider, table), _looks(decider, other))
+        alone = list(_verdicts(decider, table))
+        again = list(_verdicts(decider, table))
+        both = zip_longest(_verdicts(decider, table), _verdicts(decider, other))
         beside = [verdict for verdict, _ in both if verdict is not None]
-        copied = list(_looks(copy.deepcopy(decider), table))
+        copied = list(_verdicts(copy.deepcopy(decider), table))
     where = f"{type(decider).__name__} on {table}"
     if given:
         raise AssertionError(f"{where}: it gives a warning: {given[0].message!r}")
@@ -150,17 +150,17 @@ def _check_table(decider: Decider, table: _Table, other: _Table) -> None:
             )
 
 
-def _looks(decider: Decider, table: _Table) -> Iterator[Verdict]:
+def _verdicts(decider: Decider, table: _Table) -> Iterator[Verdict]:
     """Yield the verdict of each test on a table, until one candidate is left."""
     where = f"{type(decider).__name__} on {table}"
     n, m = table.costs.shape
-    alive, seen, used, look = np.arange(m), 0, 0, 0
+    alive, seen, used, test = np.arange(m), 0, 0, 0
     try:
         if isinstance(decider, KnowsBudget):
             decider = decider.told_budget(n * m, n)
         state = decider.start(m, rng_for(0, "decider"))
         while seen < n and len(alive) > 1:
-            look, start = look + 1, seen
+            test, start = test + 1, seen
             seen = start + (min(_FIRST_TEST, n) if not start else 1)
             costs = table.costs[start:seen, alive]
             used += costs.size
@@ -170,9 +170,9 @@ def _looks(decider: Decider, table: _Table) -> Iterator[Verdict]:
             yield verdict
             alive = table.after(verdict, alive)
     except SettingError as error:
-        raise AssertionError(f"{where}, look {look}: {error}") from error
+        raise AssertionError(f"{where}, test {test}: {error}") from error
     except Exception as error:
-        raise AssertionError(f"{where}, look {look}: it raises {error!r}") from error
+        raise AssertionError(f"{where}, test {test}: it raises {error!r}") from error
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -35,7 +35,7 @@ class Comparison(ComparisonData):
     ranking : DataFrame
         A row per algorithm, the best first; `order` says by what.
     pairs : DataFrame
-        A row per pair: better, worse (who leads, not a claim); on how many data sets the first
+        A row per pair: better, worse (which leads, not a claim); on how many data sets the first
         wins, loses, ties; what the method says of them, `probability` (posterior, that the first
         is better) or `p_value` (two-sided, adjusted), `in_rope` (posterior probability of
         practical equivalence); and decision.

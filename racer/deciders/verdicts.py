@@ -60,13 +60,13 @@ def _checked(
         (type(best) is not int and not is_whole(best)) or best not in candidates.tolist()
     ):
         raise _refused(decider, f"best={reprlib.repr(best)} is not among the candidates")
-    if undecided is not True and undecided is not False:
+    if not isinstance(undecided, bool | np.bool_):
         raise _refused(decider, f"undecided={reprlib.repr(undecided)} is not True or False")
     array = _checked_standing(decider, standing, len(candidates))
     if dropped == () and array is standing and (best is None or type(best) is int):
         return verdict
     drops = _checked_drops(decider, dropped, candidates.tolist(), n_candidates)
-    return Verdict(drops, None if best is None else int(best), array, evidence, undecided)
+    return Verdict(drops, None if best is None else int(best), array, evidence, bool(undecided))
 
 
 def _checked_standing(decider: object, standing: Any, m: int) -> NDArray[np.float64]:

@@ -137,6 +137,8 @@ class Futures:
             try:
                 elsewhere = self._elsewhere()
                 break
+            except SettingError:
+                raise
             except Exception as error:
                 if not is_last and error.__cause__ is None and self._door.reopens:
                     continue

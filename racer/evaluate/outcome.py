@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
+import numpy as np
+
 from racer.errors import RaceStateError
 
 if TYPE_CHECKING:
@@ -86,7 +88,7 @@ def check_outcome(outcome: Outcome) -> None:
             sound = value is None if status != "ok" else math.isfinite(value)
             if (
                 sound
-                and not isinstance(value, bool)
+                and not isinstance(value, bool | np.bool_)
                 and status in _STATUSES
                 and 0.0 <= seconds < math.inf
             ):

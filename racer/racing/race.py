@@ -90,6 +90,7 @@ class Race:
         self._table = Table(maximize=self.rules.maximize)
         self._state = self._decider.start(m, rng_for(self.seed, "decider"))
         self._alive: NDArray[np.intp] = np.arange(m)
+        self._alive.setflags(write=False)  # deciders are shown it
         self._block = 0
         self._has_begun = False
         self._told_apart = False
@@ -210,26 +211,30 @@ class Race:
         self._begin()
         if self._ended is not None or self._told:
             raise RaceStateError("tell_block() is for a block of which nothing has been told")
-        listed: list[Any] = [] if isinstance(told, np.ndarray) else list(told)  # type: ignore[arg-type]
-        if listed and isinstance(listed[0], Outcome):
-            if len(listed) != len(self._alive):
-                raise RaceStateError(
-                    f"give {len(self._alive)} outcomes, one per candidate in `alive`"
-                )
+        listed: list[Any] = list(told) if isinstance(told, list | tuple) else []
+        if any(isinstance(item, Outcome) for item in listed):
             for outcome in listed:
                 check_outcome(outcome)
+            if len(listed) != len(self._alive):
+                raise self._unfit()
             self._complete_block(listed)
             return
-        row = np.array(told, dtype=np.float64)
+        try:
+            row = np.array(told, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise self._unfit() from None
         if row.shape != self._alive.shape or not np.isfinite(row).all():
-            raise RaceStateError(
-                f"give {len(self._alive)} finite values, one per candidate in `alive`, or outcomes "
-                "where some failed"
-            )
+            raise self._unfit()
         if not 0.0 <= (seconds or 0.0) < math.inf:
             raise RaceStateError(f"seconds={seconds!r}: give a finite number >= 0")
         self._seconds += seconds or 0.0
         self._complete_block(row)
+
+    def _unfit(self) -> RaceStateError:
+        return RaceStateError(
+            f"give {len(self._alive)} finite values, one per candidate in `alive`, or as many "
+            "outcomes"
+        )
 
     def result(self) -> RaceResult:
         """Return what is known: the result of a race that has ended, or the state of one."""
@@ -359,6 +364,7 @@ class Race:
         self._eliminations += eliminated
         out = [drop.candidate for drop in eliminated]
         self._alive = self._alive[~np.isin(self._alive, out)]
+        self._alive.setflags(write=False)
         return eliminated
 
     def _end(self, ended: Ended) -> RaceEnded:

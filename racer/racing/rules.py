@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from racer._checks import flag, whole
+from racer._checks import did_you_mean, flag, whole
 from racer.deciders.names import as_decider
 from racer.errors import BudgetError, SettingError
 from racer.racing.budget import Budget
@@ -85,6 +85,12 @@ class Rules:
     @classmethod
     def given(cls, rules: RulesGiven) -> Rules:
         """Return the rules of arguments, with a seed."""
+        names = [field.name for field in fields(cls)]
+        if unknown := next((name for name in rules if name not in names), None):
+            hint = did_you_mean(unknown, names)
+            raise TypeError(f"got an unexpected keyword argument {unknown!r}{hint}")
+        if "budget" not in rules:
+            raise TypeError("missing the keyword argument 'budget'")
         made = cls(**rules)  # type: ignore[arg-type]
         return made if made.seed is not None else replace(made, seed=check_seed(None))
 

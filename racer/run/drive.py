@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,7 @@ class _Loop:
         self._workers = workers
         self._store = store
         self._stop = stop
-        # what has come of the first block, as long as it is the same failure; None after that
+        # outcomes of the first block, as long as all are the same failure; None after that
         self._same: list[tuple[Cell, Outcome]] | None = None
         if contest.result().evaluations == 0:
             self._same = []
@@ -106,9 +107,10 @@ class _Loop:
         """Raise if all of the first block is the same failure, which the next ones would be."""
         if self._same and 1 < len(self._same) == len(cells):
             raise ObjectiveError(
-                f"evaluate failed in all {len(cells)} evaluations of the first block, always by "
-                f"the same error at the same line, first with {self._same[0][1].message}; nothing "
-                "is recorded of it: mend evaluate and run the same again"
+                f"evaluate failed in all {len(cells)} evaluations of the first block (instance "
+                f"{reprlib.repr(cells[0].instance)}), always by the same error at the same line, "
+                f"first with {self._same[0][1].message}; nothing is recorded of it: mend evaluate, "
+                "or begin with another instance, and run the same again"
             )
         one_cell = self._same is not None and len(cells) == 1  # too few to say it of all
         self._tell_held_back()

@@ -112,7 +112,9 @@ def race(
     Raises
     ------
     CandidateError, ObjectiveError, BudgetError, SettingError
-        What cannot work, before anything is evaluated. All are `RacerError`.
+        What cannot work, before anything is evaluated. All are `RacerError`. Later: an
+        ObjectiveError where all of the first block fail by the same error at the same line, a
+        SettingError for a verdict that cannot be used, or an executor that takes no more.
     StoreError
         The store cannot be used, or holds another race.
     RaceInterrupted

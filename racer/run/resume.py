@@ -80,7 +80,7 @@ def resume(
     Raises
     ------
     StoreError
-        No race there, or one that cannot be gone on with: damaged, written by a newer version,
+        No race there, or one that cannot be continued: damaged, written by a newer version,
         in use by another process, different from what is given (both values are named), or with
         a verdict that comes out otherwise when it is replayed.
     RaceInterrupted

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType, TracebackType
 
-# signal -> who must be answering it for a race to take it over: somebody's own handler, or an
+# signal -> the handler that a race may take over: somebody's own handler, or an
 # order to ignore it (nohup), stays
 _TAKEN_OVER = {
     getattr(signal, name): handler

@@ -120,6 +120,7 @@ def tune(
     CandidateError, ObjectiveError, BudgetError, SettingError
         What cannot work, before anything is evaluated: initial candidates outside the space, a
         budget that is too small (the smallest that makes sense is named). All are `RacerError`.
+        Later: as in `racer.race`.
     StoreError
         The store cannot be used, or holds something else.
     RaceInterrupted

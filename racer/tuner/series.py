@@ -234,9 +234,10 @@ class Series:
     def _run_race(self, kind: str, entrants: Sequence[int], cells: int, survivors: int) -> Flow:
         number = len(self.races)
         order, protected_until = self._order(kind, number, entrants)
-        # more than can be paid for, perhaps: below, the race ends before it is spent
+        # more than can be paid for, perhaps: below, the race ends before it is spent; with the
+        # held-out cells, as deciders that plan by the budget have always been told
         most = max(
-            cells + sum(len(self.known.of(c)) for c in entrants),
+            cells + sum(len(self.known.of(c)) + len(self.tests.of(c)) for c in entrants),
             len(entrants) * self._plan.first_test,
         )
         length = self._plan.stream.length

@@ -214,3 +214,32 @@ def test_the_settings_of_a_race_make_it_again(racing):
     assert race.settings["first_test"] == 5  # as given, though there are two instances
     played = racing.play(race, racing.noisy), racing.play(again, racing.noisy)
     assert racing.content(played[0]) == racing.content(played[1])
+
+
+@pytest.mark.parametrize("told", ["abc", None, {1.0, 2.0}, [1.0, Outcome("ok", 2.0)], [1.0]])
+def test_a_block_that_does_not_fit_is_refused(told):
+    race = Race([1, 2], budget=10, seed=1)
+    with pytest.raises(RaceStateError):
+        race.tell_block(told)
+    assert race.ask()[0].block == 0
+
+
+def test_unknown_arguments_are_named():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sed'; did you mean 'seed'"):
+        Race([1, 2], budget=10, sed=3)
+    with pytest.raises(TypeError, match="missing the keyword argument 'budget'"):
+        Race([1, 2])
+
+
+def test_a_decider_cannot_write_into_the_race():
+    class Reverses:
+        def start(self, n_candidates, rng):
+            return None
+
+        def decide(self, state, blocks):
+            blocks.candidates[:] = blocks.candidates[::-1].copy()
+
+    race = Race([1, 2], budget=20, seed=1, first_test=1, decider=Reverses())
+    with pytest.raises(ValueError, match="read-only"):
+        race.tell_block([1.0, 2.0])
+    assert race.alive == (0, 1)

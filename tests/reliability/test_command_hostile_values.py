@@ -86,6 +86,6 @@ def test_what_no_argument_can_hold_is_a_failure_with_its_name(settings):
         outcomes = {cell.candidate: outcome for cell, outcome in outcomes_of(workers, cells)}
     assert [outcomes[c].status for c in range(4)] == ["failed", "failed", "failed", "ok"]
     assert "parameter 'x' is 'a\\x00b': no argument can hold a NUL" in outcomes[0].message
-    assert "parameter 'x' is '\\ud800', which is no text" in outcomes[1].message
+    assert "parameter 'x' is '\\ud800', which is not text" in outcomes[1].message
     assert "cannot be started ([Errno 7] Argument list too long" in outcomes[2].message
     assert len(outcomes[2].message) < 3000

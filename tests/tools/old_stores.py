@@ -1,6 +1,6 @@
 """Stores of each schema, cut off half way: how they were made, and what they must end as.
 
-Run with the code whose stores are to be kept:  python tests/tools/old_stores.py tests/data
+Run with the code whose stores are to be kept:  python tests/tools/old_stores.py tests/data [NAME ..]
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def race(function=evaluate, **more):
     return racer.race(pool, function, ["i", ("j", 1)], budget=90, seed=5, decider="f-race", **more)
 
 
-def tune(function=evaluate, **more):
+def tune(function=evaluate, *, decider="f-race", budget=150, **more):
     space = racer.Space(
         {
             "k": racer.Categorical(["a", "b"]),
@@ -45,17 +45,22 @@ def tune(function=evaluate, **more):
         space,
         function,
         ["i", ("j", 1)],
-        budget=150,
+        budget=budget,
         seed=5,
-        decider="f-race",
+        decider=decider,
         initial=[{"k": "b", "n": 3}],
         test_instances=["t", "uu"],
         **more,
     )
 
 
+def planned(function=evaluate, **more):
+    """Tune with a decider that plans by the budget, beyond the end of a smaller budget."""
+    return tune(function, decider="halving", budget=[150, 290], **more)
+
+
 # name: what is run, and in which of its calls of `evaluate` it gets Ctrl-C
-STORES = {"race": (race, 43), "tune": (tune, 77), "tests": (tune, 153)}
+STORES = {"race": (race, 43), "tune": (tune, 77), "tests": (tune, 153), "planned": (planned, 240)}
 
 
 def rounded(dropped):
@@ -107,8 +112,9 @@ def cut_off(run, at, path):
     return schema
 
 
-def main(folder):
-    for name, (run, at) in STORES.items():
+def main(folder, *names):
+    for name in names or STORES:
+        run, at = STORES[name]
         path = Path(folder) / "new.db"
         schema = cut_off(run, at, path)
         path.rename(Path(folder) / f"schema{schema}_{name}.db")
@@ -122,4 +128,4 @@ def main(folder):
 if __name__ == "__main__":
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", racer.RacerWarning)
-        main(sys.argv[1])
+        main(*sys.argv[1:])

@@ -125,7 +125,7 @@ def check_names(config: Any) -> None:
         )
     for name in config:
         if not isinstance(name, str):
-            raise ObjectiveError(f"{name!r} is no name of a parameter: give text")
+            raise ObjectiveError(f"{name!r} is not the name of a parameter: give text")
         if name in RESERVED:
             raise ObjectiveError(
                 f"a parameter is called {name!r}, which means something else in a command: rename it"
@@ -198,5 +198,5 @@ def as_text(value: Any, what: str) -> str:
     try:
         os.fsencode(text)
     except UnicodeEncodeError as error:
-        raise ObjectiveError(f"{what} is {text!r}, which is no text: {error.reason}") from None
+        raise ObjectiveError(f"{what} is {text!r}, which is not text: {error.reason}") from None
     return text

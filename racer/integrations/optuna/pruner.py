@@ -49,10 +49,10 @@ class RacingPruner(BasePruner):
     it has in common with them; pruned trials count as far as they came.
 
     The default decider is `AnytimeRace`: a trial that is worse than none of the others is *ever*
-    pruned with probability `alpha` = 0.05 at most, however often the pruner looks, if the
+    pruned with probability `alpha` = 0.05 at most, however often the pruner tests, if the
     instances come in an order that has nothing to do with their values and the differences
     between two trials on an instance are symmetric. Other deciders spend their error again at
-    each look.
+    each test.
 
     A trial is not pruned while its mean is better than that of the trial that speaks most
     against it, on their common instances. Values that are not finite are as if they had not
