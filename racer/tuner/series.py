@@ -160,7 +160,10 @@ class Series:
                 )
             if len(entrants) < 2 or self._drawn_to_its_end:
                 return
+            used = self.evaluations
             yield from self._run_race("race", entrants, cells, schedule.elites)
+            if left is not None and cells >= left and self.evaluations == used:
+                return  # all that is left does not pay for a block
             if len(self.races) >= _HOPELESS and not self.known.n_usable:
                 return
 

@@ -123,6 +123,19 @@ def test_every_run_spends_its_budget_and_not_more(
         assert (result.best, result.ended) == (None, reasons[objective])
 
 
+def test_what_does_not_pay_for_a_block_of_a_race_ends_the_races(tuning):
+    """Seven elites and a new candidate: the first block costs more than is left."""
+    settings_ = {"deterministic": True, "elites": 7, "first_test": 1, "each_test": 3}
+    tuner = Tuner(
+        *(tuning.mixed(), ["i0", "i1", "i2"]),
+        **{"budget": 25, "seed": 220696, "decider": "anytime", "maximize": True, **settings_},
+    )
+    tuning.play(tuner, tuning.OBJECTIVES["wild"])
+    result = tuner.result()
+    assert (result.ended, result.evaluations) == (Ended.BUDGET, 25)
+    assert len(result.configs) < 30
+
+
 @pytest.mark.parametrize("decider", DECIDERS)
 def test_every_decider_finds_a_good_configuration(tuning, decider):
     result, _ = run(tuning, budget=800, decider=decider, seed=3)
