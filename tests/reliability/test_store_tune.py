@@ -386,24 +386,27 @@ def test_killed_at_random_moments_and_resumed_the_result_is_the_same(tmp_path, j
             start_new_session=True,
         )
 
-    begun = time.monotonic()
+    def recorded():
+        tables = [row[1] for row in rows(store, "sqlite_master")] if store.exists() else []
+        return set(rows(store)) if "outcomes" in tables else set()
+
     wanted, err = start("none", 0.0).communicate(timeout=60)
-    whole = time.monotonic() - begun  # those that are killed take longer
     assert wanted, err
     while True:
         process = start(store, 0.01)
-        try:
-            wait = rng.uniform(0.4, 1.2) * whole if kills < 4 else None
-            said, err = process.communicate(timeout=wait)
+        goal = len(known) + rng.randint(0, 30)  # by what is recorded: a time would depend on load
+        while kills < 4 and process.poll() is None and len(recorded()) < goal:
+            time.sleep(rng.uniform(0.0, 0.05))
+        if kills == 4 or process.poll() is not None:
+            said, err = process.communicate(timeout=120)
             break
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            kills += 1
-            tables = [row[1] for row in rows(store, "sqlite_master")] if store.exists() else []
-            now = set(rows(store)) if "outcomes" in tables else set()
-            assert known <= now
-            known = now
+        time.sleep(rng.uniform(0.0, 0.02))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        kills += 1
+        now = recorded()
+        assert known <= now
+        known = now
     assert process.returncode == 0, err
     assert json.loads(said) == json.loads(wanted)
     assert kills > 0
