@@ -198,7 +198,10 @@ def _decode(encoded: Any) -> Any:
 
 def _scalar(content: Any) -> np.generic:
     name, item = content
-    return _SCALARS[name](_decode(item))
+    kind, value = _SCALARS[name], _decode(item)
+    if issubclass(kind, np.integer) and not np.iinfo(kind).min <= value <= np.iinfo(kind).max:
+        raise OverflowError(f"{value} is out of bounds for {name}")  # older NumPy only warns
+    return kind(value)
 
 
 def _rebuilt_path(content: Any) -> pathlib.PurePath:
