@@ -367,7 +367,7 @@ def test_workers_that_are_closed_end_what_they_do_without_a_word(tmp_path, capfd
     with workers_for(evaluate, pool, None, n_jobs=2, **settings) as workers:
         assert next(module.outcomes_of(workers, cells))[1].status == "ok"
     # a warning is an error
-    assert wait_for(lambda: not any(map(alive, noted(tmp_path))), 2)
+    assert wait_for(lambda: not any(map(alive, noted(tmp_path))))
     assert capfd.readouterr() == ("", "")
 
 

@@ -112,20 +112,24 @@ def hostile(folder):  # noqa: C901
     return evaluate
 
 
-LIMITED = {
+HANGING = {
     "well": ("ok", ""),
-    "hangs": ("timeout", "took more than 1 s"),
-    "hangs in C": ("timeout", "took more than 1 s"),
-    "ignores SIGTERM": ("timeout", "took more than 1 s"),
-    "stops itself": ("timeout", "took more than 1 s"),
-    "waits for a child": ("timeout", "took more than 1 s"),
-    "has a daemon and hangs": ("timeout", "took more than 1 s"),
+    "hangs": ("timeout", "took more than 2 s"),
+    "hangs in C": ("timeout", "took more than 2 s"),
+    "ignores SIGTERM": ("timeout", "took more than 2 s"),
+    "stops itself": ("timeout", "took more than 2 s"),
+    "waits for a child": ("timeout", "took more than 2 s"),
+    "has a daemon and hangs": ("timeout", "took more than 2 s"),
+    "closes all files": ("timeout", "took more than 2 s"),
+    "well again": ("ok", ""),
+}
+ENDING = {
+    "well": ("ok", ""),
     "has a daemon and dies": ("killed", "its process exited with code 3, without an answer"),
     "leaves a daemon": ("ok", ""),
     "is killed": ("killed", "its process was killed by SIGKILL, without an answer"),
     "segfault": ("killed", "its process was killed by SIGSEGV, without an answer"),
     "os._exit": ("killed", "its process exited with code 0, without an answer"),
-    "closes all files": ("timeout", "took more than 1 s"),
     "MemoryError": ("memory", "MemoryError"),
     "raises": ("failed", "ValueError: xxx"),
     "SystemExit": ("failed", "SystemExit: 4"),
@@ -164,11 +168,12 @@ def check(outcomes, expected):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
-def test_each_misbehaviour_costs_its_own_cell_and_leaves_no_process(tmp_path, n_jobs):
-    outcomes = outcomes_of(hostile(tmp_path), list(LIMITED), n_jobs=n_jobs, timeout=1)
-    assert len(noted(tmp_path)) >= len(LIMITED)
+@pytest.mark.parametrize(("lot", "timeout"), [(HANGING, 2), (ENDING, 60)], ids=["hangs", "ends"])
+def test_each_misbehaviour_costs_its_own_cell_and_leaves_no_process(tmp_path, lot, timeout, n_jobs):
+    outcomes = outcomes_of(hostile(tmp_path), list(lot), n_jobs=n_jobs, timeout=timeout)
+    assert len(noted(tmp_path)) >= len(lot)
     assert not [pid for pid in noted(tmp_path) if alive(pid)]
-    check(outcomes, LIMITED)
+    check(outcomes, lot)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -187,7 +192,7 @@ def test_without_limits_each_death_costs_its_own_cell(tmp_path, n_jobs):
     deaths = ["is killed", "segfault", "os._exit"]
     expected = {
         **dict.fromkeys(deaths, ("killed", "TerminatedWorkerError")),
-        **{c: LIMITED[c] for c in ("well", "MemoryError", "raises", "SystemExit", "well again")},
+        **{c: ENDING[c] for c in ("well", "MemoryError", "raises", "SystemExit", "well again")},
         "KeyboardInterrupt": ("failed", "KeyboardInterrupt"),
     }
     check(outcomes_of(hostile(tmp_path), list(expected), n_jobs=n_jobs), expected)
@@ -200,17 +205,16 @@ def test_whoever_kills_the_process_that_watches_it_costs_its_own_cell(tmp_path, 
     )
     assert [o.status for o in outcomes.values()].count("killed") == 1
     assert outcomes["kills its parent"].status == "killed"
-    assert wait_for(lambda: not [pid for pid in noted(tmp_path) if alive(pid)], 1)
+    assert wait_for(lambda: not [pid for pid in noted(tmp_path) if alive(pid)])
 
 
 @pytest.mark.parametrize(
     "script", ["hangs", "ignores SIGTERM", "waits for a child", "has a daemon and hangs"]
 )
-def test_the_whole_group_is_gone_a_second_after_the_limit(tmp_path, script):
-    start = time.monotonic()
+def test_the_whole_group_is_gone_soon_after_the_limit(tmp_path, script):
+    """Soon: long before it would have ended, after 100 seconds."""
     outcomes = outcomes_of(hostile(tmp_path), [script], timeout=0.5)
-    assert 0.5 <= outcomes[script].seconds < 1.5
-    assert time.monotonic() - start < 2.5
+    assert 0.5 <= outcomes[script].seconds < 30.0
     assert not [pid for pid in noted(tmp_path) if alive(pid)]
 
 
@@ -218,8 +222,8 @@ def test_the_whole_group_is_gone_a_second_after_the_limit(tmp_path, script):
 def test_limits_hold_with_any_backend(tmp_path, kind):
     with joblib.parallel_config(backend=kind or "loky"):
         configs = ["well", "hangs", "is killed", "leaves a daemon"]
-        outcomes = outcomes_of(hostile(tmp_path), configs, n_jobs=2, timeout=1)
-    check(outcomes, LIMITED)
+        outcomes = outcomes_of(hostile(tmp_path), configs, n_jobs=2, timeout=2)
+    check(outcomes, HANGING | ENDING)
     assert not [pid for pid in noted(tmp_path) if alive(pid)]
 
 
@@ -235,7 +239,7 @@ def test_limits_hold_in_a_race_inside_a_worker(tmp_path):
             first_test=1,
             budget=2,
             n_jobs=2,
-            timeout=0.5,
+            timeout=2,
         ).failures["status"]
 
     for failures in joblib.Parallel(n_jobs=2)([joblib.delayed(inner)()] * 2):
@@ -466,7 +470,7 @@ def test_what_the_system_kills_for_its_memory_first_is_told_as_memory(monkeypatc
     [
         ("dies", {"timeout": 30}, 3, "killed"),
         ("raises", {"timeout": 30}, 3, "failed"),
-        ("hangs", {"timeout": 0.3}, 1, "timeout"),
+        ("hangs", {"timeout": 1}, 1, "timeout"),
         ("holds too much", {"memory": 50 * MB}, 1, "memory"),
     ],
 )
@@ -489,17 +493,19 @@ def test_what_reached_a_limit_is_not_tried_again(tmp_path, n_jobs, how, limit, a
 
 
 def test_each_attempt_has_the_whole_limit(tmp_path):
+    """All ten together take longer than the limit; each is far below it."""
+
     def evaluate(config, instance, seed):
         attempt = tmp_path / str(time.monotonic_ns())
         attempt.touch()
-        time.sleep(0.4)
-        if len(list(tmp_path.iterdir())) < 3:
+        time.sleep(0.35)
+        if len(list(tmp_path.iterdir())) < 10:
             raise ValueError
         return 7
 
-    outcome = outcomes_of(evaluate, [1], timeout=1, retries=2)[1]
+    outcome = outcomes_of(evaluate, [1], timeout=3.3, retries=9)[1]
     assert (outcome.status, outcome.value) == ("ok", 7.0)
-    assert outcome.seconds >= 1.2
+    assert outcome.seconds >= 3.5
 
 
 # What the child sends

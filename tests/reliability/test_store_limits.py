@@ -17,7 +17,7 @@ INSTANCES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 
 
 def hold(**more):
-    settings = {"budget": 24, "deterministic": True, "seed": 1, "timeout": 1, **more}
+    settings = {"budget": 24, "deterministic": True, "seed": 1, "timeout": 2, **more}
     return racer.race(["hangs", "dies", "hoards", "ok"], misbehaving, INSTANCES, **settings)
 
 
@@ -58,8 +58,8 @@ def test_what_reached_a_limit_is_recorded_as_that_and_resumed(tmp_path, n_jobs):
 def test_another_limit_is_refused_and_the_same_written_otherwise_is_not(tmp_path):
     path = tmp_path / "run.db"
     first = hold(store=path)
-    assert seen(hold(store=path, timeout=1.0)) == seen(first)
-    for change in ({"timeout": 2}, {"memory": 10**9}, {"timeout": None}, {"retries": 1}):
+    assert seen(hold(store=path, timeout=2.0)) == seen(first)
+    for change in ({"timeout": 3}, {"memory": 10**9}, {"timeout": None}, {"retries": 1}):
         with pytest.raises(racer.StoreError, match=next(iter(change))):
             hold(store=path, **change)
 

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -89,23 +88,65 @@ def test_the_first_lets_what_runs_finish_and_tells_how_to_resume(tmp_path, store
     assert json.loads(said[0]) == json.loads(said[1])
 
 
+WAITS = """
+import pathlib, signal, sys, time
+import racer
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+marks, jobs = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+
+def evaluate(config, instance, seed):
+    (marks / f"{config} {instance}").touch()
+    while instance and not (marks / "go on").exists():
+        time.sleep(0.01)
+    return config
+
+racer.race(range(6), evaluate, range(10), budget=60, seed=4, n_jobs=jobs, store=marks / "run.db")
+"""
+
+
+@pytest.fixture
+def waiting(tmp_path):
+    """Start a race whose evaluations wait; return its process, its store, and what was begun."""
+    running = []
+
+    def begun():
+        return {path.name for path in tmp_path.iterdir() if path.name[0].isdigit()}
+
+    def start(jobs):
+        process = subprocess.Popen(
+            [sys.executable, "-c", WAITS, tmp_path, str(jobs)],
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        running.append(process)
+        known = len(range(6))  # all on the first instance
+        assert wait_for(lambda: len(begun()) >= known + jobs, 60)
+        return process, tmp_path / "run.db", begun
+
+    yield start
+    for process in running:
+        clear_up(process)
+
+
+def until_told(process):
+    """Wait until a race has said that it heard of a signal."""
+    while "again to stop now" not in (line := process.stderr.readline()):
+        assert line, "it has ended"
+
+
 @pytest.mark.parametrize("whom", ["the driver", "its group"])
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("number", CODES)
-def test_what_is_being_evaluated_is_recorded(tmp_path, stores, number, jobs, whom):
-    path = tmp_path / "run.db"
-    process = start(path, jobs, 700)
-    try:
-        log = path.with_name("run.db-wal")
-        assert wait_for(lambda: log.exists() and count_wal(stores, path) >= jobs, 60)
-        time.sleep(0.2)  # the next are being evaluated
-        before = count_wal(stores, path)
-        (os.kill if whom == "the driver" else os.killpg)(process.pid, number)
-        _, err = process.communicate(timeout=30)
-    finally:
-        clear_up(process)
+def test_what_is_being_evaluated_is_recorded(waiting, stores, number, jobs, whom):
+    process, path, begun = waiting(jobs)
+    (os.kill if whom == "the driver" else os.killpg)(process.pid, number)
+    until_told(process)
+    (path.parent / "go on").touch()
+    _, err = process.communicate(timeout=60)
     assert process.returncode == CODES[number], err
-    assert count(stores, path) >= before + jobs
+    assert count(stores, path) == len(begun())
 
 
 def count_wal(stores, path):
@@ -120,22 +161,13 @@ def count_wal(stores, path):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("number", CODES)
-def test_the_second_stops_at_once(tmp_path, stores, number, jobs):
-    path = tmp_path / "run.db"
-    process = start(path, jobs, 20_000)
-    try:
-        assert wait_for(path.with_name("run.db-wal").exists, 60)
-        time.sleep(1.0)
-        os.kill(process.pid, number)
-        line = process.stderr.readline() + process.stderr.readline()
-        assert "again to stop now" in line
-        assert process.poll() is None
-        told = time.monotonic()
-        os.kill(process.pid, number)
-        process.communicate(timeout=8)
-        assert time.monotonic() - told < 8
-    finally:
-        clear_up(process)
+def test_the_second_stops_at_once(waiting, number, jobs):
+    process, _, _ = waiting(jobs)
+    os.kill(process.pid, number)
+    until_told(process)
+    assert process.poll() is None
+    os.kill(process.pid, number)
+    process.communicate(timeout=60)  # what is being evaluated would wait for ever
     assert process.returncode == CODES[number]
 
 
@@ -218,12 +250,18 @@ FORKS = """
 import multiprocessing, sys, time
 import racer
 
+def wait(pipe):
+    pipe.send("it runs")
+    time.sleep(60)
+
 def evaluate(config, instance, seed):
-    child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+    fork = multiprocessing.get_context("fork")
+    receiver, sender = fork.Pipe(duplex=False)
+    child = fork.Process(target=wait, args=[sender])
     child.start()
-    time.sleep(0.2)
+    receiver.recv()
     child.terminate()
-    child.join(5)
+    child.join(30)
     return config if child.exitcode == -15 else None
 
 if __name__ == "__main__":
