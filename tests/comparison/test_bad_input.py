@@ -71,7 +71,7 @@ REFUSED = {
 }
 
 
-def assert_said(comparison):
+def assert_said(comparison, *, drawn=True):
     for frame in (comparison.pairs, comparison.ranking):
         numbers = frame.select_dtypes("number").to_numpy(dtype=float)
         assert np.isfinite(numbers).all()
@@ -82,7 +82,8 @@ def assert_said(comparison):
     texts = [str(comparison), comparison.to_markdown(), comparison.to_latex(), comparison.prose()]
     for text in texts:
         assert "nan" not in text.lower().replace("nanc", "")
-    FigureCanvasAgg(comparison.plot().figure).draw()
+    if drawn:
+        FigureCanvasAgg(comparison.plot().figure).draw()
 
 
 @pytest.mark.parametrize(("method", "more"), METHODS, ids=IDS)
@@ -99,7 +100,8 @@ def test_an_answer_with_a_control(name, method, more):
         with pytest.raises(RacerError, match="is for all pairs"):
             racer.compare(frame, method, control=frame.columns[1], **more)
     else:
-        assert_said(racer.compare(frame, method, control=frame.columns[1], maximize=True, **more))
+        found = racer.compare(frame, method, control=frame.columns[1], maximize=True, **more)
+        assert_said(found, drawn=name in ("failures", "markup for names"))
 
 
 @pytest.mark.parametrize(("method", "more"), METHODS, ids=IDS)

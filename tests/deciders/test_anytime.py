@@ -166,7 +166,7 @@ def first_drop(form, costs):
 @each_form
 def test_among_two_equals_a_given_one_is_ever_dropped_with_probability_alpha_at_most(form):
     gone = [
-        first_drop(form, np.random.default_rng([2, r]).normal(size=(100, 2)))[1] for r in range(200)
+        first_drop(form, np.random.default_rng([2, r]).normal(size=(100, 2)))[1] for r in range(120)
     ]
     for candidate in (0, 1):
         share = gone.count(candidate) / len(gone)
@@ -177,7 +177,7 @@ def test_among_two_equals_a_given_one_is_ever_dropped_with_probability_alpha_at_
 def test_one_standard_deviation_worse_goes_after_some_twenty_blocks():
     ends = [
         first_drop("median", np.random.default_rng([1, r]).normal([0.0, 1.0], size=(200, 2)))
-        for r in range(300)
+        for r in range(100)
     ]
     assert {candidate for _, candidate in ends} == {1}
     assert 15.0 < np.mean([n for n, _ in ends]) < 22.0
@@ -328,7 +328,7 @@ def test_familywise_asks_for_as_many_times_more_as_are_still_in():
 
 
 def test_familywise_equal_candidates_all_stay_in_all_but_alpha_of_races():
-    races = 200
+    races = 120
     world = HeavyTailedWorld(6, 1.0, qualities=(0.0,) * 6)
     rows = play(AnytimeRace(familywise=True), world, repetitions=races, blocks=60, seed=4).frame
     wrong = float((rows["survivors"] < 6).mean())

@@ -22,7 +22,7 @@ from racer.deciders import (
     as_decider,
 )
 
-LAWS = settings(max_examples=25, deadline=None, derandomize=True)
+LAWS = settings(max_examples=10, deadline=None, derandomize=True)  # for each of 20 deciders
 
 # those that spend a budget to its end drop without need of evidence: they have laws of their own
 NAMED = [name for name in DECIDERS if name not in ("halving", "bayesian-best")]

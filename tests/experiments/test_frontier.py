@@ -56,7 +56,7 @@ def test_the_ratio_and_its_error():
 
 def test_goals_are_those_of_deciders_named_beforehand():
     result = run(
-        *("--worlds", "normal heavy-tailed unequal runtime", "--repetitions", "20"),
+        *("--worlds", "normal heavy-tailed unequal runtime", "--repetitions", "4"),
         *("--deciders", "f-race bayesian-best bayesian-best-mean halving-mean-rank"),
     )
     assert result.exit_code == 0, result.output

@@ -1,13 +1,14 @@
 """Benavoli et al.: A Bayesian Wilcoxon signed-rank test (ICML 2014), Tables 1 and 2.
 
-All lines with fewer repetitions than the script (2000), so that a loss may be off by 0.0025; the
-line of the DP with as many. The results of the script, in `experiments/benavoli2014/losses.csv`,
-must be within 0.002 of the table.
+With fewer repetitions than the script (2000), so that a loss may be off by more; that of the DP at
+as many values of Delta, by 2.5 standard errors. The results of the script, in
+`experiments/benavoli2014/losses.csv`, must be within 0.002 of the table.
 """
 
 import csv
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from experiments.benavoli2014 import losses, published
@@ -29,11 +30,14 @@ def test_losses(tables, number, l1):
 
 
 @pytest.mark.slow
-def test_the_dp_line_of_table_1_with_2000_repetitions():
-    curves = losses.play(7, 2000, 300, seed=1, jobs=1)
+def test_the_dp_line_of_table_1_within_its_standard_errors():
+    curves = losses.play(7, 250, 300, seed=1, jobs=1)
+    parts = [[losses.Curve(c[0], *(a[k::10] for a in c[1:])) for c in curves] for k in range(10)]
     for l1, figure in published.table(1)["dp_s0"].items():
-        found = losses.loss(curves, "dp_s0", l1, determinate=False)
-        assert found == pytest.approx(figure, abs=0.002), l1
+        found = [losses.loss(part, "dp_s0", l1, determinate=False) for part in parts]
+        error = np.std(found, ddof=1) / 10**0.5
+        assert error < 0.003
+        assert np.mean(found) == pytest.approx(figure, abs=0.0005 + 2.5 * error), l1
 
 
 def test_what_the_script_found():

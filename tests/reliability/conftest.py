@@ -34,6 +34,11 @@ class Numbers:
 
 def content(result):
     """Return all that makes two results identical, but for the seconds that were measured."""
+    return {**told(result), "probability_best": result.probability_best}
+
+
+def told(result):
+    """Return that content but for the posterior, which is computed from it."""
     return {
         "configs": repr(result.configs),
         "best": (result.best_index, result.survivors, result.ended, result.evaluations),
@@ -47,7 +52,6 @@ def content(result):
         "rows": [
             (*result.stream.place(row.block), row.candidates.tolist()) for row in result.known.rows
         ],
-        "probability_best": result.probability_best,
     }
 
 
@@ -90,6 +94,7 @@ def _stores():
         evaluate=evaluate,
         Numbers=Numbers,
         content=content,
+        told=told,
         rows=rows,
         cut_off=cut_off,
     )
