@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import tempfile
 from pathlib import Path
+
+import pytest
 
 HERE = Path(__file__).parent
 LONG = (  # files with a test of more than five seconds, or with many that wait
@@ -28,6 +32,20 @@ PLACE = {HERE / name: place for place, name in enumerate(LONG)}
 
 if missing := [str(path) for path in PLACE if not path.exists()]:
     raise FileNotFoundError(missing)
+
+
+@pytest.fixture
+def folder():
+    """Return a folder in memory, where that is possible: nothing there waits for a disk."""
+    memory = "/dev/shm"
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name:
+        yield Path(name)
+
+
+def pytest_xdist_auto_num_workers(config):
+    """Return one worker more than there are cores: many tests wait."""
+    given = os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS")
+    return int(given) if given else (os.cpu_count() or 1) + 1
 
 
 def pytest_configure():

@@ -166,7 +166,7 @@ def test_only_those_who_can_judge_one_say_so():
 @each_form
 def test_an_equal_challenger_of_many_lucky_ones_is_rarely_ever_dropped(form):
     rng = np.random.default_rng(11)
-    decider, dropped, repetitions = AnytimeRace(form=form), 0, 80
+    decider, dropped, repetitions = AnytimeRace(form=form), 0, 100
     for _ in range(repetitions):
         own, others = rng.normal(size=30), rng.normal(size=(30, 20))
         lasts = rng.integers(3, 31, size=20)  # most have been pruned somewhere

@@ -190,7 +190,6 @@ def test_f_race_with_the_sign_test_is_as_measured_independently():
     [
         ("gate", "100,.1", "bayesian"),
         ("gate", "30,1", "f-race-mean-rank"),
-        ("no-gate", "100,.1", "bayesian"),
         ("no-gate", "100,.1", "f-race-sign"),
     ],
 )

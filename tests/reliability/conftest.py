@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
-import tempfile
 from contextlib import closing
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -76,14 +73,6 @@ def cut_off(path, copy, known, order=None):
         connection.execute("DELETE FROM ending")
         connection.commit()
     return cells[:known]
-
-
-@pytest.fixture
-def folder():
-    """Return a folder in memory, where that is possible: nothing there waits for a disk."""
-    memory = "/dev/shm"
-    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name:
-        yield Path(name)
 
 
 @pytest.fixture(name="stores", scope="session")

@@ -16,9 +16,10 @@ pytestmark = pytest.mark.skipif(
 )
 
 SCRIPT = """
-import json, os, pathlib, subprocess, sys, threading, time
+import json, os, pathlib, signal, subprocess, sys, threading, time
 import racer
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored where tests run under nohup
 marks = pathlib.Path(sys.argv[1])
 n_jobs, settings, when, in_thread, slowly = map(json.loads, sys.argv[2:])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -15,6 +14,7 @@ import pytest
 from processes import wait_for
 
 import racer
+from experiments import stress
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -84,8 +84,10 @@ def test_the_first_lets_what_runs_finish_and_tells_how_to_resume(tmp_path, store
         assert "Traceback" not in err
     assert before <= count(stores, path)
     assert count(stores, path) <= before + 2 + 2 * jobs  # nothing new was begun
-    said = [start(name, 1, 0).communicate(timeout=60)[0] for name in (path, tmp_path / "plain.db")]
-    assert json.loads(said[0]) == json.loads(said[1])
+    resumed, plain = (
+        stress.race(name, jobs=1, milliseconds=0.0, budget=60, seed=4) for name in (str(path), None)
+    )
+    assert resumed == plain
 
 
 WAITS = """
@@ -136,8 +138,7 @@ def until_told(process):
         assert line, "it has ended"
 
 
-@pytest.mark.parametrize("whom", ["the driver", "its group"])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("jobs", "whom"), [(1, "the driver"), (2, "the driver"), (2, "its group")])
 @pytest.mark.parametrize("number", CODES)
 def test_what_is_being_evaluated_is_recorded(waiting, stores, number, jobs, whom):
     process, path, begun = waiting(jobs)

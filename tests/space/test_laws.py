@@ -15,7 +15,7 @@ from racer.racing.pool import as_pool
 from racer.space.vectors import choice_counts, vectors_around
 
 LAWS = settings(
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
