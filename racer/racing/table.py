@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,7 +25,17 @@ class Row(NamedTuple):
     block: int
     candidates: NDArray[np.intp]
     values: NDArray[np.float64]  # as evaluate returned them; NaN where the cell failed
-    outcomes: Sequence[Outcome] | None  # None: all succeeded, and nothing else is known
+    seconds: NDArray[np.float64] | None  # None: not known
+    failed: Mapping[int, Outcome]  # by place
+
+    def outcomes(self) -> list[Outcome]:
+        """Return an outcome per candidate; attempts and workers of those that succeeded are gone."""
+        values = self.values.tolist()
+        seconds = [0.0] * len(values) if self.seconds is None else self.seconds.tolist()
+        outcomes = [Outcome("ok", *both) for both in zip(values, seconds, strict=True)]
+        for place, outcome in self.failed.items():
+            outcomes[place] = outcome
+        return outcomes
 
 
 class Failure(NamedTuple):
@@ -45,9 +56,10 @@ class Table:
         self.failures: list[Failure] = []
         self._is_usable: dict[int, bool] = {}
         self.n_usable = 0
-        self._n_indexed = 0
         self._columns: dict[int, dict[int, Outcome]] = {}
-        self._successes: dict[int, list[float]] = {}
+        self._n_in_columns = 0  # rows
+        self._successes: dict[int, array[float]] = {}
+        self._n_in_successes = 0  # rows
         self._sums: dict[int, tuple[int, tuple[float, ...]]] = {}
 
     def __len__(self) -> int:
@@ -70,14 +82,15 @@ class Table:
         """Add outcomes, or finite values, of candidates on a block; return their costs."""
         numbers = np.asarray(candidates, dtype=np.intp)
         if isinstance(told, np.ndarray):
-            self.rows.append(Row(block, numbers, told, None))
+            self.rows.append(Row(block, numbers, told, None, {}))
             self._note(block, usable=True)
             return as_costs(told, maximize=self.maximize)
         values = np.array([o.value for o in told], dtype=np.float64)  # None becomes NaN
-        self.rows.append(Row(block, numbers, values, told))
+        seconds = np.array([o.seconds for o in told], dtype=np.float64)
         costs = as_costs(values, maximize=self.maximize)
         failed = np.isnan(values)
         places = np.flatnonzero(failed).tolist()
+        self.rows.append(Row(block, numbers, values, seconds, {i: told[i] for i in places}))
         self._note(block, usable=len(places) < len(values))
         for i in places:
             why = told[i]
@@ -108,27 +121,29 @@ class Table:
         return all(len(values) == 1 for values in found.values())
 
     def _index(self) -> None:
-        """Sort new rows by candidate."""
-        if self._n_indexed == len(self.rows):
-            return
-        for row in self.rows[self._n_indexed :]:
-            values = row.values.tolist()
-            outcomes = row.outcomes or [Outcome("ok", value) for value in values]
-            for candidate, outcome in zip(row.candidates.tolist(), outcomes, strict=True):
+        """Sort the outcomes of new rows by candidate."""
+        for row in self.rows[self._n_in_columns :]:
+            for candidate, outcome in zip(row.candidates.tolist(), row.outcomes(), strict=True):
                 self._columns.setdefault(candidate, {})[row.block] = outcome
-                if outcome.value is not None:
-                    self._successes.setdefault(candidate, []).append(outcome.value)
-        self._n_indexed = len(self.rows)
+        self._n_in_columns = len(self.rows)
 
     def of(self, candidate: int) -> Mapping[int, Outcome]:
         """Return the outcomes of a candidate, by block."""
         self._index()
         return self._columns.get(candidate, {})
 
+    def _values_of(self, candidate: int) -> array[float]:
+        """Return the values of a candidate's successful cells, as they came."""
+        for row in self.rows[self._n_in_successes :]:
+            for number, value in zip(row.candidates.tolist(), row.values.tolist(), strict=True):
+                if value == value:  # noqa: PLR0124  (not NaN)
+                    self._successes.setdefault(number, array("d")).append(value)
+        self._n_in_successes = len(self.rows)
+        return self._successes.get(candidate, array("d"))
+
     def mean(self, candidate: int) -> float | None:
         """Return the mean value of a candidate over its successful cells, None without any."""
-        self._index()
-        values = self._successes.get(candidate)
+        values = self._values_of(candidate)
         if not values:
             return None
         count, parts = self._sums.get(candidate, (0, ()))

@@ -132,6 +132,7 @@ class Reader:
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
+        self._setup: Setup | None = None
 
     @property
     def version(self) -> int:
@@ -140,6 +141,11 @@ class Reader:
 
     def setup(self) -> Setup:
         """Return settings, candidates and instances; StoreError if they are not as written."""
+        if self._setup is None:
+            self._setup = self._read_setup()
+        return self._setup
+
+    def _read_setup(self) -> Setup:
         texts: dict[str, list[tuple[Any, Any]]] = {}
         for table, key in (("settings", "name"), ("candidates", "1"), ("instances", "1")):
             columns = "name, value" if key == "name" else f"{table[:-1]}, value"

@@ -68,7 +68,7 @@ class Store:
         self.path = name
         self._file = os.path.realpath(name)  # a link and its target are one store
         self._exit = ExitStack()
-        self._connection: sqlite3.Connection | None = None
+        self._reader: Reader | None = None
         self._unwritten: list[tuple[str, tuple[Any, ...]]] = []
         self._schema = SCHEMA
         self._seconds = 0.0  # of evaluation that stand only in the log
@@ -96,7 +96,7 @@ class Store:
 
     def __exit__(self, *error: object) -> None:
         self._exit.close()
-        self._connection = None
+        self._reader = None
 
     def _check_folder(self) -> None:
         refuse_directory(self._file)
@@ -136,7 +136,8 @@ class Store:
 
     def _open(self, mode: str) -> None:
         with explained(self.path):
-            self._connection = connection = connect(self._file, mode)
+            connection = connect(self._file, mode)
+            self._reader = Reader(self.path, connection)
             self._exit.callback(connection.close)
             (journal,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
             connection.execute("PRAGMA synchronous = FULL")
@@ -153,14 +154,14 @@ class Store:
     @property
     def holds_a_race(self) -> bool:
         """Whether a race has been begun in it."""
-        return self._connection is not None
+        return self._reader is not None
 
     @property
     def reader(self) -> Reader:
         """What it says."""
-        if self._connection is None:
+        if self._reader is None:
             raise StoreError(f"store {self.path!r}: there is no race in it")
-        return Reader(self.path, self._connection)
+        return self._reader
 
     def begin(self, setup: Setup) -> None:
         """Write what is to be raced, all or nothing."""
@@ -177,6 +178,7 @@ class Store:
     def extend(self, setup: Setup) -> None:
         """Write other settings, and that the race has not ended."""
         self._write([("DELETE FROM settings", ()), ("DELETE FROM ending", ()), *_settings(setup)])
+        self._reader = Reader(self.path, self.reader.connection)
 
     def append(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell; when this returns it is on disk."""
@@ -224,7 +226,7 @@ class Store:
         self, statements: Sequence[tuple[str, tuple[Any, ...]]], *, look: bool = True
     ) -> None:
         """Execute statements in one transaction; `look` whether the files are where they were."""
-        connection = self._connection or self.reader.connection
+        connection = self.reader.connection
         if not statements:
             return
         if self._schema != SCHEMA:
