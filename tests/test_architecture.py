@@ -51,6 +51,7 @@ MAY_TOUCH_OUTSIDE = (
         "evaluate.workers",
         "evaluate.loky",
         "evaluate.executor",
+        "evaluate.shipment",
         "evaluate.limits",
         "evaluate.command",
         "simulate.play",
@@ -71,6 +72,7 @@ NEVER_IMPORTED = {
     "runpy",
     "importlib.util",
 }
+UNPICKLES = "evaluate.shipment"  # in a worker, what the driver sent it
 NEVER_CALLED = {"system", "popen", "read_pickle", "getoutput", "getstatusoutput", "import_module"}
 
 
@@ -205,8 +207,8 @@ def test_the_outside_is_touched_only_where_it_may_be(modules):
 def test_no_code_from_data(modules):
     for module, nodes in modules.items():
         names = {node.id for node in nodes if isinstance(node, ast.Name)}
-        imported = set(imports(nodes))
-        assert not (names | imported) & NEVER, module
+        imported = set(imports(nodes)) - ({"pickle"} if module == UNPICKLES else set())
+        assert not (names - {"pickle"} | imported) & NEVER, module
         assert not {name.split(".")[0] for name in imported} & NEVER_IMPORTED, module
         assert "importlib.import_module" not in imported, module
 
@@ -219,7 +221,8 @@ def test_nothing_is_unpickled_and_no_shell_is_used(modules):
                 called = f"{module}: {last}"
                 assert last not in NEVER_CALLED, called
                 if last in {"load", "loads"}:
-                    assert ast.unparse(node.func) == "json.loads", called
+                    unpickles = {"pickle.loads"} if module == UNPICKLES else set()
+                    assert ast.unparse(node.func) in {"json.loads"} | unpickles, called
                 assert "shell" not in {word.arg for word in node.keywords}, called
 
 

@@ -54,6 +54,7 @@ def _lines(report: Report) -> list[tuple[str, str]]:
         best = report.result.best_index
         config = f" {report.result.best}" if "space" in report.settings else ""
         lines += [
+            ("not needed", f"{report.result.unused.cells} of the evaluations, made ahead"),
             ("blocks", str(report.blocks)),
             ("still in", ", ".join(f"#{c}" for c in report.result.survivors)),
             ("best", "cannot be said" if best is None else f"#{best}{config}"),

@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, wait
 from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from joblib import wrap_non_picklable_objects
 
-from racer.errors import ObjectiveError, SettingError
+from racer.errors import ObjectiveError, SettingError, warn
 from racer.evaluate.attempt import Task
 from racer.evaluate.objective import check_picklable, describe
 from racer.evaluate.outcome import Outcome
+from racer.evaluate.shipment import Shipment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from concurrent.futures import Executor, Future
 
     from racer.evaluate.limits.limits import Limits
@@ -26,12 +27,17 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import Cell
 
 SPARE = 2  # cells in flight beyond the number of workers, so that none waits for its next
+_LARGE = 10_000_000  # bytes of evaluate, sent to each worker
 
 
 class Door(Protocol):
-    """What takes calls made elsewhere; `reopens` if the next call after a death gets a new pool."""
+    """What takes calls made elsewhere; `reopens` if the next call after a death gets a new pool.
+
+    `patience`: how many seconds to wait at the end for what has begun (None: as long as it takes).
+    """
 
     reopens: bool
+    patience: float | None
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
         """Take a call, if need be in a new pool."""
@@ -53,6 +59,8 @@ class Door(Protocol):
 class Futures:
     """Evaluate cells through a door; lost cells run again alone, one lost alone was killed."""
 
+    takes_more = True
+
     def __init__(
         self,
         door: Door,
@@ -63,15 +71,16 @@ class Futures:
     ) -> None:
         self.capacity = capacity
         self._door = door
-        self._task = task
+        self._shipment = Shipment(task)
         self._sent: Mapping[str, Any] | None = sent  # None once it is known to arrive
         self._fresh: deque[Cell] = deque()
         self._again: deque[Cell] = deque()
         self._alone: deque[Cell] = deque()
         self._careful = False  # those in flight have been lost before
         self._finishing = False
-        self._running: dict[Future[Outcome], tuple[Cell, int]] = {}  # how often they were lost
-        self._done: SimpleQueue[Future[Outcome]] = SimpleQueue()
+        # with how often they were lost
+        self._running: dict[Future[Outcome | None], tuple[Cell, int]] = {}
+        self._done: SimpleQueue[Future[Outcome | None]] = SimpleQueue()
 
     def submit(self, cell: Cell) -> None:
         """Take a cell; before the first, ObjectiveError if `evaluate` cannot reach a worker."""
@@ -92,7 +101,11 @@ class Futures:
                 continue
             error = CancelledError("cancelled") if future.cancelled() else future.exception()
             if error is None:
-                return cell, future.result()
+                outcome = future.result()
+                if outcome is not None:
+                    return cell, outcome
+                self._begin(deque([cell]), times, whole=True)
+                continue
             if self._finishing or (times == 2 and not self._door.is_innocent(error)):
                 return cell, Outcome("killed", None, message=_explained(error))
             self._lost(cell, times, error)
@@ -115,21 +128,39 @@ class Futures:
         else:
             self._begin(self._fresh, 0)
 
-    def _begin(self, cells: deque[Cell], times: int) -> None:
+    def _begin(self, cells: deque[Cell], times: int, *, whole: bool = False) -> None:
+        shipment = self._shipment.whole() if whole else self._shipment
         while cells:
-            future = self._door.submit(partial(self._task, cells[0]))
+            future = self._door.submit(partial(shipment, cells[0]))
             self._running[future] = cells.popleft(), times
             future.add_done_callback(self._done.put)
 
-    def finish(self) -> int:
+    def withdraw(self, cell: Cell) -> bool:
+        """Forget a cell if it has not begun, and say so."""
+        for cells in self._waiting:
+            for place, other in enumerate(cells):
+                if other is cell:
+                    del cells[place]
+                    return True
+        future = next((f for f, (other, _) in self._running.items() if other is cell), None)
+        if future is None or not self._door.withdraw(future):
+            return False
+        del self._running[future]
+        return True
+
+    @property
+    def _waiting(self) -> tuple[deque[Cell], ...]:
+        return self._fresh, self._again, self._alone
+
+    def finish(self) -> list[Cell]:
         """Forget the cells that have not begun; a worker that dies now is not replaced."""
         self._finishing = True
-        for cells in (self._fresh, self._again, self._alone):
+        for cells in self._waiting:
             cells.clear()
         for future in list(self._running):
             if self._door.withdraw(future):
                 del self._running[future]
-        return len(self._running)
+        return [cell for cell, _ in self._running.values()]
 
     def _check_arrival(self, sent: Mapping[str, Any]) -> None:
         """Raise ObjectiveError unless a worker can be sent the objective, and the rest."""
@@ -149,10 +180,15 @@ class Futures:
         if elsewhere:
             for name, item in sent.items():
                 check_picklable(item, name)
+        if self._shipment.size > _LARGE:
+            warn(
+                f"evaluate is {self._shipment.size / 1e6:.0f} MB, which each worker is sent: let it "
+                "load its data where it runs, from a file"
+            )
 
     def _elsewhere(self) -> bool:
         """Say whether workers are in another process, after sending one the objective."""
-        future = self._door.submit(partial(_arrived, self._task))
+        future = self._door.submit(partial(_arrived, self._shipment))
         try:
             return bool(future.result() != os.getpid())
         finally:
@@ -162,14 +198,25 @@ class Futures:
     def __enter__(self) -> Self:
         return self
 
+    def rest(self) -> Iterator[tuple[Cell, Outcome]]:
+        """Forget the cells that have not begun; yield outcomes of those that end soon."""
+        patience = 0.0 if self._finishing else self._door.patience
+        self.finish()
+        for future in wait(self._running, timeout=patience).done:
+            cell, _ = self._running.pop(future)
+            if not future.cancelled() and future.exception() is None:
+                outcome = future.result()
+                if outcome is not None:
+                    yield cell, outcome
+
     def __exit__(self, *error: object) -> None:
-        for cells in (self._fresh, self._again, self._alone):
+        for cells in self._waiting:
             cells.clear()
         self._door.end(list(self._running))
         self._running.clear()
 
 
-def _arrived(task: Task) -> int:  # noqa: ARG001  (it has arrived)
+def _arrived(task: Shipment) -> int:  # noqa: ARG001  (it has arrived)
     return os.getpid()
 
 
@@ -184,6 +231,7 @@ class _Given:
     """An executor of the user's, which may have other things to do, and stays open."""
 
     reopens = False
+    patience: float | None = 0.0
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor

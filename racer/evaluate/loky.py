@@ -70,6 +70,7 @@ class _Loky:
     """joblib's pool of processes, which outlives the race, and is shared with its other users."""
 
     reopens = True
+    patience: float | None = 0.5  # to kill a pool costs more than that
 
     def __init__(self, backend: Any, n_workers: int) -> None:
         self._n_workers = n_workers
@@ -142,6 +143,7 @@ class _Threads:
     """Threads that do not keep a program from ending, unlike those of ThreadPoolExecutor."""
 
     reopens = False
+    patience: float | None = None  # what is left in this process goes on
 
     def __init__(self, n_workers: int) -> None:
         self._n_workers = n_workers
@@ -187,6 +189,7 @@ class Calls:
     """Evaluate in calls of `joblib.Parallel`: in each, the cells submitted before it."""
 
     capacity = sys.maxsize
+    takes_more = False
 
     def __init__(self, task: Task, n_jobs: int) -> None:
         self._task = task
@@ -195,7 +198,8 @@ class Calls:
         self._called: list[Cell] = []
         self._results: Generator[tuple[int, Outcome], None, None] | None = None
         self._lock = threading.Lock()
-        self._begun = self._received = 0
+        self._begun: dict[int, Cell] = {}  # those that joblib has got, and not given back
+        self._received = 0
         self._finishing = False
 
     def submit(self, cell: Cell) -> None:
@@ -206,7 +210,7 @@ class Calls:
         """Wait for an outcome."""
         if self._results is None:
             self._called, self._cells = self._cells, []
-            self._begun, self._received, self._finishing = 0, 0, False
+            self._begun, self._received, self._finishing = {}, 0, False
             # one object per call: after an error joblib's may return what was another call's
             parallel = joblib.Parallel(
                 n_jobs=self._n_jobs,
@@ -217,10 +221,12 @@ class Calls:
             self._results = parallel(self._calls())
         index, outcome = next(self._results)
         self._received += 1
+        with self._lock:
+            cell = self._begun.pop(index)
         if self._received == len(self._called):
             deque(self._results, maxlen=0)  # joblib tidies up
             self._results = None
-        return self._called[index], outcome
+        return cell, outcome
 
     def _calls(self) -> Iterator[Any]:
         call = joblib.delayed(partial(_numbered, self._task))
@@ -228,15 +234,23 @@ class Calls:
             with self._lock:
                 if self._finishing:
                     return
-                self._begun += 1
+                self._begun[index] = cell
             yield call(index, cell)
 
-    def finish(self) -> int:
-        """Forget the cells that joblib has not got: at most two per job."""
+    def withdraw(self, cell: Cell) -> bool:  # noqa: ARG002
+        """Refuse: nothing is submitted that is not needed."""
+        return False
+
+    def finish(self) -> list[Cell]:
+        """Forget the cells that joblib has not got: it has at most two per job."""
         self._cells.clear()
         with self._lock:
             self._finishing = True
-        return 0 if self._results is None else self._begun - self._received
+            return list(self._begun.values()) if self._results is not None else []
+
+    def rest(self) -> Iterator[tuple[Cell, Outcome]]:
+        """Yield nothing."""
+        return iter(())
 
     def __enter__(self) -> Self:
         return self

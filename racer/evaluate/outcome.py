@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cell", "Outcome", "Status", "all_failed", "check_outcome"]
 
+CellKey = tuple[bool, int, int]  # held out, block, candidate
 Status = Literal["ok", "failed", "invalid", "timeout", "memory", "killed"]
 
 
@@ -36,6 +37,11 @@ class Cell(NamedTuple):
     instance: Any
     seed: int
     held_out: bool = False
+
+    @property
+    def key(self) -> CellKey:
+        """What tells it from all others of a race or a tuning."""
+        return self.held_out, self.block, self.candidate
 
 
 class Outcome(NamedTuple):

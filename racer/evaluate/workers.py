@@ -17,7 +17,7 @@ from racer.evaluate.loky import in_joblib
 from racer.evaluate.objective import check_objective
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+    from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 
     from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
@@ -35,6 +35,11 @@ class Workers(Protocol):
         """How many cells are worth submitting before outcomes come."""
         ...
 
+    @property
+    def takes_more(self) -> bool:
+        """Whether a cell submitted while others run begins as soon as a worker is free."""
+        ...
+
     def submit(self, cell: Cell) -> None:
         """Take a cell to be evaluated."""
         ...
@@ -43,8 +48,16 @@ class Workers(Protocol):
         """Return one of the cells submitted, once it is evaluated, and its outcome."""
         ...
 
-    def finish(self) -> int:
-        """Forget the cells that have not begun; return how many outcomes are still to come."""
+    def withdraw(self, cell: Cell) -> bool:
+        """Forget a cell if it has not begun, and say so."""
+        ...
+
+    def finish(self) -> list[Cell]:
+        """Forget the cells that have not begun; return those whose outcomes are still to come."""
+        ...
+
+    def rest(self) -> Iterator[tuple[Cell, Outcome]]:
+        """Forget the cells that have not begun; yield outcomes of those that end soon."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -52,52 +65,43 @@ class Workers(Protocol):
     def __exit__(self, *error: object) -> None: ...
 
 
-def _never() -> bool:
-    return False
-
-
 def outcomes_of(
-    workers: Workers, cells: Iterable[Cell], *, stopping: Callable[[], bool] = _never
+    workers: Workers, cells: Iterable[Cell]
 ) -> Generator[tuple[Cell, Outcome], None, None]:
-    """Feed workers, and yield outcomes as they come; begin no cell once `stopping()` is true."""
-    left, running, capacity = deque(cells), 0, workers.capacity
+    """Feed workers, and yield outcomes as they come."""
+    left, running = deque(cells), 0
     while left or running:
-        if stopping():
-            left.clear()
-            running = workers.finish()
-        while left and running < capacity:
+        while left and running < workers.capacity:
             workers.submit(left.popleft())
             running += 1
-        if running:
-            running -= 1
-            yield workers.next()
+        running -= 1
+        yield workers.next()
 
 
-class InProcess:
-    """Evaluate in this process, one cell after the other; Ctrl-C comes through."""
+class _InOrder:
+    """Cells that wait, one behind the other."""
 
-    capacity = 1
+    takes_more = False
 
-    def __init__(self, evaluate: Objective, *, retries: int = 0) -> None:
-        self._evaluate = evaluate
-        self._retries = retries
+    def __init__(self) -> None:
         self._cells: deque[Cell] = deque()
 
     def submit(self, cell: Cell) -> None:
         """Take a cell."""
         self._cells.append(cell)
 
-    def next(self) -> tuple[Cell, Outcome]:
-        """Evaluate the first of the cells."""
-        cell = self._cells.popleft()
-        return cell, evaluate_cell(
-            self._evaluate, cell, retries=self._retries, reraise_interrupt=True
-        )
+    def withdraw(self, cell: Cell) -> bool:  # noqa: ARG002
+        """Refuse: nothing is submitted that is not needed."""
+        return False
 
-    def finish(self) -> int:
+    def finish(self) -> list[Cell]:
         """Forget the cells."""
         self._cells.clear()
-        return 0
+        return []
+
+    def rest(self) -> Iterator[tuple[Cell, Outcome]]:
+        """Yield nothing: there is nothing left."""
+        return iter(())
 
     def __enter__(self) -> Self:
         return self
@@ -106,22 +110,36 @@ class InProcess:
         self.finish()
 
 
-class OneByOne:
+class InProcess(_InOrder):
+    """Evaluate in this process, one cell after the other; Ctrl-C comes through."""
+
+    capacity = 1
+
+    def __init__(self, evaluate: Objective, *, retries: int = 0) -> None:
+        super().__init__()
+        self._evaluate = evaluate
+        self._retries = retries
+
+    def next(self) -> tuple[Cell, Outcome]:
+        """Evaluate the first of the cells."""
+        cell = self._cells.popleft()
+        return cell, evaluate_cell(
+            self._evaluate, cell, retries=self._retries, reraise_interrupt=True
+        )
+
+
+class OneByOne(_InOrder):
     """Evaluate one cell after the other within limits, in a forked process that watches them."""
 
     capacity = sys.maxsize
 
     def __init__(self, evaluate: Objective, limits: Limits, *, retries: int = 0) -> None:
+        super().__init__()
         self._evaluate = evaluate
         self._limits = limits
         self._retries = retries
-        self._cells: deque[Cell] = deque()
         self._known = 0  # how many of them the watcher knows
         self._outcomes: Generator[Outcome, None, None] | None = None
-
-    def submit(self, cell: Cell) -> None:
-        """Take a cell."""
-        self._cells.append(cell)
 
     def next(self) -> tuple[Cell, Outcome]:
         """Wait for the first of the cells; whatever it does, it cannot do it to this process."""
@@ -142,17 +160,10 @@ class OneByOne:
             self._outcomes.close()
             self._outcomes = None
 
-    def finish(self) -> int:
+    def finish(self) -> list[Cell]:
         """Forget the cells; the next may have begun, and is given up."""
         self._end()
-        self._cells.clear()
-        return 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.finish()
+        return super().finish()
 
 
 def workers_for(

@@ -67,7 +67,7 @@ class Budget:
 
     @classmethod
     def each(cls, given: Any) -> tuple[Budget, ...]:
-        """Return one budget, or those of a run that goes on from its end, each larger.
+        """Return one budget, or those of a tuning that goes on from its end, each larger.
 
         Raises
         ------

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
     from racer.evaluate.outcome import Cell, Outcome
     from racer.racing.events import Callback, Ended
     from racer.racing.rules import Rules
@@ -54,6 +56,18 @@ class Contest(Protocol):
 
     def ask(self) -> tuple[Cell, ...]:
         """Return the cells that must be known next and have not been told; empty when over."""
+        ...
+
+    def ahead(self, blocks: int) -> Iterator[Cell]:
+        """Yield cells that may be asked for after these, of up to so many blocks, in order.
+
+        It depends on what has been told, and on nothing else; one asked for later is the same.
+        """
+        ...
+
+    @property
+    def alive(self) -> Collection[int]:
+        """The candidates of which cells may still be asked for."""
         ...
 
     def tell(self, cell: Cell, outcome: Outcome) -> None:

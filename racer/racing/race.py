@@ -28,7 +28,7 @@ from racer.racing.table import Table
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Unpack
 
     from numpy.typing import ArrayLike, NDArray
@@ -149,6 +149,16 @@ class Race:
         return tuple(self._alive.tolist())
 
     @property
+    def ranked(self) -> tuple[int, ...]:
+        """The candidates that have not been eliminated, best standing first."""
+        if self._verdict is None:
+            return self.alive
+        ranked = self._tested[np.argsort(self._verdict.standing, kind="stable")]
+        if len(ranked) > len(self._alive):
+            ranked = ranked[np.isin(ranked, self._alive)]
+        return tuple(ranked.tolist())
+
+    @property
     def n_blocks(self) -> int:
         """How many blocks are complete."""
         return self._block
@@ -162,6 +172,20 @@ class Race:
         """Return the cells of the current block that have not been told; empty when over."""
         self._begin()
         return tuple(cell for c, cell in self._asked().items() if c not in self._told)
+
+    def ahead(self, blocks: int) -> Iterator[Cell]:
+        """Yield the cells of up to so many blocks after this one, as if no one were eliminated.
+
+        Block by block, and the best standing first; only what instances and budget allow.
+        """
+        ranked = self.ranked
+        for more in range(1, blocks + 1) if self._asked() else ():
+            block = self._block + more
+            if (self._length is not None and block >= self._length) or not self._budget.pays(
+                (more + 1) * len(ranked), evaluations=self._evaluations, seconds=self._seconds
+            ):
+                return
+            yield from self._cells_of(block, ranked)
 
     def tell(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell that was asked for.
@@ -238,7 +262,7 @@ class Race:
 
     def result(self) -> RaceResult:
         """Return what is known: the result of a race that has ended, or the state of one."""
-        survivors = self._ranked()
+        survivors = self.ranked
         return RaceResult(
             configs=self.configs,
             best_index=self._best(survivors),
@@ -261,13 +285,6 @@ class Race:
             self._publish(self._end(Ended.ONE_CANDIDATE))
         else:
             self._publish(self._advance())
-
-    def _ranked(self) -> tuple[int, ...]:
-        """Return the candidates that are left, best standing first."""
-        if self._verdict is None:
-            return self.alive
-        ranked = self._tested[np.argsort(self._verdict.standing, kind="stable")]
-        return tuple(ranked[np.isin(ranked, self._alive)].tolist())
 
     def _best(self, survivors: tuple[int, ...]) -> int | None:
         """Return the best survivor; None where nothing speaks for one rather than another."""
@@ -300,13 +317,14 @@ class Race:
     def _asked(self) -> dict[int, Cell]:
         """Return the cells of the current block by candidate; none when the race is over."""
         if not self._cells and self._ended is None:
-            block, configs = self._block, self.configs
-            index, seed = self._stream.place(block)
-            instance = None if index is None or self.instances is None else self.instances[index]
-            self._cells = {
-                c: Cell(block, c, configs[c], instance, seed) for c in self._alive.tolist()
-            }
+            cells = self._cells_of(self._block, self._alive.tolist())
+            self._cells = {cell.candidate: cell for cell in cells}
         return self._cells
+
+    def _cells_of(self, block: int, candidates: Sequence[int]) -> list[Cell]:
+        index, seed = self._stream.place(block)
+        instance = None if index is None or self.instances is None else self.instances[index]
+        return [Cell(block, c, self.configs[c], instance, seed) for c in candidates]
 
     def _complete_block(self, told: list[Outcome] | NDArray[np.float64]) -> None:
         block = self._block
@@ -393,7 +411,7 @@ class Race:
     ) -> BlockCompleted:
         best = None
         if self._verdict is not None and self._verdict.best is not None:
-            best = next(iter(self._ranked()))
+            best = next(iter(self.ranked))
         return BlockCompleted(
             block=block,
             alive=self.alive,

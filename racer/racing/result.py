@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import reprlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer._checks import is_whole
 from racer.errors import CandidateError
@@ -13,17 +14,35 @@ from racer.seeding import seed_for
 from racer.stats.bayesian_friedman import probability_best
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import pandas as pd
 
+    from racer.evaluate.outcome import Outcome
     from racer.racing.events import Elimination, Ended
     from racer.racing.stream import Place, Stream
     from racer.racing.table import Table
 
-__all__ = ["RaceResult", "Result", "cells_frame"]
+__all__ = ["RaceResult", "Result", "Unused", "cells_frame"]
 
 _CELLS = ("block", "instance", "seed", "candidate", "value", "status", "seconds", "message")
+
+
+class Unused(NamedTuple):
+    """What was evaluated, and not needed."""
+
+    cells: int
+    seconds: float
+
+    @classmethod
+    def of(cls, outcomes: Iterable[Outcome]) -> Unused:
+        """Count outcomes, and add up their seconds."""
+        seconds = [outcome.seconds for outcome in outcomes]
+        return cls(len(seconds), math.fsum(seconds))
+
+    def plus(self, other: Unused) -> Unused:
+        """Return both together."""
+        return Unused(self.cells + other.cells, self.seconds + other.seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +82,9 @@ class Result:
         Sum of their wall times (`n_jobs` does not shorten it).
     seed : int
         The seed that repeats it.
+    unused : Unused
+        What free workers evaluated ahead, and nobody asked for: cells and their seconds, which
+        are in none of the above, and not charged to the budget.
     """
 
     configs: tuple[Any, ...]
@@ -75,6 +97,7 @@ class Result:
     known: Table
     stream: Stream
     dropped: tuple[Elimination, ...]
+    unused: Unused = field(default=Unused(0, 0.0), kw_only=True)
 
     @property
     def best(self) -> Any:

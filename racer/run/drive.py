@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import reprlib
 from contextlib import ExitStack
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import ObjectiveError, RaceInterrupted
@@ -11,15 +13,16 @@ from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.limits.forks import not_for_evaluations
 from racer.evaluate.objective import raised_by
 from racer.evaluate.outcome import check_outcome
-from racer.evaluate.workers import outcomes_of
+from racer.run.feed import Feed
 from racer.run.signals import GentleStop, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from racer.evaluate.outcome import Cell, Outcome
+    from racer.evaluate.outcome import Cell, CellKey, Outcome
     from racer.evaluate.workers import Workers
     from racer.racing.contest import Contest
+    from racer.run.feed import Ahead
     from racer.store.writer import Store
 
 # The signal may have gone to what the evaluation had started as well: to a solver, say
@@ -31,13 +34,19 @@ def drive(
     workers: Workers,
     store: Store | None = None,
     announce: Callable[[str], None] = tell,
+    *,
+    ahead: Ahead = "auto",
+    known: Mapping[CellKey, Outcome] = MappingProxyType({}),
 ) -> Any:
     """Run a contest to its end, and return its result; with a store, record each outcome first.
+
+    Free workers go up to `ahead` blocks ahead; `known` is what was made ahead and is recorded.
 
     The first SIGINT, SIGTERM or SIGHUP lets running evaluations finish, the second stops at once.
     ObjectiveError if all evaluations of the first block fail alike: none of them is recorded.
     """
     stop = GentleStop(announce)
+    loop = _Loop(contest, workers, store, stop, ahead, known)
     try:
         with ExitStack() as stack:
             if store is not None:
@@ -45,26 +54,39 @@ def drive(
                 stack.enter_context(not_for_evaluations(store.path))
             stack.enter_context(generators_put_back())
             stack.enter_context(workers)
-            _Loop(contest, workers, store, stop).run()
+            loop.run()
             if store is not None:
                 store.flush()
     except KeyboardInterrupt:
-        raise _interrupted(contest, store, stop.code) from None
+        raise _interrupted(loop.result(), store, stop.code) from None
     if stop.requested():
-        raise _interrupted(contest, store, stop.code)
-    return contest.result()
+        raise _interrupted(loop.result(), store, stop.code)
+    return loop.result()
 
 
 class _Loop:
     """What is between the contest, its workers and its store."""
 
     def __init__(
-        self, contest: Contest, workers: Workers, store: Store | None, stop: GentleStop
+        self,
+        contest: Contest,
+        workers: Workers,
+        store: Store | None,
+        stop: GentleStop,
+        ahead: Ahead,
+        known: Mapping[CellKey, Outcome],
     ) -> None:
         self._contest = contest
-        self._workers = workers
         self._store = store
         self._stop = stop
+        self._feed = Feed(
+            contest,
+            workers,
+            ahead=ahead,
+            known=known,
+            keep=self._keep,
+            stopping=stop.requested,
+        )
         # outcomes of the first block, as long as all are the same failure; None after that
         self._same: list[tuple[Cell, Outcome]] | None = None
         if contest.result().evaluations == 0:
@@ -72,15 +94,35 @@ class _Loop:
 
     def run(self) -> None:
         """Ask and tell until the contest ends, or a signal has come."""
-        stopping = self._stop.requested
-        while not stopping() and (cells := self._contest.ask()):
-            for cell, outcome in outcomes_of(self._workers, cells, stopping=stopping):
-                if stopping() and outcome.status in _MAY_BE_THE_SIGNALS:
-                    continue  # not recorded, so it is evaluated again
-                check_outcome(outcome)
-                if not self._waits(cell, outcome):
+        while not self._stop.requested() and (cells := self._contest.ask()):
+            self._feed.may_go_ahead = self._same is None
+            for cell, outcome, is_new in self._feed.outcomes(cells):
+                if not is_new:
+                    self._contest.tell(cell, outcome)
+                elif self._can_be_kept(outcome) and not self._waits(cell, outcome):
                     self._tell(cell, outcome)
+                    self._feed.may_go_ahead = True
             self._end_of_block(cells)
+        self._feed.end()
+
+    def result(self) -> Any:
+        """Return the result of the contest, or its state, with what was evaluated in vain."""
+        return replace(self._contest.result(), unused=self._feed.unused())
+
+    def _can_be_kept(self, outcome: Outcome) -> bool:
+        """Say whether the evaluation failed by itself; else it is made again."""
+        if self._stop.requested() and outcome.status in _MAY_BE_THE_SIGNALS:
+            return False
+        check_outcome(outcome)
+        return True
+
+    def _keep(self, cell: Cell, outcome: Outcome) -> bool:
+        """Record an outcome made ahead."""
+        if not self._can_be_kept(outcome):
+            return False
+        if self._store is not None:
+            self._store.append(cell, outcome)
+        return True
 
     def _tell(self, cell: Cell, outcome: Outcome) -> None:
         if self._store is not None:
@@ -117,8 +159,8 @@ class _Loop:
         self._same = [] if one_cell else None
 
 
-def _interrupted(contest: Contest, store: Store | None, code: int) -> RaceInterrupted:
+def _interrupted(result: Any, store: Store | None, code: int) -> RaceInterrupted:
     if store is None:
-        return RaceInterrupted(contest.result())
+        return RaceInterrupted(result)
     kept = f"all of them are recorded; go on with {store.reader.how_to_resume()}"
-    return RaceInterrupted(contest.result(), kept=kept, code=code)
+    return RaceInterrupted(result, kept=kept, code=code)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from racer.racing.budget import Budget
     from racer.racing.events import Callback
     from racer.racing.result import RaceResult
+    from racer.run.feed import Ahead
 
 __all__ = ["race"]
 
@@ -33,6 +34,7 @@ def race(
     maximize: bool = False,
     n_jobs: int = 1,
     executor: Executor | None = None,
+    ahead: Ahead = "auto",
     seed: int | None = None,
     deterministic: bool = False,
     first_test: int = 5,
@@ -76,6 +78,11 @@ def race(
         `joblib.parallel_config` names another backend. The result is the same.
     executor : concurrent.futures.Executor, optional
         Evaluates instead, and stays open: Dask's, or one of your own. Cells go to it one by one.
+    ahead : "auto" or int
+        How many blocks free workers go ahead of the one that is waited for ("auto": 8, or as
+        many as there are workers). What they evaluate is kept until it is needed, so the result
+        is the same; what never is costs workers' time, not budget: see `RaceResult.unused`.
+        0 for evaluations that cost money.
     seed : int >= 0, optional
         Repeats the race; None draws one, which the result names.
     deterministic : bool
@@ -155,6 +162,7 @@ def race(
             file,
             n_jobs=n_jobs,
             executor=executor,
+            ahead=ahead,
             progress=progress,
             callbacks=callbacks,
         )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from racer.racing.contest import Contest
     from racer.racing.events import Callback
     from racer.racing.result import RaceResult
+    from racer.run.feed import Ahead
     from racer.tuner.result import TuneResult
 
 __all__ = ["resume"]
@@ -46,6 +47,7 @@ def resume(
     budget: int | Budget | None = None,
     n_jobs: int = 1,
     executor: Executor | None = None,
+    ahead: Ahead = "auto",
     progress: bool = False,
     callbacks: Sequence[Callback] = (),
 ) -> RaceResult | TuneResult:
@@ -70,7 +72,7 @@ def resume(
         not racer's: the same as then.
     budget : int or Budget, optional
         As large as before, or larger.
-    n_jobs, executor, progress, callbacks
+    n_jobs, executor, ahead, progress, callbacks
         As in `racer.race`. Callbacks are told of new blocks, and of the end.
 
     Returns
@@ -140,6 +142,7 @@ def resume(
             file,
             n_jobs=n_jobs,
             executor=executor,
+            ahead=ahead,
             progress=progress,
             callbacks=callbacks,
         )

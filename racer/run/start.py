@@ -12,6 +12,7 @@ from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import workers_for
 from racer.racing.events import check_callbacks
 from racer.run.drive import drive
+from racer.run.feed import check_ahead
 from racer.run.signals import exit_with_code, tell
 from racer.store.reader import sense_made_of
 from racer.store.recorder import Recorder
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.racing.contest import Contest
     from racer.racing.events import Callback
+    from racer.run.feed import Ahead
 
 
 def opened(store: str | PathLike[str] | None) -> AbstractContextManager[Store | None]:
@@ -49,11 +51,13 @@ def start(
     *,
     n_jobs: int,
     executor: Executor | None,
+    ahead: Ahead,
     progress: bool,
     callbacks: Sequence[Callback],
 ) -> Any:
     """Run a contest, or continue the one in the store; `how` has retries, timeout and memory."""
     check_objective(evaluate)
+    check_ahead(ahead)
     description = contest.description()
     watchers = list(check_callbacks(callbacks))
     display: Any = None
@@ -83,11 +87,11 @@ def start(
         parameters=description.parameters,
         **how,
     )
-    if store is not None:
-        begin_or_replay(store, contest, recorder, given)
+    known = {} if store is None else begin_or_replay(store, contest, recorder, given)
+    announce = display.announce if display else tell
     try:
         with display or nullcontext():
-            return drive(contest, workers, store, display.announce if display else tell)
+            return drive(contest, workers, store, announce, ahead=ahead, known=known)
     except RaceInterrupted as stop:
         if stop.kept:
             tell(f"racer: {stop}")  # now: the caller may not catch it

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from racer.racing.budget import Budget
     from racer.racing.events import Callback
     from racer.racing.stream import InstanceOrder
+    from racer.run.feed import Ahead
     from racer.space.space import Space
     from racer.tuner.result import TuneResult
 
@@ -36,6 +37,7 @@ def tune(
     maximize: bool = False,
     n_jobs: int = 1,
     executor: Executor | None = None,
+    ahead: Ahead = "auto",
     seed: int | None = None,
     deterministic: bool = False,
     first_test: int = 5,
@@ -72,7 +74,7 @@ def tune(
         An int means evaluations. It is never exceeded, and used up (with `deterministic`, but for
         less than a configuration takes on all instances). With `racer.Budget` in seconds, the
         cost of an evaluation is estimated from those made. A list, each larger than the one
-        before: a run with the first, which goes on from its end with what the next adds.
+        before: a tuning with the first, which goes on from its end with what the next adds.
     decider : str or Decider
         Decides in each race; as in `racer.race`.
     initial : sequence of configurations
@@ -81,7 +83,7 @@ def tune(
         Larger is better.
     n_jobs : int
         As in `racer.race`; the result is the same.
-    executor : concurrent.futures.Executor, optional
+    executor, ahead
         As in `racer.race`.
     seed : int >= 0, optional
         Repeats the run; None draws one, which the result names.
@@ -100,7 +102,7 @@ def tune(
     timeout, memory, retries
         As in `racer.race`.
     store : str or path-like, optional
-        As in `racer.race`: what is recorded is not evaluated again, and the run goes on where it
+        As in `racer.race`: what is recorded is not evaluated again, and the tuning goes on where it
         stopped. With a larger budget, it goes on from its end with what was added.
     progress : bool
         Show a line for each race on standard error and how the present one stands, if that is a
@@ -108,7 +110,7 @@ def tune(
     callbacks : sequence of callable
         Called with each `racer.BlockCompleted` (whose block counts on through all races),
         `racer.tuner.RaceCompleted`, `racer.tuner.CandidatesAdded`, and `racer.RaceEnded` when
-        the whole run is over.
+        the whole tuning is over.
 
     Returns
     -------
@@ -171,6 +173,7 @@ def tune(
             file,
             n_jobs=n_jobs,
             executor=executor,
+            ahead=ahead,
             progress=progress,
             callbacks=callbacks,
         )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import RacerError, StoreError
 from racer.racing.race import Race
+from racer.racing.result import Unused
 from racer.racing.rules import Rules
 from racer.space.space import Space
 from racer.space.stored import not_kept
@@ -102,7 +103,7 @@ def _outcomes(reader: Reader, report: Report) -> None:
 
 
 def _verdicts(reader: Reader, report: Report) -> None:
-    """Replay the race or run, its configurations and instances replaced by their numbers."""
+    """Replay the race or tuning, its configurations and instances replaced by their numbers."""
     setup = reader.setup()
     written = report.settings.get("space")
     for name, described in (
@@ -122,14 +123,14 @@ def _verdicts(reader: Reader, report: Report) -> None:
         contest = _made(reader, report, setup)
         recorder.expect(reader, setup)
         contest.watch(recorder)
-        replay(contest, reader, recorder)
+        untold = replay(contest, reader, recorder)
     except StoreError:
         raise
     except (RacerError, TypeError) as error:
         reader.damaged(f"no race can be made of its settings ({error})")
     if report.ended is not None and contest.ended is None:
         reader.damaged("it has an ending, but the race of its outcomes goes on")
-    report.result = contest.result()
+    report.result = replace(contest.result(), unused=Unused.of(untold.values()))
     report.blocks = contest.n_blocks
     report.candidates = len(contest.configs)
 

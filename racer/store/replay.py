@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import RacerWarning, RaceStateError, warn
-from racer.evaluate.outcome import Outcome
+from racer.evaluate.outcome import Outcome, check_outcome
 from racer.racing.events import Ended
 from racer.racing.race import Race
 from racer.store.jsonable import same
 from racer.store.reader import sense_made_of
 
 if TYPE_CHECKING:
-    from racer.evaluate.outcome import Cell
+    from racer.evaluate.outcome import CellKey
     from racer.racing.contest import Contest
     from racer.store.reader import Reader
     from racer.store.recorder import Recorder
@@ -23,13 +24,18 @@ if TYPE_CHECKING:
     from racer.store.writer import Store
 
 
-def begin_or_replay(store: Store, contest: Contest, recorder: Recorder, given: Setup) -> None:
-    """Write what a contest is made of into a new store, or continue the one in an old store."""
+def begin_or_replay(
+    store: Store, contest: Contest, recorder: Recorder, given: Setup
+) -> dict[CellKey, Outcome]:
+    """Write what a contest is made of into a new store, or continue the one in an old store.
+
+    Return outcomes made ahead, which have not been told.
+    """
     if not store.holds_a_race:
         store.begin(given)
-        return
+        return {}
     recorded = store.reader.setup()
-    replay(contest, store.reader, recorder)
+    untold = replay(contest, store.reader, recorder)
     if not same(recorded.settings["budget"], given.settings["budget"]):
         settings = {**recorded.settings, "budget": given.settings["budget"]}
         store.extend(recorded._replace(settings=settings))
@@ -38,65 +44,89 @@ def begin_or_replay(store: Store, contest: Contest, recorder: Recorder, given: S
             f"in the race in {store.path!r} all evaluations failed, and what is recorded is not "
             "evaluated again: once evaluate is mended, begin a new store"
         )
+    return untold
 
 
-def replay(contest: Contest, reader: Reader, recorder: Recorder) -> None:
-    """Tell a contest what is recorded; StoreError if a verdict comes out differently."""
+def replay(contest: Contest, reader: Reader, recorder: Recorder) -> dict[CellKey, Outcome]:
+    """Tell a contest what is recorded; StoreError if a verdict comes out differently.
+
+    Return outcomes that were made ahead, and have not been asked for.
+    """
     recorder.replaying = True
     with warnings.catch_warnings(), sense_made_of(reader.path):
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
         if isinstance(contest, Race):
-            _tell_by_block(contest, reader)
+            untold = _tell_by_block(contest, reader)
         else:
-            _tell_all(contest, reader)
+            untold = _tell_all(contest, reader)
+        for row in untold:
+            _check_ahead(row, contest, reader)
+        outcomes = {_key(row): _outcome(row) for row in untold}
     if not recorder.all_came():
         reader.damaged("it has a verdict on a block whose outcomes are missing")
     recorder.replaying = False
+    return outcomes
 
 
-def _tell_by_block(race: Race, reader: Reader) -> None:
-    """Tell a race what is recorded: block by block, as it stands in the store."""
-    for block, rows in groupby(reader.outcomes(), key=attrgetter("block")):
+def _tell_by_block(race: Race, reader: Reader) -> list[OutcomeRow]:
+    """Tell a race what is recorded, as it stands in the store; return what it did not ask for."""
+    untold: list[OutcomeRow] = []
+    for block, group in groupby(reader.outcomes(), key=attrgetter("held_out", "block")):
+        rows = list(group)
+        if block != (0, race.n_blocks) or race.ended is not None:
+            untold += rows
+            continue
         try:
-            _tell(race, list(rows))
+            if tuple(row.candidate for row in rows) == race.alive:
+                race.tell_block([_outcome(row) for row in rows])
+                continue
+            asked = {cell.key: cell for cell in race.ask()}
+            for row in rows:
+                if (cell := asked.get(_key(row))) is None:
+                    untold.append(row)
+                else:
+                    race.tell(cell, _outcome(row))
         except RaceStateError as error:
-            reader.damaged(f"the outcomes of block {block} are not those asked for ({error})")
+            reader.damaged(f"an outcome on block {race.n_blocks} makes no sense ({error})")
+    return untold
 
 
-def _tell_all(contest: Contest, reader: Reader) -> None:
-    """Tell what is recorded in the order in which it is asked for."""
-    known = {_place(row): row for row in reader.outcomes()}
+def _tell_all(contest: Contest, reader: Reader) -> list[OutcomeRow]:
+    """Tell what is recorded in the order in which it is asked for; return the rest."""
+    known = {_key(row): row for row in reader.outcomes()}
     missing = False
     while not missing and (cells := contest.ask()):
         for cell in cells:
-            row = known.pop(_place(cell), None)
+            row = known.pop(cell.key, None)
             missing = missing or row is None
             if row is not None:
                 try:
                     contest.tell(cell, _outcome(row))
                 except RaceStateError as error:
                     reader.damaged(f"an outcome on block {row.block} makes no sense ({error})")
-    if known:
-        _, block, candidate = next(iter(known))
-        reader.damaged(f"candidate {candidate} on block {block} is recorded, but not asked for")
+    return list(known.values())
 
 
-def _place(item: OutcomeRow | Cell) -> tuple[bool, int, int]:
-    return bool(item.held_out), item.block, item.candidate
+def _check_ahead(row: OutcomeRow, contest: Contest, reader: Reader) -> None:
+    """Raise StoreError for an outcome that nobody can have asked for, or made ahead."""
+    description = contest.description()
+    blocks: float = math.inf
+    if row.held_out:
+        blocks = len(description.test_instances)
+    elif contest.rules.deterministic:
+        blocks = len(description.instances or ())
+    if not (0 <= row.candidate < len(contest.configs) and 0 <= row.block < blocks):
+        reader.damaged(
+            f"candidate {row.candidate} on block {row.block} is recorded, but there is no such cell"
+        )
+    try:
+        check_outcome(_outcome(row))
+    except RaceStateError as error:
+        reader.damaged(f"an outcome on block {row.block} makes no sense ({error})")
 
 
-def _tell(race: Race, rows: list[OutcomeRow]) -> None:
-    if rows[0].block == race.n_blocks and tuple(row.candidate for row in rows) == race.alive:
-        race.tell_block([_outcome(row) for row in rows])
-        return
-    asked = {(cell.block, cell.candidate): cell for cell in race.ask()}
-    for row in rows:
-        cell = asked.get((row.block, row.candidate))
-        if cell is None:
-            raise RaceStateError(
-                f"candidate {row.candidate} had been eliminated, or the race had ended"
-            )
-        race.tell(cell, _outcome(row))
+def _key(row: OutcomeRow) -> CellKey:
+    return bool(row.held_out), row.block, row.candidate
 
 
 def _outcome(row: OutcomeRow) -> Outcome:

@@ -109,7 +109,7 @@ def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
     for name in sorted(recorded.settings.keys() | given.settings.keys()):
         old, new = recorded.settings.get(name), given.settings.get(name)
         if not same(old, new):
-            _heed(path, name, old, new)
+            _check_difference(path, name, old, new)
     for name in ("candidates", "instances"):
         olds, news = getattr(recorded, name), getattr(given, name)
         if (olds is None) != (news is None) or len(olds or ()) != len(news or ()):
@@ -120,7 +120,7 @@ def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
                 _refuse(path, f"{name[:-1]} {index}", new, old)
 
 
-def _heed(path: str, name: str, old: Any, new: Any) -> None:
+def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
     """Refuse a setting that differs, unless that is allowed."""
     if name == "racer":
         _warn(path, f"was begun by racer {old} and goes on with {new}")

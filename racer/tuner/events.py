@@ -26,7 +26,7 @@ class RaceCompleted:
     elites : tuple of int
         The candidates that enter the next race, best first.
     evaluations, seconds : int, float
-        Used so far by the whole run.
+        Used so far by the whole tuning.
     left : int or None
         Evaluations that the budget still pays for; None if that cannot be told yet.
     ended : str

@@ -56,12 +56,12 @@ class TuneResult(Result):
         which trusts a mean less the less its neighbours bear it out. None where nothing speaks
         for one rather than another.
     best_index : int or None
-        Its number among all candidates of the run.
+        Its number among all candidates of the tuning.
     elites, survivors : tuple of int
         The candidates that survived the last race with new ones, best first. Those that the race
         among them dropped, with what was left of the budget, come last.
     ended : Ended
-        Why the run ended; `ended.message` says it in a sentence.
+        Why the tuning ended; `ended.message` says it in a sentence.
     probability_best : dict of int to float
         For each elite, the posterior probability that its expected rank among them is the
         smallest (Benavoli et al. 2015, eq. 15), on the blocks that all of them have seen. It
@@ -96,7 +96,7 @@ class TuneResult(Result):
     seconds : float
         Sum of their wall times.
     seed : int
-        The seed that repeats this run.
+        The seed that repeats this tuning.
     """
 
     races_held: tuple[RaceCompleted, ...]

@@ -14,7 +14,7 @@ _MOST_RACES = 100  # planned; more follow if the budget still pays for them
 
 @dataclass(frozen=True)
 class Schedule:
-    """The plan of a run: `first_test` and `length` are blocks, `races` a number to begin with.
+    """The plan of a tuning: `first_test` and `length` are blocks, `races` a number to begin with.
 
     López-Ibáñez et al. (2016), 2.1: at least 2 + log2(d) races and as many elites; here a larger
     budget means more races, too.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any
 
@@ -32,10 +33,12 @@ if TYPE_CHECKING:
 
 _RECENT = 500  # candidates that are learnt from, beside those still in
 
-_HOPELESS = 2  # races in which every evaluation fails, before the run is given up
+_HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
 _AT_ONCE = 16  # evaluations of the best before the budget is checked again
 
-Flow = Iterator[list[Cell]]  # yields cells, and goes on once they are known
+Cells = list[Cell]
+# yields cells, with those that may follow, block by block, and goes on once the cells are known
+Flow = Iterator[tuple[Cells, Callable[[], Iterable[Cells]]]]
 
 
 @dataclass(frozen=True)
@@ -113,9 +116,15 @@ class Series:
             if len(self.configs) == 1:
                 self.best, self.elite = 0, (0,)
             for index in range(len(self._plan.test_instances)):
-                yield self._held_out(index)
+                yield self._held_out(index), partial(self._all_held_out, index + 1)
         self.ended = self._why_over()
         self.events.append(RaceEnded(self.ended, ()))
+
+    @property
+    def alive(self) -> set[int]:
+        """The candidates of which more may be asked."""
+        race = () if self._race is None else self._race.alive
+        return {*self.elite, *race}
 
     @property
     def fell_short(self) -> bool:
@@ -134,7 +143,7 @@ class Series:
             if left is None and self.races:
                 warn(
                     "all evaluations took 0 seconds, as they were told, and the budget is in "
-                    "seconds: the run ends here; give each Outcome its seconds",
+                    "seconds: the tuning ends here; give each Outcome its seconds",
                 )
                 return
             if left is None:  # a small race finds out what an evaluation costs
@@ -224,15 +233,23 @@ class Series:
         """Evaluate the best, then the next best, on blocks unseen so far with what is left."""
         length = self._plan.stream.length
         for candidate in self.elite:
-            known = self.known.of(candidate)
             while left := self._left() or 0:
-                some = min(left, _AT_ONCE)
-                until = len(known) + some if length is None else length
-                blocks = [block for block in range(until) if block not in known][:some]
+                known = self.known.of(candidate)
+                until = len(known) + left if length is None else length
+                blocks = [block for block in range(until) if block not in known][:left]
                 if not blocks:
                     break
-                yield [cell for block in blocks for cell in self._cells([candidate], block)]
-                self.blocks_used = max(self.blocks_used, blocks[-1] + 1)
+                now, later = blocks[:_AT_ONCE], blocks[_AT_ONCE:]
+                yield (
+                    [cell for block in now for cell in self._cells([candidate], block)],
+                    partial(self._rest_ahead, candidate, later),
+                )
+                self.blocks_used = max(self.blocks_used, now[-1] + 1)
+
+    def _rest_ahead(self, candidate: int, blocks: Sequence[int]) -> Iterator[Cells]:
+        for block in blocks:
+            yield self._cells([candidate], block)
+        yield from self._all_held_out(0)
 
     def _run_race(self, kind: str, entrants: Sequence[int], cells: int, survivors: int) -> Flow:
         number = len(self.races)
@@ -266,18 +283,33 @@ class Series:
             block, alive = race.block, race.alive
             missing = [c for c in alive if block not in self.known.of(c)]
             if len(missing) > 1 and self._left() is None:  # one tells what an evaluation costs
-                yield self._cells(missing[:1], block)
+                yield self._cells(missing[:1], block), tuple
                 cells -= 1
                 continue
             if len(missing) > cells or not self._pays(len(missing)):
                 ended = "budget"
                 break
-            if missing:
-                yield self._cells(missing, block)
             cells -= len(missing)
+            if missing:
+                yield (
+                    self._cells(missing, block),
+                    partial(self._race_ahead, kind, race, len(missing), cells),
+                )
             self.blocks_used = max(self.blocks_used, block + 1)
             race.tell([self.known.of(c)[block] for c in alive])
         self._conclude(kind, race, ended, survivors)
+
+    def _race_ahead(self, kind: str, race: SeriesRace, asked: int, cells: int) -> Iterator[Cells]:
+        """Yield what the blocks to come need, while a race may use so many more `cells`."""
+        spent, ranked = 0, race.ranked
+        for block in race.certain():
+            missing = [c for c in ranked if block not in self.known.of(c)]
+            spent += len(missing)
+            if spent > cells or not self._pays(asked + spent):
+                return
+            yield self._cells(missing, block)
+        if kind == "selection":
+            yield from self._all_held_out(0)
 
     def _order(
         self, kind: str, race: int, entrants: Sequence[int]
@@ -327,7 +359,8 @@ class Series:
             if not stay:  # a candidate that never succeeded is not an elite
                 stay = self._expected_best_first(sorted(succeeded))
             self.elite = stay[:survivors] if kind == "race" else (*stay, *eliminated)
-        self._told_apart = self._told_apart or race.tells_apart
+        found = race.race.result()
+        self._told_apart = self._told_apart or found.best_index is not None
         self._has_tested = self._has_tested or race.race.has_tested
         self.best = self.elite[0] if self.elite and self._told_apart else None
         could_go = len(race.entrants) - min(survivors, len(race.entrants) - 1)
@@ -348,7 +381,7 @@ class Series:
         )
         self.races.append(event)
         self.events.append(event)
-        self.eliminations += self._renumbered(race, race.race.result().dropped)
+        self.eliminations += self._renumbered(race, found.dropped)
         self._steps += race.race.n_blocks
 
     def _watch(self, event: BlockCompleted | RaceEnded) -> None:
@@ -409,6 +442,9 @@ class Series:
             for c in candidates
             if block not in self.known.of(c)
         ]
+
+    def _all_held_out(self, first: int) -> Iterator[Cells]:
+        return map(self._held_out, range(first, len(self._plan.test_instances)))
 
     def _held_out(self, index: int) -> list[Cell]:
         """Return the cells of the elites on a held-out instance that are not known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,7 @@ class SeriesRace:
         # a decider that plans by the budget knows itself when to end
         self._patient = patient or isinstance(rules.decider, KnowsBudget)
         self._blocks = blocks
+        self._drawn: deque[int] = deque()  # blocks of what is to come
         held = replace(rules, decider=Protected(rules.decider, tuple(protected_until)))
         self.race = QuietRace(
             range(len(self.entrants)),
@@ -77,9 +79,20 @@ class SeriesRace:
         is_same = len(self.race.alive) == before
         self._idle = self._idle + 1 if had_tested and is_same else 0
         if self.ended is None:
-            self.block = next(self._blocks)
+            self.block = self._drawn.popleft() if self._drawn else next(self._blocks)
+
+    def certain(self) -> Iterator[int]:
+        """Yield the blocks that follow while no elite can be eliminated, and one more."""
+        safe = max(self._protected_until, self._rules.first_test)
+        for more in range(max(safe - self.race.n_blocks, 1)):
+            while len(self._drawn) <= more:
+                block = next(self._blocks, None)
+                if block is None:
+                    return
+                self._drawn.append(block)
+            yield self._drawn[more]
 
     @property
-    def tells_apart(self) -> bool:
-        """Whether anything speaks for one rather than another of those still in."""
-        return self.race.result().best_index is not None
+    def ranked(self) -> list[int]:
+        """The entrants that are still in, best standing first."""
+        return [self.entrants[i] for i in self.race.ranked]

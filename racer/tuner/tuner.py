@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import whole
@@ -18,14 +19,13 @@ from racer.tuner.result import TuneResult
 from racer.tuner.series import Plan, Series
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Unpack
 
+    from racer.evaluate.outcome import CellKey
     from racer.racing.rules import RulesGiven
 
 __all__ = ["Tuner"]
-
-Place = tuple[bool, int, int]  # held out, block, candidate
 
 
 class Tuner:
@@ -100,10 +100,11 @@ class Tuner:
             stream=stream,
         )
         self._check_budget()
-        self._told: dict[Place, Outcome] = {}
-        self._asked: dict[Place, Cell] = {}
+        self._told: dict[CellKey, Outcome] = {}
+        self._asked: dict[CellKey, Cell] = {}
         self._series = Series(self._plan)
         self._flow = self._series.run()
+        self._later: Callable[[], Iterable[list[Cell]]] = tuple
         self._has_begun = False
         self._callbacks: list[Callback] = []
         for callback in check_callbacks(callbacks):
@@ -162,19 +163,33 @@ class Tuner:
         return tuple(self._series.configs)
 
     @property
+    def alive(self) -> Collection[int]:
+        """The candidates of which cells may still be asked for: a race's, and the elites."""
+        return self._series.alive
+
+    @property
     def n_blocks(self) -> int:
         """How many blocks have been used."""
         return self._series.blocks_used
 
     @property
     def ended(self) -> Ended | None:
-        """Why the run ended; None while it goes on."""
+        """Why the tuning ended; None while it goes on."""
         return self._series.ended
 
     def ask(self) -> tuple[Cell, ...]:
         """Return the cells that must be known next and have not been told; empty when over."""
         self._begin()
-        return tuple(cell for place, cell in self._asked.items() if place not in self._told)
+        return tuple(cell for key, cell in self._asked.items() if key not in self._told)
+
+    def ahead(self, blocks: int) -> Iterator[Cell]:
+        """Yield cells that may be asked for after these, of up to so many blocks, in order.
+
+        Of a race, those of the blocks that it is certain to reach while no elite can be eliminated,
+        and of one more; after it, nothing is certain before the end.
+        """
+        if self._asked:
+            yield from chain.from_iterable(islice(self._later(), blocks))
 
     def tell(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell that was asked for.
@@ -188,18 +203,18 @@ class Tuner:
             raise RaceStateError(f"{cell!r} is not a cell: tell only cells that ask() returned")
         check_outcome(outcome)
         self._begin()
-        place = _place(cell)
+        key = cell.key
         where = f"held-out instance {cell.block}" if cell.held_out else f"block {cell.block}"
-        if place not in self._asked:
+        if key not in self._asked:
             raise RaceStateError(
                 f"candidate {cell.candidate} on {where} was not asked for: tell only cells that "
                 "ask() returned"
             )
-        if place in self._told:
+        if key in self._told:
             raise RaceStateError(f"candidate {cell.candidate} on {where} has been told before")
-        self._told[place] = outcome
+        self._told[key] = outcome
         if len(self._told) == len(self._asked):
-            outcomes = [self._told[place] for place in self._asked]  # as they were asked for
+            outcomes = [self._told[key] for key in self._asked]  # as they were asked for
             self._series.take_in(list(self._asked.values()), outcomes)
             self._told, self._asked = {}, {}
             self._advance()
@@ -209,8 +224,8 @@ class Tuner:
         series = self._series
         known, tests = series.known.copy(), series.tests.copy()
         pending = []
-        for place, outcome in self._told.items():
-            cell = self._asked[place]
+        for key, outcome in self._told.items():
+            cell = self._asked[key]
             (tests if cell.held_out else known).add(cell.block, [cell.candidate], [outcome])
             if not cell.held_out:
                 pending.append(outcome)
@@ -237,9 +252,10 @@ class Tuner:
 
     def _advance(self) -> None:
         """Go on until there is something to ask for, and then tell what has happened."""
-        for cells in self._flow:
+        for cells, later in self._flow:
             if cells:
-                self._asked = {_place(cell): cell for cell in cells}
+                self._asked = {cell.key: cell for cell in cells}
+                self._later = later
                 break
         events, self._series.events = self._series.events, []
         for event in events:
@@ -251,10 +267,6 @@ class Tuner:
                 f"test of a race ({self._plan.first_test} blocks): there is no best; give more "
                 "seconds, or a lower first_test",
             )
-
-
-def _place(cell: Cell) -> Place:
-    return cell.held_out, cell.block, cell.candidate
 
 
 def _checked(space: Space, initial: Any) -> tuple[dict[str, Any], ...]:

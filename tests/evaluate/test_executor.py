@@ -233,7 +233,7 @@ def test_a_stop_hands_out_no_more_and_finishes_what_runs():
                 workers.submit(cell)
             while len(begun) < 2:
                 pass
-            assert workers.finish() == 2
+            assert workers.finish() == cells[:2]
             gate.set()
             assert {workers.next()[0].config for _ in range(2)} == {0, 1}
     assert sorted(begun) == [0, 1]

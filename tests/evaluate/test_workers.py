@@ -406,7 +406,7 @@ def test_a_backend_of_joblib_without_futures_gets_the_cells_in_calls(tmp_path):
             for cell in cells_for(range(10, 40)):
                 workers.submit(cell)
             found = [workers.next()]
-            found += [workers.next() for _ in range(workers.finish())]
+            found += [workers.next() for _ in workers.finish()]
     assert (result.best, result.failures.empty) == (1, True)
     assert len({cell.config for cell, _ in found}) == len(found) < 30
     assert all(outcome.value == cell.config for cell, outcome in found)

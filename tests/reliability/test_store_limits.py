@@ -50,7 +50,7 @@ def test_what_reached_a_limit_is_recorded_as_that_and_resumed(tmp_path, n_jobs):
     assert {"timeout", "killed"} <= set(statuses(path))
     result = racer.resume(path, misbehaving, n_jobs=n_jobs)  # the limit is kept: instance 0.5
     assert seen(result) == seen(plain)
-    assert len(statuses(path)) == result.evaluations
+    assert len(statuses(path)) == result.evaluations + result.unused.cells
     assert check_store(path).problems == []
 
 

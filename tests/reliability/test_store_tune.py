@@ -278,7 +278,7 @@ def test_parameters_may_be_called_as_the_parts_of_a_space(tmp_path):
 def test_all_settings_of_a_run_are_recorded(recorded):
     import inspect
 
-    free = {"n_jobs", "executor", "progress", "callbacks", "store", "instances"}
+    free = {"n_jobs", "executor", "ahead", "progress", "callbacks", "store", "instances"}
     names = set(check_store(recorded.path).settings)
     assert set(inspect.signature(racer.tune).parameters) - free == names - {"racer"}
 

@@ -67,7 +67,17 @@ def test_it_takes_the_settings_of_a_tuner_and_of_a_race():
     tuner = set(inspect.signature(racer.Tuner).parameters) - {"rules"} | rules
     assert tuner - given == set()
     assert given - tuner == {
-        *("evaluate", "executor", "n_jobs", "timeout", "memory", "retries", "store", "progress"),
+        *(
+            "evaluate",
+            "executor",
+            "ahead",
+            "n_jobs",
+            "timeout",
+            "memory",
+            "retries",
+            "store",
+            "progress",
+        ),
     }
     defaults = inspect.signature(racer.race).parameters
     for name, parameter in inspect.signature(racer.tune).parameters.items():

@@ -1,0 +1,108 @@
+"""Workers kept busy: with the cells asked for, then with those that may be asked for next."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from typing import TYPE_CHECKING, Literal
+
+from racer._checks import is_whole
+from racer.errors import SettingError
+from racer.racing.result import Unused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from racer.evaluate.outcome import Cell, CellKey, Outcome
+    from racer.evaluate.workers import Workers
+    from racer.racing.contest import Contest
+
+Ahead = int | Literal["auto"]
+_AUTO = 8  # blocks, or as many as there are workers
+
+
+def check_ahead(ahead: Ahead) -> None:
+    """Raise SettingError unless this says how many blocks free workers may go ahead."""
+    if ahead != "auto" and (not is_whole(ahead) or ahead < 0):
+        raise SettingError(f'ahead={ahead!r}: give "auto", or a number of blocks, 0 for none')
+
+
+class Feed:
+    """Gives cells to workers, and has the outcomes: also those that were made ahead.
+
+    `known` are outcomes made ahead by an earlier run; `keep` is called with each new one.
+    """
+
+    def __init__(
+        self,
+        contest: Contest,
+        workers: Workers,
+        *,
+        ahead: Ahead,
+        known: Mapping[CellKey, Outcome],
+        keep: Callable[[Cell, Outcome], bool],
+        stopping: Callable[[], bool],
+    ) -> None:
+        self._contest = contest
+        self._workers = workers
+        auto = max(_AUTO, workers.capacity if workers.capacity < sys.maxsize else 0)
+        self._ahead = (auto if ahead == "auto" else ahead) if workers.takes_more else 0
+        self._known = dict(known)
+        self._keep = keep
+        self._stopping = stopping
+        self._running: dict[CellKey, Cell] = {}
+        self._past = Unused(0, 0.0)  # of candidates that are eliminated
+        self.may_go_ahead = False
+
+    def outcomes(self, asked: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
+        """Yield cells with their outcomes, and whether that is new; not all of them if stopping."""
+        wanted = {cell.key: cell for cell in asked}
+        for key in [key for key in wanted if key in self._known]:
+            yield wanted.pop(key), self._known.pop(key), False
+        now = deque(cell for key, cell in wanted.items() if key not in self._running)
+        later: Iterator[Cell] | None = None
+        while wanted:
+            if self._stopping():
+                self._running = {cell.key: cell for cell in self._workers.finish()}
+                wanted = {key: cell for key, cell in wanted.items() if key in self._running}
+                now, later = deque(), iter(())
+                if not wanted:
+                    return
+            while now and len(self._running) < self._workers.capacity:
+                self._submit(now.popleft())
+            if self.may_go_ahead and not now:
+                later = self._coming() if later is None else later
+                while len(self._running) < self._workers.capacity and (cell := next(later, None)):
+                    self._submit(cell)
+            cell, outcome = self._workers.next()
+            del self._running[cell.key]
+            if cell.key in wanted:
+                yield wanted.pop(cell.key), outcome, True
+            elif self._keep(cell, outcome):
+                self._known[cell.key] = outcome
+
+    def _submit(self, cell: Cell) -> None:
+        self._running[cell.key] = cell
+        self._workers.submit(cell)
+
+    def _coming(self) -> Iterator[Cell]:
+        """Forget what will not be asked for any more, and yield what may be."""
+        alive = set(self._contest.alive)
+        gone = Unused.of(self._known.pop(key) for key in [*self._known] if key[2] not in alive)
+        self._past = self._past.plus(gone)
+        for key, cell in list(self._running.items()):
+            if cell.candidate not in alive and self._workers.withdraw(cell):
+                del self._running[key]
+        for cell in self._contest.ahead(self._ahead):
+            if cell.key not in self._running and cell.key not in self._known:
+                yield cell
+
+    def end(self) -> None:
+        """Keep what is still being evaluated and ends soon."""
+        for cell, outcome in self._workers.rest():
+            if self._keep(cell, outcome):
+                self._known[cell.key] = outcome
+
+    def unused(self) -> Unused:
+        """Return what was made ahead and has not been asked for."""
+        return self._past.plus(Unused.of(self._known.values()))

@@ -1,0 +1,102 @@
+"""An evaluate is sent to each worker once."""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+
+import cloudpickle
+import pytest
+
+import racer
+from racer import Cell
+from racer.evaluate import shipment
+from racer.evaluate.attempt import Task
+from racer.evaluate.shipment import Shipment
+from racer.evaluate.workers import outcomes_of, workers_for
+
+CELL = Cell(0, 0, 2, None, 1)
+
+
+class Counted:
+    """An objective of some size, which counts how often it is unpickled."""
+
+    times = 0
+
+    def __init__(self, size):
+        self.data = bytes(size)
+
+    def __call__(self, config, instance, seed):
+        return float(config)
+
+    def __setstate__(self, state):
+        type(self).times += 1
+        self.__dict__ |= state
+
+
+@pytest.fixture(autouse=True)
+def _other_worker(monkeypatch):
+    monkeypatch.setattr(shipment, "_tasks", {})
+    monkeypatch.setattr(Counted, "times", 0)
+
+
+def shipped(size):
+    return Shipment(Task(Counted(size), 0, None, -1))
+
+
+def arrive(call, cell=CELL):
+    """Evaluate as in a worker; return the size of what was sent, and the outcome."""
+    sent = cloudpickle.dumps(partial(call, cell))
+    return len(sent), pickle.loads(sent)()
+
+
+def test_here_it_is_the_object_itself():
+    assert shipped(100)(CELL).value == 2.0
+    assert Counted.times == 0
+
+
+def test_a_small_one_goes_along_and_is_unpickled_once():
+    one = shipped(100)
+    assert [arrive(one)[1].value for _ in range(5)] == [2.0] * 5
+    assert Counted.times == 1
+
+
+def test_a_large_one_goes_only_to_a_worker_that_lacks_it():
+    one = shipped(1_000_000)
+    size, answer = arrive(one)
+    assert (size < 2_000, answer) == (True, None)
+    size, answer = arrive(one.whole())
+    assert (size > 1_000_000, answer.value) == (True, 2.0)
+    assert [arrive(one)[1].value for _ in range(5)] == [2.0] * 5
+    assert Counted.times == 1
+
+
+def test_a_worker_keeps_those_of_the_last_runs():
+    runs = [shipped(1_000_000) for _ in range(3)]
+    for one in runs:
+        arrive(one.whole())
+    assert len(shipment._tasks) == 2
+    assert arrive(runs[0])[1] is None
+    assert arrive(runs[2])[1].value == 2.0
+
+
+def test_workers_get_what_they_lack():
+    data = bytes(1_000_000)
+
+    def evaluate(config, instance, seed):
+        return float(config + len(data))
+
+    cells = [Cell(0, c, c, None, 1) for c in range(12)]
+    with workers_for(evaluate, range(12), None, n_jobs=2) as workers:
+        values = {cell.config: outcome.value for cell, outcome in outcomes_of(workers, cells)}
+    assert values == {c: c + 1_000_000.0 for c in range(12)}
+
+
+def test_a_very_large_one_is_warned_about():
+    data = bytes(11_000_000)
+
+    def evaluate(config, instance, seed):
+        return float(config + len(data))
+
+    with pytest.warns(racer.RacerWarning, match="evaluate is 11 MB, which each worker is sent"):
+        racer.race(range(3), evaluate, budget=15, seed=1, n_jobs=2)

@@ -1,0 +1,303 @@
+"""Free workers go ahead, and the result is the same whatever they do."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import warnings
+import zlib
+from contextlib import contextmanager, suppress
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import racer
+from racer.evaluate.outcome import Outcome
+from racer.racing import Race
+from racer.run.drive import drive
+from racer.run.feed import Feed
+from racer.store.check import check_store
+from racer.store.recorder import Recorder
+from racer.store.replay import begin_or_replay
+from racer.store.setup import set_up
+from racer.store.writer import Store
+from racer.tuner import Tuner
+
+pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
+LAW = settings(max_examples=60, deadline=None, derandomize=True)
+SPACE = racer.Space({"x": racer.Real(0.0, 5.0), "y": racer.Categorical(["a", "b"])})
+QUICK = {"seed": 3, "decider": "f-race"}
+CONTESTS = {
+    "race": lambda: Race(range(9), budget=160, seed=3),
+    "by the budget": lambda: Race(range(9), budget=160, seed=3, decider="halving"),
+    "few instances": lambda: Race(range(5), range(9), deterministic=True, budget=200, **QUICK),
+    "in seconds": lambda: Race(range(9), budget=racer.Budget(seconds=40.0), **QUICK),
+    "tuning": lambda: Tuner(SPACE, range(7), budget=180, test_instances=range(3), **QUICK),
+    "few instances tuned": lambda: Tuner(
+        SPACE, range(6), deterministic=True, budget=120, initial=[{"x": 1.0, "y": "a"}], **QUICK
+    ),
+    "twice": lambda: Tuner(SPACE, budget=[120, 180], **QUICK),
+}
+
+
+def evaluate(config, instance, seed):
+    """Fail for some, and be noisy for all."""
+    noise = zlib.crc32(repr((config, seed)).encode())
+    if noise % 11 == 0:
+        raise ArithmeticError(f"{config}")
+    x = config if isinstance(config, int) else config["x"] + 2 * (config["y"] == "b")
+    return 0.2 * x + noise / 2**31
+
+
+def outcome_of(cell):
+    try:
+        return Outcome("ok", evaluate(cell.config, cell.instance, cell.seed), 0.25)
+    except ArithmeticError as error:
+        return Outcome("failed", None, 0.25, f"ArithmeticError: {error}")
+
+
+class AnyOrder:
+    """Workers that end in any order; each cell once."""
+
+    takes_more = True
+
+    def __init__(self, capacity, seed, *, withdraws=False):
+        self.capacity = capacity
+        self.evaluated = []
+        self._random = random.Random(seed)
+        self._withdraws = withdraws
+        self._running = []
+
+    def submit(self, cell):
+        assert len(self._running) < self.capacity
+        self._running.append(cell)
+
+    def next(self):
+        cell = self._running.pop(self._random.randrange(len(self._running)))
+        self.evaluated.append(cell.key)
+        return cell, outcome_of(cell)
+
+    def withdraw(self, cell):
+        if self._withdraws and self._random.random() < 0.5:
+            self._running.remove(cell)
+            return True
+        return False
+
+    def finish(self):
+        return list(self._running)
+
+    def rest(self):
+        while self._running and self._random.random() < 0.5:
+            yield self.next()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self._running.clear()
+
+
+def rows(result):
+    """Return all that was told, held-out cells last."""
+    return [*result.known.rows, *(result.held_out.rows if hasattr(result, "held_out") else ())]
+
+
+def content(result):
+    return {
+        "best": (result.best_index, result.survivors, result.ended, result.evaluations),
+        "configs": result.configs,
+        "dropped": result.dropped,
+        "seconds": result.seconds,
+        "failures": result.known.failures,
+        "rows": [(r.block, r.candidates.tolist(), r.values.tolist()) for r in rows(result)],
+    }
+
+
+@pytest.fixture(name="expected", scope="module")
+def _expected():
+    found = {name: drive(make(), AnyOrder(1, 0)) for name, make in CONTESTS.items()}
+    assert {result.unused for result in found.values()} == {(0, 0.0)}
+    return {name: repr(content(result)) for name, result in found.items()}
+
+
+@LAW
+@given(
+    name=st.sampled_from(sorted(CONTESTS)),
+    capacity=st.integers(1, 20),
+    ahead=st.sampled_from([0, 1, 8, "auto"]),
+    seed=st.integers(0, 2**32),
+    withdraws=st.booleans(),
+)
+def test_the_result_is_the_same_whatever_ends_first(
+    expected, name, capacity, ahead, seed, withdraws
+):
+    workers = AnyOrder(capacity, seed, withdraws=withdraws)
+    result = drive(CONTESTS[name](), workers, ahead=ahead)
+    assert repr(content(result)) == expected[name]
+    assert len(set(workers.evaluated)) == len(workers.evaluated)
+    in_vain = len(workers.evaluated) - sum(len(row.candidates) for row in rows(result))
+    assert result.unused == (in_vain, 0.25 * in_vain)
+    assert result.unused.cells == 0 or (ahead != 0 and capacity > 1)
+
+
+def test_with_many_workers_they_do_go_ahead(expected):
+    result = drive(CONTESTS["race"](), AnyOrder(16, 1))
+    assert result.unused.cells > 0
+    assert repr(content(result)) == expected["race"]
+
+
+@contextmanager
+def stored(path, contest):
+    """Give a contest, its store, and the outcomes in it that were not told."""
+    with Store(path) as store:
+        how = {"retries": 0, "timeout": None, "memory": None}
+        setup = set_up(contest.description(), evaluate, how)
+        recorder = Recorder(store.conclude)
+        if store.holds_a_race:
+            recorder.expect(store.reader, setup)
+        contest.watch(recorder)
+        yield contest, store, begin_or_replay(store, contest, recorder, setup)
+
+
+class Crash(BaseException):
+    """As if the power failed."""
+
+
+@settings(LAW, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.sampled_from(sorted(CONTESTS)),
+    points=st.lists(st.integers(1, 100), min_size=1, max_size=2),
+    seed=st.integers(0, 2**32),
+)
+def test_from_any_crash_it_goes_on_to_the_same_result(folder, expected, name, points, seed):
+    class Crashing(AnyOrder):
+        def next(self):
+            if len(self.evaluated) == self.until:
+                raise Crash
+            return super().next()
+
+    path = f"{tempfile.mkdtemp(dir=folder)}/run.db"
+    evaluated = []
+    for until in [*points, None]:
+        workers = Crashing(12, seed)
+        workers.until = until
+        with suppress(Crash), stored(path, CONTESTS[name]()) as (contest, store, known):
+            result = drive(contest, workers, store=store, known=known)
+        evaluated += workers.evaluated
+    assert repr(content(result)) == expected[name]
+    assert len(set(evaluated)) == len(evaluated)  # what is recorded is not evaluated again
+    report = check_store(path)
+    assert report.problems == []
+    assert report.result.unused == result.unused
+    assert report.evaluations == len(evaluated)
+
+
+@pytest.mark.parametrize("name", CONTESTS)
+def test_what_goes_ahead_is_what_may_be_asked_for(name):
+    """Of those still in, on blocks to come, within instances and budget; the same each time."""
+    contest = CONTESTS[name]()
+    asked = set()
+    while cells := contest.ask():
+        ahead = list(contest.ahead(5))
+        assert ahead == list(contest.ahead(5))
+        assert list(contest.ahead(2)) == ahead[: len(list(contest.ahead(2)))]
+        keys = [cell.key for cell in ahead]
+        assert len(set(keys)) == len(keys)
+        assert not {cell.key for cell in cells} & set(keys)
+        assert {cell.candidate for cell in ahead} <= set(contest.alive)
+        budget = contest.rules.budgets[-1].evaluations
+        if budget is not None:
+            known = contest.result().evaluations
+            assert known + sum(not c.held_out for c in (*cells, *ahead)) <= budget
+        for cell in cells:
+            assert cell.key not in asked
+            asked.add(cell.key)
+            contest.tell(cell, outcome_of(cell))
+    assert list(contest.ahead(5)) == []
+
+
+def test_the_same_cell_is_asked_for_as_went_ahead():
+    for name in ("race", "tuning"):
+        contest, ahead, met = CONTESTS[name](), {}, 0
+        while cells := contest.ask():
+            for cell in cells:
+                met += ahead.get(cell.key) is not None
+                assert ahead.get(cell.key, cell) == cell
+            ahead |= {cell.key: cell for cell in contest.ahead(3)}
+            for cell in cells:
+                contest.tell(cell, outcome_of(cell))
+        assert met > 100
+
+
+def feed_of(contest, workers, ahead, stopping=lambda: False):
+    feed = Feed(contest, workers, ahead=ahead, known={}, keep=lambda *_: True, stopping=stopping)
+    feed.may_go_ahead = True
+    return feed
+
+
+@pytest.mark.parametrize("told", range(30, 50))
+def test_a_stop_waits_for_nothing_that_went_ahead(told):
+    class Strict(AnyOrder):
+        def next(self):
+            assert any(cell.block == race.n_blocks for cell in self._running)
+            return super().next()
+
+    race = CONTESTS["race"]()
+    feed = feed_of(race, Strict(12, told), 8, lambda: race.result().evaluations >= told)
+    while race.result().evaluations < told:
+        for cell, outcome, _ in feed.outcomes(race.ask()):
+            race.tell(cell, outcome)
+    assert told <= race.result().evaluations < told + 12
+
+
+def test_nothing_goes_ahead_before_the_first_success():
+    """An evaluate that cannot work costs one block."""
+
+    class Broken(AnyOrder):
+        def next(self):
+            cell, _ = super().next()
+            return cell, Outcome("failed", None, 0.0, "NameError: no x (in f, file.py:3)")
+
+    workers = Broken(16, 1)
+    with pytest.raises(racer.ObjectiveError, match="all 9 evaluations of the first block"):
+        drive(CONTESTS["race"](), workers)
+    assert len(workers.evaluated) == 9
+
+
+def test_what_fails_ahead_is_silent_until_it_is_used():
+    def fails_late(cell):
+        return outcome_of(cell) if cell.block < 30 else Outcome("failed", None, 0.1, "late")
+
+    class Late(AnyOrder):
+        def next(self):
+            cell, _ = super().next()
+            return cell, fails_late(cell)
+
+    race = Race(range(9), budget=270, seed=3, min_survivors=8)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = drive(race, Late(20, 1), ahead=8)
+    late = [row for row in result.known.rows if row.block >= 30]
+    assert len(caught) == len(late)
+    assert set(result.failures["block"]) <= {row.block for row in result.known.rows}
+
+
+def test_no_more_is_held_than_may_be_needed():
+    """Of what went ahead, only what candidates still in may need; the rest is counted."""
+    tuner = Tuner(SPACE, budget=1_000, seed=1)
+    feed = feed_of(tuner, AnyOrder(30, 3), 4)
+    while cells := tuner.ask():
+        for cell, outcome, _ in feed.outcomes(cells):
+            tuner.tell(cell, outcome)
+        list(feed._coming())
+        assert {key[2] for key in feed._known} <= set(tuner.alive)
+    assert feed.unused().cells > 2 * len(feed._known)
+
+
+@pytest.mark.parametrize("ahead", [-1, 1.5, "all", None, True])
+def test_blocks_ahead_are_a_number(ahead):
+    with pytest.raises(
+        racer.SettingError, match=r"^ahead=.*: give \"auto\", or a number of blocks"
+    ):
+        racer.race(range(3), evaluate, budget=30, ahead=ahead)
