@@ -1,0 +1,231 @@
+"""Time how busy workers are: the share of their time spent in the objective.
+
+A race of 40 candidates and a tuning of 2 000 evaluations whose evaluations take .1 s on average.
+On a simulated clock, whose workers and driver lose no time; `--real` waits in real workers, by
+loky or Dask, and asserts that the result is the same as with one worker.
+"""
+
+from __future__ import annotations
+
+import heapq
+import importlib
+import statistics
+import time
+import zlib
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+import numpy as np
+
+import racer
+from experiments.options import number_option
+from experiments.report import print_row
+from racer.evaluate.objective import judge
+from racer.evaluate.outcome import Outcome
+from racer.racing.race import Race
+from racer.run.drive import drive
+from racer.tuner.tuner import Tuner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from racer.evaluate.outcome import Cell
+    from racer.run.feed import Ahead
+
+__all__ = ["LAWS", "Clock", "Objective", "main", "simulated"]
+
+MEAN = 0.1  # seconds
+WORKERS = (4, 8, 16)
+SAME = ["block", "candidate", "value"]
+LAWS = ("equal", "log-normal", "exponential", "per candidate")
+SPACE = racer.Space({name: racer.Real(-5.0, 5.0) for name in "abcde"})
+GOALS: dict[tuple[str, str], tuple[float, ...]] = {  # useful share with 4, 8, 16 workers
+    ("race", "equal"): (0.97, 0.95, 0.90),
+    ("race", "exponential"): (0.95, 0.93, 0.88),
+    ("tune", "equal"): (0.97, 0.95, 0.90),
+    ("tune", "exponential"): (0.93, 0.86, 0.73),
+}
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A noisy cost, after as many seconds as the law of running times says."""
+
+    law: str
+    scale: float = 1.0
+
+    def seconds(self, config: Any, seed: int) -> float:
+        """Return how long an evaluation takes: the same each time."""
+        name = zlib.crc32(repr(config).encode())
+        rng = np.random.default_rng([name] if self.law == "per candidate" else [name, seed])
+        factor = 1.0
+        if self.law == "log-normal":
+            factor = rng.lognormal(-0.5, 1.0)
+        elif self.law != "equal":
+            factor = rng.standard_exponential()
+        return factor * MEAN * self.scale
+
+    def cost(self, config: Any, seed: int) -> float:
+        """Return 0.05 times the candidate's number, or the sum of squares, and N(0, 1)."""
+        noise = np.random.default_rng([seed, zlib.crc32(repr(config).encode())]).standard_normal()
+        known = 0.05 * config if isinstance(config, int) else sum(x * x for x in config.values())
+        return float(known + noise)
+
+    def __call__(self, config: Any, instance: None, seed: int) -> float:  # noqa: ARG002
+        """Sleep, and return the cost."""
+        time.sleep(self.seconds(config, seed))
+        return self.cost(config, seed)
+
+
+class Clock:
+    """Workers on a simulated clock: first come, first served; nothing else takes any time."""
+
+    takes_more = True
+
+    def __init__(self, objective: Objective, n_workers: int) -> None:
+        self.capacity = n_workers + 2
+        self.now = self.busy = 0.0
+        self._objective = objective
+        self._free = [0.0] * n_workers  # when each worker is
+        self._running: list[tuple[float, int, Cell, float]] = []
+        self._count = 0
+
+    def submit(self, cell: Cell) -> None:
+        """Begin a cell as soon as a worker is free."""
+        seconds = self._objective.seconds(cell.config, cell.seed)
+        end = max(heapq.heappop(self._free), self.now) + seconds
+        heapq.heappush(self._free, end)
+        self._count += 1
+        heapq.heappush(self._running, (end, self._count, cell, seconds))
+
+    def next(self) -> tuple[Cell, Outcome]:
+        """Let time go on to the next end of an evaluation."""
+        self.now, _, cell, seconds = heapq.heappop(self._running)
+        status, value, message = judge(self._objective.cost(cell.config, cell.seed))
+        return cell, Outcome(status, value, seconds, message)
+
+    def withdraw(self, cell: Cell) -> bool:  # noqa: ARG002
+        """Refuse, as loky does."""
+        return False
+
+    def finish(self) -> list[Cell]:
+        """Return all that run."""
+        return [cell for _, _, cell, _ in self._running]
+
+    def rest(self) -> Iterator[tuple[Cell, Outcome]]:
+        """Yield what has been evaluated in vain by now."""
+        for end, _, cell, seconds in self._running:
+            if end - seconds < self.now:
+                yield cell, Outcome("ok", 0.0, min(end, self.now) - end + seconds)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._running.clear()
+
+
+def _contest(kind: str, seed: int, evaluations: int) -> Race | Tuner:
+    if kind == "race":
+        return Race(range(40), budget=evaluations, seed=seed)
+    return Tuner(SPACE, budget=evaluations, seed=seed)
+
+
+def simulated(
+    kind: str, law: str, n_workers: int, ahead: Ahead, *, seed: int, evaluations: int
+) -> tuple[float, float, Any]:
+    """Return the useful share of the workers' time, unused by used seconds, and the result."""
+    clock = Clock(Objective(law), n_workers)
+    result = drive(_contest(kind, seed, evaluations), clock, ahead=ahead)
+    return (
+        result.seconds / (n_workers * clock.now),
+        result.unused.seconds / result.seconds,
+        result,
+    )
+
+
+def real(
+    kind: str, law: str, n_workers: int, ahead: Ahead, *, seed: int, evaluations: int, client: Any
+) -> tuple[float, float, Any]:
+    """Return what `simulated` does, of real workers that sleep: loky's, or those of `client`."""
+    executor = None if client is None else client.get_executor(pure=False)
+    how: dict[str, Any] = {"n_jobs": n_workers, "executor": executor}
+    racer.race([0, 1], Objective("equal", 0.1), budget=10 * n_workers, **how)  # starts them
+    how |= {"budget": evaluations, "seed": seed, "ahead": ahead}
+    start = time.perf_counter()
+    result: Any = (
+        racer.race(range(40), Objective(law), **how)
+        if kind == "race"
+        else racer.tune(SPACE, Objective(law), **how)
+    )
+    wall = time.perf_counter() - start
+    return result.seconds / (n_workers * wall), result.unused.seconds / result.seconds, result
+
+
+def print_simulated(kinds: dict[str, int], seeds: int) -> None:
+    """Print a table of simulated shares: block by block, ahead, and what was in vain."""
+    print_row("", "times", "workers", "block by block", "ahead", "goal", "unused", head=True)
+    for kind, evaluations in kinds.items():
+        for law in LAWS:
+            goals: tuple[Any, ...] = GOALS.get((kind, law), ("-", "-", "-"))
+            for n_workers, goal in zip(WORKERS, goals, strict=True):
+                shares = []
+                for ahead in (0, "auto"):
+                    runs = [
+                        simulated(kind, law, n_workers, ahead, seed=seed, evaluations=evaluations)
+                        for seed in range(seeds)
+                    ]
+                    shares.append(
+                        [statistics.fmean(run[place] for run in runs) for place in (0, 1)]
+                    )
+                print_row(
+                    *(kind, law, str(n_workers)),
+                    *(f"{shares[0][0]:.2f}", f"{shares[1][0]:.2f}"),
+                    str(goal),
+                    f"{shares[1][1]:.2f}",
+                )
+
+
+REAL = (("race", "exponential"), ("tune", "equal"), ("tune", "log-normal"))
+
+
+def print_real(kinds: dict[str, int], n_workers: int) -> None:
+    """Print a table of the shares of real workers beside the simulated ones."""
+    distributed: Any = importlib.import_module("distributed")  # an extra
+
+    head = ("", "times", "block by block", "ahead", "simulated", "unused", "driver, ms a cell")
+    print_row("workers", *head, head=True)
+    with (
+        distributed.LocalCluster(
+            n_workers, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as dask,
+    ):
+        for name, client in (("loky", None), ("Dask", dask)):
+            for kind, law in REAL:
+                measure = partial(real, kind, law, n_workers, seed=0, evaluations=kinds[kind])
+                barrier, _, expected = measure(0, client=client)
+                start = time.process_time()
+                share, unused, result = measure("auto", client=client)
+                driver = (time.process_time() - start) / (result.evaluations + result.unused.cells)
+                if not result.scores[SAME].equals(expected.scores[SAME]):
+                    raise AssertionError(f"{name}: going ahead changed the {kind}")
+                clock = simulated(kind, law, n_workers, "auto", seed=0, evaluations=kinds[kind])
+                shares = (barrier, share, clock[0], unused, 1e3 * driver)
+                print_row(name, kind, law, *(f"{value:.2f}" for value in shares))
+
+
+@click.command()
+@number_option("--seeds", 5)
+@number_option("--race", 1_000)
+@number_option("--tune", 2_000)
+@click.option("--real", "n_real", type=int, help="Measure so many real workers instead.")
+def main(seeds: int, race: int, tune: int, n_real: int | None) -> None:
+    """Print a Markdown table: the share of the workers' time that useful evaluations take."""
+    kinds = {"race": race, "tune": tune}
+    if n_real is None:
+        print_simulated(kinds, seeds)
+    else:
+        print_real(kinds, n_real)
