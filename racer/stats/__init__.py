@@ -29,6 +29,7 @@ from racer.stats.posthoc import (
 )
 from racer.stats.ranks import rank_blocks
 from racer.stats.sign import SignResult, sign_test
+from racer.stats.sign_flips import SignFlipResult, sign_flip_test
 from racer.stats.signed_rank import SignedRankResult, signed_rank_test
 from racer.stats.wins import WinTable, win_table
 
@@ -41,6 +42,7 @@ __all__ = [
     "JointComparisons",
     "PlackettLuceResult",
     "PosthocResult",
+    "SignFlipResult",
     "SignResult",
     "SignedRankResult",
     "Statement",
@@ -63,6 +65,7 @@ __all__ = [
     "probability_best",
     "rank_blocks",
     "shaffer",
+    "sign_flip_test",
     "sign_test",
     "signed_rank_test",
     "win_table",

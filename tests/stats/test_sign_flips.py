@@ -1,0 +1,84 @@
+"""The test of equal mean ranks by sign flips of whole blocks."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.linalg import null_space
+from scipy.stats import rankdata
+from sklearn.covariance import ledoit_wolf
+
+import racer
+from racer.stats import sign_flip_test
+
+TIES = np.array([[1.0, 1.0, 2.0, 3.0], [2.0, 1.0, 3.0, 3.0], [1.0, 2.0, 2.0, 4.0]])
+
+
+def by_hand(ranks):
+    """Return the statistic, in m - 1 directions, with the shrunk covariance of scikit-learn."""
+    moment, _ = ledoit_wolf(ranks, assume_centered=True)
+    total = ranks.sum(axis=0)
+    return total @ np.linalg.solve(moment, total)
+
+
+@pytest.mark.parametrize(("n", "m"), [(6, 4), (9, 20), (40, 7)])
+def test_the_statistic_is_that_of_a_shrunk_covariance(n, m):
+    costs = np.random.default_rng(n).normal(size=(n, m)) + 0.3 * np.arange(m)
+    across = null_space(np.ones((1, m)))
+    ranks = (rankdata(costs, axis=1) - (m + 1) / 2) @ across
+    assert sign_flip_test(costs).statistic == pytest.approx(by_hand(ranks))
+
+
+@pytest.mark.parametrize("n", [2, 5, 8])
+def test_few_blocks_are_flipped_in_all_ways(n):
+    costs = np.array([0.0, 0.4, 0.8]) + np.random.default_rng(n).normal(size=(n, 3))
+    ranks = (rankdata(costs, axis=1) - 2.0) @ null_space(np.ones((1, 3)))
+    inverse = np.linalg.inv(ledoit_wolf(ranks, assume_centered=True)[0] + 1e-9 * np.eye(2))
+    statistics = []
+    for signs in itertools.product((1.0, -1.0), repeat=n):
+        total = np.array(signs) @ ranks
+        statistics.append(total @ inverse @ total)
+    expected = np.mean(np.array(statistics) >= statistics[0] * (1.0 - 1e-6))
+    assert sign_flip_test(costs).p_value == pytest.approx(expected)
+
+
+def test_one_block_says_nothing():
+    assert sign_flip_test([[1.0, 2.0, 3.0]]).p_value == 1.0
+
+
+def test_the_p_value_of_many_blocks_goes_on_below_one_in_so_many_flips():
+    rng = np.random.default_rng(0)
+    clear = rng.normal(size=(40, 5)) + np.arange(5)
+    result = sign_flip_test(clear, flips=100)
+    assert 0.5**39 <= result.p_value < 1e-4
+    assert sign_flip_test(clear[:, ::-1], flips=100).p_value == pytest.approx(result.p_value)
+    assert 0.05 < sign_flip_test(rng.normal(size=(40, 5))).p_value < 1.0
+
+
+def test_nothing_but_ties_has_p_value_one():
+    result = sign_flip_test(np.ones((9, 4)))
+    assert (result.statistic, result.p_value) == (0.0, 1.0)
+
+
+def test_blocks_that_all_rank_alike_are_as_clear_as_so_few_can_be():
+    assert sign_flip_test([[1.0, 2.0, 3.0]] * 7).p_value == 0.5**6
+    assert sign_flip_test([[1.0, 1.0, 3.0]] * 7).p_value == 0.5**6
+
+
+def test_scores_may_be_large_where_they_are_good_and_unknown():
+    costs = np.vstack([np.tile(TIES, (4, 1)), [np.nan, 1.0, 2.0, 3.0]])
+    result = sign_flip_test(costs)
+    assert (result.n_blocks, result.n_dropped) == (12, 1)
+    other = sign_flip_test(-costs, maximize=True)
+    assert (other.p_value, other.mean_ranks.tolist()) == (
+        result.p_value,
+        result.mean_ranks.tolist(),
+    )
+
+
+@pytest.mark.parametrize("settings", [{"flips": 99}, {"flips": 1e3}, {"seed": -1}])
+def test_settings_out_of_range_are_refused(settings):
+    with pytest.raises(racer.SettingError, match=next(iter(settings))):
+        sign_flip_test(TIES, **settings)
