@@ -11,8 +11,8 @@ from racer._checks import check_draws, check_fraction, check_positive, flag
 from racer._numerics import one_blas_thread
 from racer.deciders.decider import Blocks, Verdict
 from racer.deciders.drops import best_of, drop_unlikely
+from racer.deciders.gates import Gate, Omnibus, as_gate
 from racer.deciders.model_based import chances
-from racer.deciders.rank_tests import friedman_gate
 from racer.deciders.ranking import Order, RunningRanks
 from racer.stats._sampling.model import climb
 from racer.stats._strength import GivenScale, Likelihood
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @dataclass
 class _State:
     ranks: RunningRanks
+    omnibus: Omnibus
     mode: NDArray[np.float64]  # (m,), of the last test
     seed: int
 
@@ -32,7 +33,7 @@ class _State:
 class BradleyTerryRace:
     """Drop what is too unlikely to be the best by the Bayesian Bradley-Terry model.
 
-    At each test: the Friedman test (the gate); if it rejects "all equal", the posterior of
+    At each test: an omnibus test (the gate); if it rejects "all equal", the posterior of
     the strengths beta from the wins among those still in, P(i beats j) = 1 / (1 +
     exp(beta_j - beta_i)) and beta ~ Normal(0, sigma). A candidate is dropped when the
     probability that its strength is the largest of all m is below threshold / m: so the best
@@ -57,8 +58,8 @@ class BradleyTerryRace:
         They are made of m costs only, and the posterior is then far too sure of itself with many
         candidates. By default each counts 3 / (m + 1), which gives scores of equal candidates
         the variance they have (a composite likelihood).
-    gate : bool
-        Ask the Friedman test first (with two candidates, the sign test).
+    gate : {"sign-flip", "friedman"} or False
+        The omnibus test: see `FRace`.
     draws : int >= 100
         Points of importance sampling.
 
@@ -85,19 +86,21 @@ class BradleyTerryRace:
     threshold: float = 0.05
     sigma: float = 1.0
     independent: bool = False
-    gate: bool = True
+    gate: Gate | bool = "sign-flip"
     draws: int = 1000
 
     def __post_init__(self) -> None:
         check_fraction(self.threshold, "threshold")
         check_positive(self.sigma, "sigma")
         flag(self.independent, "independent")
-        flag(self.gate, "gate")
+        object.__setattr__(self, "gate", as_gate(self.gate, Gate))
         check_draws(self.draws)
 
     def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
         """Return the state of a race in which nothing is known yet."""
-        return _State(RunningRanks(n_candidates), np.zeros(n_candidates), int(rng.integers(2**63)))
+        seed = int(rng.integers(2**63))
+        omnibus = Omnibus(self.gate, self.threshold, seed)
+        return _State(RunningRanks(n_candidates), omnibus, np.zeros(n_candidates), seed)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         """Take in new blocks and say which candidates to eliminate."""
@@ -111,7 +114,7 @@ class BradleyTerryRace:
         if ranks.n < 2 or m < 2 or best is None:
             return state, Verdict((), best, standing, {})
 
-        opened, evidence = friedman_gate(ranks, self.threshold, ask=self.gate)
+        opened, evidence = state.omnibus.ask(ranks)
         if not opened:
             return state, Verdict((), best, standing, evidence)
         order = Order.of(ranks)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
     {
         "bayesian-friedman": BayesianFriedman,
+        "bayesian-friedman-2015": lambda: BayesianFriedman(gate="region", equalities="joint"),
         "bayesian-best": BayesianBest,
         "f-race": FRace,
         "f-race-sign": lambda: FRace(posthoc="sign"),

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import check_draws, check_fraction, check_positive, flag
+from racer._checks import check_draws, check_fraction, check_positive
 from racer._numerics import RowBuffer, one_blas_thread
 from racer.deciders.decider import Blocks, Verdict
 from racer.deciders.drops import best_of, drop_unlikely
+from racer.deciders.gates import Gate, Omnibus, as_gate
 from racer.deciders.model_based import chances
-from racer.deciders.rank_tests import friedman_gate
 from racer.deciders.ranking import Order, RunningRanks
 from racer.stats._choice import ChoiceModel, Choices
 from racer.stats._sampling.model import climb
@@ -57,6 +57,7 @@ class _RunningChoices:
 @dataclass
 class _State:
     ranks: RunningRanks
+    omnibus: Omnibus
     choices: _RunningChoices
     log_weights: NDArray[np.float64]  # (m,), at the mode of the last test
     seed: int
@@ -77,7 +78,7 @@ def choices(costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
 class PlackettLuceRace:
     """Drop what is too unlikely to be the best by the Bayesian Plackett-Luce model.
 
-    At each test: the Friedman test (the gate); if it rejects "all equal", the posterior of
+    At each test: an omnibus test (the gate); if it rejects "all equal", the posterior of
     the weights w, P(ranking) = prod_i w_i / (sum of the w at risk at place i), w ~
     Dirichlet(prior), from the rankings of those still in. A candidate is dropped when the
     probability that its weight is the largest of all m is below threshold / m: so the best one
@@ -96,8 +97,8 @@ class PlackettLuceRace:
         race tests many times.
     prior : float > 0
         alpha, the same for each; larger draws the weights closer together.
-    gate : bool
-        Ask the Friedman test first (with two candidates, the sign test).
+    gate : {"sign-flip", "friedman"} or False
+        The omnibus test: see `FRace`.
     draws : int >= 100
         Points of importance sampling.
 
@@ -122,19 +123,21 @@ class PlackettLuceRace:
 
     threshold: float = 0.05
     prior: float = 1.0
-    gate: bool = True
+    gate: Gate | bool = "sign-flip"
     draws: int = 1000
 
     def __post_init__(self) -> None:
         check_fraction(self.threshold, "threshold")
         check_positive(self.prior, "prior")
-        flag(self.gate, "gate")
+        object.__setattr__(self, "gate", as_gate(self.gate, Gate))
         check_draws(self.draws)
 
     def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
         """Return the state of a race in which nothing is known yet."""
         m = n_candidates
-        return _State(RunningRanks(m), _RunningChoices(m), np.zeros(m), int(rng.integers(2**63)))
+        seed = int(rng.integers(2**63))
+        omnibus = Omnibus(self.gate, self.threshold, seed)
+        return _State(RunningRanks(m), omnibus, _RunningChoices(m), np.zeros(m), seed)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         """Take in new blocks and say which candidates to eliminate."""
@@ -159,7 +162,7 @@ class PlackettLuceRace:
         best = best_of(blocks.candidates, standing)
         if ranks.n < 2 or best is None:
             return state, Verdict((), best, standing, {})
-        opened, evidence = friedman_gate(ranks, self.threshold, ask=self.gate)
+        opened, evidence = state.omnibus.ask(ranks)
         if not opened:
             return state, Verdict((), best, standing, evidence)
         found = chances(model, laplace, model.log_weights, self.draws, state.seed)

@@ -7,25 +7,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from racer.stats.friedman import friedman
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.deciders.ranking import RunningRanks
-
-
-def friedman_gate(
-    ranks: RunningRanks, alpha: float, *, ask: bool
-) -> tuple[bool, dict[str, float | str]]:
-    """Say whether the Friedman (for two, the sign) test rejects "all equal", with the record."""
-    if not ask:
-        return True, {"gate": "none"}
-    if len(ranks.candidates) == 2:
-        p_value = two_sided_sign(ranks)
-        return p_value < alpha, {"gate": "sign", "p_value": p_value}
-    statistic, p_value = friedman(ranks.sums)
-    return p_value < alpha, {"gate": "friedman", "statistic": statistic, "p_value": p_value}
 
 
 def two_sided_sign(ranks: RunningRanks) -> float:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import check_draws, check_fraction, check_strength, flag
+from racer._checks import check_draws, check_fraction, check_strength
 from racer.deciders.decider import Blocks, Drop, Verdict
 from racer.deciders.drops import best_of, drops
-from racer.deciders.rank_tests import friedman_gate
+from racer.deciders.gates import Gate, Omnibus, as_gate
 from racer.deciders.ranking import Order, RunningRanks
 from racer.deciders.walsh import WalshSums
 from racer.stats.bayesian_signed_rank import IGNORANCE
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @dataclass
 class _State:
     ranks: RunningRanks
+    omnibus: Omnibus
     sums: WalshSums
 
 
@@ -29,7 +30,7 @@ class _State:
 class SignedRankRace:
     """Drop what is worse than the leader by the signed-rank test, whatever the prior.
 
-    At each test: the Friedman test (the gate); if it rejects "all equal", the Bayesian
+    At each test: an omnibus test (the gate); if it rejects "all equal", the Bayesian
     signed-rank test of the leader, the one with the best mean rank, against each other
     candidate, with a near-ignorance prior (IDP). A prior of which only the weight is known gives
     a range of probabilities that the leader is better. Those candidates are dropped for which
@@ -50,8 +51,8 @@ class SignedRankRace:
         confidence / (1 - confidence) times as much as keeping one that it could drop.
     ignorance : float >= 0
         Weight of the prior, in blocks; 0 is the Bayesian bootstrap, with no pair indeterminate.
-    gate : bool
-        Ask the Friedman test first (with two candidates, the sign test).
+    gate : {"sign-flip", "friedman"} or False
+        The omnibus test: see `FRace`.
     draws : int >= 100
         Dirichlet draws. 1 - posterior is taken to be (k + 1) / (draws + 1) where k draws are
         against the statement, so it is never 0. Memory grows by 8 bytes per draw for each block
@@ -78,20 +79,22 @@ class SignedRankRace:
 
     confidence: float = 0.95
     ignorance: float = IGNORANCE
-    gate: bool = True
+    gate: Gate | bool = "sign-flip"
     draws: int = 1000
 
     def __post_init__(self) -> None:
         check_fraction(self.confidence, "confidence", low=0.5)
         check_strength(self.ignorance, "ignorance")
-        flag(self.gate, "gate")
+        object.__setattr__(self, "gate", as_gate(self.gate, Gate))
         check_draws(self.draws)
 
     def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
         """Return the state of a race in which nothing is known yet."""
         seed = int(rng.integers(2**63))
         return _State(
-            RunningRanks(n_candidates), WalshSums(n_candidates, self.draws, self.ignorance, seed)
+            RunningRanks(n_candidates),
+            Omnibus(self.gate, 1.0 - self.confidence, seed),
+            WalshSums(n_candidates, self.draws, self.ignorance, seed),
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
@@ -104,7 +107,7 @@ class SignedRankRace:
         best = best_of(blocks.candidates, standing)
         if ranks.n < 2 or len(standing) < 2 or best is None:
             return state, Verdict((), best, standing, {})
-        opened, evidence = friedman_gate(ranks, 1.0 - self.confidence, ask=self.gate)
+        opened, evidence = state.omnibus.ask(ranks)
         if not opened:
             return state, Verdict((), best, standing, evidence)
         leader = int(Order.of(ranks).places[0])

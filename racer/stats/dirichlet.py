@@ -72,6 +72,30 @@ class PairSums:
         self, costs: NDArray[np.float64], better: NDArray[np.intp], worse: NDArray[np.intp]
     ) -> Iterator[NDArray[np.bool_]]:
         """Yield for each of k statements, (k,), the draws in which it holds; all costs, (n, m)."""
+        for sums in self._leads(costs, better, worse):
+            yield from sums > 0
+
+    def alike(
+        self,
+        costs: NDArray[np.float64],
+        one: NDArray[np.intp],
+        other: NDArray[np.intp],
+        epsilon: float,
+        strength: float,
+    ) -> Iterator[NDArray[np.bool_]]:
+        """Yield for each of k pairs, (k,), the draws in which |theta - 1/2| < epsilon; see `hold`.
+
+        The prior atom has the weight g_0 ~ Gamma(strength), and lies where it is least favourable.
+        """
+        atom = rng_for(self._seed, "prior").standard_gamma(strength, self._draws)
+        for sums in self._leads(costs, one, other):
+            total = atom + self._gammas.rows.sum(axis=0)
+            yield from np.abs(sums) + atom < 2.0 * epsilon * total
+
+    def _leads(
+        self, costs: NDArray[np.float64], better: NDArray[np.intp], worse: NDArray[np.intp]
+    ) -> Iterator[NDArray[np.float32]]:
+        """Yield, some statements at a time, their sums in each draw; all costs, (n, m)."""
         for block in range(len(self._gammas), len(costs)):
             self._gammas.append(gamma_weights(self._seed, block, self._draws))
         self._catch_up(costs)
@@ -84,7 +108,7 @@ class PairSums:
             self._asked[rows] = len(costs)
             sums = self._sums.rows[rows]
             sums *= np.where(better[part] == low, np.float32(1), np.float32(-1))[:, None]
-            yield from sums > 0
+            yield sums
 
     def _catch_up(self, costs: NDArray[np.float64]) -> None:
         stale = self._asked < self._seen - _PATIENCE

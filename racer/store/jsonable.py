@@ -14,7 +14,7 @@ import math
 import pathlib
 import re
 import reprlib
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +30,14 @@ _RECORDS: Mapping[str, type[Any]] = {
     cls.__name__: cls
     for cls in (Budget, *(getattr(racer.deciders, name) for name in racer.deciders.__all__))
     if isinstance(cls, type) and is_dataclass(cls)
+}
+# What settings were that are younger than some stores, or had other values: as default, or by value
+_EARLIER: Mapping[str, Mapping[str, Any]] = {
+    "BayesianFriedman": {"gate": {True: "f-then-region"}, "equalities": "each"},
+    "BradleyTerryRace": {"gate": {True: "friedman"}},
+    "FRace": {"gate": {True: "friedman"}, "last_two": "sign"},
+    "PlackettLuceRace": {"gate": {True: "friedman"}},
+    "SignedRankRace": {"gate": {True: "friedman"}},
 }
 _SCALARS: Mapping[str, type[np.generic]] = {
     **{f"float{bits}": np.dtype(f"float{bits}").type for bits in (16, 32, 64)},
@@ -190,10 +198,44 @@ def _decode(encoded: Any) -> Any:
     content = encoded[tag]
     if tag == "!racer":
         settings = {name: _decode(item) for name, item in encoded["fields"].items()}
-        return _RECORDS[content](**settings)
+        return _RECORDS[content](**{**settings, **_earlier(content, settings)})
     if tag == "!float" and content not in _NOT_FINITE:
         raise ValueError(f"{reprlib.repr(encoded)} cannot be rebuilt")
     return _DECODERS[tag](content)
+
+
+def _earlier(record: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what settings meant that an older version has written, or did not know."""
+    meant: dict[str, Any] = {}
+    for name, then in _EARLIER.get(record, {}).items():
+        if isinstance(then, dict):
+            if name in settings and settings[name] in then:
+                meant[name] = then[settings[name]]
+        elif name not in settings:
+            meant[name] = then
+    return meant
+
+
+def renewed(encoded: Any) -> Any:
+    """Return what `encode` writes today for a value that an older version wrote."""
+    try:
+        return encode(decode(encoded)) if is_plain(encoded) else encoded
+    except ValueError:
+        return encoded
+
+
+def as_in(encoded: Any, given: Any) -> Any:
+    """Return a record of settings as an older version that wrote `encoded` would have read it.
+
+    What that version did not know is taken as it was then, unless it is given otherwise.
+    """
+    if not isinstance(encoded, dict) or encoded.get("!racer") != type(given).__name__:
+        return given
+    then = _earlier(encoded["!racer"], encoded["fields"])
+    default = {field.name: field.default for field in fields(given)}
+    if any(getattr(given, name) != default[name] for name in then):
+        return given
+    return replace(given, **then)
 
 
 def _scalar(content: Any) -> np.generic:

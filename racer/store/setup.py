@@ -10,7 +10,16 @@ from racer.errors import StoreError, warn
 from racer.evaluate.command.command import IDENTITY
 from racer.racing.budget import Budget
 from racer.racing.rules import Rules
-from racer.store.jsonable import decode, encode, is_plain, qualified_name, same, shown_apart
+from racer.store.jsonable import (
+    as_in,
+    decode,
+    encode,
+    is_plain,
+    qualified_name,
+    renewed,
+    same,
+    shown_apart,
+)
 from racer.store.reader import sense_made_of
 from racer.store.schema import Setup
 
@@ -41,7 +50,10 @@ def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]
 
 
 def continued(store: Store | None, rules: Rules, *, tuned: bool) -> Rules:
-    """Return the rules that continue a stored contest: its seed, its budgets or a larger one."""
+    """Return the rules that continue a stored contest: its seed, its budgets or a larger one.
+
+    A decider's settings that are younger than the store are what they were then, unless given.
+    """
     if store is None or not store.holds_a_race:
         return rules
     recorded = store.reader.setup()
@@ -49,6 +61,9 @@ def continued(store: Store | None, rules: Rules, *, tuned: bool) -> Rules:
     if rules.seed is None:
         seed = rebuilt(store.path, "seed", recorded.settings.get("seed"))
         rules = replace(rules, seed=seed)
+    decider = as_in(recorded.settings.get("decider"), rules.decider)
+    if decider is not rules.decider:
+        rules = replace(rules, decider=decider)
     if not tuned or not isinstance(rules.budget, Budget):
         return rules
     written = rebuilt(store.path, "budget", recorded.settings.get("budget"))
@@ -108,6 +123,7 @@ def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
     refuse_other_kind(path, recorded, tuned="space" in given.settings)
     for name in sorted(recorded.settings.keys() | given.settings.keys()):
         old, new = recorded.settings.get(name), given.settings.get(name)
+        old = renewed(old) if name == "decider" else old
         if not same(old, new):
             _check_difference(path, name, old, new)
     for name in ("candidates", "instances"):

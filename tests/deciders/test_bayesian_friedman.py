@@ -16,6 +16,9 @@ from racer.stats.bayesian_friedman import gate_test
 from racer.stats.friedman import RankSums
 from racer.stats.sign import probability_indistinguishable
 
+REGION = BayesianFriedman(gate="region")
+F_THEN_REGION = BayesianFriedman(gate="f-then-region")
+
 LAWS = settings(max_examples=25, deadline=None, derandomize=True)
 
 seeds = st.integers(0, 2**32 - 1)
@@ -32,7 +35,7 @@ def costs_of(seed, n=30):
 def test_the_gate_is_the_bayesian_friedman_test(table, seed):
     costs = costs_of(seed)
     expected = bayesian_friedman_test(costs)
-    verdict = table.decide(BayesianFriedman(), costs)
+    verdict = table.decide(F_THEN_REGION, costs)
     assert verdict.evidence["gate"] == expected.gate
     assert verdict.evidence["f_statistic"] == pytest.approx(expected.f_statistic)
     assert verdict.evidence["tail_probability"] == pytest.approx(expected.tail_probability)
@@ -79,9 +82,9 @@ def test_more_confidence_drops_no_more_among_two(table, seed):
 @given(seeds)
 def test_the_seed_moves_only_what_is_sampled(table, seed):
     costs = costs_of(seed)
-    one = table.decide(BayesianFriedman(), costs, seed=1)
-    assert table.decide(BayesianFriedman(), costs, seed=1).dropped == one.dropped
-    other = table.decide(BayesianFriedman(), costs, seed=2)
+    one = table.decide(F_THEN_REGION, costs, seed=1)
+    assert table.decide(F_THEN_REGION, costs, seed=1).dropped == one.dropped
+    other = table.decide(F_THEN_REGION, costs, seed=2)
     assert one.standing.tolist() == other.standing.tolist()
     assert one.evidence == other.evidence
 
@@ -90,10 +93,11 @@ def test_the_seed_moves_only_what_is_sampled(table, seed):
 def test_one_of_two_must_win_as_many_blocks_as_would_convince_a_sign_test(
     table, confidence, blocks
 ):
-    decider = BayesianFriedman(confidence=confidence)
-    result, _ = table.race_over(decider, np.array([[1.0, 0.0]] * 20), first_test=2)
-    assert len(result.blocks) == blocks
-    assert result.best_index == 1
+    for gate, more in ((False, 0), (True, 1)):  # the gate is the two-sided sign test
+        decider = BayesianFriedman(confidence=confidence, gate=gate)
+        result, _ = table.race_over(decider, np.array([[1.0, 0.0]] * 20), first_test=2)
+        assert len(result.blocks) == blocks + more
+        assert result.best_index == 1
 
 
 def test_nothing_but_ties_needs_29_blocks(table):
@@ -132,7 +136,7 @@ def test_of_several_that_are_alike_one_stays(table):
 @pytest.mark.parametrize("n", [5, 8, 23, 24, 40])
 def test_few_blocks_per_candidate_use_the_other_gate(table, n):
     costs = np.random.default_rng(0).normal(size=(n, 8))
-    gate = table.decide(BayesianFriedman(), costs).evidence["gate"]
+    gate = table.decide(F_THEN_REGION, costs).evidence["gate"]
     assert gate == ("bayesian" if n >= 24 else "iman-davenport")
 
 
@@ -140,13 +144,74 @@ def test_more_blocks_never_close_the_gate_to_a_clear_difference(table):
     """The region alone could not reject anything for some blocks after it begins to exist."""
     costs = np.random.default_rng(0).normal(size=(60, 8)) + np.arange(8)
     for n in range(5, 61):
-        assert table.decide(BayesianFriedman(), costs[:n]).evidence["tail_probability"] < 0.05
+        assert table.decide(F_THEN_REGION, costs[:n]).evidence["tail_probability"] < 0.05
 
 
 def test_two_identical_candidates_use_the_other_gate(table):
     costs = np.random.default_rng(0).normal(size=(40, 3))
-    verdict = table.decide(BayesianFriedman(), np.column_stack([costs, costs[:, 0]]))
+    verdict = table.decide(F_THEN_REGION, np.column_stack([costs, costs[:, 0]]))
     assert verdict.evidence["gate"] == "iman-davenport"
+
+
+def test_the_region_alone_drops_nobody_before_there_are_as_many_blocks_as_candidates(table):
+    costs = np.random.default_rng(0).normal(size=(40, 8)) + 0.7 * np.arange(8)
+    result, looks = table.race_over(REGION, costs)
+    assert {verdict.evidence["gate"] for _, verdict in looks} == {"bayesian", "none"}
+    first = min(drop.block for drop in result.dropped) + 1
+    assert first >= 8
+    eager, _ = table.race_over(BayesianFriedman(), costs)
+    assert min(drop.block for drop in eager.dropped) + 1 < 8
+
+
+@LAWS
+@given(seeds)
+def test_the_region_alone_is_the_paper_s_test(table, seed):
+    costs = costs_of(seed)
+    if costs.shape[1] > 2:
+        expected = bayesian_friedman_test(costs)
+        evidence = table.decide(REGION, costs).evidence
+        assert evidence["tail_probability"] == pytest.approx(expected.tail_probability)
+
+
+def test_the_last_two_are_compared_without_the_region(table):
+    costs = np.array([[0.0, 1.0]] * 5)
+    assert table.decide(BayesianFriedman(), costs[:2]).dropped == ()
+    verdict = table.decide(REGION, costs)
+    assert verdict.evidence == {"gate": "none"}
+    assert [drop.candidate for drop in verdict.dropped] == [1]
+
+
+JOINT = BayesianFriedman(equalities="joint", epsilon=0.1)
+
+
+def alike_and_worse(m, n=400, seed=0):
+    """Return m candidates that win as often against each other, and one that never wins."""
+    rng = np.random.default_rng(seed)
+    order = np.array([rng.permutation(m) for _ in range(n // 2)])
+    rows = np.vstack([order, m - 1 - order])  # each order and its reverse: all win as often
+    return np.column_stack([rows, np.full(len(rows), m)]).astype(float)
+
+
+def test_joint_equalities_wait_for_the_gate(table):
+    costs = alike_and_worse(3)
+    assert {d.reason for d in table.decide(JOINT, costs[:, :3]).dropped} == set()
+    reasons = [d.reason for d in table.decide(JOINT, costs).dropped]
+    assert reasons == ["inferior", "indistinguishable", "indistinguishable"]
+
+
+def test_joint_equalities_are_fewer_than_each_by_itself(table):
+    """With fewer blocks each pair is indistinguishable by itself, not all pairs at once."""
+    each = BayesianFriedman(equalities="each", epsilon=0.1)
+    fewer = 0
+    for n in range(90, 200, 10):
+        costs = alike_and_worse(5, n)
+        counts = [
+            sum(d.reason == "indistinguishable" for d in table.decide(decider, costs).dropped)
+            for decider in (JOINT, each)
+        ]
+        assert counts[0] <= counts[1]
+        fewer += counts[0] < counts[1]
+    assert fewer
 
 
 def test_the_best_of_a_joint_list_may_be_several(table):

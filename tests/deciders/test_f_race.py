@@ -61,7 +61,7 @@ def test_who_is_beyond_the_critical_difference_goes(table, seed, alpha):
 def test_the_gate_is_friedmans_test(table, seed):
     costs = tied_costs(seed)
     expected = stats.friedmanchisquare(*costs.T)
-    verdict = table.decide(FRace(), costs)
+    verdict = table.decide(FRace(gate="friedman"), costs)
     assert verdict.evidence["gate"] == "friedman"
     assert verdict.evidence["statistic"] == pytest.approx(expected.statistic)
     assert verdict.evidence["p_value"] == pytest.approx(expected.pvalue)
@@ -75,7 +75,7 @@ def test_without_a_gate_a_post_hoc_test_can_speak_alone(table):
         for costs in map(tied_costs, range(200))
         if stats.friedmanchisquare(*costs.T).pvalue > 0.06 and conover(costs, 0.05)[0]
     )
-    assert who(table.decide(FRace(), costs)) == set()
+    assert who(table.decide(FRace(gate="friedman"), costs)) == set()
     verdict = table.decide(FRace(gate=False), costs)
     assert who(verdict) == conover(costs, 0.05)[0]
     assert verdict.evidence == {"gate": "none"}
@@ -94,7 +94,7 @@ def test_the_sign_post_hoc_is_the_binomial_test_of_each_pair(table, seed, gate):
             if won > lost:
                 test = stats.binomtest(won, won + lost, alternative="greater")
                 p_values[worse, better] = test.pvalue
-    verdict = table.decide(FRace(posthoc="sign", gate=gate), costs)
+    verdict = table.decide(FRace(posthoc="sign", gate=gate and "friedman"), costs)
     opened = not gate or stats.friedmanchisquare(*costs.T).pvalue < 0.05
     assert who(verdict) == {worse for (worse, _), p in p_values.items() if opened and p < 0.05}
     for drop in verdict.dropped:
@@ -120,7 +120,7 @@ def test_two_candidates_pass_the_gate_of_a_two_sided_sign_test(table, posthoc):
     for won in range(13):
         costs = np.array([[0.0, 1.0]] * won + [[1.0, 0.0]] * (12 - won) + [[2.0, 2.0]] * 3)
         p_value = stats.binomtest(won, 12).pvalue
-        verdict = table.decide(FRace(posthoc=posthoc), costs)
+        verdict = table.decide(FRace(posthoc=posthoc, last_two="sign"), costs)
         assert verdict.evidence["gate"] == "sign"
         assert verdict.evidence["p_value"] == pytest.approx(p_value)
         assert who(verdict) == (set() if p_value >= 0.05 else {1 if won > 6 else 0})
@@ -130,7 +130,13 @@ def test_two_candidates_pass_the_gate_of_a_two_sided_sign_test(table, posthoc):
 
 @pytest.mark.parametrize(
     ("decider", "blocks"),
-    [(FRace(), 6), (FRace(posthoc="sign"), 6), (FRace(posthoc="sign", gate=False), 5)],
+    [
+        (FRace(), 5),
+        (FRace(alpha=0.01), 7),
+        (FRace(last_two="sign"), 6),
+        (FRace(posthoc="sign"), 6),
+        (FRace(posthoc="sign", gate=False), 5),
+    ],
 )
 def test_how_many_blocks_one_of_two_must_win(table, decider, blocks):
     result, _ = table.race_over(decider, np.array([[0.0, 1.0]] * 20), first_test=2)
@@ -164,3 +170,40 @@ def test_a_correction_counts_all_comparisons_of_a_look(table):
 def test_a_decided_order_has_p_value_zero(table):
     verdict = table.decide(FRace(), [[1.0, 2.0, 3.0]] * 6)
     assert [(d.candidate, d.probability) for d in verdict.dropped] == [(1, 0.0), (2, 0.0)]
+
+
+@LAWS
+@given(seeds)
+def test_the_last_two_are_compared_by_the_signed_rank_test_of_their_costs(table, seed):
+    rng = np.random.default_rng(seed)
+    costs = np.array([0.0, rng.choice([0.0, 0.8])]) + rng.normal(size=(15, 2))
+    expected = stats.wilcoxon(*costs.T, method="exact").pvalue
+    verdict = table.decide(FRace(), costs)
+    wins = (costs[:, 0] < costs[:, 1]).sum()
+    if wins in (0, 15):
+        expected = 0.5**15
+    assert verdict.evidence == {"gate": "signed-rank", "p_value": pytest.approx(expected)}
+    worse = int(stats.rankdata(costs, axis=1).mean(axis=0).argmax())
+    agree = worse == int(costs[:, 1].sum() > costs[:, 0].sum())
+    if expected >= 0.05 or agree:
+        assert who(verdict) == (set() if expected >= 0.05 else {worse})
+
+
+def test_of_the_last_two_the_one_with_the_better_mean_rank_stays(table):
+    """More wins, but all of them small: the signed-rank test finds it worse."""
+    costs = np.column_stack([np.zeros(15), [0.1] * 8 + [-9.0] * 7])
+    verdict = table.decide(FRace(alpha=0.4), costs)
+    assert verdict.evidence["p_value"] < 0.4
+    assert (verdict.best, verdict.dropped) == (0, ())
+
+
+def test_a_tie_is_no_block_lost(table):
+    costs = np.array([[0.0, 1.0]] * 5 + [[1.0, 1.0]])
+    assert table.decide(FRace(), costs[:5]).evidence["p_value"] == 0.5**5
+    assert table.decide(FRace(), costs).evidence["p_value"] == 2 * 0.5**5
+    assert table.decide(FRace(), np.zeros((6, 2))).evidence["p_value"] == 1.0
+
+
+def test_failures_lose_by_more_than_any_difference(table):
+    costs = np.array([[1.0, 0.0]] * 4 + [[0.0, np.inf]] * 8)
+    assert who(table.decide(FRace(), costs)) == {1}

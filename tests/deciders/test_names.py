@@ -27,6 +27,7 @@ from racer.deciders import (
     ("name", "decider"),
     [
         ("bayesian-friedman", BayesianFriedman()),
+        ("bayesian-friedman-2015", BayesianFriedman(gate="region", equalities="joint")),
         ("bayesian-best", BayesianBest()),
         ("f-race", FRace(posthoc="conover")),
         ("f-race-sign", FRace(posthoc="sign")),
@@ -45,7 +46,7 @@ def test_a_name_stands_for_default_settings(name, decider):
 
 
 def test_every_name_is_tested_here():
-    assert len(DECIDERS) == 11
+    assert len(DECIDERS) == 12
 
 
 def test_a_decider_stays_itself():

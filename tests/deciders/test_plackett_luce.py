@@ -83,7 +83,7 @@ def test_a_race_decides_by_these_chances(table):
     expected = plackett_luce(costs, draws=100_000).probability_best()[4]
     assert drop.probability == pytest.approx(expected, abs=0.003)
     assert drop.probability < 0.05 / 5
-    assert verdict.evidence["gate"] == "friedman"
+    assert verdict.evidence["gate"] == "sign-flip"
     assert 10_000 < verdict.evidence["effective_draws"] < 20_000
 
 

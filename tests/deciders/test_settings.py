@@ -26,6 +26,8 @@ MODELS = (BradleyTerryRace, PlackettLuceRace)
         *[(BayesianFriedman, {"confidence": c}) for c in (0.0, 0.5, 1.0, 1.5, -1.0, math.nan)],
         *[(BayesianFriedman, {"epsilon": e}) for e in (-0.1, 0.5, 1.0, math.nan, math.inf)],
         *[(BayesianFriedman, {"strength": s}) for s in (-1.0, math.inf, math.nan)],
+        *[(BayesianFriedman, {"gate": g}) for g in ("friedman", None, 1)],
+        *[(BayesianFriedman, {"equalities": e}) for e in ("all", None, True)],
         *[(BayesianFriedman, {"draws": d}) for d in (0, 99, 1000.0, True, "1000", None)],
         *[
             (kind, {"alpha": a})
@@ -35,6 +37,7 @@ MODELS = (BradleyTerryRace, PlackettLuceRace)
         *[(AnytimeRace, {"form": f}) for f in ("mean", "", None, "Median", 1)],
         *[(AnytimeRace, {"evaluations": n}) for n in (0, -1, 2.5, True, "7")],
         *[(AnytimeRace, {"blocks": n}) for n in (0, -1, 2.5, True, "7")],
+        *[(FRace, {"last_two": t}) for t in ("wilcoxon", "", 2)],
         *[(FRace, {"posthoc": p}) for p in ("nemenyi", "", None, "Conover")],
         *[(kind, {"correction": c}) for kind in (FRace, TRace) for c in ("bh", "", "Holm", False)],
         (FRace, {"correction": "shaffer"}),
@@ -45,7 +48,11 @@ MODELS = (BradleyTerryRace, PlackettLuceRace)
         *[(SignedRankRace, {"confidence": c}) for c in (0.5, 1.0, math.nan)],
         *[(SignedRankRace, {"ignorance": s}) for s in (-0.1, math.inf, math.nan)],
         *[(kind, {"draws": 99}) for kind in (*MODELS, SignedRankRace)],
-        *[(kind, {"gate": g}) for kind in (*MODELS, SignedRankRace) for g in (1, None, "no")],
+        *[
+            (kind, {"gate": g})
+            for kind in (*MODELS, SignedRankRace, FRace)
+            for g in (1, None, "no")
+        ],
         (BradleyTerryRace, {"independent": 0}),
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else str(value),

@@ -10,9 +10,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from old_stores import STORES as RUNS
 from old_stores import content, evaluate
 
 import racer
+from racer.deciders import BayesianFriedman, FRace
 from racer.store import writer
 from racer.store.check import check_store
 from racer.store.schema import SCHEMA
@@ -70,6 +72,22 @@ def test_killed_while_it_becomes_one_of_the_present_schema_it_loses_nothing(tmp_
             assert content(racer.resume(path, evaluate), path) == expected
     assert schemas == sorted(schemas)
     assert schemas.count(1) > 20
+
+
+@pytest.mark.filterwarnings("ignore:the race in .* was begun by racer:racer.RacerWarning")
+@pytest.mark.parametrize("name", ["race", "bayesian"])
+def test_a_decider_named_again_decides_as_it_did_when_the_store_was_begun(tmp_path, name):
+    """What a decider's settings were by default is not asked for again; what was given is."""
+    path = tmp_path / "run.db"
+    shutil.copyfile(DATA / f"schema2_{name}.db", path)
+    run, _ = RUNS[name]
+    expected = json.loads((DATA / f"store_{name}.json").read_text(encoding="utf-8"))
+    kind = FRace if name == "race" else BayesianFriedman
+    with pytest.raises(
+        racer.StoreError, match=r"decider is .*gate=False.*, but the race in .* has"
+    ):
+        racer.resume(path, evaluate, decider=kind(gate=False))
+    assert content(run(store=path), path) == expected
 
 
 def outcomes(path):

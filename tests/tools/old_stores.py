@@ -27,9 +27,13 @@ def evaluate(config, instance, seed):
     return config["n"] + config.get("x", 3.0) + rng.normal()
 
 
-def race(function=evaluate, **more):
+def race(function=evaluate, *, decider="f-race", **more):
     pool = [{"n": n, "x": x} for n in range(3) for x in (0.25, 0.5)]
-    return racer.race(pool, function, ["i", ("j", 1)], budget=90, seed=5, decider="f-race", **more)
+    return racer.race(pool, function, ["i", ("j", 1)], budget=90, seed=5, decider=decider, **more)
+
+
+def bayesian(function=evaluate, **more):
+    return race(function, decider="bayesian-friedman", **more)
 
 
 def tune(function=evaluate, *, decider="f-race", budget=150, **more):
@@ -60,7 +64,13 @@ def planned(function=evaluate, **more):
 
 
 # name: what is run, and in which of its calls of `evaluate` it gets Ctrl-C
-STORES = {"race": (race, 43), "tune": (tune, 77), "tests": (tune, 153), "planned": (planned, 240)}
+STORES = {
+    "race": (race, 43),
+    "bayesian": (bayesian, 43),
+    "tune": (tune, 77),
+    "tests": (tune, 153),
+    "planned": (planned, 240),
+}
 
 
 def rounded(dropped):
