@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from racer.simulate import HeavyTailedWorld, NormalWorld, RuntimeWorld, UnequalInstancesWorld
+from racer.simulate import (
+    CrossingRuntimesWorld,
+    HeavyTailedWorld,
+    InteractionWorld,
+    NormalWorld,
+    RareFailuresWorld,
+    RuntimeWorld,
+    UnequalInstancesWorld,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,10 +20,22 @@ if TYPE_CHECKING:
 __all__ = ["WORLDS"]
 
 WORLDS: Mapping[
-    str, type[NormalWorld | HeavyTailedWorld | UnequalInstancesWorld | RuntimeWorld]
+    str,
+    type[
+        NormalWorld
+        | HeavyTailedWorld
+        | UnequalInstancesWorld
+        | RuntimeWorld
+        | InteractionWorld
+        | CrossingRuntimesWorld
+        | RareFailuresWorld
+    ],
 ] = {
     "normal": NormalWorld,
     "heavy-tailed": HeavyTailedWorld,  # Student's t with 2 degrees of freedom
     "unequal": UnequalInstancesWorld,
     "runtime": RuntimeWorld,
+    "interaction": InteractionWorld,  # candidates respond differently to the instance
+    "crossing": CrossingRuntimesWorld,  # the same in the logarithm of run times
+    "rare-failures": RareFailuresWorld,
 }

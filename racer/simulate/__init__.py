@@ -2,9 +2,12 @@
 
 from racer.simulate.play import Play, play
 from racer.simulate.worlds import (
+    CrossingRuntimesWorld,
     Drawn,
     HeavyTailedWorld,
+    InteractionWorld,
     NormalWorld,
+    RareFailuresWorld,
     RecordedWorld,
     RuntimeWorld,
     UnequalInstancesWorld,
@@ -12,10 +15,13 @@ from racer.simulate.worlds import (
 )
 
 __all__ = [
+    "CrossingRuntimesWorld",
     "Drawn",
     "HeavyTailedWorld",
+    "InteractionWorld",
     "NormalWorld",
     "Play",
+    "RareFailuresWorld",
     "RecordedWorld",
     "RuntimeWorld",
     "UnequalInstancesWorld",

@@ -60,6 +60,7 @@ class World(Protocol):
 
 
 _CHUNK = 64  # blocks drawn with one generator
+_FEATURES = 2  # of a block, to which candidates respond
 
 
 def _check(q: int, spread: float, name: str) -> None:
@@ -116,7 +117,7 @@ class _EndlessWorld(ABC):
 
         @lru_cache(maxsize=2)
         def chunk(number: int) -> NDArray[np.float64]:
-            costs = self._costs(quality, rng_for(seed, "costs", number))
+            costs = self._costs(quality, seed, rng_for(seed, "costs", number))
             costs.setflags(write=False)
             return costs
 
@@ -131,7 +132,9 @@ class _EndlessWorld(ABC):
         return -rng.random(self.q)
 
     @abstractmethod
-    def _costs(self, quality: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def _costs(
+        self, quality: NDArray[np.float64], seed: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         """Draw the costs of a chunk of blocks, shape (_CHUNK, q)."""
 
     @abstractmethod
@@ -153,7 +156,12 @@ class NormalWorld(_EndlessWorld):
         The candidates' mean costs, in an order that each draw shuffles, instead of random ones.
     """
 
-    def _costs(self, quality: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def _costs(
+        self,
+        quality: NDArray[np.float64],
+        seed: int,  # noqa: ARG002
+        rng: np.random.Generator,
+    ) -> NDArray[np.float64]:
         return quality + self.rho * rng.standard_normal((_CHUNK, self.q))
 
     def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:  # noqa: ARG002
@@ -174,7 +182,12 @@ class HeavyTailedWorld(_EndlessWorld):
         As in `NormalWorld`.
     """
 
-    def _costs(self, quality: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def _costs(
+        self,
+        quality: NDArray[np.float64],
+        seed: int,  # noqa: ARG002
+        rng: np.random.Generator,
+    ) -> NDArray[np.float64]:
         return quality + self.rho * rng.standard_t(2, (_CHUNK, self.q))
 
     def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:  # noqa: ARG002
@@ -216,7 +229,12 @@ class UnequalInstancesWorld(_EndlessWorld):
         super().__post_init__()
         _check(self.q, self.spread, "spread")
 
-    def _costs(self, quality: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def _costs(
+        self,
+        quality: NDArray[np.float64],
+        seed: int,  # noqa: ARG002
+        rng: np.random.Generator,
+    ) -> NDArray[np.float64]:
         plain = quality + self.rho * rng.standard_normal((_CHUNK, self.q))
         difficulty, log_scale = rng.standard_normal((2, _CHUNK, 1))
         return np.asarray(10.0 * self.spread * difficulty + np.exp(self.spread * log_scale) * plain)
@@ -257,7 +275,12 @@ class RuntimeWorld(_EndlessWorld):
     def _uniform(self, rng: np.random.Generator) -> NDArray[np.float64]:
         return 1.0 - rng.random(self.q)
 
-    def _costs(self, quality: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def _costs(
+        self,
+        quality: NDArray[np.float64],
+        seed: int,  # noqa: ARG002
+        rng: np.random.Generator,
+    ) -> NDArray[np.float64]:
         return self._runtimes(quality, rng, _CHUNK)
 
     def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:
@@ -270,6 +293,120 @@ class RuntimeWorld(_EndlessWorld):
         difficulty = self.difficulty * rng.standard_normal((blocks, 1))
         noise = self.rho * rng.standard_normal((blocks, self.q))
         return np.asarray(np.minimum(np.exp(quality + difficulty + noise), self.cutoff))
+
+
+@dataclass(frozen=True)
+class InteractionWorld(_EndlessWorld):
+    """Normal noise, and candidates that are good at different instances.
+
+    cost = quality + response of the candidate times features of the block + noise: each candidate
+    has its own response to two features, drawn once per race. Equal candidates are equal over all
+    blocks, but not on each; a block's order of the candidates is no pure chance.
+
+    Parameters
+    ----------
+    q : int >= 2
+        Candidates; their means are from U[0, 1].
+    rho : float > 0
+        Standard deviation of the noise.
+    interaction : float > 0
+        Standard deviation of what a response adds to a cost.
+    qualities : sequence of q floats, optional
+        As in `NormalWorld`.
+    """
+
+    interaction: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check(self.q, self.interaction, "interaction")
+
+    def _responses(self, seed: int) -> NDArray[np.float64]:
+        """Return the response of each candidate to each feature, (_FEATURES, q)."""
+        drawn = rng_for(seed, "responses").standard_normal((_FEATURES, self.q))
+        return np.asarray(self.interaction / math.sqrt(_FEATURES) * drawn)
+
+    def _costs(
+        self, quality: NDArray[np.float64], seed: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        features = rng.standard_normal((_CHUNK, _FEATURES))
+        noise = self.rho * rng.standard_normal((_CHUNK, self.q))
+        return np.asarray(quality + features @ self._responses(seed) + noise)
+
+    def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:
+        responses = self._responses(seed)
+        differ = float(((responses[:, i] - responses[:, j]) ** 2).sum())
+        return _normal_wins(quality[j] - quality[i], math.sqrt(self.rho**2 + differ / 2.0))
+
+
+@dataclass(frozen=True)
+class CrossingRuntimesWorld(InteractionWorld):
+    """Run times whose order changes with the instance: the exponential of `InteractionWorld`.
+
+    Each block has a difficulty, too, by which all its run times are multiplied (log-normal, of the
+    same spread as the interaction). Qualities are of the logarithm of the run time.
+
+    Parameters
+    ----------
+    q, rho, interaction, qualities
+        As in `InteractionWorld`, of the logarithm of the run time.
+    """
+
+    def _costs(
+        self, quality: NDArray[np.float64], seed: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        log_times = super()._costs(quality, seed, rng)
+        difficulty = self.interaction * rng.standard_normal((_CHUNK, 1))
+        return np.asarray(np.exp(log_times + difficulty))
+
+
+@dataclass(frozen=True)
+class RareFailuresWorld(_EndlessWorld):
+    """Candidates that differ in nothing but how often they do catastrophically.
+
+    cost = noise - 1 + loss with probability (quality + 1) / loss: the mean is the quality, and a
+    mean over few blocks says little about it. Qualities are -U[0, 1], so that at most one run in
+    `loss` is a failure.
+
+    Parameters
+    ----------
+    q : int >= 2
+        Candidates.
+    rho : float > 0
+        Standard deviation of the noise.
+    loss : float > 0
+        What a failure costs.
+    qualities : sequence of q floats from -1 to loss - 1, optional
+        As in `NormalWorld`.
+    """
+
+    loss: float = 20.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check(self.q, self.loss, "loss")
+        given = self.qualities or (0.0,)
+        if not -1.0 <= min(given) <= max(given) <= self.loss - 1.0:
+            raise SettingError(
+                f"qualities={reprlib.repr(given)}: give numbers from -1 to loss - 1 = "
+                f"{self.loss - 1.0:g}"
+            )
+
+    def _costs(
+        self,
+        quality: NDArray[np.float64],
+        seed: int,  # noqa: ARG002
+        rng: np.random.Generator,
+    ) -> NDArray[np.float64]:
+        noise = self.rho * rng.standard_normal((_CHUNK, self.q))
+        failed = rng.random((_CHUNK, self.q)) < (quality + 1.0) / self.loss
+        return np.asarray(noise - 1.0 + self.loss * failed)
+
+    def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:  # noqa: ARG002
+        one, other = (quality[[i, j]] + 1.0) / self.loss
+        alike = one * other + (1.0 - one) * (1.0 - other)
+        far = _normal_wins(self.loss, self.rho)
+        return float(0.5 * alike + (1.0 - one) * other * far + one * (1.0 - other) * (1.0 - far))
 
 
 class RecordedWorld:

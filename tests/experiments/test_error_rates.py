@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from experiments.error_rates import rates
+from experiments.error_rates import levels, rates
 from experiments.error_rates.rates import (
     NAMED,
     PLANNERS,
@@ -21,8 +21,9 @@ from experiments.error_rates.rates import (
     world_of,
 )
 from experiments.error_rates.tables import keeps, main
-from racer.deciders import DECIDERS, AnytimeRace, FRace
+from racer.deciders import DECIDERS, AnytimeRace, FRace, as_decider
 from racer.racing.race import Race
+from racer.seeding import seed_for
 from racer.simulate import NormalWorld
 
 RECORDED = Path(__file__).parents[2] / "experiments" / "error_rates" / "error_rates.csv"
@@ -241,3 +242,24 @@ def test_recorded_rates_come_out_again(decider, world, candidates, effect):
     row = found.row(design)
     for name in rates.COUNTS:
         assert row[name] == pytest.approx(float(recorded[name]), rel=1e-5)
+
+
+def test_levels_of_single_tests_count_who_is_found_inferior(tmp_path):
+    path = tmp_path / "levels.csv"
+    arguments = ["--repetitions", "30", "--jobs", "1", "--candidates", "2 10", "--blocks", "6 12"]
+    arguments += ["--deciders", "f-race f-race-friedman", "--worlds", "interaction"]
+    result = CliRunner().invoke(levels.main, [*arguments, "--csv", str(path)])
+    assert result.exit_code == 0, result.output
+    with path.open(newline="") as file:
+        found = {tuple(row.values())[:4]: float(row["level"]) for row in csv.DictReader(file)}
+    assert len(found) == 8
+    assert max(found.values()) == found["f-race-friedman", "interaction", "10", "12"] > 0.1
+    cell = levels.Cell("f-race", "interaction", 10, 12)
+    seeds = [seed_for(1, "levels", repetition) for repetition in range(30)]
+    share = np.mean([levels.dropped(cell, seed) for seed in seeds])
+    assert share == pytest.approx(found["f-race", "interaction", "10", "12"], rel=1e-5)
+
+
+def test_every_decider_that_asks_a_gate_has_a_level():
+    gated = {name for name in DECIDERS if getattr(as_decider(name), "gate", False)}
+    assert gated - {"bayesian-friedman-2015"} <= set(levels.GATED)

@@ -6,8 +6,11 @@ import pytest
 
 from racer import ScoresError, SettingError
 from racer.simulate import (
+    CrossingRuntimesWorld,
     HeavyTailedWorld,
+    InteractionWorld,
     NormalWorld,
+    RareFailuresWorld,
     RecordedWorld,
     RuntimeWorld,
     UnequalInstancesWorld,
@@ -18,6 +21,9 @@ WORLDS = [
     HeavyTailedWorld(4, 0.5),
     UnequalInstancesWorld(4, 0.5),
     RuntimeWorld(4, 0.5),
+    InteractionWorld(4, 0.5),
+    CrossingRuntimesWorld(4, 0.5),
+    RareFailuresWorld(4, 0.5),
 ]
 each_world = pytest.mark.parametrize("world", WORLDS, ids=lambda world: type(world).__name__)
 
@@ -72,6 +78,31 @@ def test_scales_of_instances_spread_as_asked(spread):
     assert costs.mean(axis=1).std() > 9 * spread
 
 
+def test_equal_candidates_that_interact_differ_on_blocks_of_their_own():
+    """A pair's blocks are decided by more than the noise, and its order by nothing else."""
+    drawn = InteractionWorld(3, 0.1, interaction=2.0, qualities=(0.0,) * 3).draw(1)
+    costs = table(drawn)
+    difference = costs[:, 0] - costs[:, 1]
+    assert difference.std() > 0.3  # sqrt(2) 0.1 without interaction
+    assert abs(difference.mean()) < 4 * difference.std() / np.sqrt(len(costs))
+    assert drawn.wins(0, 1) == 0.5
+    times = table(CrossingRuntimesWorld(3, 0.1, 2.0, qualities=(0.0,) * 3).draw(1))
+    assert (times > 0).all()
+    assert (times[:, 0] < times[:, 1]).mean() == pytest.approx(0.5, abs=0.04)
+
+
+def test_rare_failures_make_the_mean():
+    drawn = RareFailuresWorld(4, 0.5, loss=10.0).draw(3)
+    costs = table(drawn)
+    failed = costs > 5.0
+    assert failed.mean(axis=0) == pytest.approx((drawn.quality + 1.0) / 10.0, abs=0.02)
+    assert costs.mean(axis=0) == pytest.approx(drawn.quality, abs=0.2)
+    with pytest.raises(SettingError, match="give numbers from -1 to loss - 1 = 19"):
+        RareFailuresWorld(2, 1.0, qualities=(-1.5, 0.0))
+    with pytest.raises(SettingError, match=r"interaction=0\.0: give"):
+        InteractionWorld(2, 1.0, 0.0)
+
+
 @pytest.mark.parametrize("cutoff", [0.5, 2.0])
 def test_runtimes_end_at_the_cutoff(cutoff):
     costs = table(RuntimeWorld(4, 0.5, cutoff=cutoff).draw(2))
@@ -109,7 +140,7 @@ def test_qualities_may_be_given(world):
     best, worst = int(drawn.quality.argmin()), int(drawn.quality.argmax())
     share = (table(drawn)[:, best] < table(drawn)[:, worst]).mean()
     assert share == pytest.approx(drawn.wins(best, worst), abs=0.05)
-    assert drawn.wins(best, worst) > 0.8
+    assert drawn.wins(best, worst) > 0.55
 
 
 @pytest.mark.parametrize("world", [type(world) for world in WORLDS])
