@@ -246,18 +246,18 @@ def test_recorded_rates_come_out_again(decider, world, candidates, effect):
 
 def test_levels_of_single_tests_count_who_is_found_inferior(tmp_path):
     path = tmp_path / "levels.csv"
-    arguments = ["--repetitions", "30", "--jobs", "1", "--candidates", "2 10", "--blocks", "6 12"]
+    arguments = ["--repetitions", "30", "--jobs", "1", "--candidates", "2 20", "--blocks", "6 12"]
     arguments += ["--deciders", "f-race f-race-friedman", "--worlds", "interaction"]
     result = CliRunner().invoke(levels.main, [*arguments, "--csv", str(path)])
     assert result.exit_code == 0, result.output
     with path.open(newline="") as file:
         found = {tuple(row.values())[:4]: float(row["level"]) for row in csv.DictReader(file)}
     assert len(found) == 8
-    assert max(found.values()) == found["f-race-friedman", "interaction", "10", "12"] > 0.1
-    cell = levels.Cell("f-race", "interaction", 10, 12)
+    assert max(found.values()) == found["f-race-friedman", "interaction", "20", "12"] > 0.05
+    cell = levels.Cell("f-race", "interaction", 20, 12)
     seeds = [seed_for(1, "levels", repetition) for repetition in range(30)]
     share = np.mean([levels.dropped(cell, seed) for seed in seeds])
-    assert share == pytest.approx(found["f-race", "interaction", "10", "12"], rel=1e-5)
+    assert share == pytest.approx(found["f-race", "interaction", "20", "12"], rel=1e-5)
 
 
 def test_every_decider_that_asks_a_gate_has_a_level():

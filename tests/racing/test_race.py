@@ -136,7 +136,7 @@ def failing(cell):
 
 ENDS = {
     Ended.DECIDED: ({"candidates": [1, 2, 3], "budget": 60}, config_of, 0),
-    Ended.BUDGET: ({"candidates": [1, 2], "budget": 11, "decider": "f-race"}, config_of, 0),
+    Ended.BUDGET: ({"candidates": [1, 2], "budget": 11, "decider": "f-race-sign"}, config_of, 0),
     Ended.INSTANCES: (
         {"candidates": [1, 2], "instances": [0, 1], "deterministic": True, "budget": 60}, config_of, 0
     ),

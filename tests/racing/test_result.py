@@ -121,7 +121,7 @@ def test_means_leave_failures_out(result):
 
 
 def test_seconds_are_those_of_all_evaluations(racing):
-    result = racing.play(Race([1, 2], budget=12, decider="f-race"), lambda cell: cell.config)
+    result = racing.play(Race([1, 2], budget=12, decider="f-race-sign"), lambda cell: cell.config)
     assert result.seconds == result.evaluations == 12
 
 

@@ -30,7 +30,7 @@ def evaluate(config, instance, seed):
 
 try:
     racer.race(
-        [1, 2, 3, 4], evaluate, ["quick", "quick", "slow"], budget=100, first_test=2,
+        [1, 2, 3, 4], evaluate, ["quick", "quick", "slow"], budget=100, first_test=4,
         n_jobs=int(sys.argv[2]), seed=1, decider="f-race",
     )
 except racer.RaceInterrupted as stop:
