@@ -1,6 +1,6 @@
 """Rerun Table 3 of Benavoli et al. (ICML 2015): candidates dropped as indistinguishable.
 
-Run:  python scripts/table3.py [--no-gate] [--protocol assessments] [--settings "30,1 100,1"]
+Run:  python scripts/table3.py [--reading gate] [--protocol assessments] [--settings "30,1 100,1"]
 """
 
 from experiments.benavoli2015.table3 import main

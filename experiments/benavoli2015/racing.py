@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from experiments.benavoli2015 import published
 from experiments.report import mean_and_error
-from racer.deciders import BayesianFriedman, FRace
+from racer.deciders import BayesianFriedman, FRace, as_decider
 from racer.seeding import rng_for
 from racer.simulate import NormalWorld, play
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from racer.deciders import Decider
+    from racer.deciders import Blocks, Decider, Verdict
+    from racer.deciders.f_race import Posthoc
+    from racer.simulate import Play
 
 __all__ = [
     "DECIDERS",
     "PROTOCOLS",
+    "READINGS",
     "SETTINGS",
     "Cell",
     "Design",
     "Setting",
     "expected_seconds",
+    "others_left",
     "parse_settings",
     "run_cell",
 ]
@@ -48,6 +52,23 @@ PROTOCOLS: dict[Protocol, str] = {
     ),
 }
 DECIDERS = ("bayesian", "f-race-sign", "f-race-mean-rank")
+Reading = Literal["found", "many", "gate", "no-gate"]
+READINGS: dict[Reading, str] = {
+    "found": (
+        'Reading found: the Bayesian race as decider "bayesian-friedman-2015"; F-Race without the '
+        "Friedman test, and first looked at with ten observations (in rounds)."
+    ),
+    "many": (
+        "Reading many: as found, but F-Race from the first look on, and asking the Friedman test "
+        "while more than ten candidates are left."
+    ),
+    "gate": (
+        'Reading gate: racer\'s own default "bayesian-friedman"; F-Race asking the Friedman test at '
+        "every look."
+    ),
+    "no-gate": "Reading no-gate: as gate, without any omnibus test.",
+}
+MANY = 10
 
 
 @dataclass(frozen=True)
@@ -72,23 +93,17 @@ class Design:
     jobs: int
     seed: int
     protocol: Protocol
-    gate: bool
-    epsilon: float = 0.05
+    reading: Reading = "found"
 
     def __str__(self) -> str:
-        gate = "with" if self.gate else "without"
-        return (
-            f"{self.repetitions} repetitions, seed {self.seed}, {gate} the gate, "
-            f"epsilon {self.epsilon:g}."
-        )
+        return f"{self.repetitions} repetitions, seed {self.seed}."
 
     @property
     def columns(self) -> dict[str, str | float]:
         """The columns of a file that describe the run."""
         return {
             "protocol": self.protocol,
-            "gate": self.gate,
-            "epsilon": self.epsilon,
+            "reading": self.reading,
             "repetitions": self.repetitions,
             "seed": self.seed,
         }
@@ -146,11 +161,41 @@ def parse_settings(text: str | None) -> tuple[Setting, ...]:
     return tuple(chosen)
 
 
-def make_decider(name: str, *, gate: bool, epsilon: float = 0.05) -> Decider:
-    """Return one of the three deciders of section 7.1, at 0.05."""
+@dataclass(frozen=True)
+class GateWhileMany:
+    """F-Race that asks the Friedman test while more than ten candidates are left."""
+
+    gated: FRace
+    ungated: FRace
+
+    def start(self, n_candidates: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Return the states of both."""
+        return self.gated.start(n_candidates, rng), self.ungated.start(n_candidates, rng)
+
+    def decide(self, state: tuple[Any, Any], blocks: Blocks) -> tuple[tuple[Any, Any], Verdict]:
+        """Let the one decide whose turn it is."""
+        gated, with_gate = self.gated.decide(state[0], blocks)
+        ungated, without = self.ungated.decide(state[1], blocks)
+        return (gated, ungated), with_gate if len(blocks.candidates) > MANY else without
+
+
+def make_decider(name: str, reading: Reading) -> Decider:
+    """Return one of the three deciders of section 7.1, at 0.05, in a reading."""
     if name == "bayesian":
-        return BayesianFriedman(gate=gate, epsilon=epsilon)
-    return FRace(posthoc="sign" if name == "f-race-sign" else "mean-rank", gate=gate)
+        if reading in ("found", "many"):
+            return as_decider("bayesian-friedman-2015")
+        return BayesianFriedman(gate=reading == "gate")
+    posthoc: Posthoc = "sign" if name == "f-race-sign" else "mean-rank"
+    gated, ungated = FRace(posthoc, gate="friedman"), FRace(posthoc, gate=False)
+    if reading == "many":
+        return GateWhileMany(gated, ungated)
+    return gated if reading == "gate" else ungated
+
+
+def first_look(name: str, design: Design) -> int:
+    """Return how many observations of each candidate there are at the first look."""
+    late = (design.reading, design.protocol) == ("found", "rounds") and name != "bayesian"
+    return 2 * PER_ASSESSMENT if late else PER_ASSESSMENT
 
 
 def run_cell(setting: Setting, decider: str, design: Design) -> Cell:
@@ -159,28 +204,39 @@ def run_cell(setting: Setting, decider: str, design: Design) -> Cell:
     Every decider meets the same races: means and noise depend on seed and setting only. The
     frame has `halving`, the MAE of sequential halving on the observations the race used.
     """
-    world = NormalWorld(setting.q, setting.rho)
     evaluations = M * PER_ASSESSMENT
-    frame = play(
-        make_decider(decider, gate=design.gate, epsilon=design.epsilon),
-        world,
-        repetitions=design.repetitions,
-        n_jobs=design.jobs,
-        seed=design.seed,
-        blocks=evaluations,
-        budget=evaluations if design.protocol == "assessments" else None,
-        first_test=PER_ASSESSMENT,
-        each_test=PER_ASSESSMENT,
-        select="mean",
-        epsilon=0.05,
-    ).frame
+    frame = _play(setting, decider, design, evaluations).frame
     if design.protocol == "assessments":
         frame["iter"] = frame["observations"] / evaluations
     frame["halving"] = [
-        sequential_halving(world, int(seed), int(observations))
+        sequential_halving(NormalWorld(setting.q, setting.rho), int(seed), int(observations))
         for seed, observations in zip(frame["seed"], frame["observations"], strict=True)
     ]
     return Cell(setting, decider, frame)
+
+
+def _play(setting: Setting, decider: str, design: Design, blocks: int) -> Play:
+    evaluations = M * PER_ASSESSMENT
+    return play(
+        make_decider(decider, design.reading),
+        NormalWorld(setting.q, setting.rho),
+        repetitions=design.repetitions,
+        n_jobs=design.jobs,
+        seed=design.seed,
+        blocks=blocks,
+        budget=evaluations if design.protocol == "assessments" else None,
+        first_test=first_look(decider, design),
+        each_test=PER_ASSESSMENT,
+        select="mean",
+        epsilon=0.05,
+    )
+
+
+def others_left(setting: Setting, design: Design, blocks: int) -> tuple[float, float]:
+    """Return how many candidates besides the best are left before the look at so many blocks."""
+    before = (blocks - 1) // PER_ASSESSMENT * PER_ASSESSMENT
+    found = _play(setting, "bayesian", design, before)
+    return found.summary["survivors"] - 1.0, found.errors["survivors"]
 
 
 def sequential_halving(world: NormalWorld, seed: int, observations: int) -> int:
@@ -208,5 +264,5 @@ def sequential_halving(world: NormalWorld, seed: int, observations: int) -> int:
 
 def expected_seconds(design: Design) -> float:
     """Return about how long one cell takes on one core where nothing else runs."""
-    each = 0.025 if design.protocol == "rounds" else 0.005
+    each = 0.12 if design.protocol == "rounds" else 0.01
     return design.repetitions * each

@@ -9,6 +9,7 @@ import click
 
 from experiments.benavoli2015.racing import (
     PROTOCOLS,
+    READINGS,
     Cell,
     Design,
     Setting,
@@ -49,18 +50,13 @@ def racing_options(command: Command) -> Callable[..., None]:
             help="What a unit of M = 300 is: a round of all survivors, or one candidate's turn.",
         ),
         click.option(
-            "--gate/--no-gate",
-            default=True,
+            "--reading",
+            type=click.Choice(list(READINGS)),
+            default="found",
             show_default=True,
-            help="Ask the Friedman test before the comparisons, as the library does. Without it "
-            "F-Race_S is closer to its published ITER.",
-        ),
-        click.option(
-            "--epsilon",
-            type=click.FloatRange(0.0, 0.5, max_open=True),
-            default=0.05,
-            show_default=True,
-            help="Of the Bayesian race; 0 drops none as indistinguishable.",
+            help="How the races are read where the paper leaves it open: found by search; F-Race "
+            "asking the Friedman test while many candidates are left; racer's own deciders, with "
+            "an omnibus test at every look; without any.",
         ),
         click.option(
             "--settings",
@@ -87,6 +83,7 @@ def announce(
     cells = len(settings) * len(deciders)
     print(f"{title}: {cells} cells, {design}")
     print(PROTOCOLS[design.protocol])
+    print(READINGS[design.reading])
     print(f"{takes(expected_seconds(design) * cells, design.jobs)}\n", flush=True)
 
 
@@ -110,4 +107,4 @@ def claims(found: Mapping[str, tuple[bool | None, str]]) -> str:
     """Return a line for each claim: whether it holds, None for nothing to judge, and why."""
     words = {True: "holds", False: "does not hold", None: "nothing to judge"}
     lines = [f"- {claim}: {words[holds]} ({why})" for claim, (holds, why) in found.items()]
-    return "\n".join([f"The paper's claim{'s' * (len(lines) > 1)} in this run:", *lines])
+    return "\n".join(["In this run:", *lines])
