@@ -56,7 +56,16 @@ def test_each_setting_is_named_with_both_values(recorded, stores, name, value, m
 def test_all_settings_of_a_race_are_recorded(recorded):
     import inspect
 
-    free = {"n_jobs", "executor", "ahead", "progress", "callbacks", "store", "candidates", "instances"}
+    free = {
+        "n_jobs",
+        "executor",
+        "ahead",
+        "progress",
+        "callbacks",
+        "store",
+        "candidates",
+        "instances",
+    }
     recorded_names = set(check_store(recorded.path).settings)
     assert set(inspect.signature(racer.race).parameters) - free == recorded_names - {"racer"}
 
