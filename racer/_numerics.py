@@ -20,6 +20,37 @@ def as_costs(values: NDArray[np.float64], *, maximize: bool) -> NDArray[np.float
     return -values if maximize else values
 
 
+TIE = 1e-9  # of the larger of two costs: what differs by no more is a tie, wherever costs are compared
+
+
+def with_ties(costs: NDArray[np.float64], tolerance: float = TIE) -> NDArray[np.float64]:
+    """Return costs in whose rows, (n, m), those that are equal but for rounding are equal.
+
+    Neighbours tie when they differ by no more than `tolerance` times the larger of their sizes,
+    and with them all that are joined by such steps; they get the smallest of their costs. A row
+    without such neighbours is as it was; NaN and infinities are as they are.
+    """
+    ordered = np.sort(costs, axis=1)  # NaN last
+    if not _near(ordered, tolerance).any():
+        return costs
+    order = np.argsort(costs, axis=1, kind="stable")
+    first = np.arange(ordered.shape[1]) * np.ones((len(ordered), 1), dtype=np.intp)
+    first[:, 1:][(ordered[:, 1:] == ordered[:, :-1]) | _near(ordered, tolerance)] = 0
+    first = np.maximum.accumulate(first, axis=1)
+    equal = np.empty_like(ordered)
+    np.put_along_axis(equal, order, np.take_along_axis(ordered, first, axis=1), axis=1)
+    return equal
+
+
+def _near(ordered: NDArray[np.float64], tolerance: float) -> NDArray[np.bool_]:
+    """Say which neighbours in sorted rows differ, but by no more than the tolerance."""
+    low, high = ordered[:, :-1], ordered[:, 1:]
+    with np.errstate(invalid="ignore", over="ignore"):  # inf - inf
+        gap = high - low
+    near = gap <= tolerance * np.maximum(np.abs(low), np.abs(high))
+    return np.asarray(near & (low != high) & np.isfinite(gap))
+
+
 class RowBuffer:
     """Rows of one width, appended in amortised constant time."""
 

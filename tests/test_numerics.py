@@ -3,7 +3,34 @@
 import numpy as np
 import pytest
 
-from racer._numerics import RowBuffer, _blas, one_blas_thread
+from racer._numerics import TIE, RowBuffer, _blas, one_blas_thread, with_ties
+
+NOISY, PLAIN = 0.1 + 0.2, 0.3
+
+
+class TestTies:
+    def test_rounding_ties_with_the_smallest(self):
+        costs = np.array([[NOISY, 5.0, PLAIN], [1.0, 2.0, 3.0], [-PLAIN, np.inf, -NOISY]])
+        expected = [[PLAIN, 5.0, PLAIN], [1.0, 2.0, 3.0], [-NOISY, np.inf, -NOISY]]
+        assert with_ties(costs).tolist() == expected
+
+    def test_without_rounding_the_very_same_array_comes_back(self):
+        costs = np.array([[1.0, 1.0, np.nan], [np.inf, np.inf, -np.inf], [0.0, 5e-324, 1e308]])
+        assert with_ties(costs) is costs
+
+    @pytest.mark.parametrize("scale", [1e-300, 1.0, -7.0, 1e308])
+    def test_the_tolerance_is_relative(self, scale):
+        tie, apart = ([[scale, scale * (1.0 + k * TIE), 0.0]] for k in (0.9, 1.1))
+        assert len(np.unique(with_ties(np.array(tie)))) == 2
+        assert len(np.unique(with_ties(np.array(apart)))) == 3
+
+    def test_steps_join_and_the_order_of_columns_does_not_matter(self):
+        row = 1.0 + 0.6 * TIE * np.array([0, 1, 2, 3, 9, 10])
+        for seed in range(5):
+            order = np.random.default_rng(seed).permutation(6)
+            found = with_ties(row[None, order])
+            np.testing.assert_array_equal(found[0], row[[0, 0, 0, 0, 4, 4]][order])
+            assert with_ties(found) is found
 
 
 class TestRowBuffer:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._numerics import as_costs
+from racer._numerics import as_costs, with_ties
 from racer.comparison.columns import DATA_SET, Columns, called, recognised
 from racer.errors import ScoresError
 from racer.stats._choice import median_of_runs
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 # texts that say that there is no score
 _MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
-
-_TOLERANCE = 1e-9  # relative: what differs by less is a tie, whatever the method
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +38,7 @@ class Scores:
     def by_medians(self) -> Scores:
         """Return the same scores with medians over folds as costs."""
         medians = median_of_runs(self.runs)[:, 0]
-        return replace(self, costs=np.array(list(map(_snapped, medians))), over_folds="median")
+        return replace(self, costs=with_ties(medians), over_folds="median")
 
     @property
     def n_folds(self) -> int:
@@ -242,17 +239,5 @@ def _scores(wide: pd.DataFrame, *, maximize: bool) -> Scores:
         runs[place, : len(rows)] = values[rows]
     known = (~np.isnan(runs)).sum(axis=1)
     uneven = (known > 0) & (known < known.max(axis=1, keepdims=True))
-    costs = np.array([_snapped(over_runs(block).mean) for block in runs])
+    costs = with_ties(np.array([over_runs(block).mean for block in runs]))
     return Scores(algorithms, tuple(places), costs, runs, int(uneven.sum()))
-
-
-def _snapped(row: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return costs in which those that differ by no more than the tolerance are equal."""
-    order = np.argsort(row, kind="stable")  # NaN last
-    snapped = row.copy()
-    for before, here in pairwise(order):
-        low, high = row[before], row[here]
-        near = np.isfinite(low) and np.isfinite(high)
-        if near and high / 2 - low / 2 <= _TOLERANCE * max(abs(low), abs(high)) / 2:
-            snapped[here] = snapped[before]
-    return snapped

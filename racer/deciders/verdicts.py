@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer._checks import is_real, is_whole
+from racer._numerics import with_ties
 from racer.deciders.decider import Blocks, Decider, Drop, JudgesOne, KnowsBudget, Verdict
 from racer.errors import SettingError
 
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 def take_verdict(
     decider: Decider, state: Any, blocks: Blocks, n_candidates: int
 ) -> tuple[Any, Verdict]:
-    """Return a decider's next state and its verdict on new blocks; SettingError if unusable."""
-    answer: Any = decider.decide(state, blocks)
+    """Return a decider's next state and its verdict on new blocks; SettingError if unusable.
+
+    What is equal but for rounding is shown to it as equal.
+    """
+    answer: Any = decider.decide(state, blocks._replace(costs=with_ties(blocks.costs)))
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise _refused(decider, f"decide() returned {reprlib.repr(answer)}")
     state, verdict = answer

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer._numerics import with_ties
 from racer.deciders.decider import Blocks, KnowsBudget, Verdict
 from racer.deciders.verdicts import take_verdict
 from racer.errors import BudgetError, RaceStateError, SettingError, warn
@@ -338,7 +339,7 @@ class Race:
         eliminated: tuple[Elimination, ...] = ()
         if is_usable:
             self._pending.append(costs)
-            self._told_apart = self._told_apart or bool(costs.min() < costs.max())
+            self._told_apart = self._told_apart or _differ(costs)
             if self.rules.is_due(self._tested_blocks + len(self._pending), self._first_test):
                 eliminated = self._test(block)
         completed = self._completed(block, outcomes, eliminated) if self._callbacks else None
@@ -429,6 +430,12 @@ class Race:
             if event is not None:
                 for callback in self._callbacks:
                     callback(event)
+
+
+def _differ(costs: NDArray[np.float64]) -> bool:
+    """Say whether the costs of a block, (m,), do not all tie."""
+    shown = with_ties(costs[None])
+    return bool(shown.min() < shown.max())
 
 
 class QuietRace(Race):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from racer._numerics import with_ties
 from racer.stats._strength import sum_to_zero
 
 if TYPE_CHECKING:
@@ -60,9 +61,8 @@ def rank_costs(
     failed = present[np.isposinf(costs[present])]
     solved = present[~np.isposinf(costs[present])]
     solved = solved[np.argsort(costs[solved], kind="stable")]
-    values = costs[solved]
-    size = np.where(np.isfinite(values), np.abs(values), 0.0)
-    apart = values[1:] > values[:-1] + tolerance * np.maximum(size[1:], size[:-1])
+    values = with_ties(costs[None, solved], tolerance)[0]
+    apart = values[1:] > values[:-1]
     groups = np.split(solved, np.flatnonzero(apart) + 1) if len(solved) else []
     if rng is not None:
         groups = [np.array([i]) for group in groups for i in rng.permutation(group)]

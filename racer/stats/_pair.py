@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from racer._checks import as_floats, check_fraction, is_real
+from racer._numerics import as_costs, with_ties
 from racer.errors import ScoresError, SettingError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ Preference = Literal["x", "y", "indeterminate"]
 
 
 class Pair(NamedTuple):
-    """Costs of x and y, shape (n,), without NaN, and how many pairs were left out."""
+    """Costs of x and y, shape (n,), with ties and without NaN, and how many pairs were left out."""
 
     x: NDArray[np.float64]
     y: NDArray[np.float64]
@@ -33,8 +34,9 @@ def paired(x: ArrayLike, y: ArrayLike, *, maximize: bool) -> Pair:
     known = ~(np.isnan(first) | np.isnan(second))
     if not known.any():
         raise ScoresError("x and y have no pair without NaN")
-    sign = -1.0 if maximize else 1.0
-    return Pair(sign * first[known], sign * second[known], int((~known).sum()))
+    both = np.column_stack([first[known], second[known]])
+    costs = with_ties(as_costs(both, maximize=maximize))
+    return Pair(costs[:, 0], costs[:, 1], int((~known).sum()))
 
 
 def check_alternative(alternative: Alternative) -> Alternative:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racer._checks import as_floats
+from racer._numerics import as_costs, with_ties
 from racer.errors import ScoresError
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Blocks(NamedTuple):
-    """Complete blocks as costs (n x m), and how many incomplete ones were left out."""
+    """Complete blocks as costs (n x m) with ties, and how many incomplete ones were left out."""
 
     costs: NDArray[np.float64]
     dropped: int
@@ -36,7 +37,7 @@ def complete_blocks(scores: ArrayLike, *, maximize: bool, min_blocks: int = 1) -
             f"scores has {len(complete)} complete block(s) ({dropped} left out for NaN): "
             f"at least {min_blocks} needed"
         )
-    return Blocks(-complete if maximize else complete, dropped)
+    return Blocks(with_ties(as_costs(complete, maximize=maximize)), dropped)
 
 
 def check_connected(met: NDArray[np.float64], names: tuple[str, ...]) -> None:

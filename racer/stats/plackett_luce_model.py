@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from racer._checks import check_draws, check_fraction, whole
+from racer._numerics import TIE
 from racer.errors import ScoresError, SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._choice import ChoiceModel, gather, median_of_runs, rank_costs
@@ -186,7 +187,7 @@ def plackett_luce(
     prior: ArrayLike = 1.0,
     ties: TieRule = "efron",
     runs: Runs = "pooled",
-    tolerance: float = 1e-9,
+    tolerance: float = TIE,
     draws: int = 4000,
     seed: int = 0,
     maximize: bool = False,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from racer._checks import as_floats, is_real
+from racer._numerics import TIE
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
 
@@ -168,7 +169,7 @@ def win_table(
     scores: ArrayLike,
     *,
     names: Iterable[object] | None = None,
-    tolerance: float = 1e-9,
+    tolerance: float = TIE,
     local_rope: LocalRope | None = None,
     threshold: float = 0.4,
     maximize: bool = False,

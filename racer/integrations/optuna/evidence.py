@@ -10,7 +10,7 @@ import numpy as np
 from optuna.trial import TrialState
 
 from racer._checks import check_fraction
-from racer._numerics import as_costs
+from racer._numerics import as_costs, with_ties
 from racer.errors import ScoresError
 from racer.integrations.optuna.reports import check_study, costs_on, is_maximized, mean, usable
 from racer.seeding import check_seed
@@ -211,5 +211,5 @@ def _beats(values: dict[int, float], best: dict[int, float], *, maximize: bool) 
     """P(theta > 1/2), theta being the fraction of instances on which these values are better."""
     common = values.keys() & best.keys()
     pairs = np.array([(values[i], best[i]) for i in common]).reshape(-1, 2)
-    own, other = as_costs(pairs, maximize=maximize).T
+    own, other = with_ties(as_costs(pairs, maximize=maximize)).T
     return probability_better(int((own < other).sum()), int((own > other).sum()))

@@ -11,6 +11,7 @@ from optuna.pruners import BasePruner
 from optuna.trial import TrialState
 
 from racer._checks import check_epsilon, check_fraction, whole
+from racer._numerics import with_ties
 from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.decider import Blocks, JudgesOne
 from racer.deciders.halving import SequentialHalving
@@ -161,8 +162,9 @@ class RacingPruner(BasePruner):
         opponents = [other for other in trials if _counts(other, trial, memory)]
         if not opponents:
             return False
-        steps, own = [memory.steps[i] for i in known.tolist()], own[known]
-        others = costs_on(steps, opponents, maximize=maximize)
+        steps = [memory.steps[i] for i in known.tolist()]
+        costs = with_ties(costs_on(steps, [trial, *opponents], maximize=maximize))
+        own, others = costs[:, 0], costs[:, 1:]
         return self._is_inferior(own, others) or self._is_indistinguishable(own, others)
 
     def _memory(self, study: Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> _Memory:
