@@ -36,8 +36,8 @@ class Statement:
     probability : float
         Marginal posterior probability that the statement is true; 1/2 if all blocks tie.
     joint : float
-        Posterior probability that it and all statements before it are true; 0 from the first
-        pair on that ties in all blocks, as neither is better there.
+        Posterior probability that it, all statements before it and all that tie with it are
+        true; 0 from the first pair on that ties in all blocks, as neither is better there.
     """
 
     better: int
@@ -137,6 +137,14 @@ def running_joint(
     return joint
 
 
+def _last_alike(ordered: Ordered, rank_sums: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return for each statement the place of the last one that ties with it."""
+    gap = rank_sums[ordered.worse] - rank_sums[ordered.better]
+    new = (np.diff(ordered.p_false) != 0.0) | (np.diff(gap) != 0.0)
+    last = np.append(np.flatnonzero(new), len(gap) - 1)
+    return np.asarray(last[np.append(0, np.cumsum(new))])
+
+
 def joint_comparisons(
     scores: ArrayLike,
     *,
@@ -153,6 +161,8 @@ def joint_comparisons(
     and the longest prefix whose *joint* posterior probability exceeds `confidence` is accepted.
     The joint probability is a fraction of Dirichlet draws common to all statements, so that it
     accounts for their dependence. The prior's strength does not matter: its atom is a tie.
+    Statements that tie, in probability and in the gap between the mean ranks, are accepted
+    together or not at all, so that the order of the columns decides nothing.
 
     Run the omnibus test first (`bayesian_friedman_test`): without it, some false statement is
     accepted in most data sets whose candidates are all equal.
@@ -201,15 +211,17 @@ def joint_comparisons(
     blocks = complete_blocks(scores, maximize=maximize)
     costs = blocks.costs
     n, m = costs.shape
-    wins, rank_sums = pairwise_wins(costs), ranks_of(costs).sum(axis=0)
+    ranks = ranks_of(costs)
+    wins, rank_sums = pairwise_wins(costs), ranks.sum(axis=0)
 
-    first, second = np.triu_indices(m, 1)
+    standing = np.lexsort([*ranks[::-1], rank_sums])  # not by column, but for copies
+    first, second = standing[np.stack(np.triu_indices(m, 1))]
     if control is not None:
         if whole(control, "control", least=0) >= m:
             raise SettingError(f"control={control}: the columns are 0 to {m - 1}")
-        first, second = np.full(m - 1, control), np.delete(np.arange(m), control)
-    lead = wins[first, second] - wins[second, first]
-    swap = (lead < 0) | ((lead == 0) & (rank_sums[first] > rank_sums[second]))
+        mine = (first == control) | (second == control)
+        first, second = first[mine], second[mine]
+    swap = wins[first, second] < wins[second, first]
     ordered = order_statements(
         wins, rank_sums, np.where(swap, second, first), np.where(swap, first, second)
     )
@@ -223,7 +235,7 @@ def joint_comparisons(
             signs = better_minus_worse(costs, ordered.better[part], ordered.worse[part])
             yield from signs.T @ gammas > 0
 
-    joint = running_joint(hold(), draws)
+    joint = np.array(running_joint(hold(), draws))[_last_alike(ordered, rank_sums)].tolist()
     statements = tuple(
         Statement(
             better=int(i),

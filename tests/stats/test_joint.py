@@ -248,3 +248,29 @@ class TestControl:
     def test_one_that_is_not_there(self, control):
         with pytest.raises(SettingError, match="control="):
             joint_comparisons(np.ones((4, 3)), control=control)
+
+
+TIES = np.column_stack(
+    [[1] * 12, [0] * 3 + [2] * 3 + [2, 3] * 3, [2] * 3 + [0] * 3 + [3, 2] * 3, [9] * 12]
+)
+
+
+@LAW
+@given(st.permutations(range(4)), st.integers(0, 3) | st.none(), st.sampled_from([0.5, 0.9, 0.95]))
+def test_the_order_of_the_columns_decides_nothing(order, control, confidence):
+    """The statements about the second and the third tie: they hold together, or not at all."""
+    at = {"confidence": confidence, "draws": 2000}
+    result = joint_comparisons(TIES, control=control, **at)
+    moved = joint_comparisons(
+        TIES[:, order], control=None if control is None else order.index(control), **at
+    )
+    assert moved.n_accepted == result.n_accepted
+    back = [(order[s.better], order[s.worse], s.probability, s.joint) for s in moved.statements]
+    assert back == [(s.better, s.worse, s.probability, s.joint) for s in result.statements]
+
+
+def test_what_ties_is_accepted_together():
+    result = joint_comparisons(TIES, confidence=0.9)
+    by_pair = {(s.better, s.worse): s.joint for s in result.statements}
+    assert by_pair[0, 1] == by_pair[0, 2]
+    assert ((0, 1) in pairs_of(result.accepted)) == ((0, 2) in pairs_of(result.accepted))
