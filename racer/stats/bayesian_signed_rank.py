@@ -133,6 +133,18 @@ def _sums(values: NDArray[np.float64] | NDArray[np.int64], bound: float) -> _Sum
         )
 
 
+def _by_size(levels: NDArray[np.int64], order: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the places by |Z| among sorted levels, the same blocks in turn with x and y swapped.
+
+    Among equal sizes the side comes first whose largest sizes are smaller; of mirror images, by
+    block.
+    """
+    balance = levels[order] + levels[order[::-1]]
+    first = np.sign(balance[np.flatnonzero(balance)[:1]]).sum()
+    blocks = np.lexsort([np.sign(levels) * first, np.abs(levels)])
+    return np.asarray(np.argsort(order)[blocks])
+
+
 def _weights(
     by_size: NDArray[np.intp], draws: int, rng: np.random.Generator
 ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
@@ -226,6 +238,7 @@ def bayesian_signed_rank_test(
     pair = paired(x, y, maximize=maximize)
     levels = signed_levels(pair)
     order = np.argsort(levels, kind="stable")
+    by_size = _by_size(levels, order)
     levels, z = levels[order], np.sort(differences(pair))
     plain = _sums(levels, 0)
     region = _sums(z / 2.0, rope * (1.0 + 1e-9)) if rope > 0.0 else None
@@ -236,7 +249,7 @@ def bayesian_signed_rank_test(
     lead, total = np.empty(draws), np.empty(draws)
     shares = np.empty((draws, 3)) if region is not None else None
     done = 0
-    for weights, cumulative in _weights(np.argsort(np.abs(levels), kind="stable"), draws, rng):
+    for weights, cumulative in _weights(by_size, draws, rng):
         part = slice(done, done := done + weights.shape[1])
         above, below = plain.of(weights, cumulative)
         lead[part], total[part] = above - below, cumulative[-1]

@@ -107,7 +107,7 @@ def test_infinities_outweigh_everything():
 
 
 @LAW
-@given(st.lists(st.integers(-30, 30).map(float), min_size=1, max_size=20, unique_by=abs))
+@given(st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=20))
 def test_swapping_mirrors_exactly(z):
     forth, back = run(z, rope=2.0, draws=500), run(-np.array(z), rope=2.0, draws=500)
     assert back.lower == pytest.approx(1 - forth.upper, abs=1e-12)
@@ -117,7 +117,7 @@ def test_swapping_mirrors_exactly(z):
 
 
 @LAW
-@given(st.permutations([-7.0, -3.0, -2.5, 0.5, 1.0, 4.0, 9.0]))
+@given(st.permutations([-7.0, -3.0, -2.5, -1.0, 0.5, 1.0, 1.0, 4.0, 9.0]))
 def test_order_of_blocks_does_not_matter(z):
     assert run(z, draws=500).lower == run(sorted(z), draws=500).lower
 
