@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # names by which columns are known, in lower case without blanks, dashes and underscores
 DATA_SET = ("dataset", "data", "instance", "problem", "task", "benchmark", "block", "db")
 _ID = re.compile(r"(^|[ _.-])[iI][dD]$|[a-z]I[dD]$")
+_INDEX = re.compile(r"(Unnamed: \d+|level_\d+|index|)$")  # as pandas calls an index made a column
 _ALGORITHM = ("algorithm", "classifier", "method", "model", "optimizer", "optimiser", "solver")
 _FOLD = ("fold", "run", "repetition", "repeat", "replicate", "seed", "cvfold")
 
@@ -56,6 +57,13 @@ def numbered(frame: pd.DataFrame, given: Columns, *, counted: bool) -> str | Non
     return name if name is not None and is_numeric(frame[name]) else None
 
 
+def row_numbers(frame: pd.DataFrame, given: Columns) -> str | None:
+    """Return the first column if it is an index of numbers that became a column."""
+    first = str(frame.columns[0])
+    is_index = _INDEX.match(first) is not None and first not in given
+    return first if is_index and frame.shape[1] > 1 and is_numeric(frame[first]) else None
+
+
 def _by_usual_names(frame: pd.DataFrame, given: Columns) -> Columns:
     """Add the columns with usual names to those given; scores have none."""
     found = given
@@ -92,7 +100,8 @@ def _long(frame: pd.DataFrame, found: Columns) -> Columns:
         if len(rest) != 1:
             raise ScoresError(
                 f"the table is long (column {found.algorithm!r}), with {rest or 'nothing'} beside "
-                "the labels: name the column of scores, score=.., or remove others"
+                "the labels: name the column of scores, score=.., or remove others; if its columns "
+                "are data sets, transpose it"
             )
         found = found._replace(score=rest[0])
     if found.data_set is None:

@@ -235,8 +235,8 @@ def _ties(table: Scores) -> tuple[int, int]:
 
 
 def _counted(table: Scores) -> list[str]:
-    """Return notes on missing scores, folds and ties."""
-    notes = []
+    """Return notes on how the table was read, missing scores, folds and ties."""
+    notes = list(table.notes)
     if table.n_missing:
         notes.append(f"{table.n_missing} of {table.costs.size} scores are missing.")
     if table.n_folds > 1:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from racer._numerics import as_costs, with_ties
-from racer.comparison.columns import DATA_SET, Columns, called, recognised
+from racer.comparison.columns import DATA_SET, Columns, called, recognised, row_numbers
+from racer.comparison.doubts import doubts
 from racer.errors import ScoresError
 from racer.stats._choice import median_of_runs
 from racer.stats.wins import over_runs
@@ -34,6 +37,7 @@ class Scores:
     runs: NDArray[np.float64]  # (n, r, K), the costs as given, by fold; r = 1 without folds
     n_uneven: int  # cells with fewer folds than another algorithm has on the same data set
     over_folds: str = "average"  # or "median"
+    notes: tuple[str, ...] = ()  # on how the table was read
 
     def by_medians(self) -> Scores:
         """Return the same scores with medians over folds as costs."""
@@ -68,18 +72,48 @@ class Scores:
 
 def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
     """Return a wide (n, K) or long table of scores as costs; the only place that negates them."""
-    import pandas as pd  # noqa: PLC0415
-
-    if not isinstance(frame, pd.DataFrame):
-        if np.ndim(frame) != 2:
-            raise ScoresError(
-                f"scores of shape {np.shape(frame)}: give a DataFrame, or data sets x algorithms"
-            )
-        frame = pd.DataFrame(np.asarray(frame))
-    frame = _plain(frame)
+    frame, notes = _plain(_as_frame(frame)), []
+    index = row_numbers(frame, columns)
+    if index is not None:
+        notes.append(f"Column {index!r} numbers the rows and is not an algorithm.")
+        rest = frame.drop(columns=index)
+        if recognised(rest, columns).data_set is None:
+            columns = columns._replace(data_set=index)
+        else:
+            frame = rest
     found = recognised(frame, columns)
     wide = _widened(frame, found) if found.algorithm is not None else _labelled(frame, found)
-    return _scores(wide, maximize=maximize)
+    scores = _scores(wide, maximize=maximize)
+    names = scores.algorithms if found.score is None else [found.score]
+    notes += doubts(scores, names, maximize=maximize)
+    return replace(scores, notes=tuple(notes))
+
+
+def _as_frame(scores: Any) -> pd.DataFrame:
+    """Return a table, or say how to make one."""
+    import pandas as pd  # noqa: PLC0415
+
+    if isinstance(scores, pd.DataFrame):
+        return scores
+    if isinstance(scores, Mapping):
+        raise ScoresError("scores is a dict: give pandas.DataFrame(scores)")
+    if isinstance(scores, str | PathLike):
+        raise ScoresError(
+            f"scores={scores!r} is a path: give pandas.read_csv(path), or use the command line, "
+            "racer compare FILE"
+        )
+    try:
+        table = np.asarray(scores)
+    except ValueError:
+        raise ScoresError(
+            "scores has rows of different lengths: give each data set a score of each algorithm, "
+            "NaN where there is none"
+        ) from None
+    if table.ndim != 2:
+        raise ScoresError(
+            f"scores of shape {table.shape}: give a DataFrame, or data sets x algorithms"
+        )
+    return pd.DataFrame(table)
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:
@@ -94,7 +128,7 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise ScoresError(f"column {repeated[0]!r} occurs twice: give each algorithm its own name")
-    texts = all(isinstance(label, str) for label in frame.index)
+    texts = any(isinstance(label, str) for label in frame.index)
     if not frame.empty and not named and texts and called(frame, DATA_SET) is None:
         frame = frame.reset_index(names="data set")
     if frame.empty:
@@ -237,6 +271,12 @@ def _scores(wide: pd.DataFrame, *, maximize: bool) -> Scores:
     runs = np.full((len(places), max(map(len, places.values())), len(algorithms)), np.nan)
     for place, rows in enumerate(places.values()):
         runs[place, : len(rows)] = values[rows]
+    opposed = np.isposinf(runs).any(axis=1) & np.isneginf(runs).any(axis=1)
+    for place, column in np.argwhere(opposed)[:1].tolist():
+        raise ScoresError(
+            f"algorithm {algorithms[column]!r} has inf and -inf among its folds on data set "
+            f"{list(places)[place]!r}: there is no mean; correct one of them"
+        )
     known = (~np.isnan(runs)).sum(axis=1)
     uneven = (known > 0) & (known < known.max(axis=1, keepdims=True))
     costs = with_ties(np.array([over_runs(block).mean for block in runs]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import reprlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,7 +11,7 @@ from racer.comparison.render.tables import bullets, escape_latex, escape_markdow
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -40,7 +42,8 @@ class Section:
     Raises
     ------
     SettingError
-        A text where a sequence of texts belongs.
+        What a form of output cannot show: a text where a list belongs, or what is neither text
+        nor table in one; a picture that cannot be called.
 
     Examples
     --------
@@ -58,8 +61,14 @@ class Section:
     pictures: Mapping[str, Draw] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("terminal", "markdown", "latex", "prose"):
-            _check_list(getattr(self, name), name)
+        for name in ("terminal", "markdown"):
+            _check_list(getattr(self, name), name, _is_piece, "texts and DataFrames")
+        _check_list(self.latex, "latex", _is_latex, "texts and pairs (DataFrame, its caption)")
+        _check_list(self.prose, "prose", _is_text, "texts")
+        if not isinstance(self.pictures, Mapping) or not all(
+            isinstance(name, str) and callable(draw) for name, draw in self.pictures.items()
+        ):
+            raise SettingError(f"pictures={self.pictures!r}: give a dict of names to functions")
 
     @classmethod
     def titled(
@@ -86,8 +95,18 @@ class Section:
             Sentences for `Comparison.prose`.
         pictures : dict of str to callable, optional
             As in `Section`.
+
+        Raises
+        ------
+        SettingError
+            A title that is no text, a table that is no DataFrame, or notes that are no list of
+            texts.
         """
-        _check_list(notes, "notes")
+        if not _is_text(title):
+            raise SettingError(f"title={title!r}: give a text")
+        if table is not None and not _is_frame(table):
+            raise SettingError(f"table={reprlib.repr(table)}: give a DataFrame")
+        _check_list(notes, "notes", _is_text, "texts")
         tables = [] if table is None else [table]
         said = (title, *notes)
         return cls(
@@ -99,10 +118,32 @@ class Section:
             ],
             latex=[(each, said) for each in tables] or [escape_latex(sentences(said))],
             prose=prose,
-            pictures=pictures or {},
+            pictures={} if pictures is None else pictures,
         )
 
 
-def _check_list(given: object, name: str) -> None:
-    if isinstance(given, str):
-        raise SettingError(f"{name}={given!r}: give a list of texts")
+def _is_text(piece: object) -> bool:
+    return isinstance(piece, str)
+
+
+def _is_frame(piece: object) -> bool:
+    import pandas as pd  # noqa: PLC0415
+
+    return isinstance(piece, pd.DataFrame)
+
+
+def _is_piece(piece: object) -> bool:
+    return _is_text(piece) or _is_frame(piece)
+
+
+def _is_latex(piece: object) -> bool:
+    if _is_text(piece):
+        return True
+    pair = isinstance(piece, tuple) and len(piece) == 2 and _is_frame(piece[0])
+    return pair and isinstance(piece[1], list | tuple) and all(map(_is_text, piece[1]))
+
+
+def _check_list(given: object, name: str, fits: Callable[[object], bool], what: str) -> None:
+    """Raise unless this is a list or tuple whose pieces fit."""
+    if not isinstance(given, list | tuple) or not all(map(fits, given)):
+        raise SettingError(f"{name}={reprlib.repr(given)}: give a list of {what}")

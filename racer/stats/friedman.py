@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,16 +44,21 @@ def chi_square(r: RankSums) -> float:
 
 
 def iman_davenport(statistic: float, n: int, m: int) -> tuple[float, float]:
-    """Return F_F = (n-1) Q / (n(m-1) - Q) of a Friedman statistic Q (1980), and its p-value."""
+    """Return F_F = (n-1) Q / (n(m-1) - Q) of a Friedman statistic Q (1980), and its p-value.
+
+    When all are alike, every block has the same order of them with probability 1/m!^(n-1): the
+    p-value, an approximation, is at least that.
+    """
     from scipy.special import fdtrc  # noqa: PLC0415
 
     if n < 2 or statistic <= 0.0:
         return 0.0, 1.0
     left = n * (m - 1) - statistic
+    least = math.exp(-(n - 1) * math.lgamma(m + 1))
     if left <= 1e-12 * n * (m - 1):  # every block ranks the candidates alike
-        return np.inf, 0.0
+        return np.inf, least
     f = (n - 1) * statistic / left
-    return f, float(fdtrc(m - 1, (m - 1) * (n - 1), f))
+    return f, max(least, float(fdtrc(m - 1, (m - 1) * (n - 1), f)))
 
 
 def friedman(r: RankSums) -> tuple[float, float]:
@@ -73,7 +79,8 @@ class FriedmanResult:
         Tie-corrected chi-square with m - 1 degrees of freedom.
     f_statistic, f_p_value : float
         Iman and Davenport's F, with m - 1 and (m - 1)(n - 1) degrees of freedom: the better
-        calibrated of the two. Infinite, with p-value 0, when two or more blocks all rank alike.
+        calibrated of the two. Infinite when two or more blocks all rank alike; the p-value is
+        at least the probability of that, 1/m!^(n-1).
     mean_ranks : ndarray, shape (m,)
     n_blocks : int
         Complete blocks, on which all of this rests.

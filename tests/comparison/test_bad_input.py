@@ -124,6 +124,18 @@ def test_one_data_set(method, more):
     assert "better" not in set(comparison.pairs["decision"])
 
 
+@pytest.mark.parametrize("method", ["friedman", "bayesian-friedman"])
+@pytest.mark.parametrize("k", [2, 3])
+def test_two_data_sets_that_agree_prove_nothing(method, k):
+    """Even if all are alike, the second has the order of the first once in k! times."""
+    comparison = racer.compare(wide([range(k)] * 2), method)
+    assert not comparison.omnibus.rejected
+    assert comparison.omnibus.probability > 0.16
+    assert set(comparison.pairs["decision"]) == {"undecided"}
+    at_limit = "2 data sets won would make it 0.750" in str(comparison)
+    assert at_limit == (method == "bayesian-friedman")
+
+
 def test_no_data_set_that_is_complete():
     frame = wide([[1, 2, NAN], [NAN, 1, 2], [3, NAN, 1]])
     for method in ("friedman", "bayesian-friedman"):

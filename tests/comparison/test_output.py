@@ -202,11 +202,25 @@ class TestASectionFromOutside:
         assert more.to_latex().endswith("\n\n100 \\% sure. By a\\_b.")
 
     @pytest.mark.parametrize("name", ["terminal", "markdown", "latex", "prose"])
-    def test_a_text_is_not_taken_for_a_list_of_letters(self, name):
-        with pytest.raises(SettingError, match=f"{name}='once': give a list of texts"):
-            Section(**{name: "once"})
-        with pytest.raises(SettingError, match="notes='once': give a list of texts"):
-            Section.titled("Seconds", notes="once")
+    @pytest.mark.parametrize("given", ["once", 3, {"a": 1}, ["fine", 3], [("fine",)], [seconds.T, {}]])
+    def test_what_cannot_be_shown_is_refused(self, name, given):
+        with pytest.raises(SettingError, match=f"{name}=.*: give a list of texts"):
+            Section(**{name: given})
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ({"title": 3}, "title=3: give a text"),
+            ({"table": {"algorithm": ["a"]}}, r"table={'algorithm': \['a'\]}: give a DataFrame"),
+            ({"notes": "once"}, "notes='once': give a list of texts"),
+            ({"prose": [1.5]}, r"prose=\[1.5\]: give a list of texts"),
+            ({"pictures": {"seconds": "file.png"}}, "pictures=.*: give a dict of names to"),
+            ({"pictures": [plots.posterior]}, "pictures=.*: give a dict of names to"),
+        ],
+    )
+    def test_what_makes_no_section_is_refused(self, given, message):
+        with pytest.raises(SettingError, match=message):
+            Section.titled(**{"title": "Seconds"} | given)
 
     def test_anything_else_is_refused(self, comparison):
         with pytest.raises(SettingError, match=r"'more': give a racer\.comparison\.Section"):

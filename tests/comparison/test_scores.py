@@ -1,5 +1,8 @@
 """Tables as users have them: what is read as what, and what is refused."""
 
+import io
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -119,6 +122,62 @@ def test_what_is_equal_but_for_rounding_ties():
     assert (scores.costs[:, 0] == scores.costs[:, 1]).tolist() == [True, False]
 
 
+NAMED = pd.DataFrame({"A": [11.0, 2.0, 3.0], "B": [2.0, 2.0, 1.0]})
+
+
+@pytest.mark.parametrize(
+    "frame", [NAMED.reset_index(), pd.read_csv(io.StringIO(NAMED.to_csv()))], ids=["index", "csv"]
+)
+@pytest.mark.parametrize("name", [None, "db"])
+def test_an_index_that_became_a_column_is_no_algorithm(frame, name):
+    if name is not None:
+        frame[name] = ["x", "y", "z"]
+    scores = read(frame)
+    assert scores.algorithms == ("A", "B")
+    assert scores.data_sets == (("0", "1", "2") if name is None else ("x", "y", "z"))
+    assert scores.notes == (f"Column {frame.columns[0]!r} numbers the rows and is not an algorithm.",)
+    long = frame.melt(frame.columns[0], ["A", "B"], "algorithm", "value").reset_index()
+    assert read(long, data_set=frame.columns[0]).algorithms == ("A", "B")
+
+
+def test_a_column_called_index_can_be_one_if_the_user_says_so():
+    assert read(NAMED.reset_index(), data_set="index").notes == ()
+
+
+@pytest.mark.parametrize("label", ["mean", "Average", "avg.", "mean rank", "Std"])
+def test_a_row_that_sums_up_is_doubted(label):
+    frame = NAMED.copy()
+    frame.loc[label] = [5.0, 2.0]
+    assert read(frame).notes == (f"Row {label!r} counts as a data set: leave it out if it sums up others.",)
+    assert read(frame.rename({label: "meaning"})).notes == ()
+
+
+def test_a_table_wider_than_long_is_doubted():
+    assert any("transpose the table" in note for note in read(NAMED.T).notes)
+    assert not any("transpose the table" in note for note in read(NAMED).notes)
+
+
+@pytest.mark.parametrize(
+    ("names", "values", "maximize", "said"),
+    [
+        ("AB", [0.0, 1.0], False, "between 0 and 1"),
+        ("AB", [0.0, 1.0], True, None),
+        ("AB", [0.0, 1.5], False, None),
+        (["svm_error", "knn_error"], [0.0, 1.0], False, None),
+        (["svm_error", "knn_error"], [0.0, 1.0], True, "maximize=False"),
+        (["svm F1", "knn F1"], [0.0, 50.0], False, "as 'svm F1' sounds, give maximize=True"),
+        (["AUC", "rocAUC"], [0.0, 1.0], True, None),
+    ],
+)
+def test_which_scores_are_better_is_doubted(names, values, maximize, said):
+    frame = pd.DataFrame([values] * 3, columns=list(names))
+    notes = " ".join(read(frame, maximize=maximize).notes)
+    assert (said in notes) if said else not notes
+    long = frame.reset_index().melt("index", var_name="model")
+    long = long.rename(columns={"value": "value" if names == "AB" else names[0]})
+    assert bool(read(long, maximize=maximize, data_set="index").notes) == bool(said)
+
+
 def test_failures_are_infinite():
     assert read([[1, np.inf], [2, 3]]).n_failed == 1
     assert read([[1, -np.inf], [2, 3]], maximize=True).n_failed == 1
@@ -130,6 +189,15 @@ def test_failures_are_infinite():
         (pd.DataFrame(), "table is empty"),
         (pd.DataFrame(columns=["A", "B"]), "table is empty: 0 rows"),
         (np.ones(3), "give a DataFrame"),
+        ([[1, 2], [1]], "rows of different lengths"),
+        ({"A": [1, 2], "B": [2, 3]}, r"scores is a dict: give pandas\.DataFrame"),
+        ("scores.csv", r"'scores.csv' is a path: give pandas\.read_csv"),
+        (Path("scores.csv"), "is a path"),
+        (WIDE.T.rename_axis("classifier"), "if its columns are data sets, transpose it"),
+        (
+            FOLDS.assign(accuracy=[np.inf, 1, -np.inf, *range(5)]),
+            "algorithm 'A' has inf and -inf among its folds on data set 'x'",
+        ),
         (np.ones((2, 2, 2)), "give a DataFrame"),
         ([[1], [2]], r"1 algorithm\(s\) \(0\): give at least 2"),
         (WIDE[["db", "A"]], "at least 2"),

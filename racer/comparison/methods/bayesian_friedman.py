@@ -14,6 +14,7 @@ from racer.comparison.methods.base import (
     Settings,
     complete_costs,
     left_out,
+    many,
     rank_frame,
     refuse,
 )
@@ -74,6 +75,13 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
         notes.append(
             "Iman and Davenport's F decided whether all are alike, as the credible region needs "
             "as many complete data sets as algorithms, and no two algorithms that are the same."
+        )
+    limit = min((s.n_better for s in joint.statements if s.n_better and not s.n_worse), default=0)
+    if limit and 0.5**limit >= settings.alpha:
+        notes.append(
+            "P(better) is at its limit, 1, wherever one won all data sets that did not tie, "
+            f"however few: with a prior win of the other, {many(limit, 'data set')} won would "
+            f"make it {1.0 - 0.5**limit:.3f}."
         )
     if not gate.rejected:
         notes.append("As all may be alike, no algorithm is called better than another.")
