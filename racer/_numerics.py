@@ -51,6 +51,13 @@ def _near(ordered: NDArray[np.float64], tolerance: float) -> NDArray[np.bool_]:
     return np.asarray(near & (low != high) & np.isfinite(gap))
 
 
+def shown_probability(value: float) -> str:
+    """Return three decimals; what would be rounded to 0 or 1 is said to be near it."""
+    if value < 0.0005:
+        return "<0.001"
+    return ">0.999" if value >= 0.9995 else f"{value:.3f}"
+
+
 class RowBuffer:
     """Rows of one width, appended in amortised constant time."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from racer.comparison.data import LocalRope, Method, Posthoc
+from racer.comparison.data import LocalRope, Method, Named, Posthoc
 from racer.errors import RacerError
 from racer.plots import require
 
@@ -92,12 +92,21 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     callback=_picture,
     help="Write a picture to this file (.png, .pdf, .svg ..).",
 )
+@click.option(
+    "--with",
+    "more",
+    type=click.Choice(get_args(Named)),
+    multiple=True,
+    help="Add a table: all scores, or a matrix of the pairs. May be given twice.",
+)
 @click.option("--markdown", is_flag=True, help="Print Markdown tables.")
 @click.option("--latex", is_flag=True, help="Print LaTeX tables.")
 @click.option("--json", is_flag=True, help="Print JSON.")
 @click.option("--prose", is_flag=True, help="Print a paragraph for a paper.")
 @click.option("--bibtex", is_flag=True, help="Print the BibTeX of the methods.")
-def compare_command(scores: Path, plot: Path | None, **settings: Any) -> None:
+def compare_command(
+    scores: Path, plot: Path | None, more: tuple[Named, ...], **settings: Any
+) -> None:
     """Say which algorithm is better, from a CSV file of SCORES.
 
     SCORES is a table with a header: a row per data set and a column per algorithm, the first
@@ -119,6 +128,8 @@ def compare_command(scores: Path, plot: Path | None, **settings: Any) -> None:
         if ids is not None:
             settings["data_set"] = ids
         comparison = compare(table, **settings)
+        for name in more:
+            comparison = comparison.with_section(name)
         if ids is not None:
             note = (
                 f"Column {ids!r}, of numbers, names the data sets and is not an algorithm; were it "

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
+import pandas as pd
 
 from racer._checks import check_fraction, flag, is_real
+from racer._numerics import as_costs
 from racer.comparison.columns import Columns
 from racer.comparison.data import LocalRope, Method, Posthoc
 from racer.comparison.methods.base import Analysis, Settings, many
@@ -14,6 +16,7 @@ from racer.comparison.methods.bayesian_friedman import bayesian_friedman
 from racer.comparison.methods.friedman import friedman
 from racer.comparison.methods.signed_rank import signed_rank
 from racer.comparison.methods.strengths import by_bradley_terry, by_plackett_luce
+from racer.comparison.render.cite import EFFECT_SIZE
 from racer.comparison.result import Comparison
 from racer.comparison.scores import Scores, read_scores
 from racer.errors import SettingError
@@ -22,8 +25,7 @@ from racer.seeding import check_seed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pandas as pd
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["METHODS", "compare"]
 
@@ -147,10 +149,12 @@ def compare(
     if chosen == "plackett-luce":
         table = table.by_medians()
     analysis = METHODS[chosen](table, settings)
+    known_as = {name: place for place, name in enumerate(table.algorithms)}
+    values = as_costs(table.costs, maximize=maximize)
     return Comparison(
         method=chosen,
         title=analysis.title,
-        ranking=analysis.ranking,
+        ranking=_with_means(analysis.ranking, values, known_as),
         order=analysis.order,
         pairs=analysis.pairs,
         omnibus=analysis.omnibus,
@@ -168,7 +172,8 @@ def compare(
         control=control,
         posthoc=(posthoc or "wilcoxon-holm") if chosen == "friedman" else None,
         seed=settings.seed,
-        references=analysis.references,
+        references=(*analysis.references, EFFECT_SIZE),
+        scores=pd.DataFrame(values, index=table.data_sets, columns=table.algorithms),
         details=analysis.details,
     )
 
@@ -221,6 +226,19 @@ def _choose(table: Scores) -> tuple[str, str]:
         "have a score on every data set: it asks first whether all are alike, and its statements "
         "hold together."
     )
+
+
+def _with_means(
+    ranking: pd.DataFrame, values: NDArray[np.float64], known_as: dict[str, int]
+) -> pd.DataFrame:
+    """Add mean and standard deviation over the data sets with a score, as far as they exist."""
+    order = [known_as[name] for name in ranking["algorithm"]]
+    known = [column[~np.isnan(column)] for column in values.T[order]]
+    with np.errstate(all="ignore"):
+        return ranking.assign(
+            mean=[float((column / len(column)).sum()) for column in known],
+            sd=[float(column.std(ddof=1)) if len(column) > 1 else np.nan for column in known],
+        )
 
 
 def _ties(table: Scores) -> tuple[int, int]:

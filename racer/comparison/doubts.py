@@ -23,6 +23,12 @@ _SMALLER = {
 }
 
 
+_WITHIN_ONE = (
+    "All scores lie between 0 and 1, and smaller ones are taken as better: if they are accuracies "
+    "or the like, give maximize=True (--maximize)."
+)
+
+
 def doubts(scores: Scores, names: Iterable[str], *, maximize: bool) -> list[str]:
     """Return notes; `names` are those of the columns that hold the scores."""
     notes = _direction(scores, list(names), maximize=maximize)
@@ -51,10 +57,7 @@ def _direction(scores: Scores, names: list[str], *, maximize: bool) -> list[str]
         return [_unlike(larger[0], "Smaller", "larger", "True")]
     known = scores.runs[~np.isnan(scores.runs)]
     if ((known >= 0.0) & (known <= 1.0)).all():
-        return [
-            "All scores lie between 0 and 1, and smaller ones are taken as better: if they are "
-            "accuracies or the like, give maximize=True (--maximize)."
-        ]
+        return [_WITHIN_ONE]
     return []
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from racer.comparison.data import ComparisonData
 from racer.comparison.render.cite import bibtex
 from racer.comparison.render.prose import computed
-from racer.comparison.render.sections import sections
+from racer.comparison.render.sections import NAMED, sections
 from racer.comparison.render.tables import latex_table, markdown_table
 from racer.comparison.render.terminal import as_text
 from racer.comparison.section import Section
@@ -18,6 +18,8 @@ from racer.errors import SettingError
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from racer.comparison.data import Named
 
 __all__ = ["Comparison"]
 
@@ -33,10 +35,12 @@ class Comparison(ComparisonData):
     method : str
         The method's name; `title` is the same in words.
     ranking : DataFrame
-        A row per algorithm, the best first; `order` says by what.
+        A row per algorithm, the best first; `order` says by what. `mean` and `sd` are those of
+        its scores over the data sets, sd NaN for one.
     pairs : DataFrame
         A row per pair: better, worse (which leads, not a claim); on how many data sets the first
-        wins, loses, ties; what the method says of them, `probability` (posterior, that the first
+        wins, loses, ties; `effect_size`, the matched-pairs rank-biserial correlation (-1 to 1,
+        see `racer.stats.rank_biserial`) on their common data sets; what the method says of them, `probability` (posterior, that the first
         is better) or `p_value` (two-sided, adjusted), `in_rope` (posterior probability of
         practical equivalence); and decision.
     omnibus : Omnibus or None
@@ -63,6 +67,8 @@ class Comparison(ComparisonData):
     seed : int
     references : tuple of str
         BibTeX keys.
+    scores : DataFrame
+        Data sets x algorithms: what was compared, means (or medians) over the folds.
     details : object
         The result of `racer.stats` behind it, where there is one.
     added : tuple of Section
@@ -80,12 +86,15 @@ class Comparison(ComparisonData):
         """What each form of output shows, in this order; those added stand last."""
         return (*sections(self), *self.added)
 
-    def with_section(self, section: Section) -> Comparison:
+    def with_section(self, section: Section | Named) -> Comparison:
         """Return this comparison with one more section in its tables, its prose and its pictures.
 
         Parameters
         ----------
-        section : racer.comparison.Section
+        section : racer.comparison.Section, "scores" or "matrix"
+            "scores": all scores, the best of each data set in bold, and the mean ranks in the
+            last row. "matrix": the posterior probability that the row is better than the column,
+            or the p-value, for all pairs; those decided in bold.
 
         Raises
         ------
@@ -105,8 +114,12 @@ class Comparison(ComparisonData):
         >>> str(comparison).splitlines()[-1]
         '- On one core.'
         """
+        if isinstance(section, str) and section in NAMED:
+            section = NAMED[section](self)
         if not isinstance(section, Section):
-            raise SettingError(f"{section!r}: give a racer.comparison.Section")
+            raise SettingError(
+                f"{section!r}: give a racer.comparison.Section, or one of {', '.join(NAMED)}"
+            )
         return replace(self, added=(*self.added, section))
 
     def to_markdown(self) -> str:
@@ -120,8 +133,8 @@ class Comparison(ComparisonData):
         return "\n\n".join(p if isinstance(p, str) else latex_table(*p) for p in pieces)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all but `details` and `added` as what JSON can hold; what is not finite is None."""
-        left_out = {"details", "added"}
+        """Return all but scores, details and sections added, as JSON; what is not finite is None."""
+        left_out = {"scores", "details", "added"}
         kept = {name: value for name, value in vars(self).items() if name not in left_out}
         kept |= {
             "ranking": self.ranking.to_dict("records"),

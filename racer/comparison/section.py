@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from racer.comparison.render.tables import bullets, escape_latex, escape_markdown, sentences
 from racer.errors import SettingError
@@ -65,10 +65,11 @@ class Section:
             _check_list(getattr(self, name), name, _is_piece, "texts and DataFrames")
         _check_list(self.latex, "latex", _is_latex, "texts and pairs (DataFrame, its caption)")
         _check_list(self.prose, "prose", _is_text, "texts")
-        if not isinstance(self.pictures, Mapping) or not all(
-            isinstance(name, str) and callable(draw) for name, draw in self.pictures.items()
+        pictures: Any = self.pictures
+        if not isinstance(pictures, Mapping) or not all(
+            isinstance(name, str) and callable(draw) for name, draw in pictures.items()
         ):
-            raise SettingError(f"pictures={self.pictures!r}: give a dict of names to functions")
+            raise SettingError(f"pictures={pictures!r}: give a dict of names to functions")
 
     @classmethod
     def titled(
@@ -136,7 +137,7 @@ def _is_piece(piece: object) -> bool:
     return _is_text(piece) or _is_frame(piece)
 
 
-def _is_latex(piece: object) -> bool:
+def _is_latex(piece: Any) -> bool:
     if _is_text(piece):
         return True
     pair = isinstance(piece, tuple) and len(piece) == 2 and _is_frame(piece[0])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
+from racer._numerics import shown_probability
 from racer.racing.events import Ended
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def print_summary(result: RaceResult, console: Console, *, blocks: int | None = 
         mean = result.mean(candidate)
         table.add_row(
             f"#{candidate}",
-            f"{result.probability_best[candidate]:.3f}",
+            shown_probability(result.probability_best[candidate]),
             "-" if mean is None else f"{mean:.4g}",
             escape(repr(result.config(candidate))),
         )

@@ -30,7 +30,7 @@ from racer.stats.posthoc import (
 from racer.stats.ranks import rank_blocks
 from racer.stats.sign import SignResult, sign_test
 from racer.stats.sign_flips import SignFlipResult, sign_flip_test
-from racer.stats.signed_rank import SignedRankResult, signed_rank_test
+from racer.stats.signed_rank import SignedRankResult, rank_biserial, signed_rank_test
 from racer.stats.wins import WinTable, win_table
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "plackett_luce",
     "plackett_luce_by_budget",
     "probability_best",
+    "rank_biserial",
     "rank_blocks",
     "shaffer",
     "sign_flip_test",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from racer._checks import check_epsilon, check_strength
+from racer._numerics import shown_probability
 from racer.seeding import rng_for
 from racer.stats._pair import PosteriorOfPair
 from racer.stats.sign import count, probability_better, quantile, three_way
@@ -77,14 +78,15 @@ class BayesianSignResult(PosteriorOfPair):
         weights = (self.n_worse, self.n_ties + self.strength, self.n_better)
         gammas = rng_for(0, "simplex").standard_gamma(weights, (4000, 3))
         worse, better = (
-            f"{names[1]} better\n{self.worse:.3f}",
-            f"{names[0]} better\n{self.better:.3f}",
+            f"{names[1]} better\n{shown_probability(self.worse)}",
+            f"{names[0]} better\n{shown_probability(self.better)}",
         )
+        within = shown_probability(self.indistinguishable)
         return simplex(
             gammas / gammas.sum(axis=1, keepdims=True),
             [
                 worse,
-                f"ties (between the lines: indistinguishable {self.indistinguishable:.3f})",
+                f"ties (between the lines: indistinguishable {within})",
                 better,
             ],
             band=self.epsilon,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racer._checks import check_draws, check_strength, is_real
+from racer._numerics import shown_probability
 from racer.errors import SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._pair import PosteriorOfPair, paired
@@ -98,13 +99,13 @@ class BayesianSignedRankResult(PosteriorOfPair):
         from racer.plots import posterior, simplex  # noqa: PLC0415
 
         worse, better = (
-            f"{names[1]} better\n{self.worse:.3f}",
-            f"{names[0]} better\n{self.better:.3f}",
+            f"{names[1]} better\n{shown_probability(self.worse)}",
+            f"{names[0]} better\n{shown_probability(self.better)}",
         )
         if self.shares is None:
             caption = "theta: a pair of differences is in favour of " + names[0]
             return posterior(self.theta, caption=caption, below=worse, above=better, ax=ax)
-        middle = f"practically equivalent {self.indistinguishable:.3f}"
+        middle = f"practically equivalent {shown_probability(self.indistinguishable)}"
         return simplex(self.shares, [worse, middle, better], ax=ax)
 
 

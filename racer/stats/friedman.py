@@ -58,7 +58,12 @@ def iman_davenport(statistic: float, n: int, m: int) -> tuple[float, float]:
     if left <= 1e-12 * n * (m - 1):  # every block ranks the candidates alike
         return np.inf, least
     f = (n - 1) * statistic / left
-    return f, max(least, float(fdtrc(m - 1, (m - 1) * (n - 1), f)))
+    return f, max(least, float(fdtrc(*iman_davenport_df(n, m), f)))
+
+
+def iman_davenport_df(n: int, m: int) -> tuple[int, int]:
+    """Return the degrees of freedom of Iman and Davenport's F."""
+    return m - 1, (m - 1) * (n - 1)
 
 
 def friedman(r: RankSums) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from racer._checks import check_draws, check_fraction, whole
-from racer._numerics import TIE
+from racer._numerics import TIE, shown_probability
 from racer.errors import ScoresError, SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._choice import ChoiceModel, gather, median_of_runs, rank_costs
@@ -164,7 +164,7 @@ class PlackettLuceResult:
             *(frame[name].to_numpy() for name in ("estimate", "low", "high")),
             reference=1.0 / len(self.names),
             caption="probability of winning (line: all alike)",
-            notes=[f"{p:.3f}" for p in frame["probability"]],
+            notes=list(map(shown_probability, frame["probability"])),
             notes_title="P(best)",
             ax=ax,
         )

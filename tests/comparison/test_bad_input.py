@@ -72,8 +72,12 @@ REFUSED = {
 
 
 def assert_said(comparison, *, drawn=True):
-    for frame in (comparison.pairs, comparison.ranking):
-        numbers = frame.select_dtypes("number").to_numpy(dtype=float)
+    for frame in (comparison.pairs, comparison.ranking.drop(columns=["mean", "sd"])):
+        numbers = (
+            frame.drop(columns="effect_size", errors="ignore")
+            .select_dtypes("number")
+            .to_numpy(dtype=float)
+        )
         assert np.isfinite(numbers).all()
     for column in {"probability", "p_value", "in_rope", "lower", "upper"} & {*comparison.pairs}:
         assert comparison.pairs[column].between(0, 1).all()

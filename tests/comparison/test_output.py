@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import racer
-from racer import plots
+from racer import plots, stats
 from racer.comparison import Section
 from racer.comparison.render import cite
-from racer.comparison.render.tables import escape_latex, latex, markdown, shown
+from racer.comparison.render.tables import escape_latex, figures, latex, markdown, shown
 from racer.errors import SettingError
 
 METHODS = ("bayesian-friedman", "friedman", "signed-rank", "bradley-terry", "plackett-luce")
@@ -127,7 +127,7 @@ def test_numbers_as_shown():
     assert [shown(v, "p_value") for v in (0.0, 1e-9, 0.0004, 0.04999, 1.0)] == [
         *("<0.001", "<0.001", "<0.001", "0.050", "1.000")
     ]
-    assert shown(0.9999, "probability") == ">0.999"
+    assert [shown(v, "probability") for v in (0.9999, 1.0, 0.0)] == [">0.999", ">0.999", "<0.001"]
     assert shown(0.0, "strength") == "0.000"
     assert shown(12, "wins") == "12"
 
@@ -136,6 +136,128 @@ def test_tables_of_text():
     assert markdown(["a", "b"], [["1", "long"]]) == "| a | b    |\n|---|------|\n| 1 | long |"
     assert escape_latex(r"50% of a_b & <c\d>") == (r"50\% of a\_b \& $<$c\textbackslash{}d$>$")
     assert r"\caption{a\_b}" in latex(["x"], [["1"]], caption="a_b", align="r")
+
+
+def test_tables_fit_a_terminal(comparison):
+    assert max(len(line) for line in _tables(comparison)) <= 80
+    assert "…" not in str(comparison)
+
+
+def test_long_names_are_folded_and_wide_tables_lose_no_figure():
+    frame = scores(k=8).rename(columns=lambda name: f"a_long_name_{name}_that_goes_on_and_on")
+    comparison = racer.compare(frame)
+    assert max(len(line) for line in _tables(comparison)) <= 80
+    wide = str(comparison.with_section("matrix").with_section("scores"))
+    assert "…" not in wide
+    assert all(f"{value:.3f}" in wide for value in comparison.scores.iloc[0])
+
+
+def _tables(comparison):
+    """The lines of the tables: those of text begin at the left."""
+    return [line for line in str(comparison).splitlines() if line.startswith(" ")]
+
+
+def test_what_has_no_room_is_said():
+    text = str(racer.compare(scores()))
+    assert "(no room for interval: see `pairs`)" in text
+    assert re.search(r"^ better +worse +/tied +size +estimate", text, re.MULTILINE)
+
+
+def test_figures_have_the_decimals_that_they_need():
+    assert figures([0.5, 0.25, 12.0]) == ["0.50", "0.25", "12.00"]
+    assert figures([0.5], among=[0.125]) == ["0.500"]
+    assert figures([1 / 3, 2 / 3]) == ["0.3333", "0.6667"]
+    assert figures([12345.678, 2.0]) == ["12346", "2"]
+    assert figures([1e-9, np.inf, np.nan]) == ["1.000e-09", "inf", "-"]
+    assert figures([3.0, 4.0]) == ["3", "4"]
+    assert figures([]) == []
+
+
+def test_means_and_standard_deviations(comparison):
+    frame = scores()
+    ranking = comparison.ranking.set_index("algorithm")
+    np.testing.assert_allclose(ranking["mean"][frame.columns], frame.mean())
+    np.testing.assert_allclose(ranking["sd"][frame.columns], frame.std())
+    assert f"alg_a {figures(ranking['mean'].tolist())[0]} (" in comparison.prose()
+
+
+def test_effect_sizes_are_on_the_data_sets_of_both(comparison):
+    frame = scores()
+    for row in comparison.pairs.itertuples():
+        assert row.effect_size == stats.rank_biserial(frame[row.better], frame[row.worse])
+
+
+def test_the_degrees_of_freedom_are_told():
+    assert "F(3, 57) = " in racer.compare(scores(), "friedman").prose()
+    comparison = racer.compare(scores())
+    assert "F(3, 17) = " in comparison.prose()
+    assert "F(3, 17) = " in str(comparison)
+
+
+def test_latex_tables_have_labels_of_their_own(comparison):
+    more = comparison.with_section("scores").with_section("matrix")
+    labels = re.findall(r"\\label{(.*)}", more.to_latex())
+    assert len(labels) == len(set(labels)) == 4
+    assert labels[1:3] == ["tab:pairs-of-algorithms", "tab:scores"]
+
+
+class TestTheScores:
+    frame = pd.DataFrame(
+        {"a": [1.0, 2.0, np.nan], "b": [2.0, 2.0 + 1e-12, 5.0]}, index=["x", "y", "z"]
+    )
+
+    def test_the_best_is_marked_and_mean_ranks_come_last(self):
+        more = racer.compare(self.frame, "bradley-terry").with_section("scores")
+        assert str(more).endswith(
+            "Scores\n\n"
+            " data set       a      b\n"
+            " ────────────────────────\n"
+            " x             1*      2\n"
+            " y             2*     2*\n"
+            " z              -     5*\n"
+            " mean rank  1.25*   1.75\n\n"
+            "- *: the best of its row.\n"
+            "- Mean ranks over the 2 complete data sets."
+        )
+        assert "| mean rank | **1.25** | 1.75  |" in more.to_markdown()
+        assert r"y & \textbf{2} & \textbf{2} \\" in more.to_latex()
+        assert "- In bold: the best of its row." in more.to_markdown()
+
+    def test_larger_can_be_better(self):
+        more = racer.compare(self.frame, "bradley-terry", maximize=True).with_section("scores")
+        assert re.search(r"^ x +2\* +1$", str(more), re.MULTILINE)
+        pd.testing.assert_frame_equal(more.scores.isna(), self.frame.isna())
+
+    def test_without_a_complete_data_set_there_are_no_ranks(self):
+        frame = pd.DataFrame([[1, 2, np.nan], [np.nan, 1, 2], [3, np.nan, 1]])
+        text = str(racer.compare(frame, "bradley-terry").with_section("scores"))
+        assert "mean rank" not in text
+
+
+class TestTheMatrix:
+    def test_it_says_what_the_pairs_say(self, comparison):
+        table = comparison.matrix()
+        assert table.index.tolist() == comparison.ranking["algorithm"].tolist()
+        for row in comparison.pairs.itertuples():
+            forth, back = table.loc[row.better, row.worse], table.loc[row.worse, row.better]
+            if comparison.method == "friedman":
+                assert forth == back == row.p_value
+            else:
+                assert (forth, back) == (row.probability, 1.0 - row.probability)
+
+    def test_with_a_rope_both_directions_have_their_own(self):
+        comparison = racer.compare(scores(), "signed-rank", rope=0.5)
+        row = comparison.pairs.iloc[-1]
+        assert comparison.matrix().loc[row["worse"], row["better"]] == row["probability_worse"]
+
+    def test_what_is_decided_is_marked(self, comparison):
+        more = comparison.with_section("matrix")
+        decided = int((comparison.pairs["decision"] == "better").sum())
+        assert len(re.findall(r"\d\*", str(more).removeprefix(str(comparison)))) == decided > 0
+
+    def test_only_pairs_with_the_control(self):
+        table = racer.compare(scores(), control="alg_b").matrix()
+        assert table.notna().to_numpy().sum() == 6
 
 
 class TestASectionFromOutside:
@@ -152,10 +274,10 @@ class TestASectionFromOutside:
         more = comparison.with_section(self.section)
         assert str(more) == (
             f"{comparison}\n\nSeconds & cores\n\n"
-            "  algorithm   seconds   3\n"
-            " ─────────────────────────\n"
-            "  alg_a         1.235   1\n"
-            "  alg_b        20.000   2\n\n"
+            " algorithm  seconds  3\n"
+            " ──────────────────────\n"
+            " alg_a        1.235  1\n"
+            " alg_b       20.000  2\n\n"
             "- Measured once."
         )
         assert more.to_markdown() == (
@@ -202,7 +324,9 @@ class TestASectionFromOutside:
         assert more.to_latex().endswith("\n\n100 \\% sure. By a\\_b.")
 
     @pytest.mark.parametrize("name", ["terminal", "markdown", "latex", "prose"])
-    @pytest.mark.parametrize("given", ["once", 3, {"a": 1}, ["fine", 3], [("fine",)], [seconds.T, {}]])
+    @pytest.mark.parametrize(
+        "given", ["once", 3, {"a": 1}, ["fine", 3], [("fine",)], [seconds.T, {}]]
+    )
     def test_what_cannot_be_shown_is_refused(self, name, given):
         with pytest.raises(SettingError, match=f"{name}=.*: give a list of texts"):
             Section(**{name: given})
@@ -250,8 +374,8 @@ class TestPictures:
         comparison = racer.compare(scores(k=2), "signed-rank", rope=0.3, control="alg_b")
         texts = [text.get_text() for text in comparison.plot().texts]
         result = comparison.details
-        assert f"alg_b better\n{result.better:.3f}" in texts
-        assert f"alg_a better\n{result.worse:.3f}" in texts
+        assert f"alg_b better\n{shown(result.better, 'probability')}" in texts
+        assert f"alg_a better\n{shown(result.worse, 'probability')}" in texts
         assert comparison.plot("pairs").get_yticklabels()[0].get_text() == "alg_a > alg_b"
 
     def test_of_many_pairs_those_with_the_first(self):

@@ -135,7 +135,9 @@ def test_an_index_that_became_a_column_is_no_algorithm(frame, name):
     scores = read(frame)
     assert scores.algorithms == ("A", "B")
     assert scores.data_sets == (("0", "1", "2") if name is None else ("x", "y", "z"))
-    assert scores.notes == (f"Column {frame.columns[0]!r} numbers the rows and is not an algorithm.",)
+    assert scores.notes == (
+        f"Column {frame.columns[0]!r} numbers the rows and is not an algorithm.",
+    )
     long = frame.melt(frame.columns[0], ["A", "B"], "algorithm", "value").reset_index()
     assert read(long, data_set=frame.columns[0]).algorithms == ("A", "B")
 
@@ -148,7 +150,9 @@ def test_a_column_called_index_can_be_one_if_the_user_says_so():
 def test_a_row_that_sums_up_is_doubted(label):
     frame = NAMED.copy()
     frame.loc[label] = [5.0, 2.0]
-    assert read(frame).notes == (f"Row {label!r} counts as a data set: leave it out if it sums up others.",)
+    assert read(frame).notes == (
+        f"Row {label!r} counts as a data set: leave it out if it sums up others.",
+    )
     assert read(frame.rename({label: "meaning"})).notes == ()
 
 

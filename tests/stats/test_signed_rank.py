@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from racer.errors import ScoresError, SettingError
-from racer.stats import signed_rank_test
+from racer.stats import rank_biserial, signed_rank_test
 from racer.stats._pair import paired
 from racer.stats.signed_rank import signed_levels
 
@@ -121,3 +121,22 @@ class TestBadInput:
             signed_rank_test([1.0], [2.0], alternative="less")
         with pytest.raises(SettingError, match=r"zeros='split'.*'rank'"):
             signed_rank_test([1.0], [2.0], zeros="split")
+
+
+class TestRankBiserial:
+    @given(st.lists(st.integers(-9, 9), min_size=1, max_size=15))
+    @settings(max_examples=40, deadline=None, derandomize=True)
+    def test_is_the_share_of_ranks(self, z):
+        test = signed_rank_test(np.zeros(len(z)), z)
+        total = test.rank_sum_better + test.rank_sum_worse
+        share = (test.rank_sum_better - test.rank_sum_worse) / total if total else 0.0
+        assert rank_biserial(np.zeros(len(z)), z) == share
+        assert (
+            rank_biserial(z, np.zeros(len(z)))
+            == rank_biserial(np.zeros(len(z)), z, maximize=True)
+            == -share
+        )
+
+    def test_its_ends(self):
+        assert rank_biserial([1, 2, np.nan], [2, 4, 1]) == 1.0
+        assert rank_biserial([1, 1], [1, 1 + 1e-12]) == 0.0

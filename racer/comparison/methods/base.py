@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from racer.errors import ScoresError, SettingError
+from racer.stats import rank_biserial
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,10 +76,22 @@ def left_out(scores: Scores) -> list[str]:
     return [f"{left} with missing scores {verb} left out; the ranking rests on the other {rest}."]
 
 
-def counts(costs: NDArray[np.float64], i: int, j: int) -> dict[str, int]:
-    """Return on how many data sets i won, lost and tied."""
+def counts(costs: NDArray[np.float64], i: int, j: int) -> dict[str, float]:
+    """Return on how many data sets i won, lost and tied, and its effect size."""
     a, b = costs[:, i], costs[:, j]
-    return {"wins": int((a < b).sum()), "losses": int((a > b).sum()), "ties": int((a == b).sum())}
+    return {
+        "wins": int((a < b).sum()),
+        "losses": int((a > b).sum()),
+        "ties": int((a == b).sum()),
+        "effect_size": effect_size(costs, i, j),
+    }
+
+
+def effect_size(costs: NDArray[np.float64], i: int, j: int) -> float:
+    """Return the rank-biserial correlation of i and j, NaN without a common data set."""
+    a, b = costs[:, i], costs[:, j]
+    met = ~np.isnan(a) & ~np.isnan(b)
+    return rank_biserial(a[met], b[met]) if met.any() else np.nan
 
 
 def decide(probability: float, in_rope: float, alpha: float) -> Decision:

@@ -13,6 +13,7 @@ from racer.comparison.methods.base import (
     Analysis,
     Settings,
     complete_costs,
+    effect_size,
     left_out,
     many,
     rank_frame,
@@ -24,6 +25,7 @@ from racer.stats import (
     joint_comparisons,
     probability_best,
 )
+from racer.stats.friedman import iman_davenport_df
 from racer.stats.sign import probability_indistinguishable
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
                 "wins": statement.n_better,
                 "losses": statement.n_worse,
                 "ties": statement.n_ties,
+                "effect_size": effect_size(costs, i, j),
                 "estimate": sign.estimate,
                 "low": low,
                 "high": high,
@@ -69,7 +72,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
                 "decision": decision,
             }
         )
-    by_region = gate.gate == "bayesian"
+    (n, m), by_region = costs.shape, gate.gate == "bayesian"
     notes = left_out(scores)
     if not by_region:
         notes.append(
@@ -105,6 +108,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
             gate.f_statistic,
             gate.tail_probability,
             gate.rejected,
+            (m - 1, n - m + 1) if by_region else iman_davenport_df(n, m),
         ),
         rope=epsilon,
         details=gate,

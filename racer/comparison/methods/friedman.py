@@ -20,7 +20,7 @@ from racer.comparison.methods.base import (
 )
 from racer.errors import ScoresError, SettingError
 from racer.stats import conover_posthoc, friedman_test, signed_rank_test
-from racer.stats.friedman import rank_sums
+from racer.stats.friedman import iman_davenport_df, rank_sums
 from racer.stats.multiplicity import adjust
 from racer.stats.posthoc import mean_rank_scale
 
@@ -99,7 +99,13 @@ def friedman(scores: Scores, settings: Settings) -> Analysis:
         meaning=f"an adjusted p-value of at most {settings.alpha:g}",
         references=("demsar2006", "friedman1937", "iman1980", *posthoc.references),
         notes=notes,
-        omnibus=Omnibus("Iman-Davenport F", test.f_statistic, test.f_p_value, rejected),
+        omnibus=Omnibus(
+            "Iman-Davenport F",
+            test.f_statistic,
+            test.f_p_value,
+            rejected,
+            iman_davenport_df(*costs.shape),
+        ),
         details=test,
     )
 

@@ -8,7 +8,16 @@ import numpy as np
 import pandas as pd
 
 from racer._checks import is_real
-from racer.comparison.methods.base import Analysis, Settings, as_index, counts, decide, many, refuse
+from racer.comparison.methods.base import (
+    Analysis,
+    Settings,
+    as_index,
+    counts,
+    decide,
+    effect_size,
+    many,
+    refuse,
+)
 from racer.errors import SettingError
 from racer.stats import bradley_terry, plackett_luce, win_table
 from racer.stats._sampling.summary import highest_density
@@ -30,7 +39,11 @@ def _rope(settings: Settings) -> float:
 
 
 def _pairs(
-    frame: pd.DataFrame, scores: Scores, settings: Settings, rope: float, met: list[dict[str, int]]
+    frame: pd.DataFrame,
+    scores: Scores,
+    settings: Settings,
+    rope: float,
+    met: list[dict[str, float]],
 ) -> pd.DataFrame:
     """Return the pairs asked for, with counts and decisions."""
     frame = frame.drop(columns="delta")
@@ -73,6 +86,7 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
             "wins": int(table.wins[i, j]),
             "losses": int(table.wins[j, i]),
             "ties": int(table.ties[i, j]),
+            "effect_size": effect_size(scores.costs, i, j),
         }
         for i, j in as_index(frame, names)
     ]

@@ -28,6 +28,7 @@ def _paper(called: str, **fields: str) -> Reference:
 
 _IDSIA = "Benavoli, Alessio and Mangili, Francesca and Corani, Giorgio and Zaffalon, Marco"
 
+EFFECT_SIZE = "kerby2014"
 REFERENCES = {
     "benavoli2014": _paper(
         "Benavoli et al., 2014",
@@ -152,6 +153,14 @@ REFERENCES = {
         number="6",
         pages="571--595",
         year="1980",
+    ),
+    "kerby2014": _article(
+        "Kerby, 2014",
+        author="Kerby, Dave S.",
+        title="The simple difference formula: an approach to teaching nonparametric correlation",
+        journal="Comprehensive Psychology",
+        volume="3",
+        year="2014",
     ),
     "luce1959": Reference(
         "Luce, 1959",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from racer.comparison.methods.base import many
-from racer.comparison.render.cite import in_prose
-from racer.comparison.render.tables import shown
+from racer.comparison.render.cite import EFFECT_SIZE, in_prose
+from racer.comparison.render.tables import figures, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,10 +28,11 @@ def compared(comparison: ComparisonData) -> str:
     control = f" with {comparison.control}" if comparison.control else ""
     others = len(comparison.algorithms) - bool(comparison.control)
     better = "Larger" if comparison.maximize else "Smaller"
+    methods = [key for key in comparison.references if key != EFFECT_SIZE]
     return (
         f"{many(others, 'algorithm')} {'was' if others == 1 else 'were'} compared{control} on "
         f"{many(len(comparison.data_sets), 'data set')}{folds} by the "
-        f"{comparison.title} ({in_prose(comparison.references)}). {better} scores are better."
+        f"{comparison.title} ({in_prose(methods)}). {better} scores are better."
     )
 
 
@@ -44,7 +46,7 @@ def all_alike(comparison: ComparisonData) -> list[str]:
     p = shown(omnibus.probability, "p_value")
     relation = "" if p.startswith("<") else "= "
     measure = "posterior probability beyond" if bayesian else "p"
-    found = f"{omnibus.test}: F = {omnibus.statistic:.2f}, {measure} {relation}{p}"
+    found = f"{omnibus.test}: {omnibus.found}, {measure} {relation}{p}"
     level = f"at level {comparison.alpha:g}"
     return [f"The hypothesis that all perform alike {word} rejected {level} ({found})."]
 
@@ -53,6 +55,15 @@ def ranked(comparison: ComparisonData) -> str:
     """Return the order of the algorithms."""
     names = comparison.ranking["algorithm"].tolist()
     return f"By {comparison.order}, the order is {', '.join(names)}."
+
+
+def means(comparison: ComparisonData) -> str:
+    """Return mean and standard deviation of each algorithm."""
+    ranking = comparison.ranking
+    mean, sd = (figures(ranking[name].tolist()) for name in ("mean", "sd"))
+    rows = zip(ranking["algorithm"], mean, sd, strict=True)
+    said = ", ".join(f"{name} {mean} ({sd})" for name, mean, sd in rows)
+    return f"Mean scores (standard deviations) over the data sets: {said}."
 
 
 def leader(comparison: ComparisonData) -> str:
@@ -70,7 +81,9 @@ def leader(comparison: ComparisonData) -> str:
         value = row["in_rope" if kind == "equivalent" else column]
         open_to = kind in ("undecided", "indeterminate") and column == "probability"
         leads = f" for {row['better']}" if open_to else ""
-        groups.setdefault(kind, []).append(f"{other} ({shown(value, column)}{leads})")
+        effect = row["effect_size"] * (1 if row["better"] == name else -1)
+        size = "" if math.isnan(effect) else f", r = {effect:.2f}"
+        groups.setdefault(kind, []).append(f"{other} ({shown(value, column)}{leads}{size})")
     figure = "adjusted p-value" if column == "p_value" else "posterior probability"
     said = [
         f"{words} {_enumerated(groups[kind])}"
@@ -84,7 +97,11 @@ def leader(comparison: ComparisonData) -> str:
         if kind in groups
     ]
     text = "; ".join(said)
-    return f"{text[0].upper() if text.startswith('it ') else text[0]}{text[1:]} ({figure})."
+    return (
+        f"{text[0].upper() if text.startswith('it ') else text[0]}{text[1:]} ({figure}; r is the "
+        f"effect size of {name}, a matched-pairs rank-biserial correlation, "
+        f"{in_prose([EFFECT_SIZE])})."
+    )
 
 
 def decided(comparison: ComparisonData) -> str:

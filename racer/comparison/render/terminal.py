@@ -2,38 +2,80 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
-from racer.comparison.render.tables import cells, on_the_right
+from racer.comparison.render.tables import HEADS, Figure, cells, on_the_right
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pandas as pd
+    from rich.console import JustifyMethod
+
+_WIDTH = 80
+_LEAST = 10  # of a folded column
+_DISPENSABLE = ("interval", "effect_size", "estimate")  # what goes first where there is no room
 
 
 def as_text(pieces: Iterable[str | pd.DataFrame]) -> str:
-    """Return lines and tables as plain text."""
+    """Return lines and tables as plain text, tables in 80 columns if their figures fit."""
     console = Console(width=2000, color_system=None, force_terminal=False, legacy_windows=False)
     with console.capture() as capture:
         for piece in pieces:
             if isinstance(piece, str):
                 console.print(escape(piece), highlight=False, soft_wrap=True)
             else:
-                console.print(_table(piece))
+                _print(piece, console)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
+def _print(frame: pd.DataFrame, console: Console) -> None:
+    """Print a table without what has no room, and with long names folded."""
+    left_out = []
+    for name in (name for name in _DISPENSABLE if name in frame):
+        if _width(frame, console) > _WIDTH:
+            frame = frame.drop(columns=name)
+            left_out.append(HEADS.get(name, name))
+    table = _table(frame)
+    if _width(frame, console) > _WIDTH:
+        texts = [c for c, right in zip(frame, on_the_right(frame), strict=True) if not right]
+        room = _WIDTH - _width(frame.drop(columns=texts), console)
+        if room >= _LEAST * len(texts):
+            table.width = _WIDTH
+    console.print(table)
+    if left_out:
+        said = f"(no room for {', '.join(left_out)}: see `pairs`)"
+        console.print(said, highlight=False)
+
+
+def _width(frame: pd.DataFrame, console: Console) -> int:
+    """Return how wide a table is if no name is folded."""
+    return Measurement.get(console, console.options, _table(frame)).maximum
+
+
 def _table(frame: pd.DataFrame) -> Table:
-    table = Table(box=SIMPLE_HEAD)
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     head, rows = cells(frame)
     for name, right in zip(head, on_the_right(frame), strict=True):
-        table.add_column(name, justify="right" if right else "left", no_wrap=right)
+        if right:  # heads may be wrapped, figures not
+            name = fill(name.replace("/tied", " /tied"), 7, break_long_words=False)  # noqa: PLW2901
+        justify: JustifyMethod = "right" if right else "left"
+        table.add_column(escape(name), justify=justify, no_wrap=right, overflow="fold")
+    is_marked = any(isinstance(text, Figure) and text.bold for row in rows for text in row)
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*(_marked(text) if is_marked else escape(text) for text in row))
     return table
+
+
+def _marked(text: str) -> str:
+    """Return a cell of a table some of whose figures are marked."""
+    if not isinstance(text, Figure):
+        return escape(text)
+    return escape(text) + ("*" if text.bold else " ")

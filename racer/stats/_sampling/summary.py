@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer._checks import check_fraction, is_real
+from racer._numerics import shown_probability
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def plot_pairs(frame: pd.DataFrame, rope: tuple[float, float], ax: Axes | None) 
         reference=0.5,
         rope=rope,
         caption="probability of winning on a data set",
-        notes=[f"{p:.3f}" for p in frame["probability"]],
+        notes=list(map(shown_probability, frame["probability"])),
         notes_title="P(better)",
         ax=ax,
     )
