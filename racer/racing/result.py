@@ -6,9 +6,10 @@ import math
 import reprlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from racer._checks import is_whole
+from racer._numerics import shown_probability
 from racer.errors import CandidateError
 from racer.seeding import seed_for
 from racer.stats.bayesian_friedman import probability_best
@@ -75,7 +76,9 @@ class Result:
         block, candidate, reason, against, probability, measure: one row per candidate
         eliminated. `measure` says what `probability` is; an e-value is none, and may exceed 1.
     probability_best : dict of int to float
-        For each survivor, the posterior probability of being the best of them.
+        For each survivor, the posterior probability of being the best of them, by ranks.
+    caveat : str
+        Where that is larger for another than for `best`: a sentence that says so, and why.
     evaluations : int
         Cells evaluated, failed ones included, held-out ones not.
     seconds : float
@@ -86,6 +89,8 @@ class Result:
         What free workers evaluated ahead, and nobody asked for: cells and their seconds, which
         are in none of the above, and not charged to the budget.
     """
+
+    _best_by: ClassVar[str]
 
     configs: tuple[Any, ...]
     best_index: int | None
@@ -103,6 +108,30 @@ class Result:
     def best(self) -> Any:
         """The best configuration, or None."""
         return None if self.best_index is None else self.configs[self.best_index]
+
+    @cached_property
+    def probability_best(self) -> dict[int, float]:
+        """Posterior probability of being the best survivor, by ranks."""
+        raise NotImplementedError
+
+    @cached_property
+    def caveat(self) -> str:
+        """Why another survivor is more probably the best by ranks than `best`; empty if none is."""
+        best, chances = self.best_index, self.probability_best
+        if best not in chances:
+            return ""
+        other = max(chances, key=lambda candidate: chances[candidate])
+        if chances[other] <= chances[best]:
+            return ""
+        mean, others = self.mean(best), self.mean(other)
+        known = mean is not None and others is not None
+        values = f" (mean values: {mean:.4g} and {others:.4g})" if known else ""
+        return (
+            f"#{best} is the best by {self._best_by}. By ranks, on the blocks that all survivors "
+            f"have seen, #{other} is more probably so: {shown_probability(chances[other])} against "
+            f"{shown_probability(chances[best])}{values}. Ranks count how often one is ahead, not "
+            "by how much."
+        )
 
     def config(self, candidate: int) -> Any:
         """Return the configuration of a candidate; CandidateError if there is none."""
@@ -205,7 +234,12 @@ class RaceResult(Result):
         is the smallest (Benavoli et al. 2015, eq. 15), on the blocks of this race; equal parts
         where `best` is None. It says nothing of the candidates that were eliminated: with one
         survivor it is 1.
+    caveat : str
+        Where that is larger for another survivor than for `best`, by whose standing the decider
+        goes: a sentence that says so, and why.
     """
+
+    _best_by = "the standing that its decider goes by"
 
     @cached_property
     def probability_best(self) -> dict[int, float]:

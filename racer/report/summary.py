@@ -37,6 +37,8 @@ def print_summary(result: RaceResult, console: Console, *, blocks: int | None = 
             escape(repr(result.config(candidate))),
         )
     console.print(table)
+    if result.caveat:
+        console.print(result.caveat, highlight=False, soft_wrap=True)
 
     if result.ended == Ended.INTERRUPTED:
         return

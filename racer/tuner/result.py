@@ -65,7 +65,10 @@ class TuneResult(Result):
     probability_best : dict of int to float
         For each elite, the posterior probability that its expected rank among them is the
         smallest (Benavoli et al. 2015, eq. 15), on the blocks that all of them have seen. It
-        knows nothing of neighbours, so that it may be larger for another than `best`.
+        knows nothing of neighbours, nor of by how much one is ahead, so that it may be larger
+        for another than `best`.
+    caveat : str
+        Where it is: a sentence that says so, and why.
     indistinguishable : tuple of int
         The elites that the joint multiple comparisons on those blocks do not show to be worse
         than `best`, itself included.
@@ -102,6 +105,8 @@ class TuneResult(Result):
     races_held: tuple[RaceCompleted, ...]
     origins: tuple[Origin, ...]
     held_out: Table
+
+    _best_by = "what the Gaussian process expects of its mean, from all evaluations"
 
     @property
     def best(self) -> dict[str, Any] | None:

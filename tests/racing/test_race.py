@@ -446,9 +446,10 @@ def test_values_that_no_float_holds_are_refused():
 @pytest.mark.parametrize("decider", sorted(DECIDERS))
 def test_rounding_decides_nothing(decider):
     """Costs that are equal but for rounding tie: 0.1 + 0.2 is not worse than 0.3."""
-    race = Race("ab", decider=decider, budget=40, seed=1)
+    race = Race(["a", "b"], decider=decider, budget=40, seed=1)
     while race.ask():
         race.tell_block([0.1 + 0.2, 0.3])
     result = race.result()
-    assert (result.ended, result.best_index, len(result.survivors)) == (Ended.ALL_EQUAL, None, 2)
+    assert (result.ended, result.best_index) == (Ended.ALL_EQUAL, None)
+    assert len(result.survivors) == (1 if decider == "halving" else 2)  # it drops by schedule
     assert result.table.iloc[0].tolist() == [0.1 + 0.2, 0.3]

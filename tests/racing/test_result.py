@@ -130,3 +130,18 @@ def test_repr_says_how_it_ended(result):
         f"RaceResult(best={result.best!r}, best_index=1, survivors=(1, 0), ended='decided', "
         f"blocks={len(result.blocks)}, evaluations={result.evaluations}, seed=5)"
     )
+
+
+def test_a_best_that_is_not_the_most_probable_is_explained(racing):
+    """Candidate 0 is better by far in one block, and worse by little in all others."""
+    race = Race(["a", "b"], decider=racing.Scripted(best=0), budget=20, first_test=10)
+    result = racing.play(race, lambda c: (-100 if c.block == 3 else 1) if c.config == "a" else 0.5)
+    assert result.best_index == 0
+    assert result.probability_best[1] > 0.95
+    assert "#0 is the best by the standing that its decider goes by" in result.caveat
+    assert "#1 is more probably so" in result.caveat
+    assert "(mean values: -9.1 and 0.5)" in result.caveat
+
+
+def test_where_best_is_the_most_probable_nothing_is_said(result):
+    assert result.caveat == ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -53,6 +55,17 @@ def test_configurations_have_one_row_per_candidate(result):
     parents = frame["parent"].dropna()
     assert not parents.empty
     assert all(result.lineage(c)[1] == parent for c, parent in parents.items())
+
+
+def test_a_best_that_is_not_the_most_probable_is_explained(result):
+    chances = result.probability_best
+    last, first = sorted(result.elites, key=lambda candidate: chances[candidate])[
+        :: len(chances) - 1
+    ]
+    assert replace(result, best_index=first).caveat == ""
+    caveat = replace(result, best_index=last).caveat
+    assert f"#{last} is the best by what the Gaussian process expects" in caveat
+    assert f"#{first} is more probably so" in caveat
 
 
 def test_races_have_one_row_each(result):

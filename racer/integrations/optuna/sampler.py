@@ -5,10 +5,12 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from optuna.pruners import HyperbandPruner, PercentilePruner, SuccessiveHalvingPruner
 from optuna.samplers import BaseSampler
+from optuna.trial import TrialState
 
 from racer._checks import flag, whole
-from racer.errors import SettingError
+from racer.errors import SettingError, warn
 from racer.integrations.optuna.history import History
 from racer.integrations.optuna.model import Model, settled
 from racer.integrations.optuna.reports import is_maximized
@@ -16,12 +18,16 @@ from racer.integrations.optuna.search_space import Axis
 from racer.seeding import check_seed, rng_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from optuna.distributions import BaseDistribution
     from optuna.study import Study
     from optuna.trial import FrozenTrial
+
+
+# pruners that compare a trial's value at a step with those of others at it; Median is a Percentile
+_RAW = (PercentilePruner, SuccessiveHalvingPruner, HyperbandPruner)
 
 
 class _View(NamedTuple):
@@ -47,7 +53,9 @@ class RacingSampler(BaseSampler):
     count, and not the trials' own values: the instances' difficulties are taken out, so that
     trials that saw different instances, or only some, can be compared, and luck on a few is not
     followed. So pruned trials count as much as they have seen. An instance whose value is
-    NaN, or infinitely bad, is one on which the trial failed.
+    NaN, or infinitely bad, is one on which the trial failed. Then a study needs a pruner that
+    compares within instances, such as `RacingPruner`: Optuna's default, MedianPruner, takes easy
+    instances for good trials.
 
     Which parameters exist is learnt from the trials: that a parameter is there where another has
     certain values. One that is new, or has values that it never had, is drawn around the elites
@@ -74,6 +82,11 @@ class RacingSampler(BaseSampler):
     ------
     SettingError
         A parameter out of range; from a study with several objectives, a ValueError too.
+
+    Warns
+    -----
+    RacerWarning
+        A trial with values by instance was pruned by a pruner that compares these as they are.
 
     References
     ----------
@@ -108,6 +121,7 @@ class RacingSampler(BaseSampler):
         self._by_instance = flag(by_instance, "by_instance")
         self._seed = check_seed(seed)
         self._design = self._seed  # a trial takes the row of its number: no two the same
+        self._has_warned = False
         self._last: _View | None = None  # replaced, never changed: several threads share it
 
     def __getstate__(self) -> dict[str, Any]:
@@ -180,6 +194,27 @@ class RacingSampler(BaseSampler):
             if place is not None:
                 return axis.decode(place)
         return self._everywhere(trial, param_name, axis)
+
+    def after_trial(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,  # noqa: ARG002
+    ) -> None:
+        """Warn of a pruner that compares values of different instances; Optuna calls this."""
+        by_steps = state == TrialState.PRUNED and bool(trial.intermediate_values)
+        if self._has_warned or not (by_steps and self._by_instance):
+            return
+        if isinstance(study.pruner, _RAW):
+            self._has_warned = True
+            name = type(study.pruner).__name__
+            warn(
+                f"trial {trial.number} was pruned by {name}, which compares values as they are, so "
+                "that who begins with easy instances looks good: give the study "
+                "pruner=RacingPruner(), or optuna.pruners.NopPruner(); where steps are not "
+                "instances, RacingSampler(by_instance=False)"
+            )
 
     def _is_started(self, view: _View) -> bool:
         return view.history.n_usable >= self._n_startup

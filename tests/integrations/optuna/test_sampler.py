@@ -15,8 +15,8 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.trial import TrialState, create_trial
 from threadpoolctl import ThreadpoolController
 
-from racer.errors import SettingError
-from racer.integrations.optuna import RacingSampler, finish, race_study
+from racer.errors import RacerWarning, SettingError
+from racer.integrations.optuna import RacingPruner, RacingSampler, finish, race_study
 
 X = FloatDistribution(-5.0, 5.0)
 
@@ -558,3 +558,32 @@ def test_races_of_a_study_ask_it_for_several_trials_at_once():
     assert found[0] == found[1]
     assert abs(study.best_params["x"] - 3.0) < 0.3
     assert len({p["x"] for p in found[0]}) == len(found[0])
+
+
+def by_steps(trial):
+    for step in range(3):
+        trial.report(trial.suggest_float("x", 0, 1) + step, step=step)
+        if trial.number == 7 or trial.should_prune():
+            raise optuna.TrialPruned
+    return 0.0
+
+
+@pytest.mark.parametrize("pruner", [None, optuna.pruners.SuccessiveHalvingPruner()])
+def test_a_pruner_that_takes_easy_instances_for_good_trials_is_warned_of_once(pruner):
+    study = optuna.create_study(sampler=RacingSampler(seed=1), pruner=pruner)
+    with pytest.warns(
+        RacerWarning, match=r"was pruned by .*Pruner, which .*=RacingPruner\(\)"
+    ) as said:
+        study.optimize(by_steps, n_trials=12)
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("pruner", "by_instance"),
+    [(RacingPruner(), True), (optuna.pruners.NopPruner(), True), (None, False)],
+)
+def test_other_pruners_and_steps_are_not(pruner, by_instance):
+    sampler = RacingSampler(seed=1, by_instance=by_instance)
+    study = optuna.create_study(sampler=sampler, pruner=pruner)
+    study.optimize(by_steps, n_trials=12)  # warnings are errors
+    assert study.trials[7].state == TrialState.PRUNED
