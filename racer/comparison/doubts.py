@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from racer.comparison.scores import Scores
+    from numpy.typing import NDArray
 
 _SUMMARIES = re.compile(r"(mean|average|avg|median|std|sd|sum|total)( ranks?| scores?)?")
 _LARGER = {
@@ -29,13 +29,15 @@ _WITHIN_ONE = (
 )
 
 
-def doubts(scores: Scores, names: Iterable[str], *, maximize: bool) -> list[str]:
-    """Return notes; `names` are those of the columns that hold the scores."""
-    notes = _direction(scores, list(names), maximize=maximize)
-    for name in scores.data_sets:
+def doubts(
+    runs: NDArray[np.float64], data_sets: Iterable[str], names: Iterable[str], *, maximize: bool
+) -> list[str]:
+    """Return notes on costs (n, r, K); `names` are those of the columns that hold the scores."""
+    notes = _direction(runs, list(names), maximize=maximize)
+    for name in data_sets:
         if _SUMMARIES.fullmatch(re.sub(r"[\W_]+", " ", name).strip().casefold()):
             notes.append(f"Row {name!r} counts as a data set: leave it out if it sums up others.")
-    n, k = scores.costs.shape
+    n, _, k = runs.shape
     if k > n:
         notes.append(
             f"There are more algorithms ({k}) than data sets ({n}): rows count as data sets; "
@@ -44,7 +46,7 @@ def doubts(scores: Scores, names: Iterable[str], *, maximize: bool) -> list[str]
     return notes
 
 
-def _direction(scores: Scores, names: list[str], *, maximize: bool) -> list[str]:
+def _direction(runs: NDArray[np.float64], names: list[str], *, maximize: bool) -> list[str]:
     """Say which scores are better, where the names or the values let one doubt it."""
     words = {name: set(re.findall(r"[a-z]+\d?", name.casefold())) for name in names}
     larger = [name for name in names if words[name] & _LARGER]
@@ -55,7 +57,7 @@ def _direction(scores: Scores, names: list[str], *, maximize: bool) -> list[str]
         return []
     if larger:
         return [_unlike(larger[0], "Smaller", "larger", "True")]
-    known = scores.runs[~np.isnan(scores.runs)]
+    known = runs[~np.isnan(runs)]
     if ((known >= 0.0) & (known <= 1.0)).all():
         return [_WITHIN_ONE]
     return []

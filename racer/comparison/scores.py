@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,7 +84,7 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
     wide = _widened(frame, found) if found.algorithm is not None else _labelled(frame, found)
     scores = _scores(wide, maximize=maximize)
     names = scores.algorithms if found.score is None else [found.score]
-    notes += doubts(scores, names, maximize=maximize)
+    notes += doubts(scores.runs, scores.data_sets, names, maximize=maximize)
     return replace(scores, notes=tuple(notes))
 
 
@@ -97,7 +96,7 @@ def _as_frame(scores: Any) -> pd.DataFrame:
         return scores
     if isinstance(scores, Mapping):
         raise ScoresError("scores is a dict: give pandas.DataFrame(scores)")
-    if isinstance(scores, str | PathLike):
+    if isinstance(scores, str) or hasattr(scores, "__fspath__"):
         raise ScoresError(
             f"scores={scores!r} is a path: give pandas.read_csv(path), or use the command line, "
             "racer compare FILE"
