@@ -228,6 +228,13 @@ class TestTheScores:
         assert re.search(r"^ x +2\* +1$", str(more), re.MULTILINE)
         pd.testing.assert_frame_equal(more.scores.isna(), self.frame.isna())
 
+    def test_algorithms_may_be_called_like_columns(self):
+        names = ["data set", "algorithm", "interval", "estimate", "p_value", "decision", "better"]
+        frame = scores(k=7).set_axis(names, axis=1).rename(lambda n: f"a rather long name {n}")
+        text = str(racer.compare(frame).with_section("scores").with_section("matrix"))
+        heads = [line for line in text.splitlines() if all(name in line for name in names[1:4])]
+        assert len(heads) == 2
+
     def test_without_a_complete_data_set_there_are_no_ranks(self):
         frame = pd.DataFrame([[1, 2, np.nan], [np.nan, 1, 2], [3, np.nan, 1]])
         text = str(racer.compare(frame, "bradley-terry").with_section("scores"))

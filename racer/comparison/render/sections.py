@@ -96,7 +96,7 @@ def scores(comparison: ComparisonData) -> Section:
     if comparison.n_folds > 1:
         notes.append("Each score is over its folds.")
     frame = pd.DataFrame(rows, columns=names, dtype=object)
-    frame.insert(0, "data set", labels)
+    frame.insert(0, "data set", labels, allow_duplicates=True)
     return _with_marks("Scores", frame, "the best of its row.", *notes)
 
 
@@ -125,7 +125,7 @@ def matrix(comparison: ComparisonData) -> Section:
         for name, row in table.iterrows()
     ]
     frame = pd.DataFrame(rows, columns=table.columns, dtype=object)
-    frame.insert(0, "algorithm", list(table.index))
+    frame.insert(0, "algorithm", list(table.index), allow_duplicates=True)
     title = {
         "p_value": "Adjusted p-values of the pairs",
         "probability": "Posterior probability that the row is better than the column",

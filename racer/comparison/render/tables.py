@@ -39,6 +39,7 @@ _PROBABILITIES = {
     "joint",
 }
 _PROBABILITIES |= {"lower", "upper", "top_1", "top_2", "top_3"}
+DISPENSABLE = "dispensable"  # attribute of a frame: what may go, in this order, for want of room
 _IN_UNITS = {"mean", "sd"}  # of the scores
 _LATEX = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
@@ -101,7 +102,9 @@ def compact(pairs: pd.DataFrame) -> pd.DataFrame:
     for name, texts in merged.items():
         column = pd.Series([Figure(text) for text in texts], index=pairs.index, dtype=object)
         pairs.insert(list(pairs).index(place[name]), name, column)
-    return pairs.drop(columns=[c for c in ("wins", "losses", "ties", "low", "high") if c in pairs])
+    pairs = pairs.drop(columns=[c for c in ("wins", "losses", "ties", "low", "high") if c in pairs])
+    pairs.attrs[DISPENSABLE] = [c for c in ("interval", "effect_size", "estimate") if c in pairs]
+    return pairs
 
 
 def cells(frame: pd.DataFrame) -> tuple[list[str], list[list[str]]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from racer.comparison.render.tables import HEADS, Figure, cells, on_the_right
+from racer.comparison.render.tables import DISPENSABLE, HEADS, Figure, cells, on_the_right
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _WIDTH = 80
 _LEAST = 10  # of a folded column
-_DISPENSABLE = ("interval", "effect_size", "estimate")  # what goes first where there is no room
 
 
 def as_text(pieces: Iterable[str | pd.DataFrame]) -> str:
@@ -39,15 +39,14 @@ def as_text(pieces: Iterable[str | pd.DataFrame]) -> str:
 def _print(frame: pd.DataFrame, console: Console) -> None:
     """Print a table without what has no room, and with long names folded."""
     left_out = []
-    for name in (name for name in _DISPENSABLE if name in frame):
+    for name in frame.attrs.get(DISPENSABLE, ()):
         if _width(frame, console) > _WIDTH:
             frame = frame.drop(columns=name)
             left_out.append(HEADS.get(name, name))
     table = _table(frame)
     if _width(frame, console) > _WIDTH:
-        texts = [c for c, right in zip(frame, on_the_right(frame), strict=True) if not right]
-        room = _WIDTH - _width(frame.drop(columns=texts), console)
-        if room >= _LEAST * len(texts):
+        right = np.array(on_the_right(frame))
+        if _WIDTH - _width(frame.loc[:, right], console) >= _LEAST * (~right).sum():
             table.width = _WIDTH
     console.print(table)
     if left_out:
