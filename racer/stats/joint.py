@@ -36,8 +36,8 @@ class Statement:
     probability : float
         Marginal posterior probability that the statement is true; 1/2 if all blocks tie.
     joint : float
-        Posterior probability that it, all statements before it and all that tie with it are
-        true; 0 from the first pair on that ties in all blocks, as neither is better there.
+        Posterior probability that it and all statements before it are true; 0 from the first
+        pair on that ties in all blocks, as neither is better there.
     """
 
     better: int
@@ -58,7 +58,8 @@ class JointComparisons:
     statements : tuple of Statement
         One per pair, by decreasing marginal probability.
     n_accepted : int
-        How many of them, from the first, hold jointly with probability above `confidence`.
+        How many of them, from the first, hold jointly with probability above `confidence`, up
+        to those that tie with the first one that does not.
     confidence : float
     n_blocks, n_dropped : int
         Complete blocks used, and blocks left out because of NaN.
@@ -137,12 +138,14 @@ def running_joint(
     return joint
 
 
-def _last_alike(ordered: Ordered, rank_sums: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return for each statement the place of the last one that ties with it."""
-    gap = rank_sums[ordered.worse] - rank_sums[ordered.better]
-    new = (np.diff(ordered.p_false) != 0.0) | (np.diff(gap) != 0.0)
-    last = np.append(np.flatnonzero(new), len(gap) - 1)
-    return np.asarray(last[np.append(0, np.cumsum(new))])
+def without_ties(accepted: int, ordered: Ordered, rank_sums: NDArray[np.float64]) -> int:
+    """Return how many of the first statements do not tie with the first that is not accepted."""
+    p_false, gap = ordered.p_false, rank_sums[ordered.worse] - rank_sums[ordered.better]
+    while 0 < accepted < len(gap) and (
+        p_false[accepted] == p_false[accepted - 1] and gap[accepted] == gap[accepted - 1]
+    ):
+        accepted -= 1
+    return accepted
 
 
 def joint_comparisons(
@@ -235,7 +238,8 @@ def joint_comparisons(
             signs = better_minus_worse(costs, ordered.better[part], ordered.worse[part])
             yield from signs.T @ gammas > 0
 
-    joint = np.array(running_joint(hold(), draws))[_last_alike(ordered, rank_sums)].tolist()
+    joint = running_joint(hold(), draws)
+    above = sum(together > confidence for together in joint)
     statements = tuple(
         Statement(
             better=int(i),
@@ -249,5 +253,5 @@ def joint_comparisons(
         for i, j, p_false, together in zip(*ordered, joint, strict=True)
     )
     return JointComparisons(
-        statements, sum(together > confidence for together in joint), confidence, n, blocks.dropped
+        statements, without_ties(above, ordered, rank_sums), confidence, n, blocks.dropped
     )

@@ -158,7 +158,7 @@ def test_compare_finds_what_the_paper_finds(auc):
         assert found.omnibus.rejected
         better = found.pairs[found.pairs["decision"] == "better"]
         assert set(zip(better["better"], better["worse"], strict=True)) == expected
-        ranks = dict(found.ranking.to_numpy().tolist())
+        ranks = dict(found.ranking[["algorithm", "mean_rank"]].to_numpy().tolist())
         assert {k: round(v, 3) for k, v in ranks.items()} == {
             "C4.5": 3.143,
             "C4.5+m": 2.0,

@@ -270,7 +270,8 @@ def test_the_order_of_the_columns_decides_nothing(order, control, confidence):
 
 
 def test_what_ties_is_accepted_together():
-    result = joint_comparisons(TIES, confidence=0.9)
-    by_pair = {(s.better, s.worse): s.joint for s in result.statements}
-    assert by_pair[0, 1] == by_pair[0, 2]
-    assert ((0, 1) in pairs_of(result.accepted)) == ((0, 2) in pairs_of(result.accepted))
+    for confidence, accepted in ((0.9, 5), (0.95, 3)):
+        result = joint_comparisons(TIES, confidence=confidence)
+        assert result.n_accepted == accepted
+        assert {*pairs_of(result.statements[3:5])} == {(0, 1), (0, 2)}
+    assert result.statements[3].joint > 0.95 > result.statements[4].joint
