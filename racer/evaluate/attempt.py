@@ -72,7 +72,7 @@ def evaluate_cell(
                 seconds,
                 _with_command(evaluate, cell, outcome),
                 attempts,
-                _name(os.getpid()),
+                here(),
             )
 
 
@@ -81,6 +81,11 @@ def _with_command(evaluate: Objective, cell: Cell, outcome: Outcome) -> str:
     if isinstance(evaluate, Command) and outcome.status in _ENDED_FROM_OUTSIDE:
         return evaluate.named_in(outcome.message, cell.config, cell.instance, cell.seed)
     return outcome.message
+
+
+def here() -> str:
+    """Return the name of this process, which no other has on any machine of a cluster."""
+    return _name(os.getpid())
 
 
 @cache
@@ -139,7 +144,7 @@ class Task:
     evaluate: Objective
     retries: int
     limits: Limits | None
-    driver: int
+    driver: str
     ours: bool = False
     nested: tuple[Any, int | None] | None = None
 
@@ -152,15 +157,15 @@ class Task:
             return self._evaluate(cell, stack)
 
     def _evaluate(self, cell: Cell, stack: ExitStack) -> Outcome:
-        here = os.getpid() == self.driver
+        in_driver = here() == self.driver
         in_main_thread = threading.current_thread() is threading.main_thread()
-        if in_main_thread and not here:
+        if in_main_thread and not in_driver:
             for number, handler in _DRIVERS_TO_ANSWER.items():
                 before = signal.signal(number, handler)
                 if not self.ours:
                     stack.callback(signal.signal, number, before)
         if self.limits is None:
-            interruptible = in_main_thread and here
+            interruptible = in_main_thread and in_driver
             return evaluate_cell(
                 self.evaluate, cell, retries=self.retries, reraise_interrupt=interruptible
             )

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import os
+import pickle
 import sys
+import uuid
 from collections import deque
-from concurrent.futures import CancelledError, wait
+from concurrent.futures import CancelledError, Future, wait
 from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from joblib import wrap_non_picklable_objects
+import cloudpickle
 
 from racer.errors import ObjectiveError, SettingError, warn
-from racer.evaluate.attempt import Task
+from racer.evaluate.attempt import Task, here
 from racer.evaluate.objective import check_picklable, describe
 from racer.evaluate.outcome import Outcome
-from racer.evaluate.shipment import Shipment
+from racer.evaluate.shipment import Delivery, Lacking, Shipment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Executor
 
     from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
@@ -79,8 +80,11 @@ class Futures:
         self._careful = False  # those in flight have been lost before
         self._finishing = False
         # with how often they were lost
-        self._running: dict[Future[Outcome | None], tuple[Cell, int]] = {}
-        self._done: SimpleQueue[Future[Outcome | None]] = SimpleQueue()
+        self._running: dict[Future[Outcome | Lacking], tuple[Cell, int]] = {}
+        self._undelivered: list[tuple[Cell, int]] = []  # came to a worker that lacks evaluate
+        self._lacking: set[str] = set()
+        self._deliveries: set[Future[Any]] = set()
+        self._done: SimpleQueue[Future[Any]] = SimpleQueue()
 
     def submit(self, cell: Cell) -> None:
         """Take a cell; before the first, ObjectiveError if `evaluate` cannot reach a worker."""
@@ -96,19 +100,44 @@ class Futures:
         while True:
             self._feed()
             future = self._done.get()
+            error = CancelledError("cancelled") if future.cancelled() else future.exception()
+            if future in self._deliveries:
+                self._delivered(future, error)
+                continue
             cell, times = self._running.pop(future, (None, 0))
             if cell is None:  # withdrawn
                 continue
-            error = CancelledError("cancelled") if future.cancelled() else future.exception()
             if error is None:
                 outcome = future.result()
-                if outcome is not None:
-                    return cell, outcome
-                self._begin(deque([cell]), times, whole=True)
-                continue
+                if isinstance(outcome, Lacking):
+                    self._deliver(outcome.worker, cell, times)
+                    continue
+                return cell, outcome
             if self._finishing or (times == 2 and not self._door.is_innocent(error)):
                 return cell, Outcome("killed", None, message=_explained(error))
             self._lost(cell, times, error)
+
+    def _deliver(self, worker: str, cell: Cell, times: int) -> None:
+        """Keep a cell until the worker that it came to has the objective."""
+        self._undelivered.append((cell, times))
+        if worker not in self._lacking:
+            self._lacking.add(worker)
+            future = self._door.submit(Delivery(self._shipment))
+            self._deliveries.add(future)
+            future.add_done_callback(self._done.put)
+
+    def _delivered(self, future: Future[Any], error: BaseException | None) -> None:
+        """Submit what was kept, if nothing else is on its way."""
+        self._deliveries.remove(future)
+        if self._deliveries and error is None:
+            return
+        cells, self._undelivered = self._undelivered, []
+        self._lacking.clear()
+        for cell, times in cells:
+            if error is None:
+                self._begin(deque([cell]), times)
+            else:
+                self._track(_failed(error), cell, times)
 
     def _lost(self, cell: Cell, times: int, error: BaseException) -> None:
         self._careful = True
@@ -118,7 +147,7 @@ class Futures:
             self._alone.append(cell)
 
     def _feed(self) -> None:
-        if self._careful and self._running:
+        if self._careful and (self._running or self._undelivered):
             return
         self._careful = bool(self._again or self._alone)
         if self._again:
@@ -128,12 +157,14 @@ class Futures:
         else:
             self._begin(self._fresh, 0)
 
-    def _begin(self, cells: deque[Cell], times: int, *, whole: bool = False) -> None:
-        shipment = self._shipment.whole() if whole else self._shipment
+    def _begin(self, cells: deque[Cell], times: int) -> None:
         while cells:
-            future = self._door.submit(partial(shipment, cells[0]))
-            self._running[future] = cells.popleft(), times
-            future.add_done_callback(self._done.put)
+            future = self._door.submit(partial(self._shipment, cells[0]))
+            self._track(future, cells.popleft(), times)
+
+    def _track(self, future: Future[Any], cell: Cell, times: int) -> None:
+        self._running[future] = cell, times
+        future.add_done_callback(self._done.put)
 
     def withdraw(self, cell: Cell) -> bool:
         """Forget a cell if it has not begun, and say so."""
@@ -142,6 +173,10 @@ class Futures:
                 if other is cell:
                     del cells[place]
                     return True
+        kept = [(other, times) for other, times in self._undelivered if other is not cell]
+        if len(kept) < len(self._undelivered):
+            self._undelivered = kept
+            return True
         future = next((f for f, (other, _) in self._running.items() if other is cell), None)
         if future is None or not self._door.withdraw(future):
             return False
@@ -155,6 +190,7 @@ class Futures:
     def finish(self) -> list[Cell]:
         """Forget the cells that have not begun; a worker that dies now is not replaced."""
         self._finishing = True
+        self._undelivered.clear()
         for cells in self._waiting:
             cells.clear()
         for future in list(self._running):
@@ -188,9 +224,9 @@ class Futures:
 
     def _elsewhere(self) -> bool:
         """Say whether workers are in another process, after sending one the objective."""
-        future = self._door.submit(partial(_arrived, self._shipment))
+        future = self._door.submit(Delivery(self._shipment))
         try:
-            return bool(future.result() != os.getpid())
+            return bool(future.result() != here())
         finally:
             if not future.done():  # Ctrl-C
                 self._door.end([future])
@@ -206,18 +242,22 @@ class Futures:
             cell, _ = self._running.pop(future)
             if not future.cancelled() and future.exception() is None:
                 outcome = future.result()
-                if outcome is not None:
+                if not isinstance(outcome, Lacking):
                     yield cell, outcome
 
     def __exit__(self, *error: object) -> None:
+        self._undelivered.clear()
         for cells in self._waiting:
             cells.clear()
-        self._door.end(list(self._running))
+        self._door.end([*self._running, *self._deliveries])
         self._running.clear()
+        self._deliveries.clear()
 
 
-def _arrived(task: Shipment) -> int:  # noqa: ARG001  (it has arrived)
-    return os.getpid()
+def _failed(error: BaseException) -> Future[Any]:
+    future: Future[Any] = Future()
+    future.set_exception(error)
+    return future
 
 
 def _explained(error: BaseException) -> str:
@@ -225,6 +265,31 @@ def _explained(error: BaseException) -> str:
     text = describe(error).partition(". ")[0].rstrip(". ")
     said = [line for line in str(error.__cause__ or "").splitlines() if line.strip(' "')]
     return f"{text} ({said[-1].strip()})" if said else text
+
+
+class _Call:
+    """A call that any pickler can send, and that is unpickled only where it is called.
+
+    On the way Dask's scheduler unpickles what it is given, and pickles it again for a worker.
+    """
+
+    __name__ = "evaluate"  # in what Dask shows
+
+    def __init__(self, call: Callable[[], Any] | None, pickled: bytes | None = None) -> None:
+        self.call = call
+        self._pickled = pickled
+
+    def __call__(self) -> Any:
+        call = self.call if self._pickled is None else pickle.loads(self._pickled)  # noqa: S301  (from the driver)
+        return call()
+
+    def __reduce__(self) -> tuple[type[_Call], tuple[None, bytes]]:
+        pickled = cloudpickle.dumps(self.call) if self._pickled is None else self._pickled
+        return _Call, (None, pickled)
+
+    def __dask_tokenize__(self) -> str:
+        """Return another one each time: a call that is repeated must not be taken for the last."""
+        return uuid.uuid4().hex
 
 
 class _Given:
@@ -239,7 +304,7 @@ class _Given:
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
         """Submit, as something that any pickler can send."""
         try:
-            return self._executor.submit(wrap_non_picklable_objects(call))
+            return self._executor.submit(_Call(call))
         except Exception as error:
             raise SettingError(
                 f"executor takes no more evaluations ({describe(error)}): if one of them ended "
@@ -268,6 +333,6 @@ def on_executor(
     limits: Limits | None,
 ) -> Futures:
     """Return workers that use an executor of the user's."""
-    task = Task(evaluate, retries, limits, os.getpid())
+    task = Task(evaluate, retries, limits, here())
     capacity = n_jobs + SPARE if n_jobs > 1 else sys.maxsize
     return Futures(_Given(executor), task, sent, capacity=capacity)

@@ -22,7 +22,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool, ShutdownEx
 from joblib.parallel import LokyBackend, SequentialBackend, ThreadingBackend, get_active_backend
 
 from racer.errors import SettingError
-from racer.evaluate.attempt import Task
+from racer.evaluate.attempt import Task, here
 from racer.evaluate.executor import SPARE, Futures
 from racer.evaluate.limits.forks import start_worker
 from racer.evaluate.objective import check_picklable
@@ -55,12 +55,12 @@ def in_joblib(
                 f"joblib's {type(backend).__name__} gives no results before all are there: use "
                 "loky, its default, or threading"
             )
-        return Calls(Task(evaluate, retries, limits, os.getpid()), n_jobs)
+        return Calls(Task(evaluate, retries, limits, here()), n_jobs)
     ours = isinstance(backend, LokyBackend)
     nested = backend.get_nested_backend()
     return Futures(
         _Loky(backend, n_workers) if ours else _Threads(n_workers),
-        Task(evaluate, retries, limits, os.getpid(), ours, nested),
+        Task(evaluate, retries, limits, here(), ours, nested),
         {},
         capacity=n_workers + SPARE,
     )

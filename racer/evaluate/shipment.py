@@ -5,9 +5,11 @@ from __future__ import annotations
 import pickle
 import threading
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cloudpickle
+
+from racer.evaluate.attempt import here
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,33 +21,36 @@ _SMALL = 64 * 1024  # bytes, which go along with every cell
 _KEPT = 2  # tasks that a worker keeps
 
 
+class Lacking(NamedTuple):
+    """What a worker answers that has not got the task."""
+
+    worker: str
+
+
 class Shipment:
     """Calls a task: in this process as it is, in another once that has unpickled it.
 
-    A task that is not small goes only to a worker that lacks it, which says so by None.
+    A task that is not small does not go along with cells: workers that lack it say so.
     """
 
     def __init__(self, task: Task) -> None:
         self._task = task
         self._key = uuid.uuid4().hex
         self._pickled: bytes | None = None
-        self._is_whole = False
 
-    def __call__(self, cell: Cell) -> Outcome | None:
+    def __call__(self, cell: Cell) -> Outcome | Lacking:
         """Evaluate a cell."""
         return self._task(cell)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, bytes | None]]:
+        key, pickled = self.packed()
+        return _unpacked, (key, pickled if len(pickled) <= _SMALL else None)
+
+    def packed(self) -> tuple[str, bytes]:
+        """Return the task's name, and the task as a worker that lacks it needs it."""
         if self._pickled is None:
             self._pickled = cloudpickle.dumps(self._task)
-        goes_along = self._is_whole or self.size <= _SMALL
-        return _unpacked, (self._key, self._pickled if goes_along else None)
-
-    def whole(self) -> Shipment:
-        """Return the same, for a worker that lacks it."""
-        other = Shipment(self._task)
-        other._key, other._pickled, other._is_whole = self._key, self._pickled, True
-        return other
+        return self._key, self._pickled
 
     @property
     def size(self) -> int:
@@ -53,11 +58,25 @@ class Shipment:
         return 0 if self._pickled is None else len(self._pickled)
 
 
+class Delivery:
+    """Brings a task to a worker, which answers with its name."""
+
+    def __init__(self, shipment: Shipment) -> None:
+        self._shipment = shipment
+
+    def __call__(self) -> str:
+        """Say where it has arrived."""
+        return here()
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, bytes]]:
+        return _delivered, self._shipment.packed()
+
+
 _tasks: dict[str, Task] = {}
 _lock = threading.RLock()
 
 
-def _unpacked(key: str, pickled: bytes | None) -> Callable[[Cell], Outcome | None]:
+def _unpacked(key: str, pickled: bytes | None) -> Callable[[Cell], Outcome | Lacking]:
     with _lock:
         if key not in _tasks:
             if pickled is None:
@@ -68,5 +87,10 @@ def _unpacked(key: str, pickled: bytes | None) -> Callable[[Cell], Outcome | Non
         return _tasks[key]
 
 
-def _lacking(cell: Cell) -> None:
-    """Say that the task has not come along."""
+def _lacking(cell: Cell) -> Lacking:  # noqa: ARG001
+    return Lacking(here())
+
+
+def _delivered(key: str, pickled: bytes) -> Callable[[], str]:
+    _unpacked(key, pickled)
+    return here

@@ -8,6 +8,7 @@ import random
 import threading
 import weakref
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
 from multiprocessing import get_context
 
@@ -133,7 +134,7 @@ def test_what_is_lost_twice_was_killed():
 
     class Deadly(ThreadPoolExecutor):
         def submit(self, fn, /, *args, **kwargs):
-            if isinstance(fn.args[0], Cell) and fn.args[0].config == 2:
+            if isinstance(fn.call, partial) and fn.call.args[0].config == 2:
                 future = Future()
                 future.set_exception(RuntimeError("the worker of this one died. Sorry"))
                 return future

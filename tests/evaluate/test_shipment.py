@@ -11,8 +11,8 @@ import pytest
 import racer
 from racer import Cell
 from racer.evaluate import shipment
-from racer.evaluate.attempt import Task
-from racer.evaluate.shipment import Shipment
+from racer.evaluate.attempt import Task, here
+from racer.evaluate.shipment import Delivery, Lacking, Shipment
 from racer.evaluate.workers import outcomes_of, workers_for
 
 CELL = Cell(0, 0, 2, None, 1)
@@ -41,12 +41,12 @@ def _other_worker(monkeypatch):
 
 
 def shipped(size):
-    return Shipment(Task(Counted(size), 0, None, -1))
+    return Shipment(Task(Counted(size), 0, None, "elsewhere"))
 
 
-def arrive(call, cell=CELL):
-    """Evaluate as in a worker; return the size of what was sent, and the outcome."""
-    sent = cloudpickle.dumps(partial(call, cell))
+def arrive(call):
+    """Call as in a worker; return the size of what was sent, and the answer."""
+    sent = cloudpickle.dumps(call)
     return len(sent), pickle.loads(sent)()
 
 
@@ -57,27 +57,27 @@ def test_here_it_is_the_object_itself():
 
 def test_a_small_one_goes_along_and_is_unpickled_once():
     one = shipped(100)
-    assert [arrive(one)[1].value for _ in range(5)] == [2.0] * 5
+    assert [arrive(partial(one, CELL))[1].value for _ in range(5)] == [2.0] * 5
     assert Counted.times == 1
 
 
 def test_a_large_one_goes_only_to_a_worker_that_lacks_it():
     one = shipped(1_000_000)
-    size, answer = arrive(one)
-    assert (size < 2_000, answer) == (True, None)
-    size, answer = arrive(one.whole())
-    assert (size > 1_000_000, answer.value) == (True, 2.0)
-    assert [arrive(one)[1].value for _ in range(5)] == [2.0] * 5
+    size, answer = arrive(partial(one, CELL))
+    assert (size < 2_000, answer) == (True, Lacking(here()))
+    size, answer = arrive(Delivery(one))
+    assert (size > 1_000_000, answer) == (True, here())
+    assert [arrive(partial(one, CELL))[1].value for _ in range(5)] == [2.0] * 5
     assert Counted.times == 1
 
 
 def test_a_worker_keeps_those_of_the_last_runs():
     runs = [shipped(1_000_000) for _ in range(3)]
     for one in runs:
-        arrive(one.whole())
+        arrive(Delivery(one))
     assert len(shipment._tasks) == 2
-    assert arrive(runs[0])[1] is None
-    assert arrive(runs[2])[1].value == 2.0
+    assert arrive(partial(runs[0], CELL))[1] == Lacking(here())
+    assert arrive(partial(runs[2], CELL))[1].value == 2.0
 
 
 def test_workers_get_what_they_lack():

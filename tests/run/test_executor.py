@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
 
+import cloudpickle
 import pytest
 
 import racer
@@ -67,6 +71,50 @@ def test_an_executor_of_ones_own_is_asked_for_each_cell():
     assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
     made = result.evaluations + result.unused.cells
     assert inline.calls == made + 1  # one finds out whether evaluate arrives
+
+
+class FakeSubmitit:
+    """Submits jobs as submitit does: pickled with cloudpickle; the third is lost by Slurm."""
+
+    def __init__(self, threads):
+        self._threads = threads
+        self.jobs = 0
+
+    def submit(self, fn, *args, **kwargs):
+        self.jobs += 1
+        return FakeJob(self._threads.submit(run, cloudpickle.dumps(fn), self.jobs == 3))
+
+
+def run(pickled, is_lost):
+    if is_lost:
+        raise RuntimeError("UncompletedJobError")
+    return pickle.loads(pickled)()
+
+
+class FakeJob:
+    def __init__(self, future):
+        self._future = future
+
+    def result(self):
+        return self._future.result()
+
+    def done(self):
+        return self._future.done()
+
+
+def test_the_adapter_for_submitit_that_the_docs_show(threads):
+    page = Path(__file__).parents[2] / "docs" / "workers.md"
+    (code,) = re.findall(
+        r"^```python\n([^`]*class Jobs[^`]*)```$", page.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    names = {}
+    exec(code, names)
+    submitit = FakeSubmitit(threads)
+    result = racer.race(
+        range(6), evaluate, [1.0, 2.0], executor=names["Jobs"](submitit), n_jobs=4, **SETTINGS
+    )
+    assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
+    assert submitit.jobs > result.evaluations
 
 
 def test_what_is_no_executor_is_refused():

@@ -1,0 +1,274 @@
+"""Dask evaluates, with the same result, whatever becomes of its workers."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+
+import dask
+import pytest
+from distributed import Client, LocalCluster
+
+import racer
+from racer.evaluate.workers import workers_for
+from racer.run.drive import drive
+
+SETTINGS = {"budget": 150, "seed": 3, "decider": "f-race"}
+SPACE = racer.Space({"x": racer.Real(-5, 5)})
+CONFIG = {
+    "distributed.deploy.lost-worker-timeout": "1 hour",  # or a nanny may go for good
+    "distributed.admin.tick.limit": "1 hour",  # a busy machine is not worth a warning
+}
+
+
+@pytest.fixture(name="cluster", scope="module")
+def _cluster(tmp_path_factory):
+    with (
+        dask.config.set(CONFIG),
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            local_directory=str(tmp_path_factory.mktemp("dask")),
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture(name="client", scope="module")
+def _client(cluster):
+    with Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(name="executor")
+def _executor(client):
+    return client.get_executor(pure=False)
+
+
+def objective(seconds=0.0):
+    """Return an objective that travels by value: a worker cannot import this file."""
+
+    def evaluate(config, instance, seed):
+        import time
+
+        time.sleep(seconds)
+        return abs(config["x"] - 1) * instance + seed % 7
+
+    return evaluate
+
+
+def said(result):
+    return result.best_index, result.survivors, result.evaluations, result.table.to_json()
+
+
+POOL = [{"x": x} for x in range(6)]
+
+
+def test_a_race_a_tuning_and_a_resume_give_the_result_of_one_process(executor, tmp_path):
+    path = str(tmp_path / "run.db")
+    race = racer.race(POOL, objective(), [1.0, 2.0], **SETTINGS)
+    assert said(racer.race(POOL, objective(), [1.0, 2.0], executor=executor, **SETTINGS)) == said(
+        race
+    )
+    short = SETTINGS | {"budget": 60}
+    racer.race(POOL, objective(), [1.0, 2.0], executor=executor, store=path, **short)
+    resumed = racer.resume(path, objective(), budget=150, executor=executor, ahead=0)
+    assert said(resumed) == said(race)
+    one, other = (
+        racer.tune(SPACE, objective(), [1.0, 2.0], executor=given, **SETTINGS)
+        for given in (None, executor)
+    )
+    assert said(one) == said(other)
+
+
+def test_an_executor_that_remembers_pure_calls_repeats_ours(client):
+    race = racer.race(POOL, objective(), [1.0], **SETTINGS)
+    assert said(
+        racer.race(POOL, objective(), [1.0], executor=client.get_executor(), **SETTINGS)
+    ) == said(race)
+
+
+def test_an_evaluation_that_kills_its_worker_costs_its_own_cell(cluster, executor, monkeypatch):
+    def deadly(config, instance, seed):
+        import os
+
+        if config == 2:
+            os._exit(1)
+        return config
+
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
+    result = racer.race(
+        range(4), deadly, [0], deterministic=True, first_test=1, budget=4, executor=executor
+    )
+    assert result.failures[["candidate", "status"]].to_numpy().tolist() == [[2, "killed"]]
+    assert (
+        result.failures["message"]
+        .item()
+        .startswith("KilledWorker: Attempted to run task 'evaluate-")
+    )
+    assert result.table[[0, 1, 3]].to_numpy().tolist() == [[0, 1, 3]]
+
+
+def test_limits_hold_on_its_workers(executor):
+    def slow(config, instance, seed):
+        import time
+
+        time.sleep(60 if config == 1 else 0)
+        return config
+
+    result = racer.race(
+        range(3),
+        slow,
+        [0],
+        deterministic=True,
+        first_test=1,
+        budget=3,
+        executor=executor,
+        timeout=0.5,
+    )
+    assert result.failures[["candidate", "status"]].to_numpy().tolist() == [[1, "timeout"]]
+
+
+def test_finished_tasks_are_released(cluster, executor):
+    def finished():
+        return sum(task.state == "memory" for task in list(cluster.scheduler.tasks.values()))
+
+    most = []
+
+    def look(_):
+        until = time.monotonic() + 30
+        while finished() > 4 and time.monotonic() < until:
+            time.sleep(0.01)
+        most.append(finished())
+
+    result = racer.race(
+        POOL,
+        objective(),
+        [1.0],
+        executor=executor,
+        n_jobs=2,
+        first_test=10,
+        callbacks=[look],
+        **SETTINGS,
+    )
+    assert result.evaluations >= 60
+    assert max(most) <= 4  # as many as are in flight
+    until = time.monotonic() + 30
+    while cluster.scheduler.tasks and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not cluster.scheduler.tasks
+
+
+@pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning")
+def test_a_large_evaluate_is_sent_to_each_worker_not_with_each_cell(client, executor, tmp_path):
+    arrivals = tmp_path / "arrivals"
+
+    class Large:
+        def __init__(self):
+            self.data = bytes(20_000_000)
+
+        def __call__(self, config, instance, seed):
+            import time
+
+            time.sleep(0.01)  # for the other worker to get some
+            return float(config + seed % 7)
+
+        def __setstate__(self, state):
+            import os
+
+            with arrivals.open("a") as file:
+                file.write(f"{os.getpid()}\n")
+            self.__dict__ |= state
+
+    client.wait_for_workers(2)
+    with pytest.warns(racer.RacerWarning, match="evaluate is 20 MB, which each worker is sent"):
+        result = racer.race(range(8), Large(), executor=executor, **SETTINGS)
+    assert result.failures.empty
+    workers = arrivals.read_text().split()
+    assert len(workers) == len(set(workers)) <= 2
+    assert str(os.getpid()) not in workers  # Dask's scheduler is here
+
+
+def test_ctrl_c_does_not_wait(executor, tmp_path):
+    begun, ended, release = (tmp_path / name for name in ("begun", "ended", "release"))
+
+    def evaluate(config, instance, seed):
+        import time
+
+        begun.touch()
+        until = time.monotonic() + 60
+        while not release.exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        ended.touch()
+        return config
+
+    def interrupt():
+        while not begun.exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(racer.RaceInterrupted):
+            racer.race(range(4), evaluate, executor=executor, **SETTINGS)
+        assert not ended.exists()
+    finally:
+        release.touch()
+        thread.join()
+
+
+@pytest.mark.slow
+def test_workers_killed_every_second_change_nothing(cluster, client, monkeypatch):
+    settings = SETTINGS | {"budget": 100}
+    evaluate = objective(0.03)  # with two workers, more than a second
+    alone = drive(
+        racer.Tuner(SPACE, [1.0, 2.0], **settings), workers_for(objective(), (), [1.0, 2.0])
+    )
+    tuner = racer.Tuner(SPACE, [1.0, 2.0], **settings)
+    told, tell = [], tuner.tell
+
+    def counted(cell, outcome):
+        told.append(cell.key)
+        tell(cell, outcome)
+
+    monkeypatch.setattr(tuner, "tell", counted)
+    over, killed = threading.Event(), []
+
+    def registered():
+        return {worker.address: worker.name for worker in list(cluster.scheduler.workers.values())}
+
+    def kill():
+        before = set(registered())
+        while not over.wait(1.0):  # to begin takes some of them longer
+            now = registered()
+            for address in before.intersection(now):
+                if (pid := cluster.workers[now[address]].pid) is not None:
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                        killed.append(pid)
+                    break
+            before = set(now)
+
+    client.wait_for_workers(2)
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        result = drive(
+            tuner, workers_for(evaluate, (), [1.0, 2.0], executor=client.get_executor(pure=False))
+        )
+    finally:
+        over.set()
+        killer.join()
+    assert killed
+    assert said(result) == said(alone)
+    assert result.failures.empty
+    assert set(Counter(told).values()) == {1}
+    assert len(told) == result.evaluations
