@@ -11,6 +11,7 @@ import pytest
 
 HERE = Path(__file__).parent
 LONG = (  # files with a test of more than five seconds, or with many that wait
+    "run/test_dask.py",
     "published/test_benavoli2014.py",
     "experiments/test_benavoli2015.py",
     "deciders/test_challenge.py",
