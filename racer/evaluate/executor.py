@@ -275,17 +275,18 @@ class _Call:
 
     __name__ = "evaluate"  # in what Dask shows
 
-    def __init__(self, call: Callable[[], Any] | None, pickled: bytes | None = None) -> None:
+    def __init__(self, call: Callable[[], Any] | bytes) -> None:
         self.call = call
-        self._pickled = pickled
 
     def __call__(self) -> Any:
-        call = self.call if self._pickled is None else pickle.loads(self._pickled)  # noqa: S301  (from the driver)
+        call = self.call
+        if isinstance(call, bytes):
+            call = pickle.loads(call)  # noqa: S301  (from the driver)
         return call()
 
-    def __reduce__(self) -> tuple[type[_Call], tuple[None, bytes]]:
-        pickled = cloudpickle.dumps(self.call) if self._pickled is None else self._pickled
-        return _Call, (None, pickled)
+    def __reduce__(self) -> tuple[type[_Call], tuple[bytes]]:
+        call = self.call
+        return _Call, (call if isinstance(call, bytes) else cloudpickle.dumps(call),)
 
     def __dask_tokenize__(self) -> str:
         """Return another one each time: a call that is repeated must not be taken for the last."""

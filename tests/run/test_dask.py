@@ -240,20 +240,14 @@ def test_workers_killed_every_second_change_nothing(cluster, client, monkeypatch
     monkeypatch.setattr(tuner, "tell", counted)
     over, killed = threading.Event(), []
 
-    def registered():
-        return {worker.address: worker.name for worker in list(cluster.scheduler.workers.values())}
-
     def kill():
-        before = set(registered())
-        while not over.wait(1.0):  # to begin takes some of them longer
-            now = registered()
-            for address in before.intersection(now):
-                if (pid := cluster.workers[now[address]].pid) is not None:
-                    with suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
-                        killed.append(pid)
-                    break
-            before = set(now)
+        while not over.wait(1.0):
+            workers = list(cluster.scheduler.workers.values())
+            pids = [cluster.workers[worker.name].pid for worker in workers]
+            if len(pids) == 2 and all(pids):  # one goes on while the other begins
+                with suppress(ProcessLookupError):
+                    os.kill(pids[len(killed) % 2], signal.SIGKILL)
+                    killed.append(pids)
 
     client.wait_for_workers(2)
     killer = threading.Thread(target=kill)
