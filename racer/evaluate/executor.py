@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
-import uuid
 from collections import deque
 from concurrent.futures import CancelledError, Future, wait
 from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-import cloudpickle
-
 from racer.errors import ObjectiveError, SettingError, warn
 from racer.evaluate.attempt import Task, here
 from racer.evaluate.objective import check_picklable, describe
 from racer.evaluate.outcome import Outcome
-from racer.evaluate.shipment import Delivery, Lacking, Shipment
+from racer.evaluate.shipment import Call, Delivery, Lacking, Shipment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -267,32 +263,6 @@ def _explained(error: BaseException) -> str:
     return f"{text} ({said[-1].strip()})" if said else text
 
 
-class _Call:
-    """A call that any pickler can send, and that is unpickled only where it is called.
-
-    On the way Dask's scheduler unpickles what it is given, and pickles it again for a worker.
-    """
-
-    __name__ = "evaluate"  # in what Dask shows
-
-    def __init__(self, call: Callable[[], Any] | bytes) -> None:
-        self.call = call
-
-    def __call__(self) -> Any:
-        call = self.call
-        if isinstance(call, bytes):
-            call = pickle.loads(call)  # noqa: S301  (from the driver)
-        return call()
-
-    def __reduce__(self) -> tuple[type[_Call], tuple[bytes]]:
-        call = self.call
-        return _Call, (call if isinstance(call, bytes) else cloudpickle.dumps(call),)
-
-    def __dask_tokenize__(self) -> str:
-        """Return another one each time: a call that is repeated must not be taken for the last."""
-        return uuid.uuid4().hex
-
-
 class _Given:
     """An executor of the user's, which may have other things to do, and stays open."""
 
@@ -305,7 +275,7 @@ class _Given:
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
         """Submit, as something that any pickler can send."""
         try:
-            return self._executor.submit(_Call(call))
+            return self._executor.submit(Call(call))
         except Exception as error:
             raise SettingError(
                 f"executor takes no more evaluations ({describe(error)}): if one of them ended "
