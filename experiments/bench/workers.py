@@ -22,6 +22,7 @@ import numpy as np
 import racer
 from experiments.options import number_option
 from experiments.report import print_row
+from racer.evaluate.executor import never
 from racer.evaluate.objective import judge
 from racer.evaluate.outcome import Outcome
 from racer.racing.race import Race
@@ -29,7 +30,7 @@ from racer.run.drive import drive
 from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from racer.evaluate.outcome import Cell
     from racer.run.feed import Ahead
@@ -100,7 +101,7 @@ class Clock:
         self._count += 1
         heapq.heappush(self._running, (end, self._count, cell, seconds))
 
-    def next(self) -> tuple[Cell, Outcome]:
+    def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome]:  # noqa: ARG002
         """Let time go on to the next end of an evaluation."""
         self.now, _, cell, seconds = heapq.heappop(self._running)
         status, value, message = judge(self._objective.cost(cell.config, cell.seed))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from concurrent.futures import CancelledError, Future, wait
+from concurrent.futures import CancelledError, wait
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from racer.errors import ObjectiveError, SettingError, warn
@@ -17,14 +17,20 @@ from racer.evaluate.shipment import Call, Delivery, Lacking, Shipment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
-    from concurrent.futures import Executor
+    from concurrent.futures import Executor, Future
 
     from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
-    from racer.evaluate.outcome import Cell
+    from racer.evaluate.outcome import Cell, CellKey
 
 SPARE = 2  # cells in flight beyond the number of workers, so that none waits for its next
 _LARGE = 10_000_000  # bytes of evaluate, sent to each worker
+_LOOK_ROUND = 0.2  # seconds of waiting, after which it is asked whether to stop
+
+
+def never() -> bool:
+    """Say that nothing has to stop."""
+    return False
 
 
 class Door(Protocol):
@@ -79,7 +85,9 @@ class Futures:
         self._running: dict[Future[Outcome | Lacking], tuple[Cell, int]] = {}
         self._undelivered: list[tuple[Cell, int]] = []  # came to a worker that lacks evaluate
         self._lacking: set[str] = set()
+        self._came_in_vain: set[CellKey] = set()
         self._deliveries: set[Future[Any]] = set()
+        self._given_up: list[Future[Any]] = []
         self._done: SimpleQueue[Future[Any]] = SimpleQueue()
 
     def submit(self, cell: Cell) -> None:
@@ -91,30 +99,51 @@ class Futures:
         self._fresh.append(cell)
         self._feed()
 
-    def next(self) -> tuple[Cell, Outcome]:
-        """Wait for an outcome."""
+    def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome] | None:
+        """Wait for an outcome; None if `stopping()` has become true meanwhile."""
         while True:
-            self._feed()
-            future = self._done.get()
-            error = CancelledError("cancelled") if future.cancelled() else future.exception()
-            if future in self._deliveries:
-                self._delivered(future, error)
+            if not stopping():
+                self._feed()
+            try:
+                future = self._done.get(timeout=_LOOK_ROUND)
+            except Empty:
+                if stopping():
+                    return None
                 continue
-            cell, times = self._running.pop(future, (None, 0))
-            if cell is None:  # withdrawn
-                continue
-            if error is None:
-                outcome = future.result()
-                if isinstance(outcome, Lacking):
-                    self._deliver(outcome.worker, cell, times)
-                    continue
+            ended = self._ended(future, stopping)
+            if ended is not None:
+                return ended
+
+    def _ended(
+        self, future: Future[Any], stopping: Callable[[], bool]
+    ) -> tuple[Cell, Outcome] | None:
+        """Return the outcome of a future that is done; None if there is none, or not yet."""
+        error = CancelledError("cancelled") if future.cancelled() else future.exception()
+        if isinstance(error, KeyboardInterrupt):  # of an executor in this thread
+            raise error
+        if future in self._deliveries:
+            self._delivered(future, error)
+            return None
+        cell, times = self._running.pop(future, (None, 0))
+        if cell is None:  # withdrawn
+            return None
+        if error is None:
+            outcome = future.result()
+            if not isinstance(outcome, Lacking):
                 return cell, outcome
-            if self._finishing or (times == 2 and not self._door.is_innocent(error)):
-                return cell, Outcome("killed", None, message=_explained(error))
+            self._deliver(outcome.worker, cell, times)
+        elif self._finishing or stopping() or (times == 2 and not self._door.is_innocent(error)):
+            return cell, Outcome("killed", None, message=_explained(error))
+        else:
             self._lost(cell, times, error)
+        return None
 
     def _deliver(self, worker: str, cell: Cell, times: int) -> None:
-        """Keep a cell until the worker that it came to has the objective."""
+        """Keep a cell until the worker that it came to has the objective; the second time, both go."""
+        if cell.key in self._came_in_vain:
+            self._begin(deque([cell]), times, along=True)
+            return
+        self._came_in_vain.add(cell.key)
         self._undelivered.append((cell, times))
         if worker not in self._lacking:
             self._lacking.add(worker)
@@ -130,10 +159,7 @@ class Futures:
         cells, self._undelivered = self._undelivered, []
         self._lacking.clear()
         for cell, times in cells:
-            if error is None:
-                self._begin(deque([cell]), times)
-            else:
-                self._track(_failed(error), cell, times)
+            self._begin(deque([cell]), times, along=error is not None)
 
     def _lost(self, cell: Cell, times: int, error: BaseException) -> None:
         self._careful = True
@@ -153,14 +179,12 @@ class Futures:
         else:
             self._begin(self._fresh, 0)
 
-    def _begin(self, cells: deque[Cell], times: int) -> None:
+    def _begin(self, cells: deque[Cell], times: int, *, along: bool = False) -> None:
+        shipment = self._shipment.going_along() if along else self._shipment
         while cells:
-            future = self._door.submit(partial(self._shipment, cells[0]))
-            self._track(future, cells.popleft(), times)
-
-    def _track(self, future: Future[Any], cell: Cell, times: int) -> None:
-        self._running[future] = cell, times
-        future.add_done_callback(self._done.put)
+            future = self._door.submit(partial(shipment, cells[0]))
+            self._running[future] = cells.popleft(), times
+            future.add_done_callback(self._done.put)
 
     def withdraw(self, cell: Cell) -> bool:
         """Forget a cell if it has not begun, and say so."""
@@ -184,7 +208,10 @@ class Futures:
         return self._fresh, self._again, self._alone
 
     def finish(self) -> list[Cell]:
-        """Forget the cells that have not begun; a worker that dies now is not replaced."""
+        """Forget the cells that have not begun; a worker that dies now is not replaced.
+
+        Where that cannot be known, those have begun that were submitted first, one per worker.
+        """
         self._finishing = True
         self._undelivered.clear()
         for cells in self._waiting:
@@ -192,23 +219,29 @@ class Futures:
         for future in list(self._running):
             if self._door.withdraw(future):
                 del self._running[future]
+        for future in list(self._running)[self.capacity - SPARE :]:
+            self._given_up.append(future)
+            del self._running[future]
         return [cell for cell, _ in self._running.values()]
 
     def _check_arrival(self, sent: Mapping[str, Any]) -> None:
         """Raise ObjectiveError unless a worker can be sent the objective, and the rest."""
-        for is_last in (False, True):  # a worker may die of something else
+        lost: Exception | None = None
+        while True:
             try:
                 elsewhere = self._elsewhere()
                 break
-            except SettingError:
-                raise
             except Exception as error:
-                if not is_last and error.__cause__ is None and self._door.reopens:
+                if lost is None and error.__cause__ is None and not isinstance(error, SettingError):
+                    lost = error  # a worker may die of something else
                     continue
+                if lost is None and isinstance(error, SettingError):
+                    raise
+                reason = lost if isinstance(error, SettingError) and lost else error
                 raise ObjectiveError(
-                    f"evaluate cannot be loaded in a worker ({_explained(error)}): what it needs "
+                    f"evaluate cannot be loaded in a worker ({_explained(reason)}): what it needs "
                     "must be importable there, or use n_jobs=1"
-                ) from error
+                ) from reason
         if elsewhere:
             for name, item in sent.items():
                 check_picklable(item, name)
@@ -245,15 +278,10 @@ class Futures:
         self._undelivered.clear()
         for cells in self._waiting:
             cells.clear()
-        self._door.end([*self._running, *self._deliveries])
+        self._door.end([*self._running, *self._deliveries, *self._given_up])
         self._running.clear()
         self._deliveries.clear()
-
-
-def _failed(error: BaseException) -> Future[Any]:
-    future: Future[Any] = Future()
-    future.set_exception(error)
-    return future
+        self._given_up.clear()
 
 
 def _explained(error: BaseException) -> str:

@@ -23,7 +23,7 @@ from joblib.parallel import LokyBackend, SequentialBackend, ThreadingBackend, ge
 
 from racer.errors import SettingError
 from racer.evaluate.attempt import Task, here
-from racer.evaluate.executor import SPARE, Futures
+from racer.evaluate.executor import SPARE, Futures, never
 from racer.evaluate.limits.forks import start_worker
 from racer.evaluate.objective import check_picklable
 
@@ -206,7 +206,7 @@ class Calls:
         """Take a cell."""
         self._cells.append(cell)
 
-    def next(self) -> tuple[Cell, Outcome]:
+    def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome]:  # noqa: ARG002
         """Wait for an outcome."""
         if self._results is None:
             self._called, self._cells = self._cells, []

@@ -37,6 +37,7 @@ class Shipment:
         self._task = task
         self._key = uuid.uuid4().hex
         self._pickled: bytes | None = None
+        self._goes_along = False
 
     def __call__(self, cell: Cell) -> Outcome | Lacking:
         """Evaluate a cell."""
@@ -44,7 +45,14 @@ class Shipment:
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, bytes | None]]:
         key, pickled = self.packed()
-        return _unpacked, (key, pickled if len(pickled) <= _SMALL else None)
+        goes_along = self._goes_along or len(pickled) <= _SMALL
+        return _unpacked, (key, pickled if goes_along else None)
+
+    def going_along(self) -> Shipment:
+        """Return the same, which goes along with its cell: for workers that are new each time."""
+        twin = Shipment(self._task)
+        twin._key, twin._pickled, twin._goes_along = *self.packed(), True
+        return twin
 
     def packed(self) -> tuple[str, bytes]:
         """Return the task's name, and the task as a worker that lacks it needs it."""

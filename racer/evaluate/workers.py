@@ -11,13 +11,13 @@ from racer._checks import check_jobs, whole
 from racer.errors import SettingError
 from racer.evaluate.attempt import WATCHER_DIED, evaluate_cell, watched
 from racer.evaluate.command.command import check_command
-from racer.evaluate.executor import on_executor
+from racer.evaluate.executor import never, on_executor
 from racer.evaluate.limits.limits import limits_for
 from racer.evaluate.loky import in_joblib
 from racer.evaluate.objective import check_objective
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 
     from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
@@ -44,8 +44,11 @@ class Workers(Protocol):
         """Take a cell to be evaluated."""
         ...
 
-    def next(self) -> tuple[Cell, Outcome]:
-        """Return one of the cells submitted, once it is evaluated, and its outcome."""
+    def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome] | None:
+        """Return one of the cells submitted, once it is evaluated, and its outcome.
+
+        None if `stopping()` has become true meanwhile.
+        """
         ...
 
     def withdraw(self, cell: Cell) -> bool:
@@ -74,8 +77,9 @@ def outcomes_of(
         while left and running < workers.capacity:
             workers.submit(left.popleft())
             running += 1
-        running -= 1
-        yield workers.next()
+        if (ended := workers.next()) is not None:
+            running -= 1
+            yield ended
 
 
 class _InOrder:
@@ -120,7 +124,7 @@ class InProcess(_InOrder):
         self._evaluate = evaluate
         self._retries = retries
 
-    def next(self) -> tuple[Cell, Outcome]:
+    def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome]:  # noqa: ARG002
         """Evaluate the first of the cells."""
         cell = self._cells.popleft()
         return cell, evaluate_cell(
@@ -141,7 +145,7 @@ class OneByOne(_InOrder):
         self._known = 0  # how many of them the watcher knows
         self._outcomes: Generator[Outcome, None, None] | None = None
 
-    def next(self) -> tuple[Cell, Outcome]:
+    def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome]:  # noqa: ARG002
         """Wait for the first of the cells; whatever it does, it cannot do it to this process."""
         if self._outcomes is None:
             self._known = len(self._cells)

@@ -59,40 +59,46 @@ class Feed:
         wanted = {cell.key: cell for cell in asked}
         for key in [key for key in wanted if key in self._known]:
             yield wanted.pop(key), self._known.pop(key), False
+        if self.may_go_ahead:
+            self._forget()
         now = deque(cell for key, cell in wanted.items() if key not in self._running)
-        later: Iterator[Cell] | None = None
+        later = self._coming()
         while wanted:
-            if self._stopping():
-                self._running = {cell.key: cell for cell in self._workers.finish()}
-                wanted = {key: cell for key, cell in wanted.items() if key in self._running}
-                now, later = deque(), iter(())
-                if not wanted:
-                    return
-            while now and len(self._running) < self._workers.capacity:
-                self._submit(now.popleft())
-            if self.may_go_ahead and not now:
-                later = self._coming() if later is None else later
-                while len(self._running) < self._workers.capacity and (cell := next(later, None)):
-                    self._submit(cell)
-            cell, outcome = self._workers.next()
+            self._fill(now, later)
+            if self._stopping() and not wanted.keys() & self._running.keys():
+                return
+            if (ended := self._workers.next(self._stopping)) is None:
+                continue
+            cell, outcome = ended
             del self._running[cell.key]
             if cell.key in wanted:
                 yield wanted.pop(cell.key), outcome, True
             elif self._keep(cell, outcome):
                 self._known[cell.key] = outcome
 
-    def _submit(self, cell: Cell) -> None:
-        self._running[cell.key] = cell
-        self._workers.submit(cell)
+    def _fill(self, now: deque[Cell], later: Iterator[Cell]) -> None:
+        """Submit as much as workers can take: what is asked for first, and nothing if stopping."""
+        if self._stopping():
+            self._running = {cell.key: cell for cell in self._workers.finish()}
+            return
+        while len(self._running) < self._workers.capacity:
+            cell = now.popleft() if now else next(later, None) if self.may_go_ahead else None
+            if cell is None:
+                return
+            self._running[cell.key] = cell
+            self._workers.submit(cell)
 
-    def _coming(self) -> Iterator[Cell]:
-        """Forget what will not be asked for any more, and yield what may be."""
+    def _forget(self) -> None:
+        """Forget what will not be asked for any more."""
         alive = set(self._contest.alive)
         gone = Unused.of(self._known.pop(key) for key in [*self._known] if key[2] not in alive)
         self._past = self._past.plus(gone)
         for key, cell in list(self._running.items()):
             if cell.candidate not in alive and self._workers.withdraw(cell):
                 del self._running[key]
+
+    def _coming(self) -> Iterator[Cell]:
+        """Yield what may be asked for."""
         for cell in self._contest.ahead(self._ahead):
             if cell.key not in self._running and cell.key not in self._known:
                 yield cell

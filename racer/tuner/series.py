@@ -122,8 +122,8 @@ class Series:
 
     @property
     def alive(self) -> set[int]:
-        """The candidates of which more may be asked."""
-        race = () if self._race is None else self._race.alive
+        """The candidates of which more may be asked: where none succeeds, also of those eliminated."""
+        race = () if self._race is None else self._race.entrants
         return {*self.elite, *race}
 
     @property

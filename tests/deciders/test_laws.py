@@ -134,7 +134,7 @@ def test_the_order_of_the_candidates_changes_nothing(table, name, seed):
 TRANSFORMS = [
     np.exp,
     lambda x: x**3,
-    lambda x: 1e-9 * x - 7.0,
+    lambda x: 1e-6 * x - 7.0,
     lambda x: -1.0 / (x + 1.0),
     lambda x: x * 2.0**60,
     np.sqrt,

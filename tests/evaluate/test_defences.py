@@ -188,7 +188,7 @@ def test_a_program_that_always_fails_is_no_error_of_one_line():
 
 def test_an_outcome_is_checked_before_it_is_recorded(tmp_path):
     class Wrong(InProcess):
-        def next(self):
+        def next(self, stopping):
             cell, outcome = super().next()
             return cell, outcome._replace(seconds=-1.0)
 

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import random
+import subprocess
+import sys
 import threading
 import weakref
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from functools import partial
 from importlib import import_module
 from multiprocessing import get_context
@@ -16,6 +26,7 @@ import pytest
 
 import racer
 from racer import Cell, ObjectiveError, Outcome, RacerError, SettingError
+from racer.evaluate import shipment
 from racer.evaluate.workers import outcomes_of, workers_for
 from racer.run.drive import drive
 
@@ -270,3 +281,110 @@ def test_an_instance_that_cannot_be_sent_is_named():
     with ThreadPoolExecutor(1) as executor:
         workers = workers_for(lambda c, i, s: c, race.configs, race.instances, executor=executor)
         assert drive(race, workers).best == 0
+
+
+def one_that(does):
+    """Return an executor in this thread that does something else with some calls."""
+
+    class Inline(Executor):
+        calls = 0
+
+        def submit(self, fn, /, *args, **kwargs):
+            self.calls += 1
+            future = Future()
+            try:
+                future.set_result(does(self.calls, fn))
+            except BaseException as error:  # noqa: BLE001  (as a simple adapter does)
+                future.set_exception(error)
+            return future
+
+    return Inline()
+
+
+@pytest.mark.parametrize("error", [CancelledError(), BrokenExecutor("gone"), RuntimeError("gone")])
+def test_the_first_call_of_all_may_be_lost(alone, error):
+    def loses(call, fn):
+        if call == 1:
+            raise error
+        return fn()
+
+    assert content(race_with(one_that(loses))) == alone
+
+
+def test_workers_that_are_new_for_each_call_get_a_large_evaluate(monkeypatch):
+    """As jobs of a cluster are: what one of them was sent, no other has."""
+    data, sizes = bytes(100_000), []
+
+    def large(config, instance, seed):
+        return float(config + len(data))
+
+    def in_a_new_one(call, fn):
+        sent = pickle.dumps(fn)
+        sizes.append(len(sent))
+        monkeypatch.setattr(shipment, "_tasks", {})
+        return pickle.loads(sent)()
+
+    workers = workers_for(large, range(5), None, executor=one_that(in_a_new_one))
+    with workers:
+        found = list(outcomes_of(workers, [Cell(0, c, c, None, 1) for c in range(5)]))
+    assert sorted(outcome.value for _, outcome in found) == [100_000.0 + c for c in range(5)]
+    assert len(sizes) < 20
+
+
+def test_ctrl_c_in_an_executor_in_this_thread_is_ctrl_c():
+    def stops(config, instance, seed):
+        if config == 1:
+            raise KeyboardInterrupt
+        return float(config)
+
+    with pytest.raises(racer.RaceInterrupted):
+        racer.race(range(3), stops, budget=15, executor=one_that(lambda _, fn: fn()), seed=1)
+
+
+@pytest.mark.parametrize("kind", ["executor", "threading", "loky"])
+def test_a_stop_does_not_wait_for_cells_ahead(tmp_path, kind):
+    """Workers are on cells of candidates that are eliminated, and would be for a minute."""
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED, kind, str(tmp_path / "run.db")],
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert done.stdout == "interrupted\n", done.stderr
+
+
+STOPPED = """
+import os, signal, sys, threading, time
+from concurrent.futures import ThreadPoolExecutor
+import joblib, racer
+from racer.deciders.decider import Drop, Verdict
+
+class Half:
+    def start(self, n_candidates, rng):
+        return None
+
+    def decide(self, state, blocks):
+        dropped = tuple(Drop(c, "x", 0, 0.01, "p-value") for c in blocks.candidates.tolist() if c > 5)
+        return state, Verdict(dropped, 0, blocks.candidates.astype(float), {})
+
+def evaluate(config, instance, seed):
+    import time
+    time.sleep(60 if config > 5 and instance == 6 else 0.5 if (config, instance) == (0, 5) else 0.02)
+    return float(config + seed % 3)
+
+def stop(event):
+    if getattr(event, "eliminated", None):
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+kind, store = sys.argv[1:]
+how = {"executor": ThreadPoolExecutor(2)} if kind == "executor" else {}
+signal.signal(signal.SIGINT, signal.default_int_handler)
+with joblib.parallel_config("loky" if kind == "executor" else kind):
+    try:
+        racer.race(range(8), evaluate, range(400), deterministic=True, first_test=6, budget=2_000,
+            n_jobs=2, seed=1, decider=Half(), callbacks=[stop], store=store, **how)
+    except racer.RaceInterrupted:
+        print("interrupted", flush=True)
+os._exit(0)  # threads sleep on
+"""

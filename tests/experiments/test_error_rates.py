@@ -21,7 +21,7 @@ from experiments.error_rates.rates import (
     world_of,
 )
 from experiments.error_rates.tables import keeps, main
-from racer.deciders import DECIDERS, AnytimeRace, FRace, as_decider
+from racer.deciders import DECIDERS, AnytimeRace, BayesianFriedman, FRace, as_decider
 from racer.racing.race import Race
 from racer.seeding import seed_for
 from racer.simulate import NormalWorld
@@ -176,7 +176,7 @@ def test_keeping_alpha_allows_two_standard_errors():
     [
         (
             ["--deciders", "f-rce"],
-            "'f-rce' is not one of 'bayesian-friedman', 'bayesian-best', 'f-race'",
+            "'f-rce' is not one of 'bayesian-friedman', 'bayesian-friedman-2015', 'bayesian-best'",
         ),
         (["--deciders", " "], "give at least one"),
         (
@@ -225,7 +225,10 @@ def test_the_anytime_race_keeps_its_alpha_in_every_cell_of_the_grid():
         ("f-race", "heavy-tailed", 10, 0.0),
     ],
 )
-def test_recorded_rates_come_out_again(decider, world, candidates, effect):
+def test_recorded_rates_come_out_again(monkeypatch, decider, world, candidates, effect):
+    """With the gate that they were made with."""
+    monkeypatch.setitem(rates.ROWS, "bayesian-friedman", BayesianFriedman(gate="f-then-region"))
+    monkeypatch.setitem(rates.ROWS, "f-race", FRace(gate="friedman", last_two="sign"))
     with RECORDED.open(newline="") as file:
         (recorded,) = [
             row

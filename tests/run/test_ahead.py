@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import racer
+from racer.evaluate.executor import never
 from racer.evaluate.outcome import Outcome
 from racer.racing import Race
 from racer.run.drive import drive
@@ -73,7 +74,7 @@ class AnyOrder:
         assert len(self._running) < self.capacity
         self._running.append(cell)
 
-    def next(self):
+    def next(self, stopping=never):
         cell = self._running.pop(self._random.randrange(len(self._running)))
         self.evaluated.append(cell.key)
         return cell, outcome_of(cell)
@@ -172,7 +173,7 @@ class Crash(BaseException):
 )
 def test_from_any_crash_it_goes_on_to_the_same_result(folder, expected, name, points, seed):
     class Crashing(AnyOrder):
-        def next(self):
+        def next(self, stopping=never):
             if len(self.evaluated) == self.until:
                 raise Crash
             return super().next()
@@ -239,7 +240,7 @@ def feed_of(contest, workers, ahead, stopping=lambda: False):
 @pytest.mark.parametrize("told", range(30, 50))
 def test_a_stop_waits_for_nothing_that_went_ahead(told):
     class Strict(AnyOrder):
-        def next(self):
+        def next(self, stopping=never):
             assert any(cell.block == race.n_blocks for cell in self._running)
             return super().next()
 
@@ -255,7 +256,7 @@ def test_nothing_goes_ahead_before_the_first_success():
     """An evaluate that cannot work costs one block."""
 
     class Broken(AnyOrder):
-        def next(self):
+        def next(self, stopping=never):
             cell, _ = super().next()
             return cell, Outcome("failed", None, 0.0, "NameError: no x (in f, file.py:3)")
 
@@ -270,7 +271,7 @@ def test_what_fails_ahead_is_silent_until_it_is_used():
         return outcome_of(cell) if cell.block < 30 else Outcome("failed", None, 0.1, "late")
 
     class Late(AnyOrder):
-        def next(self):
+        def next(self, stopping=never):
             cell, _ = super().next()
             return cell, fails_late(cell)
 
@@ -290,7 +291,7 @@ def test_no_more_is_held_than_may_be_needed():
     while cells := tuner.ask():
         for cell, outcome, _ in feed.outcomes(cells):
             tuner.tell(cell, outcome)
-        list(feed._coming())
+        feed._forget()
         assert {key[2] for key in feed._known} <= set(tuner.alive)
     assert feed.unused().cells > 2 * len(feed._known)
 

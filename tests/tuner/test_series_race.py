@@ -61,7 +61,7 @@ def test_entrants_keep_their_numbers_and_blocks_come_as_given():
     assert seen[:5] == [4, 0, 2, 8, 6]
     assert race.alive == [3]
     assert (race.ended, race.race.n_blocks) == ("decided", len(seen))
-    assert race.tells_apart
+    assert race.race.result().best_index is not None
 
 
 def test_a_race_in_which_nobody_goes_is_given_up_at_the_next_look():
@@ -117,12 +117,12 @@ def test_all_fail():
         play(race, lambda candidate: None)
     assert [str(w.message)[6:9] for w in warned] == ["100", "101", "102", "103", "104"]
     assert race.ended == "all-failed"
-    assert not race.tells_apart
+    assert race.race.result().best_index is None
 
 
 def test_what_all_have_in_common_tells_nobody_apart():
     race = play(contest(), lambda candidate: 1.0)
-    assert not race.tells_apart
+    assert race.race.result().best_index is None
 
 
 def test_it_is_watched():

@@ -53,6 +53,7 @@ OBJECTIVES = [sphere, by_instance, branching]
 
 def run(sampler, objective, n_trials, study=None, **settings):
     if study is None:
+        settings = {"pruner": optuna.pruners.NopPruner(), **settings}
         study = optuna.create_study(sampler=sampler, **settings)
     study.sampler = sampler
     study.optimize(objective, n_trials=n_trials, catch=(ZeroDivisionError,))
