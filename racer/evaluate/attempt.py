@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
 WATCHER_DIED = Outcome("killed", None, message="its watcher died with it")
-_FINAL = ("ok", "timeout", "memory")  # the others may be worth another try
+_FINAL = ("ok", "timeout", "memory", "rejected")  # the others may be worth another try
 _ENDED_FROM_OUTSIDE = ("timeout", "memory", "killed")
 _clock = time.perf_counter  # an objective may replace that of `time`
 
@@ -40,7 +40,11 @@ def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False
     np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
     start = _clock()
     try:
-        status, value, message = judge(evaluate(cell.config, cell.instance, cell.seed))
+        status, value, message = judge(
+            evaluate.run(cell)
+            if isinstance(evaluate, Command)
+            else evaluate(cell.config, cell.instance, cell.seed)
+        )
     except BaseException as error:
         if reraise_interrupt and isinstance(error, KeyboardInterrupt):
             raise
@@ -79,7 +83,7 @@ def evaluate_cell(
 def _with_command(evaluate: Objective, cell: Cell, outcome: Outcome) -> str:
     """Return the message, with the command line where a program could not say it any more."""
     if isinstance(evaluate, Command) and outcome.status in _ENDED_FROM_OUTSIDE:
-        return evaluate.named_in(outcome.message, cell.config, cell.instance, cell.seed)
+        return evaluate.named_in(outcome.message, cell)
     return outcome.message
 
 

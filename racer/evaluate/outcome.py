@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Cell", "Outcome", "Status", "all_failed", "check_outcome"]
 
 CellKey = tuple[bool, int, int]  # held out, block, candidate
-Status = Literal["ok", "failed", "invalid", "timeout", "memory", "killed"]
+Status = Literal["ok", "failed", "invalid", "timeout", "memory", "killed", "rejected"]
 
 
 class Cell(NamedTuple):
@@ -29,6 +29,8 @@ class Cell(NamedTuple):
     seed : int
     held_out : bool
         The instance is held out: the outcome decides nothing.
+    instance_index : int or None
+        Which of the instances, or of the held-out ones, it is; None without instances.
     """
 
     block: int
@@ -37,6 +39,7 @@ class Cell(NamedTuple):
     instance: Any
     seed: int
     held_out: bool = False
+    instance_index: int | None = None
 
     @property
     def key(self) -> CellKey:
@@ -49,10 +52,11 @@ class Outcome(NamedTuple):
 
     Attributes
     ----------
-    status : {"ok", "failed", "invalid", "timeout", "memory", "killed"}
+    status : {"ok", "failed", "invalid", "timeout", "memory", "killed", "rejected"}
         "failed": `evaluate` raised. "invalid": it returned something that is not a finite
         number. "timeout", "memory": it took more than it was allowed, or there was no more
-        memory. "killed": its process died.
+        memory. "killed": its process died. "rejected": the program wants no more of this
+        configuration, which is eliminated at once.
     value : float or None
         What `evaluate` returned, in the user's direction; None unless the status is "ok".
     seconds : float

@@ -29,6 +29,7 @@ class Ended(StrEnum):
     UNDECIDED = "undecided"
     ALL_EQUAL = "all-equal"
     ALL_FAILED = "all-failed"
+    ALL_REJECTED = "all-rejected"
     ONE_CANDIDATE = "one-candidate"
     INTERRUPTED = "interrupted"
 
@@ -45,6 +46,7 @@ _MESSAGES = {
     Ended.UNDECIDED: "What is left of the budget and the instances cannot bring enough evidence to drop anyone.",
     Ended.ALL_EQUAL: "No block told any two candidates apart, so nothing speaks for any of them.",
     Ended.ALL_FAILED: "Every evaluation has failed.",
+    Ended.ALL_REJECTED: "Every candidate that was left has been rejected.",
     Ended.ONE_CANDIDATE: "There was one candidate, so nothing was evaluated.",
     Ended.INTERRUPTED: "The race had not come to its end.",
 }
@@ -59,13 +61,14 @@ class Elimination:
     block : int
         The block after which it was eliminated (a row of `RaceResult.blocks`).
     candidate, against : int
-        The candidate, and the opponent that settled it.
+        The candidate, and the opponent that settled it: itself, if it was rejected.
     reason : str
-        "inferior", "indistinguishable", "halved", "unlikely", or a decider's own.
+        "inferior", "indistinguishable", "halved", "unlikely", or a decider's own; "rejected" if
+        an evaluation had the status "rejected".
     probability : float
         What `measure` names; an e-value may exceed 1.
     measure : str
-        "posterior", "p-value", "win-share", "e-value", or a decider's own.
+        "posterior", "p-value", "win-share", "e-value", or a decider's own; "outcome" if rejected.
     """
 
     block: int

@@ -100,6 +100,7 @@ class Race:
         self._verdict: Verdict | None = None
         self._tested: NDArray[np.intp] = self._alive
         self._eliminations: list[Elimination] = []
+        self._rejected = 0
         self._evaluations = 0
         self._seconds = 0.0
         self._cells: dict[int, Cell] = {}
@@ -291,18 +292,24 @@ class Race:
         """Return the best survivor; None where nothing speaks for one rather than another."""
         if len(self.configs) == 1:
             return 0
-        if not self._told_apart or self._tested_blocks < self._first_test:
+        if not survivors or not self._table.n_usable:
             return None
-        if len(survivors) == 1:
+        tested = self._told_apart and self._tested_blocks >= self._first_test
+        if len(survivors) == 1 and (tested or self._is_left_alone):
             return survivors[0]
-        if self._verdict is None or (self._verdict.best is None and not self._eliminations):
+        if not tested or self._verdict is None:
             return None
-        return survivors[0]
+        return None if self._verdict.best is None and not self._eliminations else survivors[0]
+
+    @property
+    def _is_left_alone(self) -> bool:
+        """Whether all candidates but one have been rejected."""
+        return self._rejected == len(self.configs) - 1
 
     def _advance(self) -> RaceEnded | None:
         """End the race where it is over, or where no block can be begun."""
         if len(self._alive) <= self.rules.min_survivors:
-            return self._end(Ended.DECIDED)
+            return self._end(Ended.DECIDED if len(self._alive) else Ended.ALL_REJECTED)
         if not self._table.n_usable and self._block >= self._first_test:
             return self._end(Ended.ALL_FAILED)
         if self._is_undecided():
@@ -325,7 +332,10 @@ class Race:
     def _cells_of(self, block: int, candidates: Sequence[int]) -> list[Cell]:
         index, seed = self._stream.place(block)
         instance = None if index is None or self.instances is None else self.instances[index]
-        return [Cell(block, c, self.configs[c], instance, seed) for c in candidates]
+        return [
+            Cell(block, c, self.configs[c], instance, seed, instance_index=index)
+            for c in candidates
+        ]
 
     def _complete_block(self, told: list[Outcome] | NDArray[np.float64]) -> None:
         block = self._block
@@ -336,12 +346,15 @@ class Race:
         self._seconds += math.fsum(outcome.seconds for outcome in outcomes)
         costs = self._table.add(block, self._alive, told)
         is_usable = self._table.is_usable(block)
-        eliminated: tuple[Elimination, ...] = ()
+        eliminated = rejected = self._reject(block, outcomes)
+        if rejected:
+            costs = costs[[outcome.status != "rejected" for outcome in outcomes]]
         if is_usable:
             self._pending.append(costs)
             self._told_apart = self._told_apart or _differ(costs)
-            if self.rules.is_due(self._tested_blocks + len(self._pending), self._first_test):
-                eliminated = self._test(block)
+            due = self.rules.is_due(self._tested_blocks + len(self._pending), self._first_test)
+            if due and len(self._alive) > (1 if rejected else 0):
+                eliminated += self._test(block)
         completed = self._completed(block, outcomes, eliminated) if self._callbacks else None
         ended = self._advance()
         self._publish(completed, ended)
@@ -356,6 +369,20 @@ class Race:
 
     def _set_aside(self, block: int, told: Sequence[Outcome]) -> None:
         warn(f"block {block} is set aside: {all_failed(told)}")
+
+    def _reject(self, block: int, outcomes: Sequence[Outcome]) -> tuple[Elimination, ...]:
+        """Eliminate the candidates that were rejected, whatever the decider would say of them."""
+        stay = np.array([outcome.status != "rejected" for outcome in outcomes], dtype=np.bool_)
+        if stay.all():
+            return ()
+        out = self._alive[~stay].tolist()
+        self._alive = self._alive[stay]
+        self._alive.setflags(write=False)
+        self._pending = [row[stay] for row in self._pending]
+        rejected = tuple(Elimination(block, c, "rejected", c, 1.0, "outcome") for c in out)
+        self._eliminations += rejected
+        self._rejected += len(rejected)
+        return rejected
 
     def _fell_short(self) -> bool:
         """Say whether the seconds, which cannot be known before, are too few for a test."""
@@ -373,7 +400,7 @@ class Race:
         )
         if not self._verdict.dropped or self._tested_blocks < self._first_test:
             return ()
-        spare = len(self._alive) - self.rules.min_survivors
+        spare = max(len(self._alive) - self.rules.min_survivors, 0)
         eliminated = tuple(
             Elimination(
                 block, drop.candidate, drop.reason, drop.against, drop.probability, drop.measure
@@ -389,11 +416,13 @@ class Race:
     def _end(self, ended: Ended) -> RaceEnded:
         """Test what is pending, and say why the race is over: failures first."""
         eliminated: tuple[Elimination, ...] = ()
-        if self._pending:
+        if self._pending and len(self._alive) > (1 if self._rejected else 0):
             eliminated = self._test(self._block - 1)
-        if len(self.configs) > 1:
+        if len(self.configs) > 1 and len(self._alive):
             if not self._table.n_usable:
                 ended = Ended.ALL_FAILED
+            elif self._is_left_alone:
+                ended = Ended.DECIDED
             elif not self._told_apart and not (ended is Ended.BUDGET and self._fell_short()):
                 ended = Ended.ALL_EQUAL
             elif len(self._alive) <= self.rules.min_survivors:
@@ -412,7 +441,7 @@ class Race:
     ) -> BlockCompleted:
         best = None
         if self._verdict is not None and self._verdict.best is not None:
-            best = next(iter(self.ranked))
+            best = next(iter(self.ranked), None)
         return BlockCompleted(
             block=block,
             alive=self.alive,

@@ -246,7 +246,7 @@ class RaceResult(Result):
         """Posterior probability of being the best survivor."""
         m = len(self.survivors)
         if m == 1 or self.best_index is None:
-            return dict.fromkeys(self.survivors, 1.0 / m)
+            return dict.fromkeys(self.survivors, 1.0 / max(m, 1))
         costs = self.known.costs(self.survivors)
         found = probability_best(costs, seed=seed_for(self.seed, "probability-best"))
         return dict(zip(self.survivors, found.tolist(), strict=True))

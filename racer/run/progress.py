@@ -89,6 +89,8 @@ _FORMATS = {"posterior": ".3f", "e-value": ".3g"}
 
 
 def _line(drop: Elimination) -> str:
+    if drop.reason == "rejected":
+        return f"block {drop.block:>3}: #{drop.candidate} was rejected"
     evidence = f"{drop.probability:{_FORMATS.get(drop.measure, '.2g')}}"
     relation = _RELATIONS.get(drop.reason, f"{drop.reason}, against")
     return (

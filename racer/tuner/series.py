@@ -65,6 +65,10 @@ class Plan:
         )
 
 
+def _is_rejected(outcome: Outcome) -> bool:
+    return outcome.status == "rejected"
+
+
 class Series:
     """The state of a tuning; `events` have happened and have not been told yet."""
 
@@ -87,6 +91,7 @@ class Series:
         self.tests = Table(maximize=plan.rules.maximize)
         self.eliminations: list[Elimination] = []
         self.races: list[RaceCompleted] = []
+        self.rejected: set[int] = set()
         self.elite: tuple[int, ...] = ()
         self.best: int | None = None
         self.ended: Ended | None = None
@@ -105,6 +110,7 @@ class Series:
                 self.evaluations += len(told)
                 for outcome in told:
                     self.seconds += outcome.seconds
+                self.rejected |= {cells[i].candidate for i in some if _is_rejected(outcomes[i])}
 
     def run(self) -> Flow:
         """Run all races; the cells that are yielded are known when it goes on."""
@@ -245,6 +251,17 @@ class Series:
                     partial(self._rest_ahead, candidate, later),
                 )
                 self.blocks_used = max(self.blocks_used, now[-1] + 1)
+                if candidate in self.rejected:
+                    self._drop_rejected(candidate)
+                    break
+
+    def _drop_rejected(self, candidate: int) -> None:
+        """Take a candidate that was rejected after the last race out of the elites."""
+        self.elite = tuple(c for c in self.elite if c != candidate)
+        if self.best == candidate:
+            self.best = self.elite[0] if self.elite else None
+        drop = Elimination(self._steps, candidate, "rejected", candidate, 1.0, "outcome")
+        self.eliminations.append(drop)
 
     def _rest_ahead(self, candidate: int, blocks: Sequence[int]) -> Iterator[Cells]:
         for block in blocks:
@@ -349,7 +366,9 @@ class Series:
         """Choose the elites of a race that is over, and announce its end."""
         alive = race.alive
         others = [] if kind == "race" else [c for c in race.entrants if c not in alive]
-        succeeded = {c for c in race.entrants if self.known.mean(c) is not None}
+        succeeded = {
+            c for c in race.entrants if self.known.mean(c) is not None and c not in self.rejected
+        }
         if ended == Ended.ALL_FAILED or not succeeded:
             self.elite = tuple(c for c in self.elite if c in succeeded)
         else:
@@ -364,7 +383,7 @@ class Series:
         self._has_tested = self._has_tested or race.race.has_tested
         self.best = self.elite[0] if self.elite and self._told_apart else None
         could_go = len(race.entrants) - min(survivors, len(race.entrants) - 1)
-        self._clarity = (len(race.entrants) - len(alive)) / could_go
+        self._clarity = min((len(race.entrants) - len(alive)) / could_go, 1.0)
         event = RaceCompleted(
             race=len(self.races),
             kind=kind,
@@ -438,7 +457,7 @@ class Series:
         instances = self._plan.instances
         instance = None if index is None or instances is None else instances[index]
         return [
-            Cell(block, c, dict(self.configs[c]), instance, seed)
+            Cell(block, c, dict(self.configs[c]), instance, seed, instance_index=index)
             for c in candidates
             if block not in self.known.of(c)
         ]
@@ -451,7 +470,7 @@ class Series:
         _, seed = self._plan.stream.held_out(index)
         instance = self._plan.test_instances[index]
         return [
-            Cell(index, c, dict(self.configs[c]), instance, seed, held_out=True)
+            Cell(index, c, dict(self.configs[c]), instance, seed, True, index)  # noqa: FBT003
             for c in self.elite
             if index not in self.tests.of(c)
         ]

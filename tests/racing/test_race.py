@@ -161,7 +161,8 @@ def test_each_way_to_end(racing, ended):
 
 
 def test_no_way_to_end_is_forgotten():
-    assert {*ENDS, Ended.INTERRUPTED} == set(Ended)  # the last one is in tests/run
+    # the others are in tests/run and test_rejected
+    assert {*ENDS, Ended.INTERRUPTED, Ended.ALL_REJECTED} == set(Ended)
     assert len({ended.message for ended in Ended}) == len(Ended)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import select
 import shlex
 import shutil
@@ -14,23 +13,34 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from racer.errors import ObjectiveError, SettingError, warn
 from racer.evaluate.command.process import printable, run
-from racer.evaluate.command.template import Template, as_text, check_names
+from racer.evaluate.command.protocols import (
+    MARKS,
+    NO_BOUND,
+    PROTOCOLS,
+    Answer,
+    Cost,
+    ProtocolName,
+    read_last_line,
+    read_stdout,
+)
+from racer.evaluate.command.template import Template, as_text
 from racer.evaluate.limits.limits import deadline, took_more_than
 from racer.evaluate.limits.processes import ending
 from racer.evaluate.objective import Misbehaved
+from racer.evaluate.outcome import Cell
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from racer.evaluate.command.process import Ran
-    from racer.evaluate.outcome import Status
 
 __all__ = ["IDENTITY", "Command", "check_command", "check_some"]
 
 IDENTITY = "racer.Command("
 Reads = Literal["stdout", "last-line"]
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_READERS = {"stdout": read_stdout, "last-line": read_last_line}
 _LONGEST_ARGV = 2000
+_NO_CELL = {mark: 1 for mark in MARKS if mark != "instance"}
 
 
 class Command:
@@ -57,6 +67,16 @@ class Command:
         `Space.switches`, as read from irace's files, fits.)
     reads : {"stdout", "last-line"}
         Where the number is: all of standard output, or its last line that is not blank.
+    protocol : {"irace", "aclib", "paramils", "smac"}, optional
+        The program is a runner of another tool: it is called and read as that tool does. Unless
+        `argv` has places of its own, the arguments of the protocol follow it. Parameters are
+        ``{parameters}`` only; ``{candidate}`` is the number of the configuration and
+        ``{instance_id}`` that of the instance, from 1 (held out: ``1t``), ``{bound}`` the
+        `timeout` in seconds. With "irace", ``Inf`` instead of a cost rejects the configuration.
+    cost : {"quality", "runtime"}
+        Which of the two that runners of "aclib", "paramils" and "smac" print is the cost.
+    cwd : str or path-like, optional
+        The folder in which the program runs; the present one of the race if not given.
 
     Raises
     ------
@@ -92,18 +112,36 @@ class Command:
         *,
         switches: Mapping[str, str] | None = None,
         reads: Reads = "stdout",
+        protocol: ProtocolName | None = None,
+        cost: Cost = "quality",
+        cwd: str | os.PathLike[str] | None = None,
     ) -> None:
         if not hasattr(select, "poll"):
             raise SettingError("Command needs a POSIX system: write a function that runs it")
-        if reads not in get_args(Reads):
-            raise SettingError(f"reads={reads!r}: give one of {', '.join(get_args(Reads))}")
+        for name, value, kinds in (
+            ("reads", reads, Reads),
+            ("cost", cost, Cost),
+            *([("protocol", protocol, ProtocolName)] if protocol is not None else []),
+        ):
+            if value not in get_args(kinds):
+                raise SettingError(f"{name}={value!r}: give one of {', '.join(get_args(kinds))}")
+        if protocol is not None and reads != "stdout":
+            raise SettingError(f"protocol={protocol!r} says how output is read: leave reads out")
+        if cost != "quality" and protocol in {None, "irace"}:
+            raise SettingError(f"cost={cost!r} is for runners of aclib, paramils and smac")
+        if cwd is not None and not os.path.isdir(cwd):  # noqa: PTH112
+            raise SettingError(f"cwd={os.fspath(cwd)!r}: there is no such folder")
         if switches is not None and not isinstance(switches, Mapping):
             raise SettingError(
                 f"switches is a {type(switches).__name__}: give a dict, from names of parameters "
                 "to the text before their values"
             )
-        self._template = Template(argv, switches or {})
+        self._template = Template(argv, switches or {}, protocol)
         self._reads = reads
+        self._protocol = protocol
+        self._cost = cost
+        self._cwd = None if cwd is None else os.path.abspath(cwd)  # noqa: PTH100
+        self._read = PROTOCOLS[protocol].read if protocol else _READERS[reads]
         program = self._template.program
         self._program = None if program is None else _found(program)
 
@@ -113,7 +151,10 @@ class Command:
     def _described(self, argv: Sequence[str]) -> str:
         switches = self._template.switches
         given = f", switches={switches!r}" if switches else ""
-        return f"{IDENTITY}{list(argv)!r}{given}, reads={self._reads!r})"
+        read = f", reads={self._reads!r}" if self._protocol is None else ""
+        more = {"protocol": self._protocol, "cost": self._cost if read == "" else None}
+        given += "".join(f", {name}={value!r}" for name, value in more.items() if value)
+        return f"{IDENTITY}{list(argv)!r}{given}{read})"
 
     @property
     def identity(self) -> str:
@@ -124,6 +165,19 @@ class Command:
         program, *arguments = self._template.argv
         return self._described([os.path.basename(program), *arguments])  # noqa: PTH119
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What makes it again, ``Command(**settings)``, from any folder; in plain data."""
+        program, *arguments = self._template.argv
+        return {
+            "argv": [self._program or program, *arguments],
+            "switches": dict(self._template.switches),
+            "reads": self._reads,
+            "protocol": self._protocol,
+            "cost": self._cost,
+            "cwd": self._cwd or os.getcwd(),  # noqa: PTH109
+        }
+
     def argv(self, config: Mapping[str, Any], instance: Any, seed: int) -> list[str]:
         """Return the arguments for one evaluation, the program first.
 
@@ -132,7 +186,19 @@ class Command:
         ObjectiveError
             A value that no argument can hold, or that is missing where it cannot be left out.
         """
-        return self._template.fill(config, instance, seed)
+        return self.argv_of(Cell(0, 0, config, instance, seed))
+
+    def argv_of(self, cell: Cell) -> list[str]:
+        """Return the arguments for a cell, the program first; errors as for `argv`."""
+        _, timeout = deadline.get() or (math.inf, math.inf)
+        return self._template.fill(
+            cell.config,
+            cell.instance,
+            seed=cell.seed,
+            candidate=cell.candidate + 1,
+            instance_id=f"{(cell.instance_index or 0) + 1}{'t' if cell.held_out else ''}",
+            bound=timeout if math.isfinite(timeout) else NO_BOUND,
+        )
 
     def check(
         self,
@@ -157,8 +223,8 @@ class Command:
             raise ObjectiveError("the command has {instance}, but there are no instances")
         for index, config in enumerate(configs):
             with _named(f"candidate {index}"):
-                check_names(config)
-        check_names(dict.fromkeys(parameters or ()))
+                self._template.check_names(config)
+        self._template.check_names(dict.fromkeys(parameters or ()))
         known = {*(parameters or ()), *(n for config in configs for n in config)}
         if parameters is not None:
             self._template.refuse_unknown(known)
@@ -168,6 +234,9 @@ class Command:
         if takes_instance:
             for index, instance in enumerate(() if instances is None else instances):
                 as_text(instance, f"instance {index}")
+                if self._protocol is not None:
+                    with _named(f"instance {index}"):
+                        self._template.fill({}, instance, **_NO_CELL)
         self._warn_of_parameters_without_place(known)
 
     def check_some(self, configs: Sequence[Any]) -> None:
@@ -197,42 +266,40 @@ class Command:
 
     def __call__(self, config: Mapping[str, Any], instance: Any, seed: int) -> float:
         """Run the program, and return what it prints."""
-        argv = self.argv(config, instance, seed)
+        return self.run(Cell(0, 0, config, instance, seed))
+
+    def run(self, cell: Cell) -> float:
+        """Run the program for a cell, and return the cost that it prints."""
+        argv = self.argv_of(cell)
         line = _shown(argv)
         until, timeout = deadline.get() or (math.inf, math.inf)
         try:
-            ran = run(argv, self._program_of(argv), until)
+            ran = run(argv, self._program_of(argv), until, self._cwd)
         except OSError as error:
             raise Misbehaved("failed", f"cannot be started ({error})\ncommand: {line}") from None
-        status, why, value = self._judged(ran, timeout)
+        status, value, why = self._judged(ran, timeout)
         if status != "ok":
             raise Misbehaved(
                 status, f"{why}\ncommand: {line}\nstdout: {ran.out}\nstderr: {ran.err}"
             )
         return value
 
-    def named_in(self, message: str, config: Mapping[str, Any], instance: Any, seed: int) -> str:
-        """Return a message with the command line, if it does not have that."""
+    def named_in(self, message: str, cell: Cell) -> str:
+        """Return a message with the command line of a cell, if it does not have that."""
         if "\ncommand: " in message:
             return message
-        return f"{message}\ncommand: {_shown(self.argv(config, instance, seed))}"
+        return f"{message}\ncommand: {_shown(self.argv_of(cell))}"
 
-    def _judged(self, ran: Ran, timeout: float) -> tuple[Status, str, float]:
+    def _judged(self, ran: Ran, timeout: float) -> Answer:
         if ran.code is None:
-            return "timeout", took_more_than(timeout), math.nan
+            return Answer("timeout", why=took_more_than(timeout))
         how = f"the program {ending(ran.code)}"
         if ran.code:
-            return "killed" if ran.code < 0 else "failed", how, math.nan
+            return Answer("killed" if ran.code < 0 else "failed", why=how)
         if not ran.out.size:
-            return "invalid", f"{how}, and printed nothing", math.nan
-        text, where, whole = ran.out.end.strip(), "on standard output", not ran.out.left_out
-        if self._reads == "last-line":
-            _, newline, text = text.rpartition(b"\n")
-            text, where, whole = text.strip(), "in the last line", whole or bool(newline)
-        value = float(text) if whole and _NUMBER.fullmatch(text) else math.nan
-        if math.isfinite(value):
-            return "ok", "", value
-        return "invalid", f"{how}, but not one finite number is {where}", math.nan
+            return Answer("invalid", why=f"{how}, and printed nothing")
+        answer = self._read(ran.out, self._cost)
+        return answer._replace(why=f"{how}, but {answer.why}") if answer.why else answer
 
 
 def _shown(argv: Sequence[str]) -> str:

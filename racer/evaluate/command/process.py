@@ -70,7 +70,7 @@ def printable(data: bytes | str) -> str:
     return text.translate(_ESCAPES)
 
 
-def run(argv: Sequence[str], program: str, until: float = math.inf) -> Ran:
+def run(argv: Sequence[str], program: str, until: float = math.inf, cwd: str | None = None) -> Ran:
     """Run a program to its end, or until a time (monotonic), without input; OSError if none starts.
 
     On Linux it ends with the thread that started it; what it leaves running is not waited for.
@@ -84,6 +84,7 @@ def run(argv: Sequence[str], program: str, until: float = math.inf) -> Ran:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
+            cwd=cwd,
             preexec_fn=before_exec,  # noqa: PLW1509
         )
     out, err = Printed(), Printed()

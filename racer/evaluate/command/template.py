@@ -15,9 +15,12 @@ import numpy as np
 
 from racer._checks import did_you_mean
 from racer.errors import ObjectiveError, SettingError
+from racer.evaluate.command.protocols import MARKS, PROTOCOLS, as_fixed, split_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+
+    from racer.evaluate.command.protocols import ProtocolName
 
 PARAMETERS = "parameters"
 RESERVED = ("instance", "seed", PARAMETERS)
@@ -32,16 +35,32 @@ class _Part(NamedTuple):
 
 
 class Template:
-    """A command line, read once: `argv`, and the `names` in braces; or SettingError."""
+    """A command line, read once: `argv`, and the `names` in braces; or SettingError.
+
+    With a protocol, what stands in braces is one of its `MARKS`, and no parameter has a place of
+    its own; without any, its own arguments follow.
+    """
 
     def __init__(
-        self, argv: str | Sequence[str | os.PathLike[str]], switches: Mapping[str, str]
+        self,
+        argv: str | Sequence[str | os.PathLike[str]],
+        switches: Mapping[str, str],
+        protocol: ProtocolName | None = None,
     ) -> None:
         self.argv = _arguments(argv)
         self.switches = dict(switches)
+        self.protocol = None if protocol is None else PROTOCOLS[protocol]
         self._items = tuple(map(_parts, self.argv))
+        if self.protocol and not any(part.name for item in self._items for part in item):
+            self._items += tuple(map(_parts, self.protocol.arguments))
         marks = [part.name for item in self._items for part in item if part.name is not None]
         self.names = frozenset(marks)
+        self.reserved = RESERVED if protocol is None else MARKS
+        if protocol is not None and (other := sorted(self.names - {*MARKS})):
+            raise SettingError(
+                f"the command has {{{other[0]}}}, which protocol={protocol!r} does not know: use "
+                f"{', '.join(f'{{{mark}}}' for mark in MARKS)}"
+            )
         options = (_Part("", PARAMETERS),)
         if marks.count(PARAMETERS) > self._items[1:].count(options):
             raise SettingError(
@@ -63,18 +82,19 @@ class Template:
         text, name = self._items[0][0]
         return text if name is None else None
 
-    def fill(self, config: Any, instance: Any, seed: int) -> list[str]:
+    def fill(self, config: Any, instance: Any, **others: Any) -> list[str]:
         """Return the arguments for one evaluation; ObjectiveError for a missing or unfit value."""
-        check_names(config)
+        self.check_names(config)
+        own = config if self.protocol is None else {}  # what may have a place of its own
+        values = {"instance": instance, **others, **own}
         argv: list[str] = []
         for at, item in enumerate(self._items):
             if item[0].name == PARAMETERS:
                 argv += self._options(config)
                 continue
-            missing = [n for _, n in item if n is not None and n not in (*config, *RESERVED)]
+            missing = [n for _, n in item if n is not None and n not in (*own, *self.reserved)]
             if not missing:
-                values = {"instance": instance, "seed": seed, **config}
-                argv.append("".join(t + _inserted(values, n) for t, n in item))
+                argv += self._filled(item, values)
             elif not at or (len(item) == 1 and not item[0].text):
                 raise ObjectiveError(
                     f"there is no {missing[0]!r} for the argument {self.argv[at]!r}: where it may "
@@ -83,22 +103,56 @@ class Template:
                 )
         return argv
 
+    def _filled(self, item: tuple[_Part, ...], values: Mapping[str, Any]) -> list[str]:
+        text = "".join(t + self._inserted(values, n) for t, n in item)
+        if self.protocol and self.protocol.is_line and any(n == "instance" for _, n in item):
+            return split_line(text, "the instance")
+        return [text]
+
+    def _inserted(self, values: Mapping[str, Any], name: str | None) -> str:
+        if name is None:
+            return ""
+        return as_text(values[name], name if name in self.reserved else f"parameter {name!r}")
+
     def _options(self, config: Mapping[str, Any]) -> list[str]:
         """Return arguments for the parameters that have no place of their own."""
         argv: list[str] = []
         for name, value in config.items():
-            if name not in self.names:
-                switch = self.switches.get(name, f"--{name}=")
-                text = as_text(value, f"parameter {name!r}")
-                if switch.endswith(" "):
-                    argv += [switch.rstrip(" "), text]
-                else:
-                    argv.append(switch + text)
+            if name in self.names and self.protocol is None:
+                continue
+            usual = self.protocol.switch.format(name=name) if self.protocol else f"--{name}="
+            switch = self.switches.get(name, usual)
+            if self.protocol and self.protocol.is_line:
+                text = as_fixed(value) if type(value) in {int, float} else as_text(value, name)
+                argv += split_line(switch + text, f"parameter {name!r}")
+                continue
+            text = as_text(value, f"parameter {name!r}")
+            if switch.endswith(" "):
+                argv += [switch.rstrip(" "), text]
+            else:
+                argv.append(switch + text)
         return argv
 
     def without_place(self, known: Collection[str]) -> list[str]:
         """Return the parameters that the program would never be told of."""
-        return [] if PARAMETERS in self.names else sorted(set(known) - self.names)
+        places = self.names if self.protocol is None else ()
+        return [] if PARAMETERS in self.names else sorted(set(known).difference(places))
+
+    def check_names(self, config: Any) -> None:
+        """Raise ObjectiveError unless this is a mapping from names that a command may have."""
+        if not isinstance(config, Mapping):
+            raise ObjectiveError(
+                f"{reprlib.repr(config)} is a {type(config).__name__}: a command takes mappings "
+                "from names of parameters to values"
+            )
+        for name in config:
+            if not isinstance(name, str):
+                raise ObjectiveError(f"{name!r} is not the name of a parameter: give text")
+            if self.protocol is None and name in RESERVED:
+                raise ObjectiveError(
+                    f"a parameter is called {name!r}, which means something else in a command: "
+                    "rename it"
+                )
 
     def refuse_unknown(self, known: Collection[str]) -> None:
         """Raise ObjectiveError for a place, or a switch, of no parameter that any candidate has."""
@@ -106,30 +160,14 @@ class Template:
             ("the command has {%s}", self.names),
             ("switches name %r", self.switches),
         ):
-            for name in sorted(set(names) - set(known) - set(RESERVED)):
+            for name in sorted(set(names) - set(known) - set(self.reserved)):
                 plain = name.partition(":")[0]
                 hint = (
                     f"; values are written in full, so write {{{plain}}}"
                     if plain in known
-                    else did_you_mean(name, [*known, *RESERVED])
+                    else did_you_mean(name, [*known, *self.reserved])
                 )
                 raise ObjectiveError(f"{what % name}, which no candidate has{hint}")
-
-
-def check_names(config: Any) -> None:
-    """Raise ObjectiveError unless this is a mapping from names that a command may have."""
-    if not isinstance(config, Mapping):
-        raise ObjectiveError(
-            f"{reprlib.repr(config)} is a {type(config).__name__}: a command takes mappings from "
-            "names of parameters to values"
-        )
-    for name in config:
-        if not isinstance(name, str):
-            raise ObjectiveError(f"{name!r} is not the name of a parameter: give text")
-        if name in RESERVED:
-            raise ObjectiveError(
-                f"a parameter is called {name!r}, which means something else in a command: rename it"
-            )
 
 
 def _arguments(argv: Any) -> tuple[str, ...]:
@@ -172,12 +210,6 @@ def _parts(item: str) -> tuple[_Part, ...]:
     if text + item[at:] or not parts:
         parts.append(_Part(text + item[at:], None))
     return tuple(parts)
-
-
-def _inserted(values: Mapping[str, Any], name: str | None) -> str:
-    if name is None:
-        return ""
-    return as_text(values[name], name if name in RESERVED else f"parameter {name!r}")
 
 
 def as_text(value: Any, what: str) -> str:
