@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from racer.space.parameters import Ordinal as Ordinal
     from racer.space.space import Space as Space
     from racer.space.terms import Param as Param
+    from racer.store.load import load as load
     from racer.tuner.result import TuneResult as TuneResult
     from racer.tuner.tuner import Tuner as Tuner
 
@@ -89,6 +90,7 @@ _HOME = {
     "TuneResult": "racer.tuner.result",
     "Tuner": "racer.tuner.tuner",
     "compare": "racer.comparison.compare",
+    "load": "racer.store.load",
     "race": "racer.run.race",
     "resume": "racer.run.resume",
     "tune": "racer.run.tune",
@@ -129,6 +131,7 @@ __all__ = [
     "Tuner",
     "compare",
     "deciders",
+    "load",
     "plots",
     "race",
     "resume",

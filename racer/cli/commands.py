@@ -7,6 +7,7 @@ import click
 from racer.cli.check import check
 from racer.cli.compare import compare_command
 from racer.cli.demo.command import demo
+from racer.cli.show import resume, show
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,3 +19,5 @@ def main() -> None:
 main.add_command(check)
 main.add_command(compare_command)
 main.add_command(demo)
+main.add_command(resume)
+main.add_command(show)

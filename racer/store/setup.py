@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import StoreError, warn
-from racer.evaluate.command.command import IDENTITY
+from racer.evaluate.command.command import IDENTITY, Command
 from racer.racing.budget import Budget
 from racer.racing.rules import Rules
 from racer.store.jsonable import (
@@ -36,7 +36,9 @@ VERSION = version("racer-tuning")
 
 def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]) -> Setup:
     """Encode what a contest is made of, the name of its objective, and how that is evaluated."""
-    settings = {"racer": VERSION, "evaluate": qualified_name(evaluate)}
+    settings: dict[str, Any] = {"racer": VERSION, "evaluate": qualified_name(evaluate)}
+    if isinstance(evaluate, Command):
+        settings["command"] = evaluate.settings
     return Setup(
         {
             name: encode(value)
@@ -119,9 +121,12 @@ def refuse_other_kind(path: str, recorded: Setup, *, tuned: bool) -> None:
 
 
 def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
-    """Refuse with StoreError what makes it another race; warn of another `evaluate` or version."""
+    """Refuse with StoreError what makes it another race; warn of another `evaluate` or version.
+
+    A command is compared by its identity, `evaluate`: its folders may differ.
+    """
     refuse_other_kind(path, recorded, tuned="space" in given.settings)
-    for name in sorted(recorded.settings.keys() | given.settings.keys()):
+    for name in sorted((recorded.settings.keys() | given.settings.keys()) - {"command"}):
         old, new = recorded.settings.get(name), given.settings.get(name)
         old = renewed(old) if name == "decider" else old
         if not same(old, new):

@@ -1,0 +1,140 @@
+"""What the commands share that race or show: answers on stdout, errors and warnings on stderr."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+from rich.console import Console
+
+from racer.errors import RaceInterrupted, RacerError, RacerWarning
+from racer.evaluate.command.template import Template
+from racer.report.answer import as_dict, frames, print_answer
+from racer.space.irace.table import written_configurations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from racer.racing.result import RaceResult
+    from racer.tuner.result import TuneResult
+
+NO_BEST = 3
+_WIDE = 200  # columns where the output is no terminal
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Turn errors into exit code 1, an interrupt into its own; warnings into a line each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RacerWarning)
+        warnings.showwarning = _show_warning
+        try:
+            yield
+        except RacerError as error:
+            raise click.ClickException(str(error)) from None
+        except RaceInterrupted as stop:
+            if not stop.kept:
+                click.echo(f"racer: {stop}", err=True)
+            sys.exit(stop.code)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],  # noqa: ARG001
+    filename: str,  # noqa: ARG001
+    lineno: int,  # noqa: ARG001
+    file: TextIO | None = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    click.echo(f"racer: {message}", err=True)
+
+
+def command_lines(settings: Mapping[str, Any]) -> Callable[[Any], str] | None:
+    """Return what writes the command line of a configuration, of the settings in a store."""
+    command = settings.get("command")
+    if command is None:
+        return None
+    template = Template(command["argv"], command["switches"], command["protocol"])
+    marks = {name: f"{{{name}}}" for name in ("seed", "candidate", "instance_id", "bound")}
+
+    def line(config: Any) -> str:
+        words = template.fill(config, "{instance}", **marks)
+        return " ".join(
+            w if w in {"{instance}", *marks.values()} else shlex.quote(w) for w in words
+        )
+
+    return line
+
+
+def forms(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say in which form an answer is given."""
+    for option in (
+        click.option(
+            "--configurations",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help="Write the survivors, best first, to this file, as irace's tables are.",
+        ),
+        click.option(
+            "--csv",
+            type=click.Path(file_okay=False, path_type=Path),
+            help="Write all tables into this folder.",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    ):
+        command = option(command)
+    return command
+
+
+def give(
+    result: RaceResult | TuneResult,
+    settings: Mapping[str, Any],
+    *,
+    as_json: bool,
+    csv: Path | None,
+    configurations: Path | None,
+) -> None:
+    """Print the answer, write what was asked for, and exit with NO_BEST where there is no best."""
+    line = command_lines(settings)
+    if configurations is not None:
+        configs = [result.config(candidate) for candidate in result.survivors]
+        _write(configurations, written_configurations(configs, _names(settings, configs)))
+    if csv is not None:
+        _write_frames(csv, result)
+    if as_json:
+        said = as_dict(result, line)
+        click.echo(json.dumps(said, indent=2, ensure_ascii=False, default=str))
+    else:
+        console = Console()
+        print_answer(result, console if console.is_terminal else Console(width=_WIDE), line)
+    if result.best_index is None:
+        sys.exit(NO_BEST)
+
+
+def _names(settings: Mapping[str, Any], configs: list[Any]) -> list[str]:
+    """Return the parameters of a space, or of all configurations, in their order."""
+    if "space" in settings:
+        return [entry["name"] for entry in settings["space"]["parameters"]]
+    return list(dict.fromkeys(name for config in configs for name in config))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise click.ClickException(f"{path} is there already: give another name") from None
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _write_frames(folder: Path, result: RaceResult | TuneResult) -> None:
+    for name, frame in frames(result).items():
+        indexed = frame.index.name is not None
+        _write(folder / f"{name}.csv", frame.to_csv(index=indexed))

@@ -1,0 +1,168 @@
+"""Tables of configurations as irace has them: a header of names, a row each, NA for absent."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from racer._checks import did_you_mean
+from racer.errors import CandidateError, SettingError, SpaceFileError, warn
+from racer.space.irace.parameter_file import read
+from racer.space.numeric import Integer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from _typeshed import StrPath
+
+    from racer.space.space import Space
+
+__all__ = ["read_configurations", "written_configurations"]
+
+_ABSENT = {"NA", "<NA>"}
+_FIELD = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s"'#]+))(?=\s|#|$)""")
+_BARE = re.compile(r"[A-Za-z0-9_.+-]+")
+
+
+def read_configurations(path: StrPath, space: Space) -> list[dict[str, Any]]:
+    """Return the configurations of a table, in the order of its rows, as the space writes them.
+
+    Raises
+    ------
+    SpaceFileError
+        A column that is not a parameter, a parameter without a column, a row that does not fit, or
+        a configuration outside the space; with the line.
+    """
+    source = str(path)
+    rows = [
+        (number, fields)
+        for number, line in enumerate(read(path).splitlines(), start=1)
+        if (fields := _fields(line, source, number))
+    ]
+    if not rows:
+        raise SpaceFileError("there is no header in it", source)
+    (first, header), rest = rows[0], rows[1:]
+    names = [text for text, _ in header]
+    _check_header(names, space, source, first)
+    return [_configuration(names, row, space, source, number) for number, row in rest]
+
+
+def _fields(line: str, source: str, number: int) -> list[tuple[str, bool]]:
+    """Split a line; each field with whether it was quoted."""
+    fields, at, end = [], 0, len(line.rstrip())
+    while at < end and line[at:].lstrip()[:1] != "#":
+        match = _FIELD.match(line, at)
+        if match is None:
+            raise SpaceFileError(
+                "a value, or its closing quote, is expected here", source, number, at + 1, line
+            )
+        quoted = match[3] is None
+        text = re.sub(r"\\(.)", r"\1", match[1] or match[2] or "") if quoted else match[3]
+        fields.append((text, quoted))
+        at = match.end()
+    return fields
+
+
+def _check_header(names: Sequence[str], space: Space, source: str, number: int) -> None:
+    for name in names:
+        if name not in space.parameters:
+            hint = did_you_mean(name, space.parameters)
+            raise SpaceFileError(f"the column {name!r} is not a parameter{hint}", source, number, 1)
+        if names.count(name) > 1:
+            raise SpaceFileError(f"the column {name!r} is there twice", source, number, 1)
+    for name in space.free:
+        if name not in names:
+            raise SpaceFileError(
+                f"there is no column for the parameter {name!r}: add one, with NA where it does "
+                "not exist",
+                source,
+                number,
+                1,
+            )
+
+
+def _configuration(
+    names: Sequence[str],
+    row: Sequence[tuple[str, bool]],
+    space: Space,
+    source: str,
+    number: int,
+) -> dict[str, Any]:
+    if len(row) == len(names) + 1:  # R writes row names without a header
+        row = row[1:]
+    if len(row) != len(names):
+        raise SpaceFileError(
+            f"{len(row)} values are there for {len(names)} columns", source, number, 1
+        )
+    config = {
+        name: _value(text, name, space, f"{source}, line {number}")
+        for name, (text, quoted) in zip(names, row, strict=True)
+        if quoted or text not in _ABSENT
+    }
+    fixed = {
+        name: domain.decode(0.0)
+        for name, parameter in space.parameters.items()
+        if name not in names and (domain := parameter.domain({})) is not None
+    }
+    try:
+        return space.check(_that_exist({**fixed, **config}, space, names))
+    except CandidateError as error:
+        raise SpaceFileError(str(error), source, number, 1) from error
+
+
+def _that_exist(config: dict[str, Any], space: Space, names: Sequence[str]) -> dict[str, Any]:
+    """Leave out fixed parameters, which have no column, where they do not exist."""
+    return {
+        name: value
+        for name, value in config.items()
+        if name in names or name not in space.conditions or space.conditions[name].holds(config)
+    }
+
+
+def _value(text: str, name: str, space: Space, where: str) -> Any:
+    """Return a field as a value of its parameter; what fits none is left to the space to refuse."""
+    parameter = space.parameters[name]
+    if parameter.scale != "numeric":
+        domain = parameter.domain({})
+        values = {} if domain is None else {str(value): value for value in domain.values()}
+        return values.get(text, text)
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if isinstance(parameter, Integer):
+        return int(number) if number.is_integer() else number
+    digits = getattr(parameter, "digits", None)
+    if digits is not None and round(number, digits) != number:
+        warn(f"{where}: {name} = {text} is rounded to {digits} decimals")
+        return round(number, digits)
+    return number
+
+
+def written_configurations(configs: Sequence[Mapping[str, Any]], names: Iterable[str]) -> str:
+    """Return a table of configurations with these columns.
+
+    Raises
+    ------
+    SettingError
+        A configuration is not a mapping.
+    """
+    columns = list(names)
+    if not all(hasattr(config, "get") for config in configs):
+        raise SettingError("a table of configurations needs configurations that are dicts")
+    lines = [" ".join(map(_quoted, columns))]
+    lines += [
+        " ".join("NA" if name not in config else _written(config[name]) for name in columns)
+        for config in configs
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    if _BARE.fullmatch(text) and text not in _ABSENT:
+        return text
+    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
+
+
+def _written(value: Any) -> str:
+    return _quoted(value) if isinstance(value, str) else str(value)

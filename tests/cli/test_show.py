@@ -1,0 +1,101 @@
+"""`racer show` and `racer resume`, as typed."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import racer
+from racer.cli import main
+from racer.space.irace.table import read_configurations
+
+RUNNER = """#!/bin/sh
+echo run >> {log}
+echo $((($1 - 3) * ($1 - 3) + $2 + $3 % 3))
+"""
+SPACE = racer.Space(
+    {"x": racer.Integer(0, 9), "k": racer.Categorical(["a", "b c"]), "q": racer.Real(0, 1)},
+    conditions={"q": {"k": "a"}},
+)
+
+
+def said(*words, **more):
+    return CliRunner().invoke(main, [str(word) for word in words], **more)
+
+
+@pytest.fixture(name="log")
+def _log(tmp_path):
+    return tmp_path / "log"
+
+
+@pytest.fixture(name="store")
+def _store(tmp_path, log):
+    runner = tmp_path / "runner"
+    runner.write_text(RUNNER.format(log=log))
+    runner.chmod(runner.stat().st_mode | stat.S_IXUSR)
+    path = tmp_path / "run.db"
+    command = racer.Command([runner, "{x}", "{instance}", "{seed}", "{parameters}"])
+    racer.tune(SPACE, command, [0, 1], budget=90, seed=1, store=path, test_instances=[5, 6])
+    log.unlink()
+    return path
+
+
+def test_it_shows_without_running(store, log, tmp_path):
+    runner = tmp_path / "runner"
+    runner.rename(tmp_path / "gone")
+    done = said("show", store)
+    result = racer.load(store)
+    assert done.exit_code == 0, done.output
+    assert f"The best is #{result.best_index}:" in done.stdout
+    line = next(text for text in done.stdout.splitlines() if text.startswith(str(runner)))
+    assert line.startswith(f"{runner} {result.best['x']} {{instance}} {{seed}} --k=")
+    for title in ("Survivors", "held out", "Races", "Eliminations", "90 evaluations", "seed 1."):
+        assert title in done.stdout
+    assert not log.exists()
+
+
+def test_it_gives_json_csv_and_a_table_of_configurations(store, tmp_path):
+    form = ("--json", "--csv", tmp_path / "csv", "--configurations", tmp_path / "elites.txt")
+    done = said("show", store, *form)
+    result = racer.load(store)
+    answer = json.loads(done.stdout)
+    assert answer["best"] == result.best
+    assert [s["candidate"] for s in answer["survivors"]] == list(result.elites)
+    assert answer["survivors"][0]["held_out_blocks"] == 2
+    assert (tmp_path / "csv" / "scores.csv").read_text().count("\n") == len(result.scores) + 1
+    assert {p.stem for p in (tmp_path / "csv").iterdir()} >= {"races", "tests", "configurations"}
+    found = read_configurations(tmp_path / "elites.txt", SPACE)
+    assert found == [result.config(candidate) for candidate in result.elites]
+    again = said("show", store, "--configurations", tmp_path / "elites.txt")
+    assert again.exit_code == 1
+    assert "is there already" in again.stderr
+
+
+def test_a_race_without_a_best(tmp_path):
+    path = tmp_path / "race.db"
+    racer.race([1, 2], lambda *_: 1.0, budget=20, seed=1, store=path)
+    done = said("show", path)
+    assert (done.exit_code, "No candidate can be called" in done.stdout) == (3, True)
+
+
+def test_resume_asks_before_it_runs_anything(store, log):
+    asked = said("resume", store, "--budget", 100, input="n\n")
+    assert asked.exit_code == 1
+    assert f"{store.parent / 'runner'} '{{x}}'" in asked.stderr
+    assert str(Path.cwd()) in asked.stderr
+    assert not log.exists()
+    done = said("resume", store, "--budget", 100, "--yes", "-q", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["evaluations"] == 100
+    assert log.read_text().count("\n") >= 10
+
+
+def test_a_function_is_not_in_the_store(tmp_path):
+    path = tmp_path / "race.db"
+    racer.race([1, 2], lambda config, instance, seed: config, budget=20, seed=1, store=path)
+    done = said("resume", path, "--yes")
+    assert done.exit_code == 1
+    assert "go on with racer.resume(" in done.stderr
+    assert said("show", tmp_path / "none.db").exit_code == 1
