@@ -78,7 +78,9 @@ class Race:
         self._callbacks = list(check_callbacks(callbacks))
         self._budget = self.rules.one_budget
         n_instances = None if self.instances is None else len(self.instances)
-        self._stream = Stream(n_instances, self.seed, self.rules.deterministic, "given")
+        self._stream = Stream(
+            n_instances, self.seed, self.rules.deterministic, "given", self.rules.block_size
+        )
         self._length = self._stream.length
         self._first_test = self.rules.least_blocks(n_instances)
         self._check()
@@ -352,7 +354,8 @@ class Race:
         if is_usable:
             self._pending.append(costs)
             self._told_apart = self._told_apart or _differ(costs)
-            due = self.rules.is_due(self._tested_blocks + len(self._pending), self._first_test)
+            usable = self._tested_blocks + len(self._pending)
+            due = self.rules.is_due(usable, self._first_test, self._block)
             if due and len(self._alive) > (1 if rejected else 0):
                 eliminated += self._test(block)
         completed = self._completed(block, outcomes, eliminated) if self._callbacks else None
@@ -416,7 +419,8 @@ class Race:
     def _end(self, ended: Ended) -> RaceEnded:
         """Test what is pending, and say why the race is over: failures first."""
         eliminated: tuple[Elimination, ...] = ()
-        if self._pending and len(self._alive) > (1 if self._rejected else 0):
+        whole = self.rules.is_whole(self._block)
+        if self._pending and whole and len(self._alive) > (1 if self._rejected else 0):
             eliminated = self._test(self._block - 1)
         if len(self.configs) > 1 and len(self._alive):
             if not self._table.n_usable:

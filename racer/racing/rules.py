@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from racer._checks import did_you_mean, flag, whole
 from racer.deciders.names import as_decider
-from racer.errors import BudgetError, SettingError
+from racer.errors import BudgetError
 from racer.racing.budget import Budget
 from racer.seeding import check_seed
 
@@ -29,6 +29,7 @@ class RulesGiven(TypedDict, total=False):
     first_test: int
     each_test: int
     min_survivors: int
+    block_size: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,9 @@ class Rules:
         cells failed are not counted. A deterministic race with fewer instances tests at its end.
     min_survivors : int
         End when no more candidates than this are left.
+    block_size : int
+        So many instances in a row make a group, with one of every kind of instance, say. Groups are
+        kept together, `first_test` and `each_test` count groups, and no test falls within one.
 
     Raises
     ------
@@ -67,6 +71,7 @@ class Rules:
     first_test: int = 5
     each_test: int = 1
     min_survivors: int = 1
+    block_size: int = 1
 
     def __post_init__(self) -> None:
         budgets = Budget.each(self.budget)
@@ -77,7 +82,7 @@ class Rules:
             "seed": None if self.seed is None else check_seed(self.seed),
             "deterministic": flag(self.deterministic, "deterministic"),
         }
-        for name in ("first_test", "each_test", "min_survivors"):
+        for name in ("first_test", "each_test", "min_survivors", "block_size"):
             checked[name] = whole(getattr(self, name), name, least=1)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -116,20 +121,19 @@ class Rules:
     def least_blocks(self, n_instances: int | None) -> int:
         """Return after how many usable blocks the first test is due."""
         used_once = self.deterministic and n_instances is not None
-        return min(self.first_test, n_instances or 0) if used_once else self.first_test
+        first_test = self.first_test * self.block_size
+        return min(first_test, n_instances or 0) if used_once else first_test
 
-    def is_due(self, usable: int, first_test: int) -> bool:
-        """Say whether a test is due after so many usable blocks."""
-        return usable >= first_test and (usable - first_test) % self.each_test == 0
+    def is_due(self, usable: int, first_test: int, blocks: int) -> bool:
+        """Say whether a test is due after so many blocks, of which so many are usable."""
+        counted = usable if self.block_size == 1 else blocks  # groups have blocks set aside, too
+        since = counted - first_test
+        return usable >= first_test and since % (self.each_test * self.block_size) == 0
+
+    def is_whole(self, blocks: int) -> bool:
+        """Say whether so many blocks are whole groups."""
+        return blocks % self.block_size == 0
 
     def outlasts(self, blocks: int) -> bool:
         """Say whether so many blocks reach beyond the next test."""
-        return blocks < self.each_test
-
-    def check_instances(self, n_instances: int | None) -> None:
-        """Raise SettingError for a deterministic race without instances."""
-        if self.deterministic and n_instances is None:
-            raise SettingError(
-                "deterministic=True without instances: one evaluation per candidate would settle "
-                "it; give instances, or deterministic=False"
-            )
+        return blocks < self.each_test * self.block_size

@@ -40,6 +40,7 @@ def race(
     first_test: int = 5,
     each_test: int = 1,
     min_survivors: int = 1,
+    block_size: int = 1,
     timeout: float | None = None,
     memory: int | None = None,
     retries: int = 0,
@@ -90,6 +91,9 @@ def race(
         instances than `first_test` the only test is at the end.
     first_test, each_test : int
         Test first after so many blocks, then again after every so many.
+    block_size : int
+        So many instances in a row make a group, with one of every kind, say: `first_test` and
+        `each_test` count groups, and no test falls within one.
     min_survivors : int
         Stop when no more candidates than this are left.
     timeout : float, optional
@@ -149,6 +153,7 @@ def race(
         deterministic=deterministic,
         first_test=first_test,
         each_test=each_test,
+        block_size=block_size,
         min_survivors=min_survivors,
     )
     how = how_to_evaluate(retries, timeout, memory)

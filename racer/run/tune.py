@@ -42,6 +42,7 @@ def tune(
     deterministic: bool = False,
     first_test: int = 5,
     each_test: int = 1,
+    block_size: int = 1,
     elites: int | None = None,
     instance_order: InstanceOrder = "shuffled",
     test_instances: Sequence[Any] | None = None,
@@ -92,6 +93,9 @@ def tune(
         may be fewer instances than `first_test`.
     first_test, each_test : int
         In each race test first after so many blocks, then again after every so many.
+    block_size : int
+        So many instances in a row make a group, with one of every kind, say: groups are kept
+        together, `first_test` and `each_test` count groups, and no test falls within one.
     elites : int, optional
         Configurations that survive a race; 2 + log2 of the number of parameters if not given.
     instance_order : {"shuffled", "given"}
@@ -151,6 +155,7 @@ def tune(
         deterministic=deterministic,
         first_test=first_test,
         each_test=each_test,
+        block_size=block_size,
     )
     how = how_to_evaluate(retries, timeout, memory)
     with opened(store) as file:

@@ -122,7 +122,7 @@ def sense_made_of(path: str) -> Iterator[None]:
 _ERROR_CODE = re.compile(r"error code=(\d+)")
 _SETTINGS = {
     *("racer", "evaluate", "retries", "timeout", "memory"),
-    *(field.name for field in fields(Rules) if field.name != "min_survivors"),  # of a race only
+    *(field.name for field in fields(Rules) if field.name not in {"min_survivors", "block_size"}),
 }
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from racer.racing.contest import Description
     from racer.store.writer import Store
 
+_ALWAYS = {"block_size": 1}  # what stores without a setting had
 VERSION = version("racer-tuning")
 """Read once: later the process may have lost the right to read what is installed."""
 
@@ -127,7 +128,7 @@ def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
     """
     refuse_other_kind(path, recorded, tuned="space" in given.settings)
     for name in sorted((recorded.settings.keys() | given.settings.keys()) - {"command"}):
-        old, new = recorded.settings.get(name), given.settings.get(name)
+        old, new = (setup.settings.get(name, _ALWAYS.get(name)) for setup in (recorded, given))
         old = renewed(old) if name == "decider" else old
         if not same(old, new):
             _check_difference(path, name, old, new)

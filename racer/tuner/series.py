@@ -283,7 +283,7 @@ class Series:
             budget=Budget(evaluations=most),
             seed=seed_for(self._seed, "race", number),
             deterministic=length is not None,
-            first_test=self._plan.first_test,
+            first_test=self._plan.first_test // self._plan.rules.block_size,
             min_survivors=min(survivors, len(entrants) - 1),
         )
         race = self._race = SeriesRace(
@@ -336,24 +336,33 @@ class Series:
         A new block first, in which no elite has an advantage, then the old ones, in which elites
         are protected; blocks on which no candidate has succeeded come last.
         """
-        used = self.blocks_used
+        size = self._plan.stream.block_size
+        used = self.blocks_used - self.blocks_used % size  # in whole groups
         new = self._plan.stream.new_ones(used)
-        hopeless = [block for block in range(used) if not self.known.is_usable(block)]
         if kind == "selection":
-            common = [b for b in self.known.common(entrants) if self.known.is_usable(b)]
-            rest = [b for b in range(used) if b not in {*common, *hopeless}]
+            common = {b for b in self.known.common(entrants) if self.known.is_usable(b)}
+            groups, hopeless = self._whole_groups(range(used))
+            groups.sort(key=lambda group: not common.issuperset(group))
             at_least = len(common) + self._shared_evenly(len(entrants))
-            return chain(common, rest, new, hopeless), [at_least] * len(entrants)
-        first = list(islice(new, 1))
-        old = self._plan.stream.old_ones(race, used)
-        early = first + [block for block in old if self.known.is_usable(block)]
+            return chain(*groups, new, hopeless), [at_least] * len(entrants)
+        first = list(islice(new, size))
+        groups, hopeless = self._whole_groups(self._plan.stream.old_ones(race, used))
+        early = [*first, *chain(*groups)]
         until = []
         for candidate in entrants:
             known = self.known.of(candidate)
             until.append(
                 max((at + 1 for at, block in enumerate(early) if block in known), default=0)
             )
-        return chain(early, new, hopeless), until
+        return chain(early, new, sorted(hopeless)), until
+
+    def _whole_groups(self, blocks: Sequence[int]) -> tuple[list[Sequence[int]], list[int]]:
+        """Return groups of blocks with any success, in their order, and the blocks of the others."""
+        size = self._plan.stream.block_size
+        groups = [blocks[i : i + size] for i in range(0, len(blocks), size)]
+        usable = [group for group in groups if any(map(self.known.is_usable, group))]
+        others = [b for group in groups for b in group if not any(map(self.known.is_usable, group))]
+        return usable, others
 
     def _shared_evenly(self, among: int) -> int:
         """Return how many blocks protect all elites in the last race: mostly 0, little is left.

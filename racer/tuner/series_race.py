@@ -83,7 +83,7 @@ class SeriesRace:
 
     def certain(self) -> Iterator[int]:
         """Yield the blocks that follow while no elite can be eliminated, and one more."""
-        safe = max(self._protected_until, self._rules.first_test)
+        safe = max(self._protected_until, self._rules.first_test * self._rules.block_size)
         for more in range(max(safe - self.race.n_blocks, 1)):
             while len(self._drawn) <= more:
                 block = next(self._blocks, None)

@@ -88,7 +88,13 @@ class Tuner:
         )
         self.rules = Rules.given(rules)
         n_instances = None if self.instances is None else len(self.instances)
-        stream = Stream(n_instances, self.seed, self.rules.deterministic, instance_order)
+        stream = Stream(
+            n_instances,
+            self.seed,
+            self.rules.deterministic,
+            instance_order,
+            self.rules.block_size,
+        )
         self._plan = Plan(
             space=space,
             instances=self.instances,
@@ -110,14 +116,17 @@ class Tuner:
         for callback in check_callbacks(callbacks):
             self.watch(callback)
 
+    @property
+    def least_budget(self) -> int:
+        """The smallest number of evaluations with which its races make sense."""
+        schedule = self._plan.schedule(self.rules.budgets[0].evaluations)
+        return max(schedule.minimum, len(self._plan.initial) * self._plan.first_test)
+
     def _check_budget(self) -> None:
         """Refuse a budget with which no race makes sense."""
-        budget = self.rules.budgets[0].evaluations
-        if budget is None:
-            return
+        budget, least = self.rules.budgets[0].evaluations, self.least_budget
         schedule = self._plan.schedule(budget)
-        least = max(schedule.minimum, len(self._plan.initial) * self._plan.first_test)
-        if budget < least:
+        if budget is not None and budget < least:
             raise BudgetError(
                 f"budget of {budget} evaluations: at least {least} are needed for "
                 f"{schedule.races} races, with {schedule.elites} elites and {len(self._plan.initial)} "
