@@ -103,7 +103,7 @@ def give(
     line = command_lines(settings)
     if configurations is not None:
         configs = [result.config(candidate) for candidate in result.survivors]
-        _write(configurations, written_configurations(configs, _names(settings, configs)))
+        write_new(configurations, written_configurations(configs, _names(settings, configs)))
     if csv is not None:
         _write_frames(csv, result)
     if as_json:
@@ -123,7 +123,8 @@ def _names(settings: Mapping[str, Any], configs: list[Any]) -> list[str]:
     return list(dict.fromkeys(name for config in configs for name in config))
 
 
-def _write(path: Path, text: str) -> None:
+def write_new(path: Path, text: str) -> None:
+    """Write a file that is not there yet, and its folder; ClickException if that cannot be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
@@ -137,4 +138,4 @@ def _write(path: Path, text: str) -> None:
 def _write_frames(folder: Path, result: RaceResult | TuneResult) -> None:
     for name, frame in frames(result).items():
         indexed = frame.index.name is not None
-        _write(folder / f"{name}.csv", frame.to_csv(index=indexed))
+        write_new(folder / f"{name}.csv", frame.to_csv(index=indexed))

@@ -7,7 +7,9 @@ import click
 from racer.cli.check import check
 from racer.cli.compare import compare_command
 from racer.cli.demo.command import demo
+from racer.cli.scenario_files import import_irace, init
 from racer.cli.show import resume, show
+from racer.cli.tune import check_scenario, tune
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -21,3 +23,7 @@ main.add_command(compare_command)
 main.add_command(demo)
 main.add_command(resume)
 main.add_command(show)
+main.add_command(tune)
+main.add_command(check_scenario)
+main.add_command(init)
+main.add_command(import_irace)

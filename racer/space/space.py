@@ -297,11 +297,20 @@ class Space(Structure):
 
     @classmethod
     def read_irace(
-        cls, path: StrPath, *, digits: int = 4, repair: Callable[[Config], Config] | None = None
+        cls,
+        path: StrPath,
+        *,
+        digits: int = 4,
+        forbidden: StrPath | None = None,
+        repair: Callable[[Config], Config] | None = None,
     ) -> Space:
-        """Read a parameter file of the R package irace; see `from_irace`."""
-        text = read(path)
-        return cls._from_irace(text, digits=digits, source=str(path), repair=repair)
+        """Read a parameter file of the R package irace; see `from_irace`.
+
+        `forbidden` is a file with an expression per line of what is forbidden, as irace 3 has it.
+        """
+        clauses = None if forbidden is None else (read(forbidden), str(forbidden))
+        arguments = parse(read(path), digits=digits, source=str(path), forbidden=clauses)
+        return cls._from_arguments(arguments, str(path), repair)
 
     @classmethod
     def from_irace(
@@ -336,18 +345,13 @@ class Space(Structure):
         >>> space.check({"algorithm": "as"})
         {'algorithm': 'as'}
         """
-        return cls._from_irace(text, digits=digits, source="parameters", repair=repair)
+        arguments = parse(text, digits=digits, source="parameters")
+        return cls._from_arguments(arguments, "parameters", repair)
 
     @classmethod
-    def _from_irace(
-        cls,
-        text: str,
-        *,
-        digits: int,
-        source: str,
-        repair: Callable[[Config], Config] | None,
+    def _from_arguments(
+        cls, arguments: dict[str, Any], source: str, repair: Callable[[Config], Config] | None
     ) -> Space:
-        arguments = parse(text, digits=digits, source=source)
         try:
             return cls(**arguments, repair=repair)
         except SettingError as error:

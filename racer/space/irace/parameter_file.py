@@ -113,15 +113,20 @@ def read(path: StrPath) -> str:
         raise SpaceFileError(f"the file is not UTF-8 text: {error.reason}", str(path)) from error
 
 
-def parse(text: str, *, digits: int, source: str) -> dict[str, Any]:
-    """Return the arguments of the Space that a file's text describes, or raise SpaceFileError."""
+def parse(
+    text: str, *, digits: int, source: str, forbidden: tuple[str, str] | None = None
+) -> dict[str, Any]:
+    """Return the arguments of the Space that a file's text describes, or raise SpaceFileError.
+
+    `forbidden` is the text, and the name, of a file of more that is forbidden, a line each.
+    """
     digits = whole(digits, "digits", least=0)
     entries: dict[str, _Entry] = {}
     switches: dict[str, str] = {}
     clauses: list[tuple[_Line, Node, int]] = []
     section = "parameters"
     for number, raw in enumerate(text.splitlines(), start=1):
-        line = _Line(_without_comment(raw), number, source)
+        line = _Line(without_comment(raw), number, source)
         line.skip()
         if line.at == len(line.text):
             continue
@@ -143,10 +148,21 @@ def parse(text: str, *, digits: int, source: str) -> dict[str, Any]:
             entries[name[0]] = _entry(line)
     if not entries:
         raise SpaceFileError("there are no parameters in it", source)
+    clauses += _clauses(*forbidden) if forbidden else ()
     return {**_translated(entries, clauses, digits), "switches": switches}
 
 
-def _without_comment(text: str) -> str:
+def _clauses(text: str, source: str) -> Iterator[tuple[_Line, Node, int]]:
+    """Yield the expressions of a file that has one per line."""
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = _Line(without_comment(raw), number, source)
+        line.skip()
+        if line.at < len(line.text):
+            yield line, line.expression(line.text[line.at :], line.at), line.at
+
+
+def without_comment(text: str) -> str:
+    """Return a line up to its comment."""
     at = 0
     while at < len(text):
         quoted = _QUOTED.match(text, at)

@@ -1,0 +1,82 @@
+"""Every setting of a scenario as an option, and irace's long flags beside them."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from racer.scenario.irace_options import OPTIONS, from_irace
+from racer.scenario.scenario import STORE, Scenario, read_scenario
+from racer.scenario.settings import SETTINGS, checked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from racer.scenario.settings import Setting
+
+_TYPES: dict[str, Any] = {"whole": int, "number": float, "flag": click.BOOL}
+_IRACE = "irace_"
+_USUAL = ("scenario.toml", "scenario.txt")
+
+
+class WithCommand(click.Command):
+    """A command whose arguments after -- are a program and its arguments."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what follows --."""
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta["command"] = args[at + 1 :]
+            args = args[:at]
+        return super().parse_args(ctx, args)
+
+
+def flag_of(name: str) -> str:
+    """Return the option of a setting."""
+    return f"--{name.replace('_', '-')}"
+
+
+def _option(name: str, setting: Setting) -> Any:
+    more: dict[str, Any] = {"type": _TYPES.get(setting.kind, str)}
+    if setting.choices:
+        more = {"type": click.Choice(setting.choices)}
+    if setting.kind == "flag":  # irace's have a value, ours need none
+        more |= {"is_flag": False, "flag_value": "true"}
+    return click.option(flag_of(name), name, help=setting.says, **more)
+
+
+def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add all settings as options, and irace's flags that have other names, unlisted."""
+    ours = {flag_of(name) for name in SETTINGS}
+    for name, option in reversed(list(OPTIONS.items())):
+        flag = f"--{option.flag}"
+        if option.flag and flag not in ours and name != "quiet":
+            command = click.option(flag, f"{_IRACE}{name}", hidden=True)(command)
+    for name, setting in reversed(list(SETTINGS.items())):
+        command = _option(name, setting)(command)
+    return click.argument("scenario", type=click.Path(dir_okay=False), required=False)(command)
+
+
+def scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) -> Scenario:
+    """Return the scenario of a file, if there is one, with what the options say instead."""
+    given = {name: value for name, value in options.items() if value is not None}
+    theirs = {
+        name.removeprefix(_IRACE): (value, 0)
+        for name, value in given.items()
+        if name.startswith(_IRACE)
+    }
+    ours = {name: value for name, value in given.items() if not name.startswith(_IRACE)}
+    path = theirs.pop("scenarioFile", (path, 0))[0] or path
+    if isinstance(ours.get("command"), str):
+        ours["command"] = shlex.split(ours["command"])
+    if "command" in ctx.meta:
+        ours["command"] = ctx.meta["command"]
+    if path is None and "space" not in ours and "parameterFile" not in theirs:
+        path = next((name for name in _USUAL if Path(name).is_file()), None)
+    settings, notes = from_irace(theirs, "the options", complete=False)
+    base = Scenario({"store": STORE}) if path is None else read_scenario(path)
+    here = Path.cwd()
+    return base.updated(checked({**settings, **ours}, "the options", here), tuple(notes))

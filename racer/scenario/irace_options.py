@@ -1,0 +1,308 @@
+"""Every option of irace: the setting that it becomes, or why it is ignored or refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from racer._checks import did_you_mean
+from racer.errors import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SCHEDULE = "racer plans its races by the budget itself"
+_CAPPING = "racer does not cap runs adaptively: each may take the whole boundMax"
+_OWN_LOG = "racer goes on from its store by itself: run the same command again"
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of irace: its flag, the setting that it becomes, or what is said of it instead.
+
+    `neutral` are values of which nothing needs to be said, or refused.
+    """
+
+    flag: str
+    becomes: str = ""
+    ignored: str = ""
+    refused: str = ""
+    neutral: tuple[Any, ...] = (None, "", 0, False)
+
+
+OPTIONS: Mapping[str, Option] = MappingProxyType(
+    {
+        # files
+        "scenarioFile": Option("scenario", becomes="the argument of racer tune"),
+        "execDir": Option("exec-dir", becomes="cwd"),
+        "parameterFile": Option("parameter-file", becomes="space"),
+        "parameterText": Option("parameter-text", refused="write the parameters into a file"),
+        "forbiddenFile": Option("forbidden-file", becomes="forbidden"),
+        "configurationsFile": Option("configurations-file", becomes="initial"),
+        "configurationsText": Option("", refused="write the configurations into a file"),
+        "logFile": Option("log-file", becomes="store"),
+        "recoveryFile": Option("recovery-file", refused=_OWN_LOG),
+        # instances
+        "trainInstancesDir": Option("train-instances-dir", becomes="instances"),
+        "trainInstancesFile": Option("train-instances-file", becomes="instances"),
+        "trainInstancesText": Option("train-instances-text", refused="write them into a file"),
+        "sampleInstances": Option("sample-instances", becomes="instance_order"),
+        "testInstancesDir": Option("test-instances-dir", becomes="test_instances"),
+        "testInstancesFile": Option("test-instances-file", becomes="test_instances"),
+        "testInstancesText": Option("test-instances-text", refused="write them into a file"),
+        "testNbElites": Option(
+            "test-num-elites",
+            ignored="all elites are evaluated on the held-out instances",
+        ),
+        "testIterationElites": Option(
+            "test-iteration-elites",
+            ignored="held-out instances are used once, at the end",
+        ),
+        # the runner
+        "targetRunner": Option("target-runner", becomes="command"),
+        "targetRunnerLauncher": Option("target-runner-launcher", becomes="command"),
+        "targetRunnerLauncherArgs": Option("target-runner-args", becomes="command"),
+        "targetCmdline": Option("target-cmdline", becomes="command"),
+        "targetRunnerRetries": Option("target-runner-retries", becomes="retries"),
+        "targetRunnerTimeout": Option("target-runner-timeout", becomes="timeout"),
+        "targetRunnerData": Option("", refused="a runner is a program: pass it files"),
+        "targetRunnerParallel": Option(
+            "", refused="it is a function of R: use racer.tune(.., executor=) in Python"
+        ),
+        "targetEvaluator": Option(
+            "target-evaluator",
+            refused="costs must not depend on other configurations: let the runner print the cost",
+        ),
+        "repairConfiguration": Option(
+            "", refused="it is a function of R: use racer.Space(.., repair=) in Python"
+        ),
+        "aclib": Option("aclib", becomes="protocol"),
+        # the budget
+        "maxExperiments": Option("max-experiments", becomes="budget"),
+        "minExperiments": Option("min-experiments", ignored=_SCHEDULE),
+        "maxTime": Option("max-time", becomes="seconds"),
+        "budgetEstimation": Option("budget-estimation", ignored=_SCHEDULE),
+        "minMeasurableTime": Option("min-measurable-time", ignored="racer measures time itself"),
+        # elimination
+        "testType": Option("test-type", becomes="decider"),
+        "firstTest": Option("first-test", becomes="first_test"),
+        "eachTest": Option("each-test", becomes="each_test"),
+        "blockSize": Option("block-size", becomes="block_size"),
+        "confidence": Option(
+            "confidence",
+            ignored="use racer.tune(.., decider=racer.deciders.FRace(alpha=..)) in Python",
+            neutral=(None, "", 0.95),
+        ),
+        "minNbSurvival": Option("min-survival", becomes="elites"),
+        "deterministic": Option("deterministic", becomes="deterministic"),
+        # running
+        "parallel": Option("parallel", becomes="jobs"),
+        "loadBalancing": Option(
+            "load-balancing", ignored="cells are always balanced", neutral=(None, "", 1, True)
+        ),
+        "mpi": Option("mpi", refused="use racer.tune(.., executor=), with Dask say, in Python"),
+        "batchmode": Option(
+            "batchmode", refused="use racer.tune(.., executor=), with Dask say, in Python"
+        ),
+        "seed": Option("seed", becomes="seed"),
+        "digits": Option("digits", becomes="digits"),
+        "quiet": Option("quiet", ignored="say racer tune -q"),
+        "debugLevel": Option("debug-level", ignored="failures are recorded with their output"),
+        # irace's own schedule
+        "nbIterations": Option("iterations", ignored=_SCHEDULE),
+        "nbExperimentsPerIteration": Option("experiments-per-iteration", ignored=_SCHEDULE),
+        "nbConfigurations": Option("num-configurations", ignored=_SCHEDULE),
+        "mu": Option("mu", ignored=_SCHEDULE, neutral=(None, "", 5)),
+        "softRestart": Option(
+            "soft-restart",
+            ignored="racer widens its search where it is used up",
+            neutral=(None, "", 1, True),
+        ),
+        "softRestartThreshold": Option("soft-restart-threshold", ignored=_SCHEDULE),
+        "elitist": Option(
+            "elitist", refused="racer's races are elitist", neutral=(None, "", 1, True)
+        ),
+        "elitistNewInstances": Option(
+            "elitist-new-instances",
+            ignored="each race begins with one new block",
+            neutral=(None, "", 1),
+        ),
+        "elitistLimit": Option(
+            "elitist-limit",
+            ignored="a race ends when a test of all eliminates none",
+            neutral=(None, "", 2),
+        ),
+        "postselection": Option(
+            "postselection", ignored="the elites are raced with what is left of the budget"
+        ),
+        # capping
+        "capping": Option("capping", ignored=_CAPPING),
+        "cappingAfterFirstTest": Option("capping-after-first-test", ignored=_CAPPING),
+        "cappingType": Option("capping-type", ignored=_CAPPING, neutral=(None, "", "median")),
+        "boundType": Option("bound-type", ignored=_CAPPING, neutral=(None, "", "candidate")),
+        "boundMax": Option("bound-max", becomes="the argument {bound} of the command"),
+        "boundDigits": Option("bound-digits", ignored=_CAPPING),
+        "boundPar": Option(
+            "bound-par", ignored="the runner says what a run costs", neutral=(None, "", 1)
+        ),
+        "boundAsTimeout": Option(
+            "bound-as-timeout",
+            ignored="the runner says what a run costs",
+            neutral=(None, "", 1, True),
+        ),
+    }
+)
+
+_TESTS = {
+    "f-test": "f-race",
+    "friedman": "f-race",
+    "t-test": "t-race",
+    "t-test-bonferroni": "t-race-bonferroni",
+    "t-test-holm": "t-race-holm",
+}
+_MARKS = {
+    "configurationID": "candidate",
+    "instanceID": "instance_id",
+    "seed": "seed",
+    "instance": "instance",
+    "targetRunnerArgs": "parameters",
+}
+_CMDLINE = "{configurationID} {instanceID} {seed} {instance} {bound} {targetRunnerArgs}"
+_NO_VALUE = (None, "")
+
+
+def from_irace(
+    options: Mapping[str, tuple[Any, int]], source: str, *, complete: bool = True
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the settings that options of irace are, and notes on what is ignored or changed.
+
+    Parameters
+    ----------
+    options : mapping
+        From names to values and their lines (0: none).
+    complete : bool
+        Add irace's defaults for files that are not named.
+    """
+    notes: list[str] = []
+    for name, (value, line) in options.items():
+        option = OPTIONS.get(name)
+        where = f"{source}, line {line}" if line else source
+        if option is None:
+            hint = did_you_mean(name, OPTIONS)
+            raise SettingError(f"{where}: {name!r} is no option of irace{hint}")
+        if value in option.neutral:
+            continue
+        if option.refused:
+            raise SettingError(f"{where}: {name} = {value!r} cannot be used: {option.refused}")
+        if option.ignored:
+            notes.append(f"{where}: {name} = {value!r} is ignored: {option.ignored}")
+    given = {name: value for name, (value, _) in options.items() if value not in _NO_VALUE}
+    if given.get("capping") or given.get("boundMax"):
+        where = f"{source}: boundMax = {given.get('boundMax')!r}"
+        notes.append(f"{where} is what the runner is told for its bound, in each run")
+    settings = {
+        **_files(given, complete=complete),
+        **_command(given, complete=complete),
+        **_numbers(given, source),
+    }
+    return settings, notes
+
+
+def _files(given: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
+    found = {
+        OPTIONS[name].becomes: str(given[name])
+        for name in ("execDir", "parameterFile", "forbiddenFile", "configurationsFile")
+        if name in given
+    }
+    if complete:
+        found = {"space": "./parameters.txt", "cwd": "./", **found}
+    if "logFile" in given:
+        found["store"] = re.sub(r"\.Rdata$", "", str(given["logFile"]), flags=re.IGNORECASE) + ".db"
+    for which in ("train", "test"):
+        name = "instances" if which == "train" else "test_instances"
+        folder, file = (given.get(f"{which}Instances{what}") for what in ("Dir", "File"))
+        if file is not None:
+            found[name] = str(file)
+            if folder is not None:
+                found[f"{name}_folder"] = str(folder)
+        elif folder is not None or (complete and which == "train"):
+            found[name] = str(folder or "./Instances")
+    return found
+
+
+def _command(given: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
+    names = {"targetRunner", "targetRunnerLauncher", "targetCmdline", "targetRunnerLauncherArgs"}
+    if not complete and not names & given.keys():
+        return {}
+    runner = _path(str(given.get("targetRunner", "./target-runner")))
+    if given.get("aclib"):
+        return {"command": [runner], "protocol": "aclib"}
+    line = str(given.get("targetCmdline", _CMDLINE))
+    launched = []
+    if launcher := given.get("targetRunnerLauncher"):
+        around = str(given.get("targetRunnerLauncherArgs", "{targetRunner} {targetRunnerArgs}"))
+        if "targetCmdline" in given:
+            launched = [str(launcher), *line.replace("{targetRunner}", runner).split()]
+        else:
+            inner = around.replace("{targetRunner}", runner)
+            launched = [str(launcher), *inner.replace("{targetRunnerArgs}", line).split()]
+    bound = given.get("boundMax")
+    arguments = launched or [runner, *line.split()]
+    return {
+        "command": [_marked(word, bound) for word in arguments if bound or word != "{bound}"],
+        "protocol": "irace",
+    }
+
+
+def _path(runner: str) -> str:
+    """Return the path of a runner: irace looks for it where the scenario is, not on PATH."""
+    return runner if "/" in runner else f"./{runner}"
+
+
+def _marked(word: str, bound: Any) -> str:
+    def mark(found: re.Match[str]) -> str:
+        if found[1] == "bound":
+            return f"{bound:g}" if isinstance(bound, int | float) else str(bound)
+        return f"{{{_MARKS[found[1]]}}}" if found[1] in _MARKS else "{" + found[0] + "}"
+
+    return re.sub(r"\{(\w+)\}", mark, word)
+
+
+_WHOLE = ("firstTest", "eachTest", "seed", "digits", "parallel", "deterministic")
+_WHOLE_IF_ANY = ("maxExperiments", "minNbSurvival", "targetRunnerRetries", "blockSize")
+_REAL_IF_ANY = ("maxTime", "targetRunnerTimeout")
+
+
+def _numbers(given: Mapping[str, Any], source: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        becomes = OPTIONS[name].becomes
+        if name in _WHOLE or (name in _WHOLE_IF_ANY and value):
+            found[becomes] = _as(int, name, value, source)
+        elif name in _REAL_IF_ANY and value:
+            found[becomes] = _as(float, name, value, source)
+        elif name == "sampleInstances":
+            found[becomes] = "shuffled" if _as(int, name, value, source) else "given"
+        elif name == "testType":
+            if str(value).lower() not in _TESTS:
+                known = ", ".join(_TESTS)
+                raise SettingError(f"{source}: testType = {value!r}: give one of {known}")
+            found[becomes] = _TESTS[str(value).lower()]
+    if "jobs" in found:
+        found["jobs"] = max(found["jobs"], 1)
+    if "deterministic" in found:
+        found["deterministic"] = bool(found["deterministic"])
+    return found
+
+
+def _as(kind: type[Any], name: str, value: Any, source: str) -> Any:
+    try:
+        number = float(value)
+        if kind is float or number.is_integer():
+            return kind(number)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    wanted = "a number" if kind is float else "a whole number"
+    raise SettingError(f"{source}: {name} = {value!r}: give {wanted}")

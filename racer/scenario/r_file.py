@@ -1,0 +1,117 @@
+"""irace's scenario files: assignments of values in R's syntax. Nothing is evaluated as R."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from racer.errors import SpaceFileError
+from racer.space.irace.parameter_file import read, without_comment
+from racer.space.irace.r_syntax import Node, RError, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from _typeshed import StrPath
+
+_ASSIGNED = re.compile(r"\s*([A-Za-z.][\w.]*)\s*(?:<-|=(?!=))\s*")
+_CODE = re.compile(r"(function)\s*\(|\b(if|for|while|repeat|source|library|require)\b")
+_CONSTANTS = {"TRUE": True, "T": True, "FALSE": False, "F": False, "NULL": None, "NA": None}
+_INSTEAD = {
+    "targetRunner": "write it as a program, or in Python, with evaluate = 'module:function' in a "
+    "scenario.toml",
+    "targetEvaluator": "let the runner print the cost",
+    "repairConfiguration": "use racer.Space(.., repair=) and racer.tune in Python",
+}
+
+
+def read_assignments(path: StrPath) -> dict[str, tuple[Any, int]]:
+    """Return the options of a scenario file, each with its line; SpaceFileError with the place."""
+    source = str(path)
+    found: dict[str, tuple[Any, int]] = {}
+    lines = read(path).splitlines()
+    at = 0
+    while at < len(lines):
+        number, text = at + 1, without_comment(lines[at])
+        at += 1
+        while _is_open(text) and at < len(lines):
+            text += " " + without_comment(lines[at]).strip()
+            at += 1
+        if text.strip():
+            name, value = _assignment(text, source, number, found)
+            found[name] = (value, number)
+    return found
+
+
+def _is_open(text: str) -> bool:
+    """Say whether parentheses, or an assignment, go on in the next line."""
+    bare = re.sub(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", "0", text)
+    return bare.count("(") > bare.count(")") or bool(_ASSIGNED.fullmatch(bare))
+
+
+def _assignment(
+    text: str, source: str, number: int, known: Mapping[str, tuple[Any, int]]
+) -> tuple[str, Any]:
+    match = _ASSIGNED.match(text)
+    name = match[1] if match else ""
+    start = match.end() if match else len(text) - len(text.lstrip())
+    code = _CODE.match(text, start)
+    if match is None or code is not None:
+        column = (code.start() if code else start) + 1
+        instead = _INSTEAD.get(name, "write options as name = value")
+        what = "a function of R" if code and code[1] else "code of R"
+        raise SpaceFileError(
+            f"this is {what}, which racer does not run: {instead}", source, number, column, text
+        )
+    try:
+        return name, _value(parse(text[start:]), known)
+    except RError as error:
+        raise SpaceFileError(str(error), source, number, start + error.column + 1, text) from None
+
+
+def _value(node: Node, known: Mapping[str, tuple[Any, int]]) -> Any:
+    """Return the value of an expression; RError for what is more than a value."""
+    if node.kind == "string":
+        return node.text
+    if node.kind in {"number", "neg", *_OPERATIONS}:
+        return _number(node, known)
+    if node.kind == "name" and (node.text in _CONSTANTS or node.text in known):
+        return _CONSTANTS[node.text] if node.text in _CONSTANTS else known[node.text][0]
+    if node.kind == "call" and node.text in {"c", "list", "paste0", "file.path"}:
+        values = [_value(part, known) for part in node.parts]
+        if node.text in {"c", "list"}:
+            return values if len(values) != 1 else values[0]
+        return ("" if node.text == "paste0" else "/").join(map(str, values))
+    what = f"{node.text}(..)" if node.kind == "call" else repr(node.text)
+    raise RError(f"{what} is R that racer does not run: write the value itself", node.column)
+
+
+def _number(node: Node, known: Mapping[str, tuple[Any, int]]) -> float:
+    if node.kind == "number":
+        number = float(node.text.rstrip("L"))
+    else:
+        parts = [_real(part, known) for part in node.parts]
+        try:
+            number = -parts[0] if node.kind == "neg" else _OPERATIONS[node.kind](*parts)
+        except (ArithmeticError, ValueError):
+            number = math.nan
+    if not math.isfinite(number):
+        raise RError("this is no finite number", node.column)
+    return int(number) if float(number).is_integer() else number
+
+
+_OPERATIONS: Mapping[str, Callable[[float, float], float]] = {
+    "+": lambda left, right: left + right,
+    "-": lambda left, right: left - right,
+    "*": lambda left, right: left * right,
+    "/": lambda left, right: left / right,
+    "^": math.pow,
+}
+
+
+def _real(node: Node, known: Mapping[str, tuple[Any, int]]) -> float:
+    value = _value(node, known)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise RError(f"a number is expected instead of {node.text!r}", node.column)
+    return value

@@ -1,0 +1,175 @@
+"""A scenario: settings from files and options, and the arguments of `racer.tune` that they are."""
+
+from __future__ import annotations
+
+import pkgutil
+import sys
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from racer.errors import BudgetError, ObjectiveError, SettingError
+from racer.evaluate.command.command import Command
+from racer.racing.budget import Budget
+from racer.scenario.instances import read_instances
+from racer.scenario.irace_options import from_irace
+from racer.scenario.r_file import read_assignments
+from racer.scenario.settings import TESTS, checked
+from racer.space.irace.table import read_configurations
+from racer.space.space import Space
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from racer.evaluate.objective import Objective
+
+STORE = "racer.db"
+_SAME = (
+    "elites",
+    "first_test",
+    "each_test",
+    "block_size",
+    "maximize",
+    "instance_order",
+    "timeout",
+    "memory",
+)
+_PASSED = (*_SAME, "retries", "deterministic", "seed")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Settings, checked one by one, where relative paths begin, and notes on what was changed."""
+
+    settings: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def updated(self, settings: Mapping[str, Any], notes: tuple[str, ...] = ()) -> Scenario:
+        """Return it with other settings; a budget of one kind replaces one of the other."""
+        replaced = {"budget", "seconds"} if {"budget", "seconds"} & settings.keys() else set()
+        if {"command", "evaluate"} & settings.keys():
+            replaced |= {"command", "evaluate", "protocol", "reads", "cost"}
+        kept = {name: value for name, value in self.settings.items() if name not in replaced}
+        return Scenario({**kept, **settings}, (*self.notes, *notes))
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `racer.tune`; RacerError for files that cannot be used."""
+        given = self.settings
+        space = self.space()
+        found: dict[str, Any] = {
+            "space": space,
+            "evaluate": self.evaluate(space),
+            "instances": self.instances("instances"),
+            "budget": self._budget(),
+            "n_jobs": given.get("jobs", 1),
+            **{name: given[name] for name in _PASSED if name in given},
+        }
+        if "decider" in given:
+            found["decider"] = TESTS.get(given["decider"], given["decider"])
+        if given.get("initial"):
+            found["initial"] = self.initial(space)
+        if given.get("test_instances"):
+            found["test_instances"] = self.instances("test_instances")
+        if given.get("store"):
+            found["store"] = given["store"]
+        return found
+
+    def space(self) -> Space:
+        """Return the space of the parameter file."""
+        path = self.settings.get("space")
+        if not path:
+            raise SettingError("no parameters are named: give space = .., a parameter file")
+        digits = self.settings.get("digits", 4)
+        return Space.read_irace(path, digits=digits, forbidden=self.settings.get("forbidden"))
+
+    def initial(self, space: Space) -> list[dict[str, Any]]:
+        """Return the configurations to begin with."""
+        return read_configurations(self.settings["initial"], space)
+
+    def instances(self, name: str) -> list[Any] | None:
+        """Return training or held-out instances; None without any."""
+        value = self.settings.get(name)
+        if not value:
+            return None
+        if isinstance(value, list):
+            return value
+        folder = self.settings.get(f"{name}_folder")
+        is_line = self.settings.get("protocol") == "irace"
+        return read_instances(value, folder, name, is_line=is_line)
+
+    def _budget(self) -> Budget:
+        evaluations, seconds = self.settings.get("budget"), self.settings.get("seconds")
+        if not evaluations and not seconds:
+            raise BudgetError("no budget is named: give budget = .., evaluations, or seconds = ..")
+        return Budget(evaluations=evaluations or None, seconds=seconds or None)
+
+    def evaluate(self, space: Space) -> Objective:
+        """Return the objective: the command, or the function, which is imported now."""
+        given = self.settings
+        if "evaluate" in given:
+            if "command" in given:
+                raise SettingError("evaluate and command are both there: give one of them")
+            return _imported(given["evaluate"])
+        if "command" not in given:
+            raise SettingError("nothing is named that evaluates: give command = [..], a program")
+        protocol = given.get("protocol", "command")
+        settings = {name: given[name] for name in ("reads", "cost") if name in given}
+        argv = given["command"]
+        switches = space.switches if protocol != "command" or "{parameters}" in argv else {}
+        command = Command(
+            argv,
+            switches=switches,
+            protocol=None if protocol == "command" else protocol,
+            cwd=given.get("cwd"),
+            **settings,
+        )
+        _check_script(argv[0])
+        return command
+
+
+def _imported(name: str) -> Objective:
+    """Import module:function, also from the present folder; it is the user's own scenario."""
+    if ":" not in name:
+        raise SettingError(f"evaluate = {name!r}: give module:function")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found: Objective = pkgutil.resolve_name(name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ObjectiveError(f"evaluate = {name!r} cannot be imported: {error}") from error
+    finally:
+        sys.path.pop(0)
+    return found
+
+
+def _check_script(program: str) -> None:
+    """Refuse a script whose first line ends as Windows has it: the system finds no interpreter."""
+    try:
+        with open(program, "rb") as file:  # noqa: PTH123
+            first = file.readline(256)
+    except OSError:
+        return  # on PATH, or found by its values
+    if first.startswith(b"#!") and first.endswith(b"\r\n"):
+        raise SettingError(
+            f"the program {program!r} begins with {first.decode('utf-8', 'replace').strip()!r} and a "
+            "carriage return (CRLF), so that no interpreter is found: run dos2unix on it"
+        )
+
+
+def read_scenario(path: str) -> Scenario:
+    """Return the scenario in a file: scenario.toml, or irace's scenario.txt."""
+    if Path(path).suffix.lower() == ".toml":
+        settings, notes = _toml(path), []
+    else:
+        settings, notes = from_irace(read_assignments(path), path)
+    settings = {"store": STORE, **settings}
+    return Scenario(checked(settings, path, Path(path).absolute().parent), tuple(notes))
+
+
+def _toml(path: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise SettingError(f"{path} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingError(f"{path} is not TOML: {error}") from None

@@ -1,0 +1,65 @@
+"""A scenario tried: a few evaluations, and what they say."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from racer.evaluate.command.command import Command
+from racer.evaluate.outcome import Cell
+from racer.evaluate.workers import workers_for
+from racer.seeding import seed_for
+from racer.tuner.tuner import Tuner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from racer.evaluate.outcome import Outcome
+    from racer.scenario.scenario import Scenario
+
+_RANDOM = 2
+_NOT_THE_TUNERS = ("n_jobs", "store", "space", "evaluate", "instances", "retries")
+_LIMITS = ("timeout", "memory")
+
+
+def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
+    """Yield what there is to say, line by line, and whether it is a failure; RacerError if unfit."""
+    given = scenario.arguments()
+    space, evaluate, instances = (given[name] for name in ("space", "evaluate", "instances"))
+    initial = given.get("initial", [])
+    rules = {n: v for n, v in given.items() if n not in (*_NOT_THE_TUNERS, *_LIMITS)}
+    tuner = Tuner(space, instances, **rules)
+    yield f"{len(space.free)} parameters, {len(instances or ())} instances", False
+    yield f"the least budget is {tuner.least_budget} evaluations", False
+    configs = [*initial, *space.sample(_RANDOM, seed=tuner.seed)]
+    cells = [
+        Cell(0, number, config, instances[0] if instances else None, seed, instance_index=0)
+        for seed in [seed_for(tuner.seed, "trial")]
+        for number, config in enumerate(configs)
+    ]
+    workers = workers_for(
+        evaluate,
+        configs,
+        (*(instances or ()), *given.get("test_instances", ())),
+        n_jobs=1,
+        executor=None,
+        retries=given.get("retries", 0),
+        **{name: given.get(name) for name in _LIMITS},
+        parameters=tuple(space.parameters),
+    )
+    with workers:
+        for cell in cells:
+            workers.submit(cell)
+            _, outcome = workers.next()
+            name = "initial" if cell.candidate < len(initial) else "random"
+            line = (
+                shlex.join(evaluate.argv_of(cell)) if isinstance(evaluate, Command) else cell.config
+            )
+            yield f"{name} configuration {cell.candidate + 1}: {line}", False
+            yield f"  {_said(outcome)}", outcome.status not in {"ok", "rejected"}
+
+
+def _said(outcome: Outcome) -> Any:
+    if outcome.status == "ok":
+        return f"cost {outcome.value}, in {outcome.seconds:.3g} s"
+    return f"{outcome.status.upper()}, in {outcome.seconds:.3g} s: {outcome.message}"

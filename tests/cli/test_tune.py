@@ -1,0 +1,137 @@
+"""`racer tune`, `check-scenario`, `init`, `import-irace`, as typed."""
+
+import json
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from racer.cli import main
+from racer.scenario.irace_options import OPTIONS
+
+PARAMETERS = 'x "-x " i (0, 9)\nk "-k " c (a, b)\n'
+RUNNER = """#!/bin/sh
+while [ $# -gt 1 ]; do [ "$1" = -x ] && x=$2; shift; done
+[ "$x" = 9 ] && echo Inf || echo "$((($x - 3) * ($x - 3)))"
+"""
+
+
+def said(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "parameters.txt").write_text(PARAMETERS)
+    (tmp_path / "target-runner").write_text(RUNNER)
+    (tmp_path / "target-runner").chmod(0o755)
+    (tmp_path / "Instances").mkdir()
+    for name in "ab":
+        (tmp_path / "Instances" / name).touch()
+    return tmp_path
+
+
+def test_a_scenario_of_irace_as_it_is(folder):
+    (folder / "scenario.txt").write_text("maxExperiments = 90\nseed = 1\nnbIterations = 3\n")
+    done = said("tune", "scenario.txt", "--json", "-q")
+    assert done.exit_code == 0, done.output
+    assert "racer: scenario.txt, line 3: nbIterations = 3 is ignored" in done.stderr
+    answer = json.loads(done.stdout)
+    assert (answer["best"]["x"], answer["evaluations"]) == (3, 90)
+    words = answer["survivors"][0]["command"].split()
+    assert words[:5] == [
+        *(f"{folder}/target-runner", "{candidate}", "{instance_id}", "{seed}", "{instance}"),
+    ]
+    again = said("tune", "--max-experiments", 110, "--parallel", 2, "--json", "-q")
+    assert json.loads(again.stdout)["evaluations"] == 110, again.output
+    (folder / "parameters.txt").write_text(PARAMETERS.replace("(0, 9)", "(0, 8)"))
+    changed = said("tune", "--max-experiments", 110, "-q")
+    assert changed.exit_code == 1
+    assert "space['parameters']['x']['high'] is 8" in changed.stderr
+    assert "has 9" in changed.stderr
+
+
+def test_without_a_scenario_a_program_after_two_dashes(folder):
+    words = ("--space", "parameters.txt", "--instances", "Instances", "--budget", 90, "--seed", 1)
+    code = "import sys; print(int(sys.argv[1].split('=')[1]) + 1)"
+    done = said(
+        "tune",
+        *words,
+        "-q",
+        "--store",
+        "",
+        "--",
+        sys.executable,
+        "-S",
+        "-c",
+        code,
+        "--x={x}",
+        "{k}",
+    )
+    assert done.exit_code == 0, done.output
+    assert "The best is #" in done.stdout
+    assert "'x': 0" in done.stdout
+    assert not (folder / "racer.db").exists()
+
+
+def test_check_scenario_runs_a_few_and_names_what_fails(folder):
+    (folder / "scenario.txt").write_text('maxExperiments = 90\nconfigurationsFile = "c.txt"\n')
+    (folder / "c.txt").write_text("x k\n1 a\n9 b\n")
+    done = said("check-scenario")
+    assert done.exit_code == 0, done.output
+    for line in (
+        "2 parameters, 2 instances",
+        "the least budget is 84 evaluations",
+        "initial configuration 1: ",
+        "  cost 4.0, in ",
+        "  REJECTED, in ",
+        "random configuration 4: ",
+        "The scenario can be used.",
+    ):
+        assert line in done.stdout
+    (folder / "target-runner").write_text("#!/bin/sh\necho words\nexit 3\n")
+    done = said("check-scenario", "--seed", 1)
+    assert done.exit_code == 1
+    assert "FAILED, in " in done.stdout
+    assert "exited with code 3" in done.stdout
+    assert "stdout: words" in done.stdout
+    assert "4 of the evaluations failed." in done.stderr
+
+
+def test_wrong_usage_and_no_best(folder):
+    assert said("tune", "--budgte", 3).exit_code == 2
+    done = said("tune", "--batchmode", "sge", "--max-experiments", 90)
+    assert done.exit_code == 1
+    assert "batchmode = 'sge' cannot be used" in done.stderr
+    (folder / "target-runner").write_text("#!/bin/sh\necho 1\n")
+    (folder / "scenario.txt").write_text("maxExperiments = 90\n")
+    done = said("tune", "-q")
+    assert done.exit_code == 3, done.output
+    assert "No candidate can be called the best." in done.stdout
+
+
+def test_init_writes_a_scenario_that_can_be_used(tmp_path, monkeypatch):
+    done = said("init", tmp_path / "new")
+    assert done.exit_code == 0
+    monkeypatch.chdir(tmp_path / "new")
+    checked = said("check-scenario")
+    assert checked.exit_code == 0, checked.output
+    assert said("init").exit_code == 1
+
+
+def test_import_irace(folder):
+    (folder / "scenario.txt").write_text("maxExperiments = 90\nnbIterations = 3\n")
+    assert said("import-irace", "scenario.txt").exit_code == 0
+    text = (folder / "scenario.toml").read_text()
+    assert "# scenario.txt, line 2: nbIterations = 3 is ignored" in text
+    assert said("import-irace", "scenario.txt").exit_code == 1
+    assert said("check-scenario", "scenario.toml").exit_code == 0
+
+
+def test_each_long_flag_of_irace_is_known():
+    flags = {
+        option for command in (main.commands["tune"],) for p in command.params for option in p.opts
+    }
+    for name, option in OPTIONS.items():
+        assert not option.flag or f"--{option.flag}" in flags, name

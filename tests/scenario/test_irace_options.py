@@ -1,0 +1,101 @@
+"""Each option of irace is mapped, ignored with a note, or refused with the way out."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from racer.errors import SettingError
+from racer.scenario.irace_options import OPTIONS, from_irace
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PLACES = ["{candidate}", "{instance_id}", "{seed}", "{instance}"]
+
+
+def settings(**options):
+    return from_irace({name: (value, 1) for name, value in options.items()}, "scenario.txt")
+
+
+def test_defaults_are_those_of_irace():
+    found, notes = settings(maxExperiments=1000)
+    assert found == {
+        "space": "./parameters.txt",
+        "cwd": "./",
+        "instances": "./Instances",
+        "command": ["./target-runner", *PLACES, "{parameters}"],
+        "protocol": "irace",
+        "budget": 1000,
+    }
+    assert notes == []
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (
+            {"trainInstancesDir": "d", "trainInstancesFile": "f"},
+            {"instances": "f", "instances_folder": "d"},
+        ),
+        ({"testInstancesDir": "d"}, {"test_instances": "d"}),
+        ({"testType": "t-test-holm"}, {"decider": "t-race-holm"}),
+        ({"testType": "F-test"}, {"decider": "f-race"}),
+        ({"deterministic": True}, {"deterministic": True}),
+        ({"deterministic": "0"}, {"deterministic": False}),
+        ({"sampleInstances": 0}, {"instance_order": "given"}),
+        ({"parallel": 0}, {"jobs": 1}),
+        ({"parallel": "8"}, {"jobs": 8}),
+        ({"maxTime": 3600}, {"seconds": 3600.0}),
+        ({"minNbSurvival": 3}, {"elites": 3}),
+        ({"logFile": "./out/irace.Rdata"}, {"store": "./out/irace.db"}),
+        ({"aclib": 1, "targetRunner": "w"}, {"command": ["./w"], "protocol": "aclib"}),
+        ({"boundMax": 10}, {"command": ["./target-runner", *PLACES, "10", "{parameters}"]}),
+        (
+            {"targetRunnerLauncher": "python3", "targetRunner": "a.py"},
+            {"command": ["python3", "./a.py", *PLACES, "{parameters}"]},
+        ),
+        (
+            {"targetCmdline": "-s {seed} -i {instance} {targetRunnerArgs} {x}"},
+            {"command": [*("./target-runner", "-s", "{seed}", "-i", "{instance}", "{parameters}", "{{x}}")]},
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_mapped(options, expected):
+    found, _ = settings(**options)
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_what_is_ignored_says_so_unless_it_changes_nothing():
+    _, notes = settings(nbIterations=5, mu=5, elitist=1, postselection=0.1)
+    assert len(notes) == 2
+    assert notes[0].startswith("scenario.txt, line 1: nbIterations = 5 is ignored: racer plans")
+
+
+@pytest.mark.parametrize("name", [name for name, option in OPTIONS.items() if option.refused])
+def test_what_is_refused_names_the_way_out(name):
+    value = 0 if name == "elitist" else "x"
+    with pytest.raises(SettingError) as caught:
+        settings(**{name: value})
+    assert OPTIONS[name].refused in str(caught.value)
+
+
+def test_what_is_misspelt_or_no_number():
+    with pytest.raises(SettingError, match=r"line 1: 'maxExperiment' is no option.*maxExperiments"):
+        settings(maxExperiment=3)
+    with pytest.raises(SettingError, match=r"maxExperiments = 'many': give a whole number"):
+        settings(maxExperiments="many")
+    with pytest.raises(SettingError, match=r"testType = 'z': give one of f-test"):
+        settings(testType="z")
+
+
+def test_each_option_does_one_thing_and_stands_in_the_docs():
+    page = (DOCS / "irace.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|$", page, re.MULTILINE))
+    assert rows.keys() == OPTIONS.keys()
+    for name, option in OPTIONS.items():
+        assert sum(map(bool, (option.becomes, option.ignored, option.refused))) == 1, name
+        said = {
+            bool(option.becomes): f"`{option.becomes}`",
+            bool(option.ignored): f"ignored: {option.ignored}",
+            bool(option.refused): f"refused: {option.refused}",
+        }[True]
+        assert rows[name] == said, name

@@ -1,0 +1,160 @@
+"""Scenarios: files and settings as arguments of `racer.tune`."""
+
+import json
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import racer
+from racer.errors import BudgetError, ObjectiveError, SettingError, SpaceFileError
+from racer.scenario.scenario import Scenario, read_scenario
+from racer.scenario.settings import SETTINGS, json_schema
+from racer.scenario.skeleton import SKELETON, as_toml
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PARAMETERS = """
+alg "--alg " c (as, "a b")
+x   "--x="   r (0, 1) | alg == "as"
+n   "-n "    i (1, 9)
+"""
+TOML = """
+space = "parameters.txt"
+instances = "inst"
+command = ["./runner", "{instance}", "{seed}", "{parameters}"]
+budget = 300
+"""
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path):
+    (tmp_path / "parameters.txt").write_text(PARAMETERS)
+    (tmp_path / "runner").write_text("#!/bin/sh\necho 1\n")
+    (tmp_path / "runner").chmod(0o755)
+    for name in ("b.tsp", "a 1.tsp", "deep/c.tsp"):
+        (tmp_path / "inst" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "inst" / name).touch()
+    (tmp_path / "list.txt").write_text("# none\nb.tsp --opt 1 # two\n\nx#y.tsp\n")
+    return tmp_path
+
+
+def scenario(folder, text, name="scenario.toml"):
+    (folder / name).write_text(text)
+    return read_scenario(str(folder / name))
+
+
+def test_a_toml_file_is_relative_to_itself(folder):
+    found = scenario(folder, TOML + 'decider = "t-race-holm"\njobs = 2\nelites = 2\n').arguments()
+    assert found["instances"] == [f"{folder}/inst/{n}" for n in ("a 1.tsp", "b.tsp", "deep/c.tsp")]
+    assert found["space"] == racer.Space.from_irace(PARAMETERS)
+    assert found["evaluate"].argv({"alg": "as", "x": 0.5, "n": 1}, "i", 3) == [
+        *(f"{folder}/runner", "i", "3", "--alg", "as", "--x=0.5", "-n", "1"),
+    ]
+    assert found["decider"] == racer.deciders.TRace(correction="holm")
+    assert (found["budget"], found["n_jobs"], found["elites"]) == (racer.Budget(300), 2, 2)
+    assert found["store"] == f"{folder}/racer.db"
+    assert "initial" not in found
+
+
+def test_the_same_from_a_scenario_of_irace(folder):
+    found = scenario(
+        folder,
+        'trainInstancesDir = "inst"\ntrainInstancesFile = "list.txt"\ntargetRunner = "runner"\n'
+        'maxExperiments = 300\ndigits = 2\nforbiddenFile = "forbidden.txt"\n',
+        "scenario.txt",
+    )
+    (folder / "forbidden.txt").write_text("# no\n(alg == 'as') & (n > 5)\n")
+    arguments = found.arguments()
+    assert arguments["instances"] == [f"{folder}/inst/b.tsp --opt 1", f"{folder}/inst/x#y.tsp"]
+    assert arguments["space"].parameters["x"].digits == 2
+    assert len(arguments["space"].forbidden) == 1
+    assert arguments["evaluate"].settings["cwd"] == str(folder)
+    (folder / "list.txt").unlink()
+    with pytest.raises(SettingError, match=r"instances = '.*list.txt' cannot be read: No such"):
+        found.arguments()
+
+
+def test_files_of_a_folder_stay_one_argument_for_a_runner_of_irace(folder):
+    arguments = scenario(folder, TOML + 'protocol = "irace"\n').arguments()
+    assert arguments["instances"][0] == f"'{folder}/inst/a 1.tsp'"
+    argv = arguments["evaluate"].argv({"n": 2}, arguments["instances"][0], 1)
+    assert argv[1] == f"{folder}/inst/a 1.tsp"
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "said"),
+    [
+        ("spcae = 'x'", SettingError, "'spcae' is no setting; did you mean 'space'"),
+        ("budget = 'x'", SettingError, "budget = 'x': give a whole number"),
+        ("budget = true", SettingError, "budget = True: give a whole number"),
+        ("decider = 'f-rase'", SettingError, "did you mean 'f-race'"),
+        ("command = 'x'", SettingError, "give a list of text, the program first"),
+        ("command = []", SettingError, "give a list of text"),
+        ("deterministic = 1", SettingError, "give true or false"),
+        ("budget = ", SettingError, "is not TOML"),
+        ("", SettingError, "no parameters are named"),
+        ("space = 'none.txt'", SpaceFileError, "none.txt: the file cannot be read"),
+        ("space = 'parameters.txt'", SettingError, "nothing is named that evaluates"),
+        ("space = 'parameters.txt'\ncommand = ['./no']", SettingError, "there is no such file"),
+        ("space = 'parameters.txt'\nevaluate = 'no_such:f'", ObjectiveError, "cannot be imported"),
+        ("space = 'parameters.txt'\nevaluate = 'f'", SettingError, "give module:function"),
+        (TOML.replace("budget = 300", ""), BudgetError, "no budget is named"),
+        (TOML + "evaluate = 'a:b'", SettingError, "evaluate and command are both there"),
+        (TOML + "cwd = 'none'", SettingError, "there is no such folder"),
+    ],
+)
+def test_what_cannot_be_used(folder, text, error, said):
+    with pytest.raises(error) as caught:
+        scenario(folder, text).arguments()
+    assert said in str(caught.value)
+
+
+def test_a_script_from_windows_and_one_that_is_not_executable(folder):
+    (folder / "runner").write_bytes(b"#!/bin/sh\r\necho 1\r\n")
+    with pytest.raises(SettingError, match="carriage return"):
+        scenario(folder, TOML).arguments()
+    (folder / "runner").chmod(0o644)
+    with pytest.raises(SettingError, match="it is not executable"):
+        scenario(folder, TOML).arguments()
+
+
+def test_a_function_is_imported_from_the_present_folder(folder, monkeypatch):
+    (folder / "my_objective.py").write_text("def evaluate(config, instance, seed):\n    return 1\n")
+    monkeypatch.chdir(folder)
+    text = "space = 'parameters.txt'\nevaluate = 'my_objective:evaluate'\ninstances = [1, 2]\n"
+    found = scenario(folder, text + "seconds = 3\n").arguments()
+    assert found["evaluate"](None, 1, 1) == 1
+    assert found["instances"] == [1, 2]
+    assert found["budget"] == racer.Budget(seconds=3)
+    del sys.modules["my_objective"]
+
+
+def test_what_replaces_what():
+    base = Scenario({"budget": 3, "command": ["a"], "protocol": "irace", "seed": 1}, ("note",))
+    other = base.updated({"seconds": 2.0, "evaluate": "m:f"}, ("more",))
+    assert other == Scenario({"seed": 1, "seconds": 2.0, "evaluate": "m:f"}, ("note", "more"))
+
+
+def test_the_schema_is_the_one_in_the_docs_and_fits():
+    schema = json.loads((DOCS / "scenario.schema.json").read_text(encoding="utf-8"))
+    assert schema == json_schema()
+    jsonschema.validate({"budget": 3, "command": ["a"], "instances": [1]}, schema)
+    for wrong in ({"budgte": 3}, {"budget": "3"}, {"decider": "no"}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, schema)
+
+
+def test_what_is_written_is_read_again(folder):
+    settings = {"space": 'pa"r\\ä\n', "command": ["a", "{x}"], "budget": 3, "deterministic": True}
+    (folder / "s.toml").write_text(as_toml(settings, ["a note"], "s.txt"), encoding="utf-8")
+    found = read_scenario(str(folder / "s.toml")).settings
+    assert {**found, "space": settings["space"]} == {**settings, "store": f"{folder}/racer.db"}
+    assert found["space"].endswith(settings["space"])
+    assert "# a note" in (folder / "s.toml").read_text(encoding="utf-8")
+
+
+def test_the_skeleton_names_only_settings():
+    text = SKELETON["scenario.toml"]
+    lines = [line.removeprefix("# ").split(" = ")[0] for line in text.splitlines() if " = " in line]
+    assert {*lines} <= {*SETTINGS}
