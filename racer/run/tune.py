@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from racer.racing.rules import Rules
 from racer.run.start import how_to_evaluate, opened, start
+from racer.store.load import load
 from racer.store.setup import continued
 from racer.tuner.tuner import Tuner
 
@@ -18,10 +20,13 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.racing.budget import Budget
     from racer.racing.events import Callback
+    from racer.racing.result import Result
     from racer.racing.stream import InstanceOrder
     from racer.run.feed import Ahead
     from racer.space.space import Space
     from racer.tuner.result import TuneResult
+
+    Known = Result | str | PathLike[str]  # an earlier result, or its store
 
 __all__ = ["tune"]
 
@@ -33,7 +38,7 @@ def tune(
     *,
     budget: int | Budget | Sequence[int | Budget],
     decider: str | Decider = "bayesian-friedman",
-    initial: Sequence[Mapping[str, Any]] = (),
+    initial: Sequence[Mapping[str, Any] | Known] | Known = (),
     maximize: bool = False,
     n_jobs: int = 1,
     executor: Executor | None = None,
@@ -78,8 +83,11 @@ def tune(
         before: a tuning with the first, which goes on from its end with what the next adds.
     decider : str or Decider
         Decides in each race; as in `racer.race`.
-    initial : sequence of configurations
-        Candidates of the first race, beside those sampled: the default configuration, say.
+    initial : sequence of configurations, a result, or a store
+        Candidates of the first race, beside those sampled: the default configuration, say. Of a
+        result, or of the path of a store (or several of either, in the sequence): its best, then
+        each survivor that improves the mean over instances of the best so far most. What the
+        space does not allow is left out, with a `RacerWarning`.
     maximize : bool
         Larger is better.
     n_jobs : int
@@ -165,7 +173,7 @@ def tune(
         contest = Tuner(
             space,
             instances,
-            initial=initial,
+            initial=_loaded(initial),
             elites=elites,
             instance_order=instance_order,
             test_instances=test_instances,
@@ -183,3 +191,12 @@ def tune(
             callbacks=callbacks,
         )
     return result
+
+
+def _loaded(initial: Any) -> Any:
+    """Return initial configurations, paths of stores among them replaced by their results."""
+    if isinstance(initial, str | os.PathLike):
+        return load(initial)
+    if isinstance(initial, list | tuple):
+        return [load(i) if isinstance(i, str | os.PathLike) else i for i in initial]
+    return initial

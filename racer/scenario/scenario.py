@@ -18,13 +18,16 @@ from racer.scenario.r_file import read_assignments
 from racer.scenario.settings import TESTS, checked
 from racer.space.irace.table import read_configurations
 from racer.space.space import Space
+from racer.store.load import load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from racer.evaluate.objective import Objective
+    from racer.racing.result import Result
 
 STORE = "racer.db"
+_SQLITE = b"SQLite format 3\0"
 _SAME = (
     "elites",
     "first_test",
@@ -83,9 +86,10 @@ class Scenario:
         digits = self.settings.get("digits", 4)
         return Space.read_irace(path, digits=digits, forbidden=self.settings.get("forbidden"))
 
-    def initial(self, space: Space) -> list[dict[str, Any]]:
-        """Return the configurations to begin with."""
-        return read_configurations(self.settings["initial"], space)
+    def initial(self, space: Space) -> list[dict[str, Any]] | Result:
+        """Return the configurations to begin with, or the result of an earlier run."""
+        path = self.settings["initial"]
+        return load(path) if _is_database(path) else read_configurations(path, space)
 
     def instances(self, name: str) -> list[Any] | None:
         """Return training or held-out instances; None without any."""
@@ -142,6 +146,14 @@ def _imported(name: str) -> Objective:
     return found
 
 
+def _is_database(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False
+
+
 def _check_script(program: str) -> None:
     """Refuse a script whose first line ends as Windows has it: the system finds no interpreter."""
     try:
@@ -158,8 +170,9 @@ def _check_script(program: str) -> None:
 
 def read_scenario(path: str) -> Scenario:
     """Return the scenario in a file: scenario.toml, or irace's scenario.txt."""
+    notes: list[str] = []
     if Path(path).suffix.lower() == ".toml":
-        settings, notes = _toml(path), []
+        settings = _toml(path)
     else:
         settings, notes = from_irace(read_assignments(path), path)
     settings = {"store": STORE, **settings}

@@ -26,9 +26,9 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     """Yield what there is to say, line by line, and whether it is a failure; RacerError if unfit."""
     given = scenario.arguments()
     space, evaluate, instances = (given[name] for name in ("space", "evaluate", "instances"))
-    initial = given.get("initial", [])
     rules = {n: v for n, v in given.items() if n not in (*_NOT_THE_TUNERS, *_LIMITS)}
     tuner = Tuner(space, instances, **rules)
+    initial = tuner.settings["initial"]
     yield f"{len(space.free)} parameters, {len(instances or ())} instances", False
     yield f"the least budget is {tuner.least_budget} evaluations", False
     configs = [*initial, *space.sample(_RANDOM, seed=tuner.seed)]

@@ -17,13 +17,17 @@ from racer.racing.stream import InstanceOrder, Stream
 from racer.space.space import Space
 from racer.tuner.result import TuneResult
 from racer.tuner.series import Plan, Series
+from racer.tuner.warm_start import with_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Unpack
 
     from racer.evaluate.outcome import CellKey
+    from racer.racing.result import Result
     from racer.racing.rules import RulesGiven
+
+    Initial = Sequence[Mapping[str, Any] | Result] | Result
 
 __all__ = ["Tuner"]
 
@@ -40,8 +44,10 @@ class Tuner:
     space : Space
     instances : sequence or None
         Used again with new seeds when they run out. None: a noisy objective without instances.
-    initial : sequence of configurations
-        Candidates of the first race, beside those sampled.
+    initial : sequence of configurations, or a result
+        Candidates of the first race, beside those sampled. Of a result (or several, in the
+        sequence): its best, then each survivor that improves the mean over instances of the best
+        so far most; what the space does not allow is left out, with a `RacerWarning`.
     elites : int, optional
         Candidates that survive a race; 2 + log2 of the number of parameters if not given.
     instance_order : {"shuffled", "given"}
@@ -70,7 +76,7 @@ class Tuner:
         space: Space,
         instances: Sequence[Any] | None = None,
         *,
-        initial: Sequence[Mapping[str, Any]] = (),
+        initial: Initial = (),
         elites: int | None = None,
         instance_order: InstanceOrder = "shuffled",
         test_instances: Sequence[Any] | None = None,
@@ -99,7 +105,7 @@ class Tuner:
             space=space,
             instances=self.instances,
             test_instances=self.test_instances,
-            initial=_checked(space, initial),
+            initial=_checked(space, with_results(space, initial)),
             elites=None if elites is None else whole(elites, "elites", least=1),
             rules=self.rules,
             first_test=self.rules.least_blocks(n_instances),

@@ -150,6 +150,7 @@ def test_the_settings_of_a_run_make_it_again(tuning):
         "deterministic": True,
         "first_test": 9,
         "each_test": 2,
+        "block_size": 2,
         "elites": 2,
         "instance_order": "given",
     }

@@ -1,0 +1,60 @@
+"""The best configurations of an earlier run, to begin with."""
+
+import pytest
+
+import racer
+from racer.tuner.warm_start import complementary
+
+SPACE = racer.Space({"x": racer.Integer(0, 9), "k": racer.Categorical(["a", "b"])})
+COSTS = {0: [1, 9, 9], 1: [4, 4, 4], 2: [9, 1, 6], 3: [5, 5, 5], 4: [4, 4, 3.9]}
+
+
+def evaluate(config, instance, seed):
+    return abs(config["x"] - instance) + seed % 3 / 10
+
+
+def raced(costs, **more):
+    race = racer.Race(
+        [{"x": x, "k": "a"} for x in costs], [0, 1, 2], budget=400, seed=1, first_test=20, **more
+    )
+    sign = -1 if more.get("maximize") else 1
+    while race.n_blocks < 6 and (cells := race.ask()):
+        for cell in cells:
+            value = costs[cell.config["x"]][cell.instance]
+            told = ("ok", sign * float(value)) if value is not None else ("failed", None)
+            race.tell(cell, racer.Outcome(*told))
+    return race.result()
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_each_next_one_improves_the_mean_of_the_best_most(maximize):
+    # 4 has the smallest mean; with 0 that of the best is (1 + 4 + 3.9) / 3, and with 2 after that
+    # (1 + 1 + 3.9) / 3, which nothing improves
+    result = raced(COSTS, maximize=maximize)
+    assert result.best_index is None
+    assert complementary(result) == [4, 0, 2]
+
+
+def test_a_failure_is_worse_than_all_else():
+    result = raced({0: [1, 1, None], 1: [2, 2, 2], 2: [None, None, None], 3: [3, 3, 3]})
+    assert complementary(result) == [0, 1]
+
+
+def test_a_tuning_begins_with_what_another_has_found(tmp_path):
+    path = tmp_path / "old.db"
+    old = racer.tune(SPACE, evaluate, [2, 3, 4], budget=120, seed=1, store=path)
+    expected = [old.configs[c] for c in complementary(old)]
+    assert expected[0] == old.best
+    results = [
+        racer.tune(SPACE, evaluate, [2, 3, 4], budget=100, seed=2, initial=initial)
+        for initial in (old, path, str(path), [path, old], [path, *expected[:0]])
+    ]
+    for result in results:
+        assert list(result.configs[: len(expected)]) == expected
+        assert result.origins[0].initial
+        assert not result.origins[len(expected)].initial
+    smaller = racer.Space({"x": racer.Integer(0, 1), "k": racer.Categorical(["a", "b"])})
+    with pytest.warns(racer.RacerWarning, match="of an earlier result is left out: x="):
+        racer.tune(smaller, evaluate, [2, 3], budget=100, seed=2, initial=old)
+    with pytest.raises(racer.StoreError, match="no such file"):
+        racer.tune(SPACE, evaluate, [2], budget=100, initial=tmp_path / "none.db")
