@@ -72,6 +72,8 @@ class Scenario:
             found["decider"] = TESTS.get(given["decider"], given["decider"])
         if given.get("initial"):
             found["initial"] = self.initial(space)
+        elif space.default is not None:
+            found["initial"] = [space.default]
         if given.get("test_instances"):
             found["test_instances"] = self.instances("test_instances")
         if given.get("store"):
@@ -83,6 +85,10 @@ class Scenario:
         path = self.settings.get("space")
         if not path:
             raise SettingError("no parameters are named: give space = .., a parameter file")
+        if path.endswith((".pcs", ".json")):
+            if self.settings.get("forbidden"):
+                raise SettingError("forbidden is for parameter files of irace: put it into space")
+            return Space.read_pcs(path) if path.endswith(".pcs") else Space.read_configspace(path)
         digits = self.settings.get("digits", 4)
         return Space.read_irace(path, digits=digits, forbidden=self.settings.get("forbidden"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -9,16 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer._checks import did_you_mean, whole
-from racer.errors import CandidateError, SettingError, SpaceFileError
+from racer.errors import CandidateError, MissingExtraError, SettingError, SpaceFileError
+from racer.space.configspace import arguments_of as arguments_of_configspace
+from racer.space.configspace import as_json as as_configspace
 from racer.space.distributions import from_distribution, to_distribution
 from racer.space.irace.parameter_file import parse, read
 from racer.space.parameters import as_parameter
+from racer.space.pcs import arguments_of as arguments_of_pcs
 from racer.space.sampling import Method, Net, as_generator, draws, everywhere, witness
 from racer.space.stored import read_condition, read_parameter, written_parameter
 from racer.space.structure import Config, Structure
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
+    from ConfigSpace import ConfigurationSpace
     from numpy.typing import ArrayLike, NDArray
     from optuna.distributions import BaseDistribution
 
@@ -65,6 +70,8 @@ class Space(Structure):
         Combinations that must not occur, each an expression or a dict as for conditions.
     switches : mapping, optional
         From names to what precedes the value on a command line, such as ``"--ants "``.
+    default : mapping, optional
+        A configuration to begin with; values of parameters that do not exist in it are ignored.
     repair : callable, optional
         ``repair(config) -> config``, applied to what is sampled, before it is checked. It may
         turn forbidden combinations into allowed ones; what is still forbidden is drawn again.
@@ -102,6 +109,7 @@ class Space(Structure):
         conditions: Mapping[str, Condition | Mapping[str, Any]] | None = None,
         forbidden: Sequence[Condition | Mapping[str, Any]] = (),
         switches: Mapping[str, str] | None = None,
+        default: Mapping[str, Any] | None = None,
         repair: Callable[[Config], Config] | None = None,
     ) -> None:
         _check_arguments(parameters, conditions, forbidden, repair)
@@ -113,11 +121,28 @@ class Space(Structure):
                 raise SettingError(f"switches name {name!r}{did_you_mean(name, checked)}")
         self.repair = repair
         self._witness = witness(self, repair)
+        self._default = None if default is None else self._checked_default(default)
 
     @property
     def switches(self) -> Mapping[str, str]:
         """What precedes values on a command line."""
         return MappingProxyType(self._switches)
+
+    @property
+    def default(self) -> Config | None:
+        """The configuration to begin with, if there is one; `to_json` leaves it out."""
+        return None if self._default is None else dict(self._default)
+
+    def _checked_default(self, default: Mapping[str, Any]) -> Config:
+        def choose(name: str, _: Any) -> Any:
+            if name not in default:
+                raise SettingError(f"the default has no value for {name!r}: give one")
+            return default[name]
+
+        try:
+            return self.check(self.build(choose) or {})
+        except CandidateError as error:
+            raise SettingError(f"the default is not allowed: {error}") from error
 
     def sample(
         self,
@@ -294,6 +319,55 @@ class Space(Structure):
             Bounds depend on other parameters, or a parameter is not of racer's own classes.
         """
         return {name: to_distribution(name, p) for name, p in self.parameters.items()}
+
+    @classmethod
+    def read_pcs(cls, path: StrPath) -> Space:
+        """Read a parameter file of SMAC or ParamILS (PCS), in the old or the new format.
+
+        Values of categorical and ordinal parameters stay text. The default is `default`.
+
+        Raises
+        ------
+        SpaceFileError
+            What cannot be read, with its line. Forbidden are {parameter=value, ..} only.
+        """
+        return cls._from_arguments(arguments_of_pcs(read(path), str(path)), str(path), None)
+
+    @classmethod
+    def read_configspace(cls, path: StrPath) -> Space:
+        """Read a space that ConfigSpace has written as JSON (format 0.4).
+
+        Raises
+        ------
+        SpaceFileError
+            Something else, or what a `Space` cannot say: distributions that are not uniform.
+        """
+        try:
+            arguments = arguments_of_configspace(json.loads(read(path)))
+        except ValueError as error:
+            raise SpaceFileError(str(error), str(path)) from error
+        return cls._from_arguments(arguments, str(path), None)
+
+    def to_configspace(self) -> ConfigurationSpace:
+        """Return the space as one of ConfigSpace (extra `configspace`).
+
+        It has no digits, and no switches.
+
+        Raises
+        ------
+        SettingError
+            What ConfigSpace cannot say: bounds that depend on parameters, steps, arithmetic.
+        MissingExtraError
+            ConfigSpace is not installed.
+        """
+        data = as_configspace(self)
+        try:
+            from ConfigSpace import ConfigurationSpace  # noqa: PLC0415  (an extra)
+        except ImportError:
+            raise MissingExtraError(
+                "ConfigSpace is missing: pip install racer-tuning[configspace]"
+            ) from None
+        return ConfigurationSpace.from_serialized_dict(data)
 
     @classmethod
     def read_irace(

@@ -1,0 +1,165 @@
+"""Spaces of ConfigSpace: its JSON, format 0.4, read and written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from racer.errors import SettingError
+from racer.space.conditions import And, Compare, Condition, In, Or
+from racer.space.numeric import Integer, Real
+from racer.space.parameters import Categorical, Ordinal
+from racer.space.terms import Literal, Param
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from racer.space.parameters import Parameter
+    from racer.space.space import Space
+
+_COMPARES = {"EQ": "==", "NEQ": "!=", "LT": "<", "GT": ">"}
+_RELATIONS = {"RELATION_EQ": "==", "RELATION_LT": "<", "RELATION_GT": ">"}
+_TO_COMPARE = {operation: name for name, operation in _COMPARES.items()}
+
+
+def arguments_of(data: Any) -> dict[str, Any]:
+    """Return the arguments of the Space that the JSON of a ConfigurationSpace describes.
+
+    Raises
+    ------
+    SettingError
+        Something else, or what a `Space` cannot say: a normal or beta distribution, weights.
+    """
+    try:
+        parameters = {entry["name"]: _parameter(entry) for entry in data["hyperparameters"]}
+        default = {
+            entry["name"]: entry["value"] if "value" in entry else entry["default_value"]
+            for entry in data["hyperparameters"]
+        }
+        conditions: dict[str, Condition] = {}
+        for entry in data.get("conditions", ()):
+            found, child = _condition(entry), entry["child"]
+            conditions[child] = conditions[child] & found if child in conditions else found
+        forbidden = [_forbidden(entry) for entry in data.get("forbiddens", ())]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise SettingError(f"this is no JSON of ConfigSpace in format 0.4: {error!r}") from error
+    return {
+        "parameters": parameters,
+        "conditions": conditions,
+        "forbidden": forbidden,
+        "default": default,
+    }
+
+
+def _parameter(entry: Mapping[str, Any]) -> Parameter:
+    weights = entry.get("weights")
+    if weights is not None and len({*weights}) > 1:
+        raise SettingError(f"{entry['name']}: weights cannot be kept: leave them out")
+    match entry["type"]:
+        case "uniform_float":
+            return Real(entry["lower"], entry["upper"], log=entry["log"])
+        case "uniform_int":
+            return Integer(entry["lower"], entry["upper"], log=entry["log"])
+        case "categorical":
+            return Categorical(tuple(entry["choices"]))
+        case "ordinal":
+            return Ordinal(tuple(entry["sequence"]))
+        case "constant":
+            return Categorical((entry["value"],))
+    raise SettingError(
+        f"{entry['name']}: the type {entry['type']!r} cannot be kept: use a uniform one"
+    )
+
+
+def _condition(entry: Mapping[str, Any]) -> Condition:
+    kind = entry["type"]
+    if kind in {"AND", "OR"}:
+        parts = tuple(map(_condition, entry["conditions"]))
+        return And(parts) if kind == "AND" else Or(parts)
+    if kind == "IN":
+        return In(Param(entry["parent"]), tuple(entry["values"]))
+    return Compare(_COMPARES[kind], Param(entry["parent"]), Literal(entry["value"]))
+
+
+def _forbidden(entry: Mapping[str, Any]) -> Condition:
+    kind = entry["type"]
+    if kind == "AND":
+        return And(tuple(map(_forbidden, entry["clauses"])))
+    if kind == "EQUALS":
+        return In(Param(entry["name"]), (entry["value"],))
+    if kind == "IN":
+        return In(Param(entry["name"]), tuple(entry["values"]))
+    return Compare(_RELATIONS[kind], Param(entry["left"]), Param(entry["right"]))
+
+
+def as_json(space: Space) -> dict[str, Any]:
+    """Return a space as the JSON of a ConfigurationSpace; SettingError for what that cannot say."""
+    default = {name: space.parameters[name].domain({}) for name in space.parameters}
+    found: list[dict[str, Any]] = []
+    for name, parameter in space.parameters.items():
+        domain = default[name]
+        if domain is None:
+            raise SettingError(f"{name}: ConfigSpace has no bounds that depend on parameters")
+        value = (space.default or {}).get(name, domain.decode(0.5))
+        ends = {"lower": domain.decode(0.0), "upper": domain.decode(1.0)}
+        found.append({"name": name, **_written(name, parameter, value, ends)})
+    return {
+        "name": None,
+        "hyperparameters": found,
+        "conditions": [
+            _written_condition(child, condition) for child, condition in space.conditions.items()
+        ],
+        "forbiddens": [_written_forbidden(clause) for clause in space.forbidden],
+        "format_version": 0.4,
+    }
+
+
+def _written(name: str, parameter: Parameter, value: Any, ends: dict[str, Any]) -> dict[str, Any]:
+    shared = {"default_value": value, "meta": None}
+    match parameter:
+        case Real(step=None):
+            return {"type": "uniform_float", **ends, "log": parameter.log, **shared}
+        case Integer(step=1):
+            return {"type": "uniform_int", **ends, "log": parameter.log, **shared}
+        case Categorical(choices=[only]):
+            return {"type": "constant", "value": only, "meta": None}
+        case Categorical():
+            return {
+                "type": "categorical",
+                "choices": list(parameter.choices),
+                "weights": None,
+                **shared,
+            }
+        case Ordinal():
+            return {"type": "ordinal", "sequence": list(parameter.levels), **shared}
+    raise SettingError(f"{name}: ConfigSpace has nothing like {parameter!r}")
+
+
+def _written_condition(child: str, condition: Condition) -> dict[str, Any]:
+    match condition:
+        case And() | Or():
+            kind = "AND" if isinstance(condition, And) else "OR"
+            parts = [_written_condition(child, part) for part in condition.parts]
+            return {"type": kind, "child": child, "conditions": parts}
+        case In(term=Param(name=parent), among=among):
+            return {"type": "IN", "child": child, "parent": parent, "values": list(among)}
+        case Compare(
+            operation=operation, left=Param(name=parent), right=Literal(constant=value)
+        ) if operation in _TO_COMPARE:
+            kind = _TO_COMPARE[operation]
+            return {"type": kind, "child": child, "parent": parent, "value": value}
+    raise SettingError(f"{child}: ConfigSpace cannot say the condition {condition}")
+
+
+def _written_forbidden(clause: Condition) -> dict[str, Any]:
+    match clause:
+        case And():
+            return {"type": "AND", "clauses": [_written_forbidden(part) for part in clause.parts]}
+        case In(term=Param(name=name), among=among):
+            return {"type": "IN", "name": name, "values": list(among)}
+        case Compare(operation="==", left=Param(name=name), right=Literal(constant=value)):
+            return {"type": "EQUALS", "name": name, "value": value}
+        case Compare(operation=operation, left=Param(name=left), right=Param(name=right)) if (
+            f"RELATION_{_TO_COMPARE.get(operation)}" in _RELATIONS
+        ):
+            return {"type": f"RELATION_{_TO_COMPARE[operation]}", "left": left, "right": right}
+    raise SettingError(f"ConfigSpace cannot say that {clause} is forbidden")

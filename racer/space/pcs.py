@@ -1,0 +1,148 @@
+"""Parameter files of SMAC and ParamILS (PCS), old and new, in one reader: lines tell them apart."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from racer._checks import did_you_mean
+from racer.errors import SettingError, SpaceFileError
+from racer.space.conditions import And, Compare, Condition, In, Or
+from racer.space.numeric import Integer, Real
+from racer.space.parameters import Categorical, Ordinal
+from racer.space.terms import Literal, Param
+
+if TYPE_CHECKING:
+    from racer.space.parameters import Parameter
+
+_LISTED = re.compile(r"(\S+)\s+(?:(categorical|ordinal)\s*)?\{(.*)\}\s*\[\s*(.*?)\s*\]")
+_RANGE = re.compile(
+    r"(\S+)\s+(?:(real|integer)\s*)?\[\s*([^,\]\s]+)\s*,\s*([^\]\s]+)\s*\]\s*"
+    r"\[\s*([^\]\s]+)\s*\]\s*(log|[il]{0,2})"
+)
+_FORBIDDEN = re.compile(r"\{(.*)\}")
+_HEADINGS = re.compile(r"(conditionals?|forbidden)\s*:", re.IGNORECASE)
+_CLAUSE = re.compile(r"(\S+?)\s*(==|!=|<|>|\bin\b)\s*(\{.*\}|\S+)")
+
+
+class _File:
+    """What has been read, line by line."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.number = 0
+        self.text = ""
+        self.parameters: dict[str, Parameter] = {}
+        self.default: dict[str, Any] = {}
+        self.conditions: dict[str, Condition] = {}
+        self.forbidden: list[Condition] = []
+
+    def fail(self, message: str) -> NoReturn:
+        raise SpaceFileError(message, self.source, self.number, 1, self.text)
+
+    def add(self, name: str, parameter: Parameter, default: Any) -> None:
+        if name in self.parameters:
+            self.fail(f"{name!r} is a parameter already")
+        try:
+            self.parameters[name] = parameter.checked(name)
+        except SettingError as error:
+            self.fail(str(error))
+        self.default[name] = default
+
+    def value(self, name: str, text: str) -> Any:
+        """Return a value of a parameter as it stands in the file."""
+        text = text.strip()
+        parameter = self.parameters.get(name)
+        if parameter is None:
+            self.fail(f"{name!r} is not a parameter{did_you_mean(name, self.parameters)}")
+        if parameter.scale != "numeric":
+            return text
+        number = self.number_of(text)
+        return int(number) if isinstance(parameter, Integer) and number.is_integer() else number
+
+    def number_of(self, text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            self.fail(f"{text!r} is not a number")
+
+    def condition(self, child: str, text: str) -> None:
+        if child not in self.parameters:
+            self.fail(f"{child!r} is not a parameter{did_you_mean(child, self.parameters)}")
+        ors = [[self.clause(clause) for clause in part.split("&&")] for part in text.split("||")]
+        parts = tuple(And(tuple(ands)) if len(ands) > 1 else ands[0] for ands in ors)
+        found = Or(parts) if len(parts) > 1 else parts[0]
+        known = self.conditions.get(child)
+        self.conditions[child] = found if known is None else known & found
+
+    def clause(self, text: str) -> Condition:
+        match = _CLAUSE.fullmatch(text.strip())
+        if match is None:
+            self.fail(
+                f"{text.strip()!r} is not a condition: parent in {{..}}, ==, !=, < or > a value"
+            )
+        parent, operation, right = match.groups()
+        if operation == "in":
+            values = [self.value(parent, item) for item in right.strip("{}").split(",")]
+            return In(Param(parent), tuple(values))
+        return Compare(operation, Param(parent), Literal(self.value(parent, right)))
+
+    def forbid(self, text: str) -> None:
+        parts: list[Condition] = []
+        for clause in re.split(r",|&&", text):
+            name, equals, value = clause.partition("=")
+            if not equals or "=" in value.strip("=") or set("<>!+*()") & set(clause):
+                self.fail("only {parameter=value, ..} can be forbidden here")
+            name = name.strip()
+            parts.append(In(Param(name), (self.value(name, value.strip("= ")),)))
+        self.forbidden.append(And(tuple(parts)) if len(parts) > 1 else parts[0])
+
+
+def arguments_of(text: str, source: str) -> dict[str, Any]:
+    """Return the arguments of the Space that a PCS file describes; SpaceFileError with the line."""
+    file = _File(source)
+    later: list[tuple[int, str]] = []
+    for file.number, raw in enumerate(text.splitlines(), start=1):
+        file.text = raw
+        line = raw.partition("#")[0].strip()
+        if not line or _HEADINGS.fullmatch(line):
+            continue
+        if listed := _LISTED.fullmatch(line):
+            name, kind, values, default = listed.groups()
+            items = tuple(item.strip() for item in values.split(","))
+            file.add(name, (Ordinal if kind == "ordinal" else Categorical)(items), default)
+        elif ranged := _RANGE.fullmatch(line):
+            _add_range(file, *ranged.groups())
+        else:
+            later.append((file.number, line))  # names of parameters may follow
+    for file.number, line in later:
+        file.text = line
+        if forbidden := _FORBIDDEN.fullmatch(line):
+            file.forbid(forbidden[1])
+        elif "|" in line:
+            child, _, condition = line.partition("|")
+            file.condition(child.strip(), condition)
+        else:
+            file.fail("this is neither a parameter, a condition, nor {what is forbidden}")
+    if not file.parameters:
+        raise SpaceFileError("there are no parameters in it", source)
+    return {
+        "parameters": file.parameters,
+        "conditions": file.conditions,
+        "forbidden": file.forbidden,
+        "default": file.default,
+    }
+
+
+def _add_range(
+    file: _File, name: str, kind: str | None, low: str, high: str, default: str, flags: str
+) -> None:
+    ends = [file.number_of(text) for text in (low, high, default)]
+    log = flags == "log" or "l" in flags.replace("log", "")
+    if kind == "integer" or (kind is None and "i" in flags):
+        if not all(number.is_integer() for number in ends):
+            file.fail(f"{name!r} is whole: give whole bounds and a whole default")
+        whole = [int(number) for number in ends]
+        file.add(name, Integer(whole[0], whole[1], log=log), whole[2])
+    else:
+        file.add(name, Real(ends[0], ends[1], log=log), ends[2])
