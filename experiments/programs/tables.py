@@ -1,0 +1,118 @@
+"""Both programs tuned from their scenarios, and compared with their defaults on held-out instances.
+
+.venv/bin/python scripts/tune_programs.py [--budget N] [--jobs N] [maxsat] [minisat]
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+import racer
+from racer.scenario.scenario import read_scenario
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+HERE = Path(__file__).resolve().parent
+PROGRAMS = ("maxsat", "minisat")
+SIZES = {"maxsat": (150, 900), "minisat": (120, 511)}  # variables, clauses of three literals
+TRAIN, TEST = 20, 20
+
+
+class Compared(NamedTuple):
+    """Costs on the held-out instances, and what was found."""
+
+    default: NDArray[np.float64]
+    tuned: NDArray[np.float64]
+    best: dict[str, Any]
+    evaluations: int
+
+
+def is_there(name: str) -> bool:
+    """Say whether what a program needs is installed."""
+    return shutil.which("cc" if name == "maxsat" else "minisat") is not None
+
+
+def set_up(name: str, folder: Path, *, train: int = TRAIN, test: int = TEST) -> Path:
+    """Write a scenario with its instances into a folder, compiled; return its scenario.txt."""
+    target = folder / name
+    shutil.copytree(HERE / name, target)
+    if name == "maxsat":
+        command = ["cc", "-O2", "-o", str(target / "solver"), str(target / "solver.c")]
+        subprocess.run(command, check=True)  # noqa: S603
+    for number in range(train + test):
+        part = target / ("train" if number < train else "test")
+        part.mkdir(exist_ok=True)
+        (part / f"{number:03}.cnf").write_text(formula(*SIZES[name], seed=number))
+    return target / "scenario.txt"
+
+
+def formula(variables: int, clauses: int, *, seed: int) -> str:
+    """Return a random formula with three literals in each clause, in DIMACS format."""
+    rng = np.random.default_rng(seed)
+    lines = [f"p cnf {variables} {clauses}"]
+    for _ in range(clauses):
+        names = rng.choice(variables, size=3, replace=False) + 1
+        signs = rng.choice((-1, 1), size=3)
+        lines.append(" ".join(map(str, (names * signs).tolist())) + " 0")
+    return "\n".join(lines) + "\n"
+
+
+def compared(
+    scenario: Path, *, budget: int | None = None, jobs: int = 1, runs: int = 3
+) -> Compared:
+    """Tune by a scenario, and race best and default on the held-out instances `runs` times."""
+    given = read_scenario(str(scenario))
+    if budget is not None:
+        given = replace(given, settings={**given.settings, "budget": budget})
+    arguments = given.arguments()
+    held_out = arguments["test_instances"]
+    default, evaluate = arguments["initial"][0], arguments["evaluate"]
+    result = racer.tune(**{**arguments, "n_jobs": jobs})
+    seeds = [1 + run for run in range(runs)]
+    default_costs, tuned = (
+        np.array([np.mean([evaluate(config, i, seed) for seed in seeds]) for i in held_out])
+        for config in (default, result.best)
+    )
+    return Compared(default_costs, tuned, result.best or {}, result.evaluations)
+
+
+def row(name: str, found: Compared) -> str:
+    """Return a row of the table."""
+    better, worse = (
+        int(n) for n in ((found.tuned < found.default).sum(), (found.tuned > found.default).sum())
+    )
+    means = f"{found.default.mean():.4g} | {found.tuned.mean():.4g}"
+    return (
+        f"| {name} | {found.evaluations} | {means} | {better} / {worse} of {len(found.default)} |"
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Print the table, and the configurations found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("programs", nargs="*", default=PROGRAMS)
+    parser.add_argument("--budget", type=int)
+    parser.add_argument("--jobs", type=int, default=1)
+    given = parser.parse_args(argv)
+    print("| program | evaluations | default | tuned | tuned better / worse |")
+    print("|---|---|---|---|---|")
+    bests = []
+    for name in given.programs:
+        if not is_there(name):
+            print(f"{name}: its program is not installed")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            scenario = set_up(name, Path(folder))
+            found = compared(scenario, budget=given.budget, jobs=given.jobs)
+        print(row(name, found), flush=True)
+        bests.append(f"{name}: {found.best}")
+    print("", *bests, sep="\n")
