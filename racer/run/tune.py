@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from racer.racing.rules import Rules
 from racer.run.start import how_to_evaluate, opened, start
-from racer.store.load import load
+from racer.store.load import load_record
 from racer.store.setup import continued
 from racer.tuner.tuner import Tuner
 
@@ -196,7 +196,7 @@ def tune(
 def _loaded(initial: Any) -> Any:
     """Return initial configurations, paths of stores among them replaced by their results."""
     if isinstance(initial, str | os.PathLike):
-        return load(initial)
+        return load_record(initial).result
     if isinstance(initial, list | tuple):
-        return [load(i) if isinstance(i, str | os.PathLike) else i for i in initial]
+        return [load_record(i).result if isinstance(i, str | os.PathLike) else i for i in initial]
     return initial

@@ -18,7 +18,7 @@ from racer.scenario.r_file import read_assignments
 from racer.scenario.settings import TESTS, checked
 from racer.space.irace.table import read_configurations
 from racer.space.space import Space
-from racer.store.load import load
+from racer.store.load import load_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,7 +95,9 @@ class Scenario:
     def initial(self, space: Space) -> list[dict[str, Any]] | Result:
         """Return the configurations to begin with, or the result of an earlier run."""
         path = self.settings["initial"]
-        return load(path) if _is_database(path) else read_configurations(path, space)
+        if _is_database(path):
+            return load_record(path).result
+        return read_configurations(path, space)
 
     def instances(self, name: str) -> list[Any] | None:
         """Return training or held-out instances; None without any."""

@@ -11,10 +11,9 @@ from racer.space.parameters import Categorical, Ordinal
 from racer.space.terms import Literal, Param
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from racer.space.parameters import Parameter
-    from racer.space.space import Space
 
 _COMPARES = {"EQ": "==", "NEQ": "!=", "LT": "<", "GT": ">"}
 _RELATIONS = {"RELATION_EQ": "==", "RELATION_LT": "<", "RELATION_GT": ">"}
@@ -91,24 +90,28 @@ def _forbidden(entry: Mapping[str, Any]) -> Condition:
     return Compare(_RELATIONS[kind], Param(entry["left"]), Param(entry["right"]))
 
 
-def as_json(space: Space) -> dict[str, Any]:
+def as_json(
+    parameters: Mapping[str, Parameter],
+    conditions: Mapping[str, Condition],
+    forbidden: Sequence[Condition],
+    default: Mapping[str, Any],
+) -> dict[str, Any]:
     """Return a space as the JSON of a ConfigurationSpace; SettingError for what that cannot say."""
-    default = {name: space.parameters[name].domain({}) for name in space.parameters}
     found: list[dict[str, Any]] = []
-    for name, parameter in space.parameters.items():
-        domain = default[name]
+    for name, parameter in parameters.items():
+        domain = parameter.domain({})
         if domain is None:
             raise SettingError(f"{name}: ConfigSpace has no bounds that depend on parameters")
-        value = (space.default or {}).get(name, domain.decode(0.5))
+        value = default.get(name, domain.decode(0.5))
         ends = {"lower": domain.decode(0.0), "upper": domain.decode(1.0)}
         found.append({"name": name, **_written(name, parameter, value, ends)})
     return {
         "name": None,
         "hyperparameters": found,
         "conditions": [
-            _written_condition(child, condition) for child, condition in space.conditions.items()
+            _written_condition(child, condition) for child, condition in conditions.items()
         ],
-        "forbiddens": [_written_forbidden(clause) for clause in space.forbidden],
+        "forbiddens": [_written_forbidden(clause) for clause in forbidden],
         "format_version": 0.4,
     }
 

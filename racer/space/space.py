@@ -360,7 +360,7 @@ class Space(Structure):
         MissingExtraError
             ConfigSpace is not installed.
         """
-        data = as_configspace(self)
+        data = as_configspace(self.parameters, self.conditions, self.forbidden, self._default or {})
         try:
             from ConfigSpace import ConfigurationSpace  # noqa: PLC0415  (an extra)
         except ImportError:
