@@ -159,10 +159,9 @@ class Translator:
             number = item.kind in {"number", "neg"} and _literal_number(item)
             alike = [c for c in choices if number is not False and _as_number(c) == number]
             if alike:
-                raise RError(
-                    f"R compares text here, and {text!r} is not {alike[0]!r}: write it in quotes",
-                    item.column,
-                )
+                said = f"{text!r} is never {alike[0]!r}: R compares text here; write it in quotes"
+                self.notes.append((said, item.column))
+                continue
             among = ", ".join(map(repr, choices))
             self.notes.append(
                 (f"{left.text} is never {text!r}: its values are {among}", item.column)
