@@ -1,6 +1,6 @@
 """The command lines of irace 3.5 (Debian's r-cran-irace) and of racer, compared byte by byte.
 
-Run:  .venv/bin/python scripts/compare_irace.py
+Run:  python scripts/compare_irace.py [--configurations 200]
 """
 
 from experiments.programs.irace35 import main

@@ -1,6 +1,6 @@
 """Two programs tuned from their scenarios, against their defaults on held-out instances.
 
-.venv/bin/python scripts/tune_programs.py
+Run:  python scripts/tune_programs.py [--budget 1200] [--jobs 2]
 """
 
 from experiments.programs.tables import main

@@ -1,17 +1,13 @@
-"""The command lines of irace 3.5 and of racer for the same scenario, compared byte by byte.
-
-Needs Debian's r-cran-irace, which is run as a program:
-
-    .venv/bin/python scripts/compare_irace.py [--configurations N]
-"""
+"""The command lines of irace 3.5 (Debian's r-cran-irace) and of racer, compared byte by byte."""
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import subprocess
 import tempfile
 from pathlib import Path
+
+import click
 
 from racer import Cell, Command, Space
 from racer.scenario.scenario import read_scenario
@@ -99,11 +95,10 @@ def ours(folder: Path, calls: list[list[str]]) -> list[list[str]]:
     ]
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Print how many command lines are the same, and the first that is not."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--configurations", type=int, default=200)
-    n = parser.parse_args(argv).configurations
+@click.command()
+@click.option("--configurations", "n", type=click.IntRange(1), default=200, show_default=True)
+def main(n: int) -> None:
+    """Compare the command lines of irace 3.5 with racer's; print the first that differs."""
     if not IRACE.exists():
         print(f"{IRACE} is missing: install Debian's r-cran-irace")
         return

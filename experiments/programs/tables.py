@@ -1,11 +1,7 @@
-"""Both programs tuned from their scenarios, and compared with their defaults on held-out instances.
-
-.venv/bin/python scripts/tune_programs.py [--budget N] [--jobs N] [maxsat] [minisat]
-"""
+"""Both programs tuned from their scenarios, against their defaults on held-out instances."""
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import subprocess
 import tempfile
@@ -13,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import click
 import numpy as np
 
 import racer
@@ -96,23 +93,24 @@ def row(name: str, found: Compared) -> str:
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Print the table, and the configurations found."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("programs", nargs="*", default=PROGRAMS)
-    parser.add_argument("--budget", type=int)
-    parser.add_argument("--jobs", type=int, default=1)
-    given = parser.parse_args(argv)
+@click.command()
+@click.argument("programs", nargs=-1, type=click.Choice(PROGRAMS))
+@click.option(
+    "--budget", type=click.IntRange(1), help="Evaluations; those of the scenario if not given."
+)
+@click.option("--jobs", type=int, default=1, show_default=True, help="Evaluations at a time.")
+def main(programs: tuple[str, ...], budget: int | None, jobs: int) -> None:
+    """Tune both PROGRAMS by their scenarios, and compare them with their defaults."""
     print("| program | evaluations | default | tuned | tuned better / worse |")
     print("|---|---|---|---|---|")
     bests = []
-    for name in given.programs:
+    for name in programs or PROGRAMS:
         if not is_there(name):
             print(f"{name}: its program is not installed")
             continue
         with tempfile.TemporaryDirectory() as folder:
             scenario = set_up(name, Path(folder))
-            found = compared(scenario, budget=given.budget, jobs=given.jobs)
+            found = compared(scenario, budget=budget, jobs=jobs)
         print(row(name, found), flush=True)
         bests.append(f"{name}: {found.best}")
     print("", *bests, sep="\n")
