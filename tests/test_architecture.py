@@ -224,7 +224,9 @@ def test_nothing_is_unpickled_and_no_shell_is_used(modules):
                 assert last not in NEVER_CALLED, called
                 if last in {"load", "loads"}:
                     unpickles = {"pickle.loads"} if module == UNPICKLES else set()
-                    assert ast.unparse(node.func) in {"json.loads", "tomllib.loads"} | unpickles, called
+                    assert ast.unparse(node.func) in {"json.loads", "tomllib.loads"} | unpickles, (
+                        called
+                    )
                 assert "shell" not in {word.arg for word in node.keywords}, called
 
 

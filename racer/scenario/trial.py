@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from racer.evaluate.command.command import Command
 from racer.evaluate.outcome import Cell
-from racer.evaluate.workers import workers_for
+from racer.evaluate.workers import outcomes_of, workers_for
 from racer.seeding import seed_for
 from racer.tuner.tuner import Tuner
 
@@ -49,8 +49,7 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     )
     with workers:
         for cell in cells:
-            workers.submit(cell)
-            _, outcome = workers.next()
+            ((_, outcome),) = outcomes_of(workers, [cell])
             name = "initial" if cell.candidate < len(initial) else "random"
             line = (
                 shlex.join(evaluate.argv_of(cell)) if isinstance(evaluate, Command) else cell.config

@@ -304,7 +304,9 @@ def test_every_error_is_of_the_family():
 
 def test_a_number_is_never_a_text_that_looks_like_it_as_in_spears_example():
     text = 'p "" o (0.1, 0.0001)\nq "" i (1, 2) | p %in% c(0.1, 0.0001)'
-    with pytest.warns(RacerWarning, match=r"line 2, column .*: '1e-04' is never '0.0001': R compares text"):
+    with pytest.warns(
+        RacerWarning, match=r"line 2, column .*: '1e-04' is never '0.0001': R compares text"
+    ):
         space = Space.from_irace(text)
     assert space.check({"p": "0.1", "q": 1})
     assert space.check({"p": "0.0001"})
