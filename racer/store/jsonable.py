@@ -220,7 +220,7 @@ def renewed(encoded: Any) -> Any:
     """Return what `encode` writes today for a value that an older version wrote."""
     try:
         return encode(decode(encoded)) if is_plain(encoded) else encoded
-    except ValueError:
+    except (ValueError, RecursionError):
         return encoded
 
 

@@ -173,7 +173,9 @@ def test_a_new_sampler_goes_on_with_a_study_as_the_old_one_would(objective, tmp_
     whole = run(RacingSampler(seed=7, n_startup_trials=5), objective, 40)
     storage = f"sqlite:///{tmp_path}/study.db"
     first = run(RacingSampler(seed=7, n_startup_trials=5), objective, 23, storage=storage)
-    second = optuna.load_study(study_name=first.study_name, storage=storage)
+    second = optuna.load_study(
+        study_name=first.study_name, storage=storage, pruner=optuna.pruners.NopPruner()
+    )
     run(RacingSampler(seed=7, n_startup_trials=5), objective, 17, second)
     assert params(second) == params(whole)
     for study in (first, second):
@@ -450,7 +452,7 @@ def test_the_order_in_which_it_is_asked_and_how_trials_end():
         return 1.0
 
     sampler = Recording(seed=1, n_startup_trials=2)
-    study = optuna.create_study(sampler=sampler)
+    study = optuna.create_study(sampler=sampler, pruner=optuna.pruners.NopPruner())
     study.optimize(objective, n_trials=6, catch=(ZeroDivisionError,))
     pruned = [study.trials[3].value]  # what it reported last
     begin = ["before_trial", "infer_relative_search_space"]
@@ -546,7 +548,9 @@ def test_threads_leave_blas_its_threads():
 def test_races_of_a_study_ask_it_for_several_trials_at_once():
     found = []
     for _ in range(2):
-        study = optuna.create_study(sampler=RacingSampler(seed=1, n_startup_trials=5))
+        study = optuna.create_study(
+            pruner=optuna.pruners.NopPruner(), sampler=RacingSampler(seed=1, n_startup_trials=5)
+        )
         race_study(
             study,
             lambda config, instance, _: (config["x"] - 3.0) ** 2 + 100.0 * instance,
