@@ -87,7 +87,6 @@ class Futures:
         self._lacking: set[str] = set()
         self._came_in_vain: set[CellKey] = set()
         self._deliveries: set[Future[Any]] = set()
-        self._given_up: list[Future[Any]] = []
         self._done: SimpleQueue[Future[Any]] = SimpleQueue()
 
     def submit(self, cell: Cell) -> None:
@@ -210,7 +209,7 @@ class Futures:
     def finish(self) -> list[Cell]:
         """Forget the cells that have not begun; a worker that dies now is not replaced.
 
-        Where that cannot be known, those have begun that were submitted first, one per worker.
+        Return the others as they were submitted; where it cannot be known, all may have begun.
         """
         self._finishing = True
         self._undelivered.clear()
@@ -219,9 +218,6 @@ class Futures:
         for future in list(self._running):
             if self._door.withdraw(future):
                 del self._running[future]
-        for future in list(self._running)[self.capacity - SPARE :]:
-            self._given_up.append(future)
-            del self._running[future]
         return [cell for cell, _ in self._running.values()]
 
     def _check_arrival(self, sent: Mapping[str, Any]) -> None:
@@ -278,10 +274,9 @@ class Futures:
         self._undelivered.clear()
         for cells in self._waiting:
             cells.clear()
-        self._door.end([*self._running, *self._deliveries, *self._given_up])
+        self._door.end([*self._running, *self._deliveries])
         self._running.clear()
         self._deliveries.clear()
-        self._given_up.clear()
 
 
 def _explained(error: BaseException) -> str:

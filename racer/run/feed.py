@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from racer._checks import is_whole
 from racer.errors import SettingError
+from racer.evaluate.executor import SPARE
 from racer.racing.result import Unused
 
 if TYPE_CHECKING:
@@ -64,8 +65,9 @@ class Feed:
         now = deque(cell for key, cell in wanted.items() if key not in self._running)
         later = self._coming()
         while wanted:
-            self._fill(now, later)
-            if self._stopping() and not wanted.keys() & self._running.keys():
+            if not self._stopping():
+                self._fill(now, later)
+            elif not self._are_evaluated(wanted):
                 return
             if (ended := self._workers.next(self._stopping)) is None:
                 continue
@@ -76,11 +78,16 @@ class Feed:
             elif self._keep(cell, outcome):
                 self._known[cell.key] = outcome
 
+    def _are_evaluated(self, wanted: Mapping[CellKey, Cell]) -> bool:
+        """Begin nothing more; say whether any that is wanted is not behind what went ahead."""
+        self._running = {cell.key: cell for cell in self._workers.finish()}
+        begun = list(self._running)
+        if not wanted.keys() >= set(begun):
+            begun = begun[: self._workers.capacity - SPARE]
+        return not wanted.keys().isdisjoint(begun)
+
     def _fill(self, now: deque[Cell], later: Iterator[Cell]) -> None:
-        """Submit as much as workers can take: what is asked for first, and nothing if stopping."""
-        if self._stopping():
-            self._running = {cell.key: cell for cell in self._workers.finish()}
-            return
+        """Submit as much as workers can take: what is asked for first."""
         while len(self._running) < self._workers.capacity:
             cell = now.popleft() if now else next(later, None) if self.may_go_ahead else None
             if cell is None:
