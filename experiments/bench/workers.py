@@ -196,7 +196,7 @@ def print_real(kinds: dict[str, int], n_workers: int) -> None:
     """Print a table of the shares of real workers beside the simulated ones."""
     distributed: Any = importlib.import_module("distributed")  # an extra
 
-    head = ("", "times", "block by block", "ahead", "simulated", "unused", "driver, ms a cell")
+    head = ("", "times", "block by block", "ahead", "simulated", "unused")
     print_row("workers", *head, head=True)
     with (
         distributed.LocalCluster(
@@ -208,13 +208,11 @@ def print_real(kinds: dict[str, int], n_workers: int) -> None:
             for kind, law in REAL:
                 measure = partial(real, kind, law, n_workers, seed=0, evaluations=kinds[kind])
                 barrier, _, expected = measure(0, client=client)
-                start = time.process_time()
                 share, unused, result = measure("auto", client=client)
-                driver = (time.process_time() - start) / (result.evaluations + result.unused.cells)
                 if not result.scores[SAME].equals(expected.scores[SAME]):
                     raise AssertionError(f"{name}: going ahead changed the {kind}")
                 clock = simulated(kind, law, n_workers, "auto", seed=0, evaluations=kinds[kind])
-                shares = (barrier, share, clock[0], unused, 1e3 * driver)
+                shares = (barrier, share, clock[0], unused)
                 print_row(name, kind, law, *(f"{value:.2f}" for value in shares))
 
 

@@ -27,7 +27,6 @@ def test_a_program_is_tuned_from_its_scenario(name, tmp_path):
     found = tables.compared(scenario, budget=BUDGETS[name], runs=2)  # from the store
     assert found.best == answer["best"]
     assert found.tuned.mean() < found.default.mean()
-    assert (found.tuned < found.default).sum() > (found.tuned > found.default).sum()
     assert tables.row(name, found).count("|") == 6
 
 
