@@ -77,10 +77,9 @@ def alone():
 class Late(Executor):
     """Evaluates in a thread, out of order, and now and then reports what becomes of a call late."""
 
-    def __init__(self, lose=lambda number: None):
+    def __init__(self, lose=lambda fn: None):
         self._lock = threading.Condition()
         self._waiting = []
-        self._submitted = 0
         self._lose = lose
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
@@ -88,8 +87,7 @@ class Late(Executor):
     def submit(self, fn, /, *args, **kwargs):
         future = Future()
         with self._lock:
-            self._submitted += 1
-            self._waiting.append((future, fn, args, self._lose(self._submitted)))
+            self._waiting.append((future, fn, args, self._lose(fn)))
             self._lock.notify()
         return future
 
@@ -131,12 +129,20 @@ def test_an_executor_that_delays_reorders_and_repeats_gives_the_same_race(alone)
 
 
 def test_what_an_executor_loses_is_evaluated_again(alone):
-    def lose(number):
-        if number > 1 and number % 7 == 0:
-            return "cancelled" if number % 2 else RuntimeError("KilledWorker")
-        return None
+    """Every seventh cell is lost, once."""
+    seen = []
+
+    def lose(fn):
+        (cell,) = getattr(fn.call, "args", [None])
+        if cell is None or cell.key in seen:
+            return None
+        seen.append(cell.key)
+        if len(seen) % 7:
+            return None
+        return "cancelled" if len(seen) % 2 else RuntimeError("KilledWorker")
 
     assert content(race_with(Late(lose), n_jobs=4)) == alone
+    assert len(seen) > 100
 
 
 def test_what_is_lost_twice_was_killed():
