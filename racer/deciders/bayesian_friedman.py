@@ -18,7 +18,7 @@ from racer.deciders.ranking import RunningRanks
 from racer.errors import SettingError
 from racer.stats.bayesian_friedman import gate_test
 from racer.stats.dirichlet import PairSums
-from racer.stats.joint import order_statements, running_joint
+from racer.stats.joint import order_statements, running_joint, without_ties
 from racer.stats.sign import probability_indistinguishable
 
 if TYPE_CHECKING:
@@ -177,12 +177,7 @@ class BayesianFriedman:
                 stop_at=self.confidence + conceded,
             )
         accepted = certain + sum(held - conceded > self.confidence for held in joint)
-        gap = ranks.sums.deviation[statements.worse] - ranks.sums.deviation[statements.better]
-        while 0 < accepted < len(gap) and (
-            statements.p_false[accepted] == statements.p_false[accepted - 1]
-            and gap[accepted] == gap[accepted - 1]
-        ):
-            accepted -= 1  # statements that tie are accepted together or not at all
+        accepted = without_ties(accepted, statements, ranks.sums.deviation)
         if not accepted:
             return ()
         return drop_losers(
