@@ -78,6 +78,11 @@ class Elimination:
     probability: float
     measure: str
 
+    @classmethod
+    def of_rejected(cls, block: int, candidate: int) -> Elimination:
+        """Return that of a candidate which an evaluation rejected."""
+        return cls(block, candidate, "rejected", candidate, 1.0, "outcome")
+
 
 @dataclass(frozen=True)
 class BlockCompleted:

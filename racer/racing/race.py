@@ -348,15 +348,16 @@ class Race:
         self._seconds += math.fsum(outcome.seconds for outcome in outcomes)
         costs = self._table.add(block, self._alive, told)
         is_usable = self._table.is_usable(block)
-        eliminated = rejected = self._reject(block, outcomes)
-        if rejected:
-            costs = costs[[outcome.status != "rejected" for outcome in outcomes]]
+        eliminated: tuple[Elimination, ...] = ()
+        stay = np.array([outcome.status != "rejected" for outcome in outcomes], dtype=np.bool_)
+        if some_rejected := not stay.all():
+            eliminated, costs = self._reject(block, stay), costs[stay]
         if is_usable:
             self._pending.append(costs)
             self._told_apart = self._told_apart or _differ(costs)
             usable = self._tested_blocks + len(self._pending)
             due = self.rules.is_due(usable, self._first_test, self._block)
-            if due and len(self._alive) > (1 if rejected else 0):
+            if due and len(self._alive) > (1 if some_rejected else 0):
                 eliminated += self._test(block)
         completed = self._completed(block, outcomes, eliminated) if self._callbacks else None
         ended = self._advance()
@@ -373,16 +374,13 @@ class Race:
     def _set_aside(self, block: int, told: Sequence[Outcome]) -> None:
         warn(f"block {block} is set aside: {all_failed(told)}")
 
-    def _reject(self, block: int, outcomes: Sequence[Outcome]) -> tuple[Elimination, ...]:
-        """Eliminate the candidates that were rejected, whatever the decider would say of them."""
-        stay = np.array([outcome.status != "rejected" for outcome in outcomes], dtype=np.bool_)
-        if stay.all():
-            return ()
+    def _reject(self, block: int, stay: NDArray[np.bool_]) -> tuple[Elimination, ...]:
+        """Eliminate all of `alive` but those that stay, whatever the decider would say of them."""
         out = self._alive[~stay].tolist()
         self._alive = self._alive[stay]
         self._alive.setflags(write=False)
         self._pending = [row[stay] for row in self._pending]
-        rejected = tuple(Elimination(block, c, "rejected", c, 1.0, "outcome") for c in out)
+        rejected = tuple(Elimination.of_rejected(block, c) for c in out)
         self._eliminations += rejected
         self._rejected += len(rejected)
         return rejected

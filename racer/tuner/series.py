@@ -260,8 +260,7 @@ class Series:
         self.elite = tuple(c for c in self.elite if c != candidate)
         if self.best == candidate:
             self.best = self.elite[0] if self.elite else None
-        drop = Elimination(self._steps, candidate, "rejected", candidate, 1.0, "outcome")
-        self.eliminations.append(drop)
+        self.eliminations.append(Elimination.of_rejected(self._steps, candidate))
 
     def _rest_ahead(self, candidate: int, blocks: Sequence[int]) -> Iterator[Cells]:
         for block in blocks:
