@@ -16,6 +16,8 @@ from racer.store.jsonable import same
 from racer.store.reader import sense_made_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from racer.evaluate.outcome import CellKey
     from racer.racing.contest import Contest
     from racer.store.reader import Reader
@@ -59,9 +61,8 @@ def replay(contest: Contest, reader: Reader, recorder: Recorder) -> dict[CellKey
             untold = _tell_by_block(contest, reader)
         else:
             untold = _tell_all(contest, reader)
-        for row in untold:
-            _check_ahead(row, contest, reader)
         outcomes = {_key(row): _outcome(row) for row in untold}
+        _check_ahead(outcomes, contest, reader)
     if not recorder.all_came():
         reader.damaged("it has a verdict on a block whose outcomes are missing")
     recorder.replaying = False
@@ -107,22 +108,25 @@ def _tell_all(contest: Contest, reader: Reader) -> list[OutcomeRow]:
     return list(known.values())
 
 
-def _check_ahead(row: OutcomeRow, contest: Contest, reader: Reader) -> None:
+def _check_ahead(outcomes: Mapping[CellKey, Outcome], contest: Contest, reader: Reader) -> None:
     """Raise StoreError for an outcome that nobody can have asked for, or made ahead."""
+    if not outcomes:
+        return
     description = contest.description()
-    blocks: float = math.inf
-    if row.held_out:
-        blocks = len(description.test_instances)
-    elif contest.rules.deterministic:
-        blocks = len(description.instances or ())
-    if not (0 <= row.candidate < len(contest.configs) and 0 <= row.block < blocks):
-        reader.damaged(
-            f"candidate {row.candidate} on block {row.block} is recorded, but there is no such cell"
-        )
-    try:
-        check_outcome(_outcome(row))
-    except RaceStateError as error:
-        reader.damaged(f"an outcome on block {row.block} makes no sense ({error})")
+    tests: float = len(description.test_instances)
+    endless = not contest.rules.deterministic
+    blocks = math.inf if endless else len(description.instances or ())
+    for (held_out, block, candidate), outcome in outcomes.items():
+        if not (
+            0 <= candidate < len(contest.configs) and 0 <= block < (tests if held_out else blocks)
+        ):
+            reader.damaged(
+                f"candidate {candidate} on block {block} is recorded, but there is no such cell"
+            )
+        try:
+            check_outcome(outcome)
+        except RaceStateError as error:
+            reader.damaged(f"an outcome on block {block} makes no sense ({error})")
 
 
 def _key(row: OutcomeRow) -> CellKey:
