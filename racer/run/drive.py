@@ -120,13 +120,15 @@ class _Loop:
         """Record an outcome made ahead."""
         if not self._can_be_kept(outcome):
             return False
-        if self._store is not None:
-            self._store.append(cell, outcome)
+        self._record(cell, outcome)
         return True
 
-    def _tell(self, cell: Cell, outcome: Outcome) -> None:
+    def _record(self, cell: Cell, outcome: Outcome) -> None:
         if self._store is not None:
             self._store.append(cell, outcome)
+
+    def _tell(self, cell: Cell, outcome: Outcome) -> None:
+        self._record(cell, outcome)
         self._contest.tell(cell, outcome)
 
     def _waits(self, cell: Cell, outcome: Outcome) -> bool:

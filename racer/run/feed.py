@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from racer.racing.contest import Contest
 
 Ahead = int | Literal["auto"]
-_AUTO = 8  # blocks, or as many as there are workers
+_AUTO = 8  # blocks, or as many as cells in flight
 
 
 def check_ahead(ahead: Ahead) -> None:
-    """Raise SettingError unless this says how many blocks free workers may go ahead."""
+    """Raise SettingError unless `ahead` is "auto" or a number of blocks."""
     if ahead != "auto" and (not is_whole(ahead) or ahead < 0):
         raise SettingError(f'ahead={ahead!r}: give "auto", or a number of blocks, 0 for none')
 
