@@ -222,22 +222,15 @@ class Futures:
 
     def _check_arrival(self, sent: Mapping[str, Any]) -> None:
         """Raise ObjectiveError unless a worker can be sent the objective, and the rest."""
-        lost: Exception | None = None
-        while True:
-            try:
-                elsewhere = self._elsewhere()
-                break
-            except Exception as error:
-                if lost is None and error.__cause__ is None and not isinstance(error, SettingError):
-                    lost = error  # a worker may die of something else
-                    continue
-                if lost is None and isinstance(error, SettingError):
-                    raise
-                reason = lost if isinstance(error, SettingError) and lost else error
-                raise ObjectiveError(
-                    f"evaluate cannot be loaded in a worker ({_explained(reason)}): what it needs "
-                    "must be importable there, or use n_jobs=1"
-                ) from reason
+        try:
+            elsewhere = self._arrives()
+        except SettingError:
+            raise
+        except Exception as error:
+            raise ObjectiveError(
+                f"evaluate cannot be loaded in a worker ({_explained(error)}): what it needs "
+                "must be importable there, or use n_jobs=1"
+            ) from error
         if elsewhere:
             for name, item in sent.items():
                 check_picklable(item, name)
@@ -246,6 +239,20 @@ class Futures:
                 f"evaluate is {self._shipment.size / 1e6:.0f} MB, which each worker is sent: let it "
                 "load its data where it runs, from a file"
             )
+
+    def _arrives(self) -> bool:
+        """Return what `_elsewhere` does, tried twice: a worker may die of something else."""
+        try:
+            return self._elsewhere()
+        except SettingError:
+            raise
+        except Exception as error:
+            if error.__cause__ is not None:
+                raise
+            try:
+                return self._elsewhere()
+            except SettingError:  # the pool is gone
+                raise error from None
 
     def _elsewhere(self) -> bool:
         """Say whether workers are in another process, after sending one the objective."""
