@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
+from racer._numerics import shown_probability
 from racer.tuner.result import TuneResult
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _survivors(survivors: list[dict[str, Any]]) -> Table:
     for said in survivors:
         table.add_row(
             f"#{said['candidate']}",
-            f"{said['probability_best']:.3f}",
+            shown_probability(said["probability_best"]),
             _number(said["mean"]),
             str(said["blocks"]),
             *([_number(said["held_out_mean"])] if held_out else []),

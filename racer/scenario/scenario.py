@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STORE = "racer.db"
 _SQLITE = b"SQLite format 3\0"
-_SAME = (
+_PASSED = (
     "elites",
     "first_test",
     "each_test",
@@ -37,8 +37,10 @@ _SAME = (
     "instance_order",
     "timeout",
     "memory",
+    "retries",
+    "deterministic",
+    "seed",
 )
-_PASSED = (*_SAME, "retries", "deterministic", "seed")
 
 
 @dataclass(frozen=True)
