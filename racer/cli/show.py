@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.argument("store", type=click.Path())
 @forms
 def show(store: str, **form: Any) -> None:
-    """Show what came of the race or tuning in STORE, which is only read, and may be in use.
+    """Show the result of the race or tuning in STORE, which is only read and may be in use.
 
     Nothing is run or imported. The exit code is 3 if there is no best configuration (yet).
     """

@@ -22,7 +22,7 @@ from racer.run.drive import drive
 SETTINGS = {"budget": 150, "seed": 3, "decider": "f-race"}
 SPACE = racer.Space({"x": racer.Real(-5, 5)})
 CONFIG = {
-    "distributed.deploy.lost-worker-timeout": "1 hour",  # or a nanny may go for good
+    "distributed.deploy.lost-worker-timeout": "1 hour",  # or a nanny may be closed for good
     "distributed.admin.tick.limit": "1 hour",  # a busy machine is not worth a warning
 }
 

@@ -39,7 +39,9 @@ _PROBABILITIES = {
     "joint",
 }
 _PROBABILITIES |= {"lower", "upper", "top_1", "top_2", "top_3"}
-DISPENSABLE = "dispensable"  # attribute of a frame: what may go, in this order, for want of room
+DISPENSABLE = (
+    "dispensable"  # attribute of a frame: columns left out, in this order, if it is too wide
+)
 _IN_UNITS = {"mean", "sd"}  # of the scores
 _LATEX = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
