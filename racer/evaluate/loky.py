@@ -21,7 +21,7 @@ from joblib.externals.loky import reusable_executor
 from joblib.externals.loky.process_executor import BrokenProcessPool, ShutdownExecutorError
 from joblib.parallel import LokyBackend, SequentialBackend, ThreadingBackend, get_active_backend
 
-from racer.errors import SettingError
+from racer.errors import SettingError, warn
 from racer.evaluate.attempt import Task, here
 from racer.evaluate.executor import SPARE, Futures, never
 from racer.evaluate.limits.forks import start_worker
@@ -55,6 +55,10 @@ def in_joblib(
                 f"joblib's {type(backend).__name__} gives no results before all are there: use "
                 "loky, its default, or threading"
             )
+        warn(
+            f"with joblib's {type(backend).__name__} workers wait for the end of each block: use "
+            "loky, its default, or executor="
+        )
         return Calls(Task(evaluate, retries, limits, here()), n_jobs)
     ours = isinstance(backend, LokyBackend)
     nested = backend.get_nested_backend()

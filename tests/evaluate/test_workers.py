@@ -399,7 +399,8 @@ def test_a_backend_of_joblib_without_futures_gets_the_cells_in_calls(tmp_path):
             self.pool.shutdown()
 
     joblib.register_parallel_backend("other", Other)
-    with joblib.parallel_config(backend="other"):
+    waits = pytest.warns(racer.RacerWarning, match="Other workers wait for the end of each block")
+    with joblib.parallel_config(backend="other"), waits:
         result = racer.race([2, 1, 3], evaluate, budget=60, seed=1, n_jobs=2)
         workers = workers_for(evaluate, range(10, 40), None, n_jobs=2)
         with workers:
