@@ -23,12 +23,15 @@ from importlib import import_module
 from multiprocessing import get_context
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import racer
 from racer import Cell, ObjectiveError, Outcome, RacerError, SettingError
 from racer.evaluate import shipment
 from racer.evaluate.workers import outcomes_of, workers_for
 from racer.run.drive import drive
+from racer.tuner import Tuner
 
 SETTINGS = {"budget": 120, "seed": 9, "decider": "f-race"}
 
@@ -39,10 +42,11 @@ def objective():
     def evaluate(config, instance, seed):
         import random
 
-        rng = random.Random(seed * 10 + config)
-        if config and rng.random() < 0.05:
+        x = config if isinstance(config, int) else config["x"] + config["y"]
+        rng = random.Random(seed * 10 + x)
+        if x and rng.random() < 0.05:
             raise ValueError("sometimes")
-        return config / 3 + instance + rng.gauss(0, 1)
+        return x / 3 + instance + rng.gauss(0, 1)
 
     return evaluate
 
@@ -74,39 +78,50 @@ def alone():
     return content(result)
 
 
-class Late(Executor):
-    """Evaluates in a thread, out of order, and now and then reports what becomes of a call late."""
+class AnyHow(Executor):
+    """Evaluates in a thread, in any order, twice; delays and loses some calls, each cell once."""
 
-    def __init__(self, lose=lambda fn: None):
+    def __init__(self, seed, lost):
         self._lock = threading.Condition()
         self._waiting = []
-        self._lose = lose
-        self._thread = threading.Thread(target=self._work, daemon=True)
-        self._thread.start()
+        self._random = random.Random(seed)
+        self._lost = lost
+        self.losses = {}  # of cells, with their reason
+        threading.Thread(target=self._work, daemon=True).start()
 
     def submit(self, fn, /, *args, **kwargs):
         future = Future()
         with self._lock:
-            self._waiting.append((future, fn, args, self._lose(fn)))
+            self._waiting.append((future, fn))
             self._lock.notify()
         return future
 
     def _work(self):
-        order = random.Random(3)
         while True:
             with self._lock:
                 while not self._waiting:
                     self._lock.wait()
-                self._lock.wait(0.002)  # what else comes may overtake
-                future, fn, args, error = self._waiting.pop(order.randrange(len(self._waiting)))
+                self._lock.wait(self._random.choice([0, 0, 0.001]))  # what comes may overtake
+                place = self._random.randrange(len(self._waiting))
+                future, fn = self._waiting.pop(place)
+            error = self._error(fn)
             if error == "cancelled":
                 future.cancel()
                 future.set_running_or_notify_cancel()
             elif error is not None:
                 future.set_exception(error)
             elif future.set_running_or_notify_cancel():
-                fn(*args)  # repeated
-                future.set_result(fn(*args))
+                fn()
+                future.set_result(fn())
+
+    def _error(self, fn):
+        (cell,) = getattr(fn.call, "args", [None])
+        if cell is None or cell.key in self.losses:
+            return None
+        is_lost = self._random.random() < self._lost
+        errors = "cancelled", RuntimeError("KilledWorker"), BrokenExecutor("gone")
+        self.losses[cell.key] = error = self._random.choice(errors) if is_lost else None
+        return error
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -124,25 +139,36 @@ def test_processes_give_the_same_race(alone, settings):
     assert content(result) == alone
 
 
-def test_an_executor_that_delays_reorders_and_repeats_gives_the_same_race(alone):
-    assert content(race_with(Late(), n_jobs=4)) == alone
+def contest_of(name):
+    if name == "race":
+        return racer.Race(range(6), [0.0, 5.0, 1.0], **SETTINGS)
+    space = racer.Space({"x": racer.Real(0.0, 5.0), "y": racer.Categorical([0, 1])})
+    return Tuner(space, [0.0, 5.0, 1.0], test_instances=[2.0], **SETTINGS)
 
 
-def test_what_an_executor_loses_is_evaluated_again(alone):
-    """Every seventh cell is lost, once."""
-    seen = []
+@pytest.fixture(scope="module")
+def in_process():
+    return {
+        name: content(drive(contest_of(name), workers_for(evaluate, [], [])))
+        for name in ("race", "tuning")
+    }
 
-    def lose(fn):
-        (cell,) = getattr(fn.call, "args", [None])
-        if cell is None or cell.key in seen:
-            return None
-        seen.append(cell.key)
-        if len(seen) % 7:
-            return None
-        return "cancelled" if len(seen) % 2 else RuntimeError("KilledWorker")
 
-    assert content(race_with(Late(lose), n_jobs=4)) == alone
-    assert len(seen) > 100
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(
+    name=st.sampled_from(["race", "tuning"]),
+    n_jobs=st.integers(1, 16),
+    ahead=st.sampled_from([0, 1, 8, "auto"]),
+    lost=st.sampled_from([0.0, 0.03, 0.3]),
+    seed=st.integers(0, 2**32),
+)
+def test_whatever_an_executor_delays_reorders_repeats_or_loses(
+    in_process, name, n_jobs, ahead, lost, seed
+):
+    contest, executor = contest_of(name), AnyHow(seed, lost)
+    workers = workers_for(evaluate, [], [], executor=executor, n_jobs=n_jobs)
+    assert content(drive(contest, workers, ahead=ahead)) == in_process[name]
+    assert lost < 0.3 or any(executor.losses.values())
 
 
 def test_what_is_lost_twice_was_killed():
