@@ -10,21 +10,24 @@ import racer
 from experiments.programs import tables
 from racer.cli import main
 
-BUDGETS = {"maxsat": 250, "minisat": 250}
+BUDGETS = {"maxsat": (120, 2), "minisat": (250, 5)}  # and elites
 
 
 @pytest.mark.parametrize("name", tables.PROGRAMS)
 def test_a_program_is_tuned_from_its_scenario(name, tmp_path):
     if not tables.is_there(name):
         pytest.skip("its program is not installed")
+    budget, elites = BUDGETS[name]
     scenario = tables.set_up(name, tmp_path, train=8, test=8)
-    words = ["tune", str(scenario), "--max-experiments", str(BUDGETS[name]), "-q", "--json"]
+    with scenario.open("a", encoding="utf-8") as file:
+        file.write(f"minNbSurvival = {elites}\n")
+    words = ["tune", str(scenario), "--max-experiments", str(budget), "-q", "--json"]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
     answer = json.loads(done.stdout)
-    assert answer["evaluations"] == BUDGETS[name]
+    assert answer["evaluations"] == budget
     assert answer["failures"] == 0
-    found = tables.compared(scenario, budget=BUDGETS[name], runs=2)  # from the store
+    found = tables.compared(scenario, budget=budget, runs=2)  # from the store
     assert found.best == answer["best"]
     assert found.tuned.mean() < found.default.mean()
     assert tables.row(name, found).count("|") == 6

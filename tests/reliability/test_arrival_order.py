@@ -77,10 +77,9 @@ def race_with():
     return race
 
 
-@pytest.mark.parametrize("n_jobs", [2, 4])
 @pytest.mark.parametrize("decider", DECIDERS)
-def test_the_number_of_jobs_changes_nothing(race_with, decider, n_jobs):
+def test_the_number_of_jobs_changes_nothing(race_with, decider):
     alone = race_with(decider, 1)
     assert alone["dropped"]
     assert alone["failures"]
-    assert race_with(decider, n_jobs) == alone
+    assert race_with(decider, 3) == alone

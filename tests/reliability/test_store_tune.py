@@ -371,8 +371,8 @@ def test_another_sample_than_recorded_stops(recorded, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_killed_at_random_moments_and_resumed_the_result_is_the_same(tmp_path, jobs):
+def test_killed_at_random_moments_and_resumed_the_result_is_the_same(tmp_path):
+    jobs = 2
     script, store = tmp_path / "script.py", tmp_path / "run.db"
     script.write_text(RUN, encoding="utf-8")
     rng, kills, known = random.Random(jobs), 0, set()
