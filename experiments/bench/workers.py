@@ -11,7 +11,9 @@ import heapq
 import importlib
 import statistics
 import time
+import tracemalloc
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -25,6 +27,7 @@ from experiments.report import print_row
 from racer.evaluate.executor import never
 from racer.evaluate.objective import judge
 from racer.evaluate.outcome import Outcome
+from racer.racing.events import BlockCompleted
 from racer.racing.race import Race
 from racer.run.drive import drive
 from racer.tuner.tuner import Tuner
@@ -216,15 +219,46 @@ def print_real(kinds: dict[str, int], n_workers: int) -> None:
                 print_row(name, kind, law, *(f"{value:.2f}" for value in shares))
 
 
+def print_memory(evaluations: int) -> None:
+    """Print a table of what the driver holds after each quarter of a race in eight threads."""
+    print_row("ahead", *(f"{quarter * evaluations // 4:,}" for quarter in range(1, 5)), head=True)
+    for ahead in (0, 8):
+        held: list[int] = []
+
+        def look(event: Any, held: list[int] = held) -> None:
+            quarter = len(held) + 1
+            if isinstance(event, BlockCompleted) and event.evaluations * 4 >= quarter * evaluations:
+                held.append(tracemalloc.get_traced_memory()[0])
+
+        tracemalloc.start()
+        with ThreadPoolExecutor(8) as executor:
+            racer.race(
+                range(40),
+                lambda config, instance, seed: zlib.crc32(b"%d %d" % (config, seed)),  # noqa: ARG005
+                budget=evaluations,
+                decider=racer.deciders.FRace(alpha=1e-9, gate=False),  # so all stay
+                seed=1,
+                ahead=ahead,
+                executor=executor,
+                n_jobs=8,
+                callbacks=[look],
+            )
+        tracemalloc.stop()
+        print_row(str(ahead), *(f"{size / 1e6:.1f} MB" for size in held))
+
+
 @click.command()
 @number_option("--seeds", 5)
 @number_option("--race", 1_000)
 @number_option("--tune", 2_000)
 @click.option("--real", "n_real", type=int, help="Measure so many real workers instead.")
-def main(seeds: int, race: int, tune: int, n_real: int | None) -> None:
+@click.option("--memory", type=int, help="Measure memory in a race of so many evaluations instead.")
+def main(seeds: int, race: int, tune: int, n_real: int | None, memory: int | None) -> None:
     """Print a Markdown table: the share of the workers' time that useful evaluations take."""
     kinds = {"race": race, "tune": tune}
-    if n_real is None:
+    if memory is not None:
+        print_memory(memory)
+    elif n_real is None:
         print_simulated(kinds, seeds)
     else:
         print_real(kinds, n_real)
