@@ -92,6 +92,10 @@ class RaceInterrupted(KeyboardInterrupt):
         self.kept = kept
         self.code = code
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows instead of a traceback."""
+        return [f"{type(self).__name__}: {self}", "", repr(self.result)]
+
 
 class RacerWarning(UserWarning):
     """A race went on, but something in it deserves a look."""

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
-from rich.console import Console
 
 from racer.errors import RaceInterrupted, RacerError, RacerWarning
 from racer.evaluate.command.template import Template
-from racer.report.answer import as_dict, frames, print_answer
+from racer.racing.said import configurations, eliminations, summary
+from racer.report.sections import Code, Section
+from racer.report.text import as_text
 from racer.space.irace.table import written_configurations
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from racer.tuner.result import TuneResult
 
 NO_BEST = 3
-_WIDE = 200  # columns where the output is no terminal
 
 
 @contextmanager
@@ -107,13 +107,23 @@ def give(
     if csv is not None:
         _write_frames(csv, result)
     if as_json:
-        said = as_dict(result, line)
+        said = result.to_dict(line)
         click.echo(json.dumps(said, indent=2, ensure_ascii=False, default=str))
     else:
-        console = Console()
-        print_answer(result, console if console.is_terminal else Console(width=_WIDE), line)
+        click.echo(answer(result, line))
     if result.best_index is None:
         sys.exit(NO_BEST)
+
+
+def answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None = None) -> str:
+    """Return the best with its command line, the survivors, the races, the latest eliminations."""
+    said = summary(result)
+    if line is not None and result.best_index is not None:
+        said.insert(-1, Section("As a command line", (Code(line(result.best)),)))
+    said[-1:-1] = [*configurations(result), *result.history]
+    if result.dropped:
+        said.insert(-1, eliminations(result))
+    return as_text(said)
 
 
 def _names(settings: Mapping[str, Any], configs: list[Any]) -> list[str]:
@@ -136,6 +146,6 @@ def write_new(path: Path, text: str) -> None:
 
 
 def _write_frames(folder: Path, result: RaceResult | TuneResult) -> None:
-    for name, frame in frames(result).items():
+    for name, frame in result.frames.items():
         indexed = frame.index.name is not None
         write_new(folder / f"{name}.csv", frame.to_csv(index=indexed))

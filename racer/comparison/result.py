@@ -11,9 +11,10 @@ from racer.comparison.render.cite import bibtex
 from racer.comparison.render.prose import computed
 from racer.comparison.render.sections import NAMED, sections
 from racer.comparison.render.tables import latex_table, markdown_table
-from racer.comparison.render.terminal import as_text
+from racer.comparison.render.terminal import as_grid, as_text
 from racer.comparison.section import Section
 from racer.errors import SettingError
+from racer.report.notebook import as_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,11 +190,13 @@ class Comparison(ComparisonData):
     def __str__(self) -> str:
         return as_text(piece for section in self.sections for piece in section.terminal)
 
-    def __repr__(self) -> str:
-        return (
-            f"Comparison(method={self.method!r}, algorithms={len(self.algorithms)}, "
-            f"data_sets={len(self.data_sets)}, "
-            f"decided={int((self.pairs['decision'] == 'better').sum())} of {len(self.pairs)} pairs)"
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(
+            piece if isinstance(piece, str) else as_grid(piece)
+            for section in self.sections
+            for piece in section.terminal
         )
 
 

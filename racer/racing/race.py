@@ -278,6 +278,8 @@ class Race:
             known=self._table.copy(),
             stream=self._stream,
             dropped=tuple(self._eliminations),
+            rules=self.rules,
+            instances=self.instances,
         )
 
     def _begin(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import reprlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -11,6 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from racer._checks import is_whole
 from racer._numerics import shown_probability
 from racer.errors import CandidateError
+from racer.racing.said import as_dict, summary, verdict
+from racer.report.notebook import as_html
+from racer.report.text import as_text
 from racer.seeding import seed_for
 from racer.stats.bayesian_friedman import probability_best
 
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
 
     from racer.evaluate.outcome import Outcome
     from racer.racing.events import Elimination, Ended
+    from racer.racing.rules import Rules
     from racer.racing.stream import Place, Stream
     from racer.racing.table import Table
+    from racer.report.sections import Section
 
 __all__ = ["RaceResult", "Result", "Unused", "cells_frame"]
 
@@ -46,7 +50,7 @@ class Unused(NamedTuple):
         return Unused(self.cells + other.cells, self.seconds + other.seconds)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """What the results of a race and of a tuning have in common.
 
@@ -85,12 +89,21 @@ class Result:
         Sum of their wall times (`n_jobs` does not shorten it).
     seed : int
         The seed that repeats it.
+    rules : racer.racing.Rules
+        Its budget, decider, and all else that makes it.
+    instances : tuple or None
+        As they were given.
+    shared_blocks : int
+        How many blocks all survivors have seen.
+    verdict : tuple of str
+        What came out, in sentences.
     unused : Unused
         What free workers evaluated ahead, and nobody asked for: cells and their seconds, which
         are in none of the above, and not charged to the budget.
     """
 
     _best_by: ClassVar[str]
+    survivors_are: ClassVar[str] = "survivors"
 
     configs: tuple[Any, ...]
     best_index: int | None
@@ -102,6 +115,8 @@ class Result:
     known: Table
     stream: Stream
     dropped: tuple[Elimination, ...]
+    rules: Rules
+    instances: tuple[Any, ...] | None
     unused: Unused = field(default=Unused(0, 0.0), kw_only=True)
 
     @property
@@ -132,6 +147,42 @@ class Result:
             f"{shown_probability(chances[best])}{values}. Ranks count how often one is ahead, not "
             "by how much."
         )
+
+    @cached_property
+    def shared_blocks(self) -> int:
+        """How many blocks all survivors have seen."""
+        return len(self.known.common(self.survivors)) if self.survivors else 0
+
+    @property
+    def test_means(self) -> dict[int, float]:
+        """The mean value of each survivor on held-out instances; empty without any."""
+        return {}
+
+    @property
+    def history(self) -> tuple[Section, ...]:
+        """What it came through, in tables; empty for a single race."""
+        return ()
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """What came out, in sentences."""
+        return verdict(self)
+
+    def __repr__(self) -> str:
+        return as_text(summary(self))
+
+    def _repr_html_(self) -> str:
+        return as_html(summary(self))
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Its data frames, by name."""
+        names = ("scores", "table", "eliminations", "failures", "blocks")
+        return {name: getattr(self, name) for name in names}
+
+    def to_dict(self, line: Callable[[Any], str] | None = None) -> dict[str, Any]:
+        """Return the answer as plain data; `line` makes a command line of a configuration."""
+        return as_dict(self, line)
 
     def config(self, candidate: int) -> Any:
         """Return the configuration of a candidate; CandidateError if there is none."""
@@ -250,13 +301,6 @@ class RaceResult(Result):
         costs = self.known.costs(self.survivors)
         found = probability_best(costs, seed=seed_for(self.seed, "probability-best"))
         return dict(zip(self.survivors, found.tolist(), strict=True))
-
-    def __repr__(self) -> str:
-        return (
-            f"RaceResult(best={reprlib.repr(self.best)}, best_index={self.best_index}, survivors={reprlib.repr(self.survivors)}, "
-            f"ended={self.ended.value!r}, blocks={len(self.known)}, "
-            f"evaluations={self.evaluations}, seed={self.seed})"
-        )
 
 
 def cells_frame(known: Table, place: Callable[[int], Place]) -> pd.DataFrame:

@@ -1,5 +1,1 @@
-"""The result of a race, for a person to read."""
-
-from racer.report.summary import print_summary
-
-__all__ = ["print_summary"]
+"""What is said of a result: as text, in a notebook, as a page. Knows no race."""

@@ -11,8 +11,12 @@ import numpy as np
 
 from racer._checks import did_you_mean, whole
 from racer.errors import CandidateError, MissingExtraError, SettingError, SpaceFileError
+from racer.report.notebook import as_html
+from racer.report.sections import Grid
+from racer.report.text import as_text
 from racer.space.configspace import arguments_of as arguments_of_configspace
 from racer.space.configspace import as_json as as_configspace
+from racer.space.described import described
 from racer.space.distributions import from_distribution, to_distribution
 from racer.space.irace.parameter_file import parse, read
 from racer.space.parameters import as_parameter
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from optuna.distributions import BaseDistribution
 
+    from racer.report.sections import Piece
     from racer.space.conditions import Condition
 
 __all__ = ["Space"]
@@ -440,7 +445,32 @@ class Space(Structure):
         return hash(tuple(self.parameters))
 
     def __repr__(self) -> str:
-        kinds = ", ".join(f"{n}: {type(p).__name__}" for n, p in self.parameters.items())
-        more = [(len(self.conditions), "conditional"), (len(self.forbidden), "forbidden")]
-        said = "".join(f"; {count} {what}" for count, what in more if count)
-        return f"<Space {{{kinds}}}{said}>"
+        return as_text(self._said())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._said())
+
+    def _said(self) -> list[Piece]:
+        """Return the parameters in a table, and what is forbidden."""
+        n, free = len(self.parameters), len(self.free)
+        fixed = f", {n - free} of them fixed" if n > free else ""
+        head = ["parameter", "type", "values", *(["exists when"] if self.conditions else [])]
+        rows = [
+            (
+                name,
+                type(p).__name__,
+                described(p),
+                *([str(self.conditions.get(name, ""))] if self.conditions else []),
+            )
+            for name, p in self.parameters.items()
+        ]
+        said: list[Piece] = [
+            f"Space of {n} parameter{'s' * (n != 1)}{fixed}",
+            Grid.of(head, rows, left="parameter type values exists when"),
+        ]
+        if self.forbidden:
+            clauses = [(str(clause),) for clause in self.forbidden]
+            said.append(Grid.of(("forbidden",), clauses, left="forbidden"))
+        if self.repair is not None:
+            said.append("What is sampled is repaired by a function.")
+        return said

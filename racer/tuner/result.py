@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import reprlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from racer.racing.result import Result, cells_frame
+from racer.racing.said import verdict
 from racer.racing.table import with_success
 from racer.seeding import seed_for
 from racer.stats.bayesian_friedman import probability_best
 from racer.stats.joint import joint_comparisons
+from racer.tuner.said import races
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
     from racer.racing.table import Table
+    from racer.report.sections import Section
+    from racer.space.space import Space
     from racer.tuner.events import RaceCompleted
 
 __all__ = ["Origin", "TuneResult"]
@@ -45,7 +50,7 @@ class Origin:
     initial: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TuneResult(Result):
     """The result of a tuning.
 
@@ -100,13 +105,17 @@ class TuneResult(Result):
         Sum of their wall times.
     seed : int
         The seed that repeats this tuning.
+    space : Space
+        What was tuned.
     """
 
     races_held: tuple[RaceCompleted, ...]
     origins: tuple[Origin, ...]
     held_out: Table
+    space: Space
 
     _best_by = "what the Gaussian process expects of its mean, from all evaluations"
+    survivors_are = "elites"
 
     @property
     def best(self) -> dict[str, Any] | None:
@@ -131,11 +140,6 @@ class TuneResult(Result):
         while (parent := self.origins[line[-1]].parent) is not None:
             line.append(parent)
         return tuple(line)
-
-    @cached_property
-    def shared_blocks(self) -> int:
-        """How many blocks all elites have seen."""
-        return len(self.known.common(self.elites)) if self.elites else 0
 
     def _costs(self) -> NDArray[np.float64]:
         return with_success(self.known.costs(self.elites))
@@ -164,6 +168,49 @@ class TuneResult(Result):
         best = self.elites.index(self.best_index)
         worse = {said.worse for said in found.accepted if said.better == best}
         return tuple(c for i, c in enumerate(self.elites) if i not in worse)
+
+    @property
+    def history(self) -> tuple[Section, ...]:
+        """The races, in a table."""
+        return (races(self.races_held),)
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """What came out, in sentences."""
+        others = [f"#{c}" for c in self.indistinguishable if c != self.best_index]
+        alike = (
+            f"The joint comparisons on these blocks do not show it to be better than "
+            f"{', '.join(others)}."
+            if others
+            else "The joint comparisons on these blocks show every other elite to be worse."
+        )
+        known = len(self.elites) > 1 and self.shared_blocks
+        return verdict(self, alike if known and self.best_index in self.elites else "")
+
+    @cached_property
+    def test_means(self) -> dict[int, float]:
+        """The mean value of each elite on held-out instances; empty without any."""
+        means = {c: self.held_out.mean(c) for c in self.elites}
+        return {c: mean for c, mean in means.items() if mean is not None}
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Its data frames, by name."""
+        names = ("configurations", "races", "tests")
+        return super().frames | {name: getattr(self, name) for name in names}
+
+    def to_dict(self, line: Callable[[Any], str] | None = None) -> dict[str, Any]:
+        """Return the answer as plain data; `line` makes a command line of a configuration."""
+        said = super().to_dict(line)
+        for elite in said["survivors"]:
+            if blocks := len(self.held_out.of(elite["candidate"])):
+                elite["held_out_mean"] = self.test_means.get(elite["candidate"])
+                elite["held_out_blocks"] = blocks
+        return {
+            **said,
+            "indistinguishable": list(self.indistinguishable),
+            "races": [vars(race) for race in self.races_held],
+        }
 
     @cached_property
     def tests(self) -> pd.DataFrame:
@@ -205,13 +252,6 @@ class TuneResult(Result):
         import pandas as pd  # noqa: PLC0415
 
         return pd.DataFrame([vars(race) for race in self.races_held])
-
-    def __repr__(self) -> str:
-        return (
-            f"TuneResult(best={reprlib.repr(self.best)}, best_index={self.best_index}, "
-            f"elites={self.elites}, ended={self.ended.value!r}, races={len(self.races_held)}, "
-            f"candidates={len(self.configs)}, evaluations={self.evaluations}, seed={self.seed})"
-        )
 
 
 def _column(name: str) -> str:

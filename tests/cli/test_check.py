@@ -60,7 +60,7 @@ def test_the_store_of_a_run_of_races(tmp_path, repair):
     result = racer.tune(space, lambda c, i, s: c.get("x", 0.5) + i, [0, 1], budget=300, store=path)
     done = check(path)
     assert done.exit_code == 0
-    assert "space          <Space {kind: Categorical, x: Real}; 1 conditional>\n" in done.output
+    assert "space          {kind: categorical, x: real}, 1 conditional\n" in done.output
     if repair is None:
         assert f"best           #{result.best_index} {result.best}\n" in done.output
     else:

@@ -48,10 +48,10 @@ def test_it_shows_without_running(store, log, tmp_path):
     done = said("show", store)
     result = racer.load(store)
     assert done.exit_code == 0, done.output
-    assert f"The best is #{result.best_index}:" in done.stdout
+    assert f"The best is #{result.best_index} of" in done.stdout
     line = next(text for text in done.stdout.splitlines() if text.startswith(str(runner)))
     assert line.startswith(f"{runner} {result.best['x']} {{instance}} {{seed}} --k=")
-    for title in ("Survivors", "held out", "Races", "Eliminations", "90 evaluations", "seed 1."):
+    for title in ("Elites", "held-out mean", "Races", "Eliminations", "90 evaluations", "seed 1."):
         assert title in done.stdout
     assert not log.exists()
 

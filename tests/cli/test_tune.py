@@ -1,6 +1,7 @@
 """`racer tune`, `check-scenario`, `init`, `import-irace`, as typed."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -71,7 +72,7 @@ def test_without_a_scenario_a_program_after_two_dashes(folder):
     )
     assert done.exit_code == 0, done.output
     assert "The best is #" in done.stdout
-    assert "'x': 0" in done.stdout
+    assert re.search(r"^ x +0$", done.stdout, re.MULTILINE)
     assert not (folder / "racer.db").exists()
 
 
@@ -108,7 +109,7 @@ def test_wrong_usage_and_no_best(folder):
     (folder / "scenario.txt").write_text("maxExperiments = 90\n")
     done = said("tune", "-q")
     assert done.exit_code == 3, done.output
-    assert "No candidate can be called the best." in done.stdout
+    assert "No candidate can be called the best of " in done.stdout
 
 
 def test_init_writes_a_scenario_that_can_be_used(tmp_path, monkeypatch):

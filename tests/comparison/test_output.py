@@ -115,12 +115,10 @@ def test_the_frame_is_a_copy(comparison):
     assert "changed" not in set(comparison.pairs["better"])
 
 
-def test_repr_is_short(comparison):
-    assert re.fullmatch(
-        rf"Comparison\(method='{comparison.method}', algorithms=4, data_sets=20, "
-        r"decided=\d of 6 pairs\)",
-        repr(comparison),
-    )
+def test_it_shows_itself(comparison):
+    assert repr(comparison) == str(comparison)
+    markup = comparison._repr_html_()
+    assert markup.count("<table>") == str(comparison).count("─\n")
 
 
 def test_numbers_as_shown():

@@ -126,10 +126,16 @@ def test_seconds_are_those_of_all_evaluations(racing):
 
 
 def test_repr_says_how_it_ended(result):
-    assert repr(result) == (
-        f"RaceResult(best={result.best!r}, best_index=1, survivors=(1, 0), ended='decided', "
-        f"blocks={len(result.blocks)}, evaluations={result.evaluations}, seed=5)"
-    )
+    text = " ".join(repr(result).split())
+    assert text.startswith("The best is #1 of 3 candidates. P(best)")
+    assert f"on the {len(result.blocks)} blocks that all of them have seen" in text
+    assert " x 1 " in text
+    assert "#1" in text
+    assert "#0" in text
+    assert result.ended.message in text
+    assert f"{result.evaluations} evaluations of a budget of" in text
+    assert text.endswith("seed 5.")
+    assert "P(best)" in result._repr_html_()
 
 
 def test_a_best_that_is_not_the_most_probable_is_explained(racing):

@@ -216,9 +216,10 @@ def test_their_values_are_cleaned_and_keyed():
     assert space.size == math.inf
     assert Space({"angle": Angle(30), "order": Order(("a", "b"))}).size == 24
     assert space.free == ("angle", "order", "width", "power", "x", "kind")
-    assert repr(space).startswith(
-        "<Space {angle: Angle, order: Order, width: Integer, power: Power"
-    )
+    assert [line.split()[:2] for line in repr(space).splitlines()[4:6]] == [
+        ["angle", "Angle"],
+        ["order", "Order"],
+    ]
     for change, says in (
         ({"angle": 7}, "angle=7: give a multiple of 5 degrees"),
         ({"order": ("cut", "cut", "cut")}, "order=.*: give cut, fold, glue in any order"),

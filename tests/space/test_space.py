@@ -80,9 +80,19 @@ def test_sizes(space):
     assert Space({"a": Integer(1, 10**6), "b": Integer(1, 10**6)}).size == 10**12
     many = Space({"a": Integer(1, 10**6), "b": 1}, conditions={"b": Param("a") > 3})
     assert many.size == float("inf")  # too many to count
-    assert repr(space) == (
-        "<Space {q0: Real, algo: Categorical, ants: Integer}; 1 conditional; 2 forbidden>"
-    )
+
+
+def test_it_shows_itself_as_a_table(space):
+    lines = [" ".join(line.split()) for line in repr(space).splitlines()]
+    assert lines[0] == "Space of 3 parameters"
+    assert lines[2] == "parameter type values exists when"
+    assert "algo Categorical as, acs" in lines
+    assert "q0 Real 0 to 1, digits 2 algo == 'acs'" in lines
+    assert lines.index("forbidden") > lines.index("ants Integer 5 to 100, log")
+    markup = Space({"<b>": Categorical(["<script>", "a"])})._repr_html_()
+    assert "&lt;script&gt;" in markup
+    assert "<script>" not in markup
+    assert "<b>" not in markup
 
 
 def test_a_small_space_gives_what_it_has():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pandas as pd
@@ -109,10 +110,16 @@ def test_clearly_worse_elites_can_be_told_from_the_best(tuning):
 
 def test_it_says_what_it_is(result):
     text = repr(result)
-    assert f"best_index={result.best_index}" in text
-    assert "ended='budget'" in text
-    assert "evaluations=400, seed=3" in text
-    assert len(text) < 400
+    assert text.startswith(f"The best is #{result.best_index} of {len(result.configs)} candidates")
+    assert "P(best)" in text
+    assert "only one" in text or "joint comparisons" in text
+    for name, value in result.best.items():
+        assert re.search(rf"^ {name} +{value}$", text, re.MULTILINE)
+    for elite in result.elites:
+        assert f" #{elite} " in text
+    assert result.ended.message in " ".join(text.split())
+    assert text.endswith("seed 3.")
+    assert f'<td style="text-align:left">#{result.elites[-1]}</td>' in result._repr_html_()
 
 
 @pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")

@@ -13,6 +13,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from racer.comparison.render.tables import DISPENSABLE, HEADS, Figure, cells, on_the_right
+from racer.report.sections import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,6 +35,17 @@ def as_text(pieces: Iterable[str | pd.DataFrame]) -> str:
             else:
                 _print(piece, console)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+
+def as_grid(frame: pd.DataFrame) -> Grid:
+    """Return a table with all that it has, for a notebook."""
+    head, rows = cells(frame)
+    marked = any(isinstance(text, Figure) and text.bold for row in rows for text in row)
+    shown = [
+        [f"{t}*" if marked and isinstance(t, Figure) and t.bold else str(t) for t in row]
+        for row in rows
+    ]
+    return Grid(tuple(head), tuple(map(tuple, shown)), tuple(on_the_right(frame)))
 
 
 def _print(frame: pd.DataFrame, console: Console) -> None:

@@ -1,0 +1,227 @@
+"""What a result says of itself, in sentences and tables."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from racer._numerics import shown_probability
+from racer.report.sections import Code, Grid, Section, number, parameters, value_shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from racer.racing.events import Elimination, Ended
+    from racer.racing.rules import Rules
+    from racer.racing.table import Table
+    from racer.report.sections import Piece
+
+
+_MOST = 12  # survivors in a summary
+
+
+class Result(Protocol):
+    """What is asked of a result, be it of a race or of a tuning."""
+
+    survivors_are: ClassVar[str]
+
+    @property
+    def best(self) -> Any: ...  # noqa: D102
+    @property
+    def configs(self) -> tuple[Any, ...]: ...  # noqa: D102
+    @property
+    def best_index(self) -> int | None: ...  # noqa: D102
+    @property
+    def survivors(self) -> tuple[int, ...]: ...  # noqa: D102
+    @property
+    def ended(self) -> Ended: ...  # noqa: D102
+    @property
+    def evaluations(self) -> int: ...  # noqa: D102
+    @property
+    def seconds(self) -> float: ...  # noqa: D102
+    @property
+    def seed(self) -> int: ...  # noqa: D102
+    @property
+    def known(self) -> Table: ...  # noqa: D102
+    @property
+    def dropped(self) -> tuple[Elimination, ...]: ...  # noqa: D102
+    @property
+    def rules(self) -> Rules: ...  # noqa: D102
+    @property
+    def unused(self) -> Any: ...  # noqa: D102
+    @property
+    def probability_best(self) -> dict[int, float]: ...  # noqa: D102
+    @property
+    def shared_blocks(self) -> int: ...  # noqa: D102
+    @property
+    def caveat(self) -> str: ...  # noqa: D102
+    @property
+    def verdict(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def test_means(self) -> dict[int, float]: ...  # noqa: D102
+
+    def config(self, candidate: int) -> Any: ...  # noqa: D102
+    def mean(self, candidate: int) -> float | None: ...  # noqa: D102
+
+
+def summary(result: Result) -> list[Piece | Section]:
+    """Return what `print` shows: verdict, the best, the survivors, why it ended, the cost."""
+    best: list[Piece | Section] = [*result.verdict]
+    if result.best_index is not None:
+        best.append(configuration(result.best))
+    if len(result.survivors) > 1 or result.best_index is None:
+        best.append(Section(result.survivors_are.capitalize(), (survivors(result, _MOST),)))
+    return [*best, ended(result)]
+
+
+def verdict(result: Result, extra: str = "") -> tuple[str, ...]:
+    """Return what came out, in plain sentences."""
+    n, best = len(result.configs), result.best_index
+    if best is None:
+        return (f"No candidate can be called the best of {n}.",)
+    of = f"The best is #{best} of {n} candidates." if n > 1 else "The only candidate is #0."
+    if n == 1:
+        return (of,)
+    m = len(result.survivors)
+    if m == 1:
+        return (f"{of} It is the only one of the {result.survivors_are}.", *_non_empty(extra))
+    shown = shown_probability(result.probability_best.get(best, math.nan))
+    chance = f"= {shown}" if shown[0].isdigit() else f"{shown[0]} {shown[1:]}"
+    if not result.shared_blocks:
+        chances = f"The {result.survivors_are} share no block: P(best) is not known."
+    else:
+        chances = (
+            f"P(best) {chance}: the posterior probability that its expected rank is the "
+            f"smallest among the {m} {result.survivors_are}, on the {result.shared_blocks} blocks "
+            "that all of them have seen. It says nothing of those that were eliminated."
+        )
+    return (f"{of} {chances}", *_non_empty(extra), *_non_empty(result.caveat))
+
+
+def _non_empty(text: str) -> tuple[str, ...]:
+    return (text,) if text else ()
+
+
+def configuration(config: Any) -> Piece:
+    """Return a configuration: a table of its parameters, or what it is written as."""
+    return parameters(config) if isinstance(config, dict) and config else Code(repr(config))
+
+
+def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None:
+    """Return the mean value on some blocks, over the successes; None without any."""
+    column = known.of(candidate)
+    values = [v for b in blocks if b in column and (v := column[b].value) is not None]
+    return math.fsum(v / len(values) for v in values) if values else None
+
+
+def survivors(result: Result, most: int | None = None) -> Grid:
+    """Return the survivors, best first: P(best), and the mean on the blocks that all have seen."""
+    all_of_them = result.survivors
+    chosen = all_of_them[:most]
+    common = result.known.common(all_of_them) if all_of_them else []
+    tests = result.test_means
+    rows = [
+        (
+            f"#{c}",
+            "-" if result.best_index is None else shown_probability(result.probability_best[c]),
+            number(mean_on(result.known, c, common)),
+            len(result.known.of(c)),
+            *([number(tests.get(c))] if tests else []),
+        )
+        for c in chosen
+    ]
+    more = len(all_of_them) - len(chosen)
+    if more:
+        rows.append((f"and {more} more", "", "", "", *([""] if tests else [])))
+    mean = f"mean on {len(common)} common blocks"
+    head = ("candidate", "P(best)", mean, "blocks", *(["held-out mean"] if tests else []))
+    return Grid.of(head, rows, left="candidate")
+
+
+def configurations(result: Result, most: int = 6) -> list[Section]:
+    """Return the configurations of the first survivors side by side, if they are dicts."""
+    chosen = [c for c in result.survivors[:most] if isinstance(result.config(c), dict)]
+    if len(result.survivors) < 2 or len(chosen) < 2:
+        return []
+    configs = [result.config(c) for c in chosen]
+    names = list(dict.fromkeys(name for config in configs for name in config))
+    rows = [
+        (name, *(value_shown(config[name]) if name in config else "-" for config in configs))
+        for name in names
+    ]
+    head = ("parameter", *(f"#{c}" for c in chosen))
+    title = f"Configurations of the {result.survivors_are}"
+    return [Section(title, (Grid.of(head, rows, left="parameter"),))]
+
+
+def ended(result: Result) -> str:
+    """Return why it ended, and what it cost."""
+    return f"{result.ended.message} {cost(result)}"
+
+
+def cost(result: Result) -> str:
+    """Return what it cost, in a sentence."""
+    failed = len(result.known.failures)
+    failures = f", {failed} of them failed" if failed else ""
+    budget = result.rules.budgets[-1].evaluations
+    of = "" if budget is None else f" of a budget of {budget}"
+    unused = result.unused
+    ahead = (
+        f", and {unused.cells} more ({number(unused.seconds, 4)} s) made ahead and not needed"
+        if unused.cells
+        else ""
+    )
+    return (
+        f"{result.evaluations} evaluations{of}{failures}, on {len(result.known)} blocks; "
+        f"{number(result.seconds, 4)} s of evaluation{ahead}; seed {result.seed}."
+    )
+
+
+def eliminations(result: Result, latest: int = 10) -> Section:
+    """Return why candidates were eliminated, and the latest of them."""
+    counts = Counter(gone.reason for gone in result.dropped)
+    said = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
+    head = ("block", "candidate", "reason", "against", "probability", "measure")
+    rows = [
+        (
+            *(gone.block, f"#{gone.candidate}", gone.reason),
+            *(f"#{gone.against}", number(gone.probability, 4), gone.measure),
+        )
+        for gone in result.dropped[-latest:]
+    ]
+    grid = Grid.of(head, rows, left="reason measure")
+    which = f"; the latest {latest}:" if len(result.dropped) > latest else ":"
+    return Section("Eliminations", (f"{said}{which}", grid))
+
+
+def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[str, Any]:
+    """Return the answer as plain data; with `line`, each survivor has its command line."""
+    return {
+        "best": result.best,
+        "best_index": result.best_index,
+        "verdict": list(result.verdict),
+        "survivors": [_survivor(result, candidate, line) for candidate in result.survivors],
+        "ended": result.ended.value,
+        "evaluations": result.evaluations,
+        "failures": len(result.known.failures),
+        "seconds": result.seconds,
+        "seed": result.seed,
+        "eliminations": [vars(elimination) for elimination in result.dropped],
+    }
+
+
+def _survivor(result: Result, candidate: int, line: Callable[[Any], str] | None) -> dict[str, Any]:
+    common = result.known.common(result.survivors)
+    said = {
+        "candidate": candidate,
+        "config": result.config(candidate),
+        "probability_best": result.probability_best[candidate],
+        "mean": result.mean(candidate),
+        "blocks": len(result.known.of(candidate)),
+        "common_mean": mean_on(result.known, candidate, common),
+        "common_blocks": len(common),
+    }
+    if line is not None:
+        said["command"] = line(said["config"])
+    return said

@@ -1,0 +1,46 @@
+"""Sections as HTML for notebooks: it takes colours and fonts from the page that it is in."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from racer.report.sections import Code, Grid, Section
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from racer.report.sections import Piece
+
+__all__ = ["as_html"]
+
+
+def as_html(pieces: Iterable[Piece | Section]) -> str:
+    """Return sentences and tables as HTML, escaped; pictures are left out."""
+    return f"<div>{''.join(_html(piece) for piece in pieces)}</div>"
+
+
+def _html(piece: Piece | Section) -> str:
+    if isinstance(piece, str):
+        return f"<p>{escape(piece)}</p>"
+    if isinstance(piece, Grid):
+        return _grid(piece)
+    if isinstance(piece, Code):
+        return f"<pre>{escape(piece.text)}</pre>"
+    if isinstance(piece, Section):
+        return f"<h4>{escape(piece.title)}</h4>{''.join(map(_html, piece.pieces))}"
+    return ""
+
+
+def _grid(grid: Grid) -> str:
+    def row(tag: str, cells: tuple[str, ...]) -> str:
+        said = "".join(
+            f'<{tag} style="text-align:{"right" if right else "left"}">{escape(cell)}</{tag}>'
+            for cell, right in zip(cells, grid.right, strict=True)
+        )
+        return f"<tr>{said}</tr>"
+
+    title = f"<caption>{escape(grid.title)}</caption>" if grid.title else ""
+    rows = "".join(row("td", cells) for cells in grid.rows)
+    head = row("th", grid.head)
+    return f"<table>{title}<thead>{head}</thead><tbody>{rows}</tbody></table>"
