@@ -48,6 +48,7 @@ OUTSIDE = {
 }
 MAY_TOUCH_OUTSIDE = (
     *(
+        "plots._canvas",  # bytes of a picture, in memory
         "evaluate.attempt",
         "evaluate.workers",
         "evaluate.loky",

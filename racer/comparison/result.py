@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from racer.comparison.data import ComparisonData
 from racer.comparison.render.cite import bibtex
+from racer.comparison.render.picture import posterior_of
 from racer.comparison.render.prose import computed
 from racer.comparison.render.sections import NAMED, sections
 from racer.comparison.render.tables import latex_table, markdown_table
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison"]
 
-_KINDS = ("critical-difference", "pairs", "winning", "posterior")
+_KINDS = ("critical-difference", "pairs", "winning", "posterior", "matrix")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,17 +154,27 @@ class Comparison(ComparisonData):
         """Return the BibTeX entries of the methods used."""
         return bibtex(self.references)
 
-    def plot(self, kind: str | None = None, *, ax: Axes | None = None) -> Axes:
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        pair: tuple[str, str] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
         """Draw the comparison.
 
         Parameters
         ----------
-        kind : {"critical-difference", "pairs", "winning", "posterior"}, optional
+        kind : {"critical-difference", "pairs", "winning", "posterior", "matrix"}, optional
             Mean ranks with bars over those not told apart (the Friedman tests); each pair with
             its interval (Bayesian methods; of more than 30 pairs, those with the control or with
             the first); probabilities of winning (Plackett-Luce); the posterior of the one pair
-            compared (signed-rank); or a picture of a section added. By default what suits the
+            compared (signed-rank); all pairs as a matrix, of posterior probabilities or p-values; or
+            a picture of a section added. By default what suits the
             method.
+        pair : pair of str, optional
+            With "posterior": any two algorithms, compared by the Bayesian signed-rank test on the
+            data sets that have both, whatever the method; one pair, as if it were the only one.
         ax : matplotlib Axes, optional
             By default on a figure of its own: ``.plot().figure.savefig("picture.png")``.
 
@@ -178,6 +189,10 @@ class Comparison(ComparisonData):
         MissingExtraError
             Without matplotlib (``pip install 'racer-tuning[plot]'``).
         """
+        if pair is not None:
+            if kind not in {None, "posterior"}:
+                raise SettingError(f'pair= is for "posterior", not for kind={kind!r}')
+            return posterior_of(self, pair, ax)
         pictures = {name: draw for s in self.sections for name, draw in s.pictures.items()}
         chosen = next(iter(pictures)) if kind is None else kind
         if chosen not in pictures:

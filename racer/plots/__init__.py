@@ -1,4 +1,4 @@
-"""Pictures of comparisons: arrays or frames in, matplotlib axes out.
+"""Pictures of races, tunings and comparisons: arrays or frames in, matplotlib axes out.
 
 They need matplotlib, the extra ``racer-tuning[plot]``. Colours are Okabe and Ito's, which colour-blind
 readers can tell apart; what they say is also said by a marker, a line or a word. Each function
@@ -7,20 +7,35 @@ draws on the axes given, or on a figure of its own, and returns the axes:
 "constrained" makes room for the legends and notes beside them.
 """
 
-from racer.plots._canvas import require
+from racer.plots._canvas import empty, require
+from racer.plots.candidates import bars, boxes, courses
 from racer.plots.critical_difference import critical_difference
 from racer.plots.evolution import evolution
 from racer.plots.intervals import intervals
+from racer.plots.matrix import matrix
 from racer.plots.posterior import posterior
 from racer.plots.predictive import predictive_check
+from racer.plots.race import Gone, race
 from racer.plots.simplex import simplex
+from racer.plots.tuning import Scale, parallel, quality, sampling
 
 __all__ = [
+    "Gone",
+    "Scale",
+    "bars",
+    "boxes",
+    "courses",
     "critical_difference",
+    "empty",
     "evolution",
     "intervals",
+    "matrix",
+    "parallel",
     "posterior",
     "predictive_check",
+    "quality",
+    "race",
     "require",
+    "sampling",
     "simplex",
 ]

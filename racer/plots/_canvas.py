@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
 
 from racer.errors import MissingExtraError
 
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito (2008), without yellow, which is hard to see on white
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
@@ -22,14 +25,83 @@ DPI = 130
 
 
 def axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return `ax`, or the axes of a new figure of that size in inches."""
+    """Return `ax`, or the axes of a new figure of that size in inches, which a notebook shows."""
     if ax is not None:
         return ax
-    require()
-    from matplotlib.figure import Figure  # noqa: PLC0415  (an extra)
+    return canvas(width, height).add_subplot(axes_class=_kinds()[1])
 
+
+def canvas(width: float, height: float) -> Figure:
+    """Return a new figure of that size in inches, which a notebook shows."""
+    require()
     # not by pyplot: nothing is kept open, and no display is needed
-    return Figure(figsize=(width, height), dpi=DPI, layout="constrained").add_subplot()
+    return _kinds()[0](figsize=(width, height), dpi=DPI, layout="constrained")
+
+
+@cache
+def _kinds() -> tuple[type[Figure], type[Axes]]:
+    """Return figures and axes that are shown where they are the last line of a notebook's cell."""
+    from matplotlib import axes, figure  # noqa: PLC0415  (an extra)
+
+    class ShownFigure(figure.Figure):
+        def _repr_png_(self) -> bytes:
+            return _png(self)
+
+    class ShownAxes(axes.Axes):
+        def _repr_png_(self) -> bytes:
+            return _png(self.get_figure(root=False))
+
+    return ShownFigure, ShownAxes
+
+
+def _png(figure: Any) -> bytes:
+    file = BytesIO()
+    figure.savefig(file, format="png")
+    return file.getvalue()
+
+
+def shortened(text: str, most: int = 28) -> str:
+    """Return text with its middle left out, if it is longer."""
+    text = " ".join(text.split())
+    if len(text) <= most:
+        return text
+    tail = most // 3
+    return f"{text[: most - tail - 1]}…{text[-tail:]}"
+
+
+def whole_ticks(ax: Axes) -> None:
+    """Put the ticks of the x axis at whole numbers."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def empty(words: str, *, ax: Axes | None = None) -> Axes:
+    """Write why there is nothing to draw.
+
+    Parameters
+    ----------
+    words : str
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    MissingExtraError
+        Without matplotlib.
+
+    Examples
+    --------
+    >>> [text.get_text() for text in empty("Nothing was evaluated.").texts]
+    ['Nothing was evaluated.']
+    """
+    ax = axes(ax, 5.0, 1.2)
+    ax.set_axis_off()
+    ax.text(0.5, 0.5, plain(words), ha="center", va="center", wrap=True, fontsize=NORMAL)
+    return ax
 
 
 def legend(

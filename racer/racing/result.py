@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from racer._checks import is_whole
 from racer._numerics import shown_probability
 from racer.errors import CandidateError
+from racer.racing.pictures import drawn, of_race
 from racer.racing.said import as_dict, summary, verdict
 from racer.report.notebook import as_html
 from racer.report.text import as_text
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from racer.evaluate.outcome import Outcome
     from racer.racing.events import Elimination, Ended
+    from racer.racing.pictures import Draw
     from racer.racing.rules import Rules
     from racer.racing.stream import Place, Stream
     from racer.racing.table import Table
@@ -173,6 +176,35 @@ class Result:
 
     def _repr_html_(self) -> str:
         return as_html(summary(self))
+
+    @property
+    def pictures(self) -> dict[str, Draw]:
+        """What can be drawn, by name, the usual one first."""
+        return of_race(self)
+
+    def plot(self, kind: str | None = None, *, ax: Axes | None = None) -> Any:
+        """Draw the result; a notebook shows what is returned.
+
+        Parameters
+        ----------
+        kind : {"race", "ranks", "posterior", "costs"}, optional
+            Who was where on each block, and who was eliminated when, why and against whom (the
+            default); mean ranks so far; P(best) of the survivors; their values on common blocks.
+        ax : matplotlib Axes, optional
+            By default on a figure of its own: ``.plot().figure.savefig("picture.png")``.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        SettingError
+            There is no such picture.
+        MissingExtraError
+            Without matplotlib (``pip install 'racer-tuning[plot]'``).
+        """
+        return drawn(self.pictures, kind, ax)
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:

@@ -178,6 +178,28 @@ def cost(result: Result) -> str:
     )
 
 
+_RELATIONS = {
+    "inferior": "inferior to",
+    "indistinguishable": "indistinguishable from",
+    "halved": "in the worse half behind",
+    "unlikely": "unlikely to be best beside",
+}
+
+
+def why(drop: Elimination) -> str:
+    """Return why, against whom and by which evidence a candidate was eliminated."""
+    if drop.reason == "rejected":
+        return "rejected"
+    chance = drop.probability
+    evidence = f"{chance:.3g}"
+    if drop.measure == "posterior" and 0.0 <= chance <= 1.0:
+        evidence = shown_probability(chance)
+    elif drop.measure != "e-value":
+        evidence = f"{chance:.2g}"
+    relation = _RELATIONS.get(drop.reason, f"{drop.reason}, against")
+    return f"{relation} #{drop.against} ({drop.measure} {evidence})"
+
+
 def eliminations(result: Result, latest: int = 10) -> Section:
     """Return why candidates were eliminated, and the latest of them."""
     counts = Counter(gone.reason for gone in result.dropped)

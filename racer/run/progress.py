@@ -10,6 +10,7 @@ from rich.live import Live
 from rich.table import Table
 
 from racer.racing.events import BlockCompleted, Elimination, RaceEnded
+from racer.racing.said import why
 from racer.run.signals import tell
 from racer.tuner.events import RaceCompleted
 
@@ -79,24 +80,10 @@ class Progress(Display):
             self.print(_plain(event))
 
 
-_RELATIONS = {
-    "inferior": "inferior to",
-    "indistinguishable": "indistinguishable from",
-    "halved": "in the worse half behind",
-    "unlikely": "unlikely to be best beside",
-}
-_FORMATS = {"posterior": ".3f", "e-value": ".3g"}
-
-
 def _line(drop: Elimination) -> str:
     if drop.reason == "rejected":
         return f"block {drop.block:>3}: #{drop.candidate} was rejected"
-    evidence = f"{drop.probability:{_FORMATS.get(drop.measure, '.2g')}}"
-    relation = _RELATIONS.get(drop.reason, f"{drop.reason}, against")
-    return (
-        f"block {drop.block:>3}: dropped #{drop.candidate}, {relation} #{drop.against} "
-        f"({drop.measure} {evidence})"
-    )
+    return f"block {drop.block:>3}: dropped #{drop.candidate}, {why(drop)}"
 
 
 def _leader(event: BlockCompleted | RaceCompleted) -> tuple[str, str]:

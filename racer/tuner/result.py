@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from racer.racing.pictures import drawn
 from racer.racing.result import Result, cells_frame
 from racer.racing.said import verdict
 from racer.racing.table import with_success
 from racer.seeding import seed_for
 from racer.stats.bayesian_friedman import probability_best
 from racer.stats.joint import joint_comparisons
+from racer.tuner.pictures import of_tuning
 from racer.tuner.said import races
 
 if TYPE_CHECKING:
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
 
     import numpy as np
     import pandas as pd
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from racer.racing.pictures import Draw
     from racer.racing.table import Table
     from racer.report.sections import Section
     from racer.space.space import Space
@@ -192,6 +196,36 @@ class TuneResult(Result):
         """The mean value of each elite on held-out instances; empty without any."""
         means = {c: self.held_out.mean(c) for c in self.elites}
         return {c: mean for c, mean in means.items() if mean is not None}
+
+    @property
+    def pictures(self) -> dict[str, Draw]:
+        """What can be drawn, by name, the usual one first."""
+        return of_tuning(self)
+
+    def plot(self, kind: str | None = None, *, ax: Axes | None = None) -> Any:
+        """Draw the result; a notebook shows what is returned.
+
+        Parameters
+        ----------
+        kind : {"quality", "sampling", "parallel", "test", "ranks", "posterior", "costs"}, optional
+            How far the leader of each race was behind the best in the end (the default); what was
+            sampled of each parameter, race by race; the elites in parallel coordinates; their
+            values on held-out instances; mean ranks so far, P(best) and values on common blocks.
+        ax : matplotlib Axes, optional
+            By default on a figure of its own: ``.plot().figure.savefig("picture.png")``.
+
+        Returns
+        -------
+        matplotlib Axes (a Figure for "sampling")
+
+        Raises
+        ------
+        SettingError
+            There is no such picture.
+        MissingExtraError
+            Without matplotlib (``pip install 'racer-tuning[plot]'``).
+        """
+        return drawn(self.pictures, kind, ax)
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:

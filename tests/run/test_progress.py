@@ -29,8 +29,8 @@ def test_drops_go_to_standard_error_and_nothing_to_standard_output(capsys):
     assert shown.out == ""
     assert [gone.candidate for gone in result.dropped] == [2, 1]
     assert shown.err.splitlines() == [
-        "block   4: dropped #2, inferior to #0 (posterior 1.000)",
-        "block   4: dropped #1, inferior to #0 (posterior 1.000)",
+        "block   4: dropped #2, inferior to #0 (posterior >0.999)",
+        "block   4: dropped #1, inferior to #0 (posterior >0.999)",
         "block   4: 1 alive, best #0, mean 1, 15 evaluations",
         result.ended.message,
     ]

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer.comparison.render.tables import shown
-from racer.stats import BayesianSignedRankResult, nemenyi_critical_difference
+from racer.errors import SettingError
+from racer.plots._canvas import shortened
+from racer.stats import (
+    BayesianSignedRankResult,
+    bayesian_signed_rank_test,
+    nemenyi_critical_difference,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +43,37 @@ def of_pairs(comparison: ComparisonData) -> dict[str, Draw]:
         pictures["posterior"] = partial(_posterior, comparison)
     if "estimate" in comparison.pairs:
         pictures["pairs"] = partial(_pairs, comparison)
+    pictures["matrix"] = partial(_matrix, comparison)
     return pictures
+
+
+def posterior_of(comparison: ComparisonData, pair: tuple[str, str], ax: Axes | None) -> Axes:
+    """Draw the posterior of two algorithms, by the Bayesian signed-rank test."""
+    known = list(comparison.scores.columns)
+    if len(set(pair)) != 2 or any(name not in known for name in pair):
+        names = ", ".join(map(str, known))
+        raise SettingError(f"pair={pair!r}: give the names of two algorithms, of {names}")
+    both = comparison.scores[list(pair)].dropna()
+    result = bayesian_signed_rank_test(
+        both[pair[0]],
+        both[pair[1]],
+        rope=comparison.rope if comparison.method == "signed-rank" and comparison.rope else 0.0,
+        maximize=comparison.maximize,
+        seed=comparison.seed,
+    )
+    return result.plot((shortened(str(pair[0])), shortened(str(pair[1]))), ax=ax)
+
+
+def _matrix(comparison: ComparisonData, ax: Axes | None) -> Axes:
+    from racer.plots import matrix  # noqa: PLC0415
+
+    table = comparison.matrix()
+    is_p = "p_value" in comparison.pairs
+    kind = "p_value" if is_p else "probability"
+    words = [["" if np.isnan(v) else shown(v, kind) for v in row] for row in table.to_numpy()]
+    caption = "adjusted p-value" if is_p else "P(row better than column)"
+    names = list(map(str, table.index))
+    return matrix(table.to_numpy(), names, words, caption=caption, symmetric=not is_p, ax=ax)
 
 
 def _critical_difference(comparison: ComparisonData, ax: Axes | None) -> Axes:

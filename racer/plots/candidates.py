@@ -1,0 +1,224 @@
+"""Candidates side by side: courses over the blocks, boxes of values, bars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer.plots._canvas import (
+    BLACK,
+    COLOURS,
+    GREY,
+    MARKERS,
+    SMALL,
+    VERMILION,
+    axes,
+    clear,
+    plain,
+    shortened,
+    whole_ticks,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+_LINES = 8  # candidates with a colour of their own
+
+
+def courses(
+    values: ArrayLike,
+    order: Sequence[int],
+    names: Sequence[str],
+    caption: str,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a line per candidate over the blocks: the first of `order` in colours, others grey.
+
+    Parameters
+    ----------
+    values : array_like, shape (blocks, m)
+        NaN where a candidate was out.
+    order : sequence of int, length m
+        Best first.
+    names : sequence of str, length m
+    caption : str
+        What is drawn.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    MissingExtraError
+        Without matplotlib.
+
+    Examples
+    --------
+    >>> ax = courses([[0, 1], [0.5, 0.5]], [0, 1], ["a", "b"], "mean rank")
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['a', 'b']
+    """
+    table = np.asarray(values, dtype=np.float64)
+    ax = axes(ax, 7.2, 4.2)
+    x = np.arange(len(table))
+    many = len(order) > 100
+    for candidate in reversed(order[_LINES:]):
+        ax.plot(x, table[:, candidate], color="#BBBBBB", linewidth=0.7, rasterized=many)
+    for place, candidate in reversed(list(enumerate(order[:_LINES]))):
+        ax.plot(
+            x,
+            table[:, candidate],
+            color=COLOURS[place],
+            linewidth=2.2 if place == 0 else 1.3,
+            marker=MARKERS[place % len(MARKERS)],
+            markersize=4,
+            markevery=max(len(table) // 12, 1),
+            label=plain(shortened(names[candidate])),
+        )
+    handles, labels = ax.get_legend_handles_labels()
+    ax.legend(
+        handles[::-1],
+        labels[::-1],
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        borderaxespad=0.0,
+        fontsize=SMALL,
+        frameon=False,
+        title="best first" + ("" if len(order) <= _LINES else "; others grey"),
+        title_fontsize=SMALL,
+    )
+    ax.set(xlabel="block", ylabel=plain(caption))
+    whole_ticks(ax)
+    ax.tick_params(labelsize=SMALL)
+    ax.grid(alpha=0.3)
+    clear(ax, "left", "bottom")
+    return ax
+
+
+def boxes(
+    samples: Sequence[ArrayLike], names: Sequence[str], caption: str, *, ax: Axes | None = None
+) -> Axes:
+    """Draw a box per candidate, the first on top, with all of its values if they are few.
+
+    Parameters
+    ----------
+    samples : sequence of array_like
+        The values of each candidate; what is not finite is left out.
+    names : sequence of str, of that length
+    caption : str
+        What the values are.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    MissingExtraError
+        Without matplotlib.
+
+    Examples
+    --------
+    >>> ax = boxes([[1, 2, 3], [2, 3, 4]], ["a", "b"], "cost")
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['a', 'b']
+    """
+    n = len(samples)
+    ax = axes(ax, 7.2, 0.9 + max(0.26 * n, 0.6))
+    finite = [v[np.isfinite(v)] for v in (np.asarray(s, dtype=np.float64) for s in samples)]
+    ax.boxplot(
+        finite,
+        orientation="horizontal",
+        positions=range(n),
+        widths=0.6,
+        showfliers=max(map(len, finite), default=0) > 60,
+        flierprops={"marker": ".", "markersize": 3, "markeredgecolor": GREY},
+        medianprops={"color": VERMILION, "linewidth": 1.6},
+        boxprops={"color": BLACK, "linewidth": 0.9},
+        whiskerprops={"color": GREY, "linewidth": 0.9},
+        capprops={"color": GREY},
+        manage_ticks=False,
+    )
+    for place, values in enumerate(finite):
+        if 0 < len(values) <= 60:
+            up = np.linspace(-0.2, 0.2, len(values)) if len(values) > 1 else np.zeros(1)
+            ax.plot(values, place + up, ".", color=COLOURS[0], markersize=3, alpha=0.7)
+    ax.set_yticks(range(n), [plain(shortened(name)) for name in names], fontsize=SMALL)
+    ax.set(ylim=(n - 0.4, -0.6), xlabel=plain(caption))
+    ax.tick_params(axis="x", labelsize=SMALL)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", alpha=0.3)
+    clear(ax, "bottom")
+    return ax
+
+
+def bars(
+    values: ArrayLike,
+    names: Sequence[str],
+    caption: str,
+    *,
+    notes: Sequence[str] = (),
+    limits: tuple[float, float] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a bar per name, the first on top, with a note at the end of each.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+    names : sequence of str, length n
+    caption : str
+        What the values are.
+    notes : sequence of str, optional
+        Of length n.
+    limits : pair of float, optional
+        Of the axis.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    MissingExtraError
+        Without matplotlib.
+
+    Examples
+    --------
+    >>> ax = bars([0.7, 0.3], ["a", "b"], "P(best)", limits=(0, 1))
+    >>> len(ax.patches)
+    2
+    """
+    size = np.asarray(values, dtype=np.float64)
+    n = len(size)
+    ax = axes(ax, 6.4, 0.9 + max(0.22 * n, 0.5))
+    places: Any = range(n)
+    ax.barh(places, size, height=0.62, color=[COLOURS[0] if v >= 0 else COLOURS[3] for v in size])
+    for place, note in enumerate(notes):
+        ax.annotate(
+            plain(note),
+            (max(size[place], 0.0), place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=SMALL,
+        )
+    ax.axvline(0.0, color=BLACK, linewidth=0.8)
+    ax.set_yticks(places, [plain(shortened(name)) for name in names], fontsize=SMALL)
+    ax.set(ylim=(n - 0.4, -0.6), xlabel=plain(caption))
+    if limits is not None:
+        ax.set_xlim(limits)
+    ax.tick_params(axis="x", labelsize=SMALL)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", alpha=0.3)
+    clear(ax, "bottom")
+    return ax

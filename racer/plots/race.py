@@ -1,0 +1,175 @@
+"""A race: candidates x blocks, and who was eliminated when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from racer.errors import ScoresError
+from racer.plots._canvas import (
+    BLACK,
+    COLOURS,
+    MARKERS,
+    SMALL,
+    VERMILION,
+    axes,
+    clear,
+    plain,
+    shortened,
+    whole_ticks,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+
+_TALLEST = 9.0  # inches of rows
+_LONG = 60  # blocks beyond which the axis is logarithmic
+_LABELLED = 45  # rows that have a label and words each
+
+
+class Gone(NamedTuple):
+    """A candidate (a column) that left after a block (a row), why, and all that in words."""
+
+    candidate: int
+    block: int
+    reason: str
+    words: str
+
+
+def race(
+    ranks: ArrayLike,
+    order: Sequence[int],
+    names: Sequence[str],
+    gone: Sequence[Gone] = (),
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw who was where on each block, a row per candidate, and who was eliminated and why.
+
+    Parameters
+    ----------
+    ranks : array_like, shape (blocks, m)
+        Which part of the others in the block was better: 0 first, 1 last; NaN not evaluated, inf
+        failed.
+    order : sequence of int, length m
+        The candidates from the top.
+    names : sequence of str, length m
+    gone : sequence of Gone
+        Those eliminated; of more than 45 candidates, only the legend says why.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ScoresError
+        Lengths that do not agree.
+    MissingExtraError
+        Without matplotlib.
+
+    Examples
+    --------
+    >>> ax = race([[0, 1], [0, 1]], [0, 1], ["a", "b"], [Gone(1, 1, "inferior", "inferior to a")])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['a', 'b']
+    """
+    table = np.asarray(ranks, dtype=np.float64)
+    m = len(names)
+    if table.ndim != 2 or table.shape[1] != m or sorted(order) != list(range(m)):
+        raise ScoresError(f"ranks {table.shape}, {m} names, order {len(order)}: sizes differ")
+    few = m <= _LABELLED
+    row = min(0.2, _TALLEST / m)
+    ax = axes(ax, 7.6 if few else 6.6, 1.3 + max(row * m, 0.6))
+    shown = table[:, list(order)].T
+    n = max(len(table), 1)
+    long = n > _LONG
+    picture = ax.pcolormesh(
+        np.arange(n + 1) + (0.7 if long else 0.5),
+        np.arange(m + 1) - 0.5,
+        np.ma.masked_invalid(shown if len(table) else np.full((m, 1), np.nan)),
+        cmap="cividis",
+        vmin=0.0,
+        vmax=1.0,
+        rasterized=True,
+    )
+    if long:  # most leave in the first few
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("{x:g}")
+    _failures(ax, shown)
+    at = {candidate: place for place, candidate in enumerate(order)}
+    _mark_gone(ax, gone, at, few=few)
+    step = 1 if few else -(-m // 25)
+    stay = m - len({one.candidate for one in gone})
+    rows = [place for place in range(m) if place % step == 0 or (few and place < stay)]
+    labels = [plain(shortened(names[order[place]])) for place in rows]
+    ax.set_yticks(rows, labels, fontsize=SMALL - (few and m > 30))
+    ax.set_xlabel("blocks")
+    ax.set_ylim(m - 0.5, -0.5)
+    if not long:
+        whole_ticks(ax)
+    ax.tick_params(axis="x", labelsize=SMALL)
+    ax.tick_params(axis="y", length=0)
+    clear(ax, "bottom")
+    if len(table):
+        bar = ax.figure.colorbar(
+            picture, ax=ax, location="top", shrink=0.4, aspect=30, anchor=(0.0, 0.0), pad=0.01
+        )
+        bar.set_ticks([0.0, 1.0], labels=["best of the block", "worst"], fontsize=SMALL)
+        bar.outline.set_visible(False)
+    return ax
+
+
+def _failures(ax: Axes, shown: NDArray[np.float64]) -> None:
+    y, x = np.nonzero(np.isposinf(shown))
+    if len(x):
+        ax.plot(
+            x + 1, y, "x", color=VERMILION, markersize=4, label="failed", rasterized=len(x) > 500
+        )
+
+
+def _mark_gone(ax: Axes, gone: Sequence[Gone], at: dict[int, int], *, few: bool) -> None:
+    """Mark where each left, by its reason; with words beside it if there are few."""
+    reasons = list(dict.fromkeys(one.reason for one in gone))
+    for place, reason in enumerate(reasons):
+        some = [one for one in gone if one.reason == reason]
+        ax.plot(
+            [one.block + 1.7 for one in some],
+            [at[one.candidate] for one in some],
+            linestyle="",
+            marker=MARKERS[place % len(MARKERS)],
+            markersize=4.5 if few else 3.0,
+            color=COLOURS[(3, 0, 2, 4, 1)[place % 5]],
+            label=plain(reason),
+            clip_on=False,
+        )
+    if few:
+        for one in gone:
+            ax.annotate(
+                plain(shortened(one.words, 60)),
+                (one.block + 1.7, at[one.candidate]),
+                xytext=(6, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=SMALL - 1.5,
+                color=BLACK,
+                annotation_clip=False,
+            )
+        if gone:
+            last = max(one.block for one in gone)
+            ax.set_xlim(right=max(ax.get_xlim()[1], last + 2.2))
+    if gone or ax.get_legend_handles_labels()[0]:
+        ax.legend(
+            loc="lower right",
+            bbox_to_anchor=(1.0, 1.0),
+            ncols=4,
+            fontsize=SMALL,
+            frameon=False,
+            borderaxespad=0.2,
+            handletextpad=0.2,
+        )

@@ -1,0 +1,293 @@
+"""A tuning: quality over evaluations, what was sampled, the elites in parallel coordinates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from racer.plots._canvas import (
+    BLUE,
+    COLOURS,
+    GREY,
+    MARKERS,
+    SMALL,
+    VERMILION,
+    axes,
+    canvas,
+    clear,
+    plain,
+    shortened,
+    whole_ticks,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike, NDArray
+
+_PANELS = 30  # parameters in one picture of what was sampled
+_TICKED = 14  # parallel coordinates that have room for values
+
+
+class Scale(NamedTuple):
+    """A parameter's name, and some of its values with their places from 0 to 1."""
+
+    name: str
+    places: tuple[float, ...]
+    values: tuple[str, ...]
+
+
+def quality(
+    evaluations: ArrayLike,
+    gap: ArrayLike,
+    error: ArrayLike,
+    others: tuple[ArrayLike, ArrayLike] = ((), ()),
+    *,
+    caption: str = "behind the best, on the blocks that both have seen",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how far behind the best in the end each race's leader was.
+
+    Parameters
+    ----------
+    evaluations, gap, error : array_like, shape (races,)
+        Used so far; how far the leader was behind; the standard error of that, NaN unknown.
+    others : pair of array_like
+        Evaluations and gaps of all other candidates, in grey.
+    caption : str
+        What the gaps are.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    MissingExtraError
+        Without matplotlib.
+
+    Examples
+    --------
+    >>> ax = quality([100, 200], [1.0, 0.0], [0.2, 0.0])
+    >>> ax.get_xlabel()
+    'evaluations'
+    """
+    x, y, e = (np.asarray(v, dtype=np.float64) for v in (evaluations, gap, error))
+    ax = axes(ax, 7.2, 3.8)
+    at, height = (np.asarray(v, dtype=np.float64) for v in others)
+    e = np.nan_to_num(e)
+    top = float(np.nanmax(y + e, initial=0.0))
+    if np.isfinite(height).any():
+        top = max(top, float(np.nanpercentile(height[np.isfinite(height)], 75)))
+    bottom = min(float(np.nanmin(y - e, initial=0.0)), 0.0)
+    room = 0.06 * (top - bottom) or 1.0
+    over = height > top + room
+    ax.plot(
+        at[~over],
+        height[~over],
+        ".",
+        color="#AAAAAA",
+        markersize=4,
+        label="a candidate",
+        rasterized=len(at) > 500,
+    )
+    if over.any():
+        ax.plot(
+            at[over],
+            np.full(int(over.sum()), top + room),
+            "2",
+            color="#AAAAAA",
+            markersize=6,
+            label="farther behind",
+        )
+    ax.errorbar(
+        x,
+        y,
+        e,
+        color=BLUE,
+        marker="o",
+        markersize=5,
+        linewidth=1.8,
+        elinewidth=1.0,
+        capsize=2.5,
+        label="the leader, ± standard error",
+    )
+    ax.axhline(0.0, color=VERMILION, linewidth=1.0, linestyle=(0, (4, 3)), label="the best")
+    ax.set_ylim(bottom - room, top + 2 * room)
+    ax.set(xlabel="evaluations", ylabel=plain(caption))
+    ax.legend(
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        borderaxespad=0.2,
+        ncols=4,
+        fontsize=SMALL,
+        frameon=False,
+        columnspacing=1.0,
+    )
+    ax.tick_params(labelsize=SMALL)
+    ax.yaxis.label.set_fontsize(SMALL)
+    ax.grid(alpha=0.3)
+    clear(ax, "left", "bottom")
+    return ax
+
+
+def sampling(
+    races: ArrayLike, places: ArrayLike, scales: Sequence[Scale], elites: Sequence[int] = ()
+) -> Figure:
+    """Draw what was sampled in each race, a panel per parameter.
+
+    Parameters
+    ----------
+    races : array_like, shape (n,)
+        The race that each candidate entered first.
+    places : array_like, shape (n, d)
+        Positions of its parameters in their ranges, 0 to 1, NaN where one does not exist.
+    scales : sequence of Scale, length d
+        Of more than 30 parameters the first are drawn.
+    elites : sequence of int
+        Which candidates are marked, the best first.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Raises
+    ------
+    MissingExtraError
+        Without matplotlib.
+
+    Examples
+    --------
+    >>> figure = sampling([0, 1], [[0.2], [0.4]], [Scale("x", (0, 1), ("0", "1"))])
+    >>> [ax.get_title() for ax in figure.axes]
+    ['x']
+    """
+    x, y = np.asarray(races, dtype=np.float64), np.asarray(places, dtype=np.float64)
+    y = y.reshape(len(x), len(scales))
+    shown = scales[:_PANELS]
+    columns = min(len(shown), 4)
+    rows = -(-len(shown) // columns)
+    figure = canvas(max(2.5 * columns, 3.6), 1.9 * rows + 0.5)
+    rng = np.random.default_rng(0)
+    jitter = x + rng.uniform(-0.3, 0.3, len(x))
+    for place, scale in enumerate(shown):
+        ax = figure.add_subplot(rows, columns, place + 1)
+        up = y[:, place] + rng.uniform(-0.02, 0.02, len(x)) * (len(scale.values) < 8)
+        ax.plot(jitter, up, ".", color=GREY, markersize=2.5, alpha=0.5, rasterized=True)
+        for elite in reversed(elites):
+            best = elite == elites[0]
+            ax.plot(
+                x[elite],
+                y[elite, place],
+                "D" if best else "o",
+                color=VERMILION if best else BLUE,
+                markersize=5.5 if best else 4,
+            )
+        ax.set_title(plain(shortened(scale.name, 26)), fontsize=SMALL)
+        ax.set_yticks(scale.places, [plain(shortened(v, 10)) for v in scale.values])
+        ax.set_ylim(-0.06, 1.06)
+        ax.set_xlim(float(x.min(initial=0.0)) - 0.5, float(x.max(initial=0.0)) + 0.5)
+        whole_ticks(ax)
+        ax.tick_params(labelsize=SMALL - 1.5)
+        clear(ax, "left", "bottom")
+    more = f"; the first {_PANELS} of {len(scales)} parameters" if len(scales) > _PANELS else ""
+    figure.supxlabel(f"race (orange diamond: the best, blue: other elites{more})", fontsize=SMALL)
+    return figure
+
+
+def parallel(
+    places: ArrayLike,
+    scales: Sequence[Scale],
+    names: Sequence[str],
+    background: ArrayLike | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw configurations as lines through their parameters' places.
+
+    Parameters
+    ----------
+    places : array_like, shape (k, d)
+        Positions from 0 to 1, the best first; NaN where a parameter does not exist.
+    scales : sequence of Scale, length d
+    names : sequence of str, length k
+    background : array_like, shape (n, d), optional
+        Others, in grey.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    MissingExtraError
+        Without matplotlib.
+
+    Examples
+    --------
+    >>> scales = [Scale("x", (0, 1), ("0", "1")), Scale("y", (0, 1), ("a", "b"))]
+    >>> ax = parallel([[0.2, 0.7]], scales, ["#3"])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['#3']
+    """
+    d = len(scales)
+    lines = np.asarray(places, dtype=np.float64).reshape(len(names), d)
+    ax = axes(ax, min(max(5.0, 1.6 + 0.75 * d), 6.0 + 0.16 * d), 4.2)
+    x = np.arange(d)
+    if background is not None:
+        behind: NDArray[np.float64] = np.asarray(background, dtype=np.float64).reshape(-1, d)
+        style = "." if d == 1 else "-"
+        ax.plot(x, behind.T, style, color="#CCCCCC", linewidth=0.5, rasterized=True, zorder=1)
+    for place in reversed(range(len(lines))):
+        ax.plot(
+            x,
+            lines[place],
+            color=COLOURS[(3, 0, 1, 2, 4, 5, 6, 7)[place % 8]],
+            marker=MARKERS[place % len(MARKERS)],
+            markersize=5 if d <= 40 else 3,
+            linewidth=2.4 if place == 0 else 1.1,
+            label=plain(shortened(names[place])),
+            zorder=3,
+        )
+    for at, scale in enumerate(scales):
+        ax.axvline(at, color="#999999", linewidth=0.7, zorder=0)
+        if d <= _TICKED:
+            for height, value in zip(scale.places, scale.values, strict=True):
+                ax.annotate(
+                    plain(shortened(value, 12)),
+                    (at, height),
+                    xytext=(3, 2),
+                    textcoords="offset points",
+                    fontsize=SMALL - 2,
+                    color="#555555",
+                    zorder=2,
+                )
+    turn = d > 6 or max((len(s.name) for s in scales), default=0) > 12
+    ax.set_xticks(
+        x,
+        [plain(shortened(scale.name, 26)) for scale in scales],
+        rotation=(60 if d <= 40 else 90) if turn else 0,
+        ha="right" if turn and d <= 40 else "center",
+        rotation_mode="anchor" if turn and d <= 40 else "default",
+        fontsize=SMALL - (d > 40),
+    )
+    ax.set(ylim=(-0.05, 1.08), yticks=[])
+    clear(ax)
+    handles, labels = ax.get_legend_handles_labels()
+    ax.legend(
+        handles[::-1],
+        labels[::-1],
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        borderaxespad=0.0,
+        fontsize=SMALL,
+        frameon=False,
+        title="best first",
+        title_fontsize=SMALL,
+    )
+    return ax

@@ -1,0 +1,152 @@
+"""Pictures of races, tunings and pairs: legible at any size, shown by notebooks, right."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+import racer
+from racer import plots
+
+LONG = "a name of eighty characters, as it may occur, with $x_1$ in it, and more words  "
+
+
+def noisy(config, instance, seed):
+    number = int(str(config).split()[0])
+    if number == 2 and seed % 7 == 0:
+        raise ValueError(number)
+    return number / 8 + np.random.default_rng([seed, number]).normal()
+
+
+def race(m):
+    names = [f"{i} {LONG}" for i in range(m)]
+    return racer.race(names, noisy, budget=m * 12, decider="f-race", seed=1)
+
+
+def tuned(d, budget=180):
+    kinds = [racer.Real(1e-3, 1, log=True), racer.Categorical(["a", LONG]), racer.Integer(0, 9)]
+    space = racer.Space({f"p{i} {LONG}": kinds[i % 3] for i in range(d)})
+    rng = np.random.default_rng
+    return racer.tune(
+        space,
+        lambda c, i, s: next(iter(c.values())) + rng(s).normal(0, 0.01),
+        range(6),
+        budget=budget,
+        seed=1,
+        elites=2,
+        test_instances=range(3),
+    )
+
+
+@pytest.fixture(scope="module", name="tuning")
+def _tuning():
+    return tuned(3)
+
+
+def on_the_left(ax):
+    low, high = sorted(ax.get_ylim())
+    return [t.label1 for t in ax.yaxis.get_major_ticks() if low <= t.get_loc() <= high]
+
+
+def legible(ax):
+    """Draw it; say which texts are outside of the figure."""
+    figure = ax.figure
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    width, height = canvas.get_width_height()
+    texts = [t for one in figure.axes for t in [*one.texts, one.xaxis.label, *on_the_left(one)]]
+    shown = [t for t in texts if t.get_text() and t.get_visible()]
+    found = [(t.get_text(), t.get_window_extent(canvas.get_renderer())) for t in shown]
+    return [text for text, box in found if box.x0 < -2 or box.x1 > width + 2 or box.y1 > height + 2]
+
+
+@pytest.mark.parametrize("m", [3, 60])
+@pytest.mark.parametrize("kind", ["race", "ranks", "posterior", "costs"])
+def test_races_of_few_and_many_with_long_names(m, kind):
+    assert legible(race(m).plot(kind)) == []
+
+
+def test_a_race_shows_each_elimination_with_its_reason():
+    result = race(12)
+    ax = result.plot()
+    words = [text.get_text() for text in ax.texts]
+    assert len(words) == len(result.dropped) > 3
+    assert words[0].startswith(f"inferior to #{result.dropped[0].against}")
+    assert ax.get_yticklabels()[0].get_text().split()[0] == f"#{result.survivors[0]}"
+
+
+@pytest.mark.parametrize(
+    "kind", ["quality", "sampling", "parallel", "test", "ranks", "posterior", "costs"]
+)
+def test_a_tuning(tuning, kind):
+    drawn = tuning.plot(kind)
+    assert legible(drawn.axes[0] if kind == "sampling" else drawn) == []
+    assert drawn._repr_png_().startswith(b"\x89PNG")
+
+
+def test_the_quality_of_leaders_is_that_against_the_best(tuning):
+    (line,) = [x for x in tuning.plot().lines if x.get_marker() == "o"]
+    x, y = line.get_data()
+    assert list(x) == [race.evaluations for race in tuning.races_held if race.best is not None]
+    assert y[-1] == 0.0
+    assert (np.asarray(y) > -0.1).all()
+
+
+def test_one_and_very_many_parameters():
+    assert legible(tuned(1).plot("parallel")) == []
+    figure = tuned(40, budget=400).plot("sampling")
+    assert len(figure.axes) == 30
+    assert "the first 30 of 40" in figure.get_supxlabel()
+
+
+def test_no_best_no_quality():
+    result = racer.tune(
+        racer.Space({"x": racer.Real(0, 1)}), lambda c, i, s: 1.0, budget=60, seed=1, elites=2
+    )
+    assert result.best is None
+    assert "There is no best" in result.plot().texts[0].get_text()
+    for kind in result.pictures:
+        result.plot(kind)
+
+
+def test_an_unknown_picture_is_refused():
+    with pytest.raises(racer.SettingError, match="give one of race, ranks, posterior, costs"):
+        race(3).plot("rank")
+
+
+def test_names_in_svg_are_text_and_not_markup():
+    result = racer.race(["<script>", "b"], lambda c, i, s: len(c), budget=40, seed=1)
+    file = io.StringIO()
+    with __import__("matplotlib").rc_context({"svg.fonttype": "none"}):
+        result.plot().figure.savefig(file, format="svg")
+    assert "&lt;script&gt;" in file.getvalue()
+    assert "<script" not in file.getvalue()
+
+
+@pytest.mark.parametrize("method", ["friedman", "bayesian-friedman"])
+def test_a_matrix_of_pairs_and_the_posterior_of_any(method):
+    names = [LONG + str(i) for i in range(4)]
+    scores = pd.DataFrame(
+        np.random.default_rng(1).normal(np.arange(4), size=(12, 4)), columns=names
+    )
+    comparison = racer.compare(scores, method)
+    ax = comparison.plot("matrix")
+    assert legible(ax) == []
+    assert len(ax.texts) == 12
+    pair = comparison.plot(pair=(names[0], names[3]))
+    assert any(">0.9" in text.get_text() or "0.9" in text.get_text() for text in pair.texts)
+    with pytest.raises(racer.SettingError, match="two algorithms, of"):
+        comparison.plot(pair=("a", names[0]))
+    with pytest.raises(racer.SettingError, match="is for"):
+        comparison.plot("matrix", pair=tuple(names[:2]))
+
+
+def test_sizes_that_differ_are_refused():
+    with pytest.raises(racer.ScoresError, match="sizes differ"):
+        plots.race([[0.0, 1.0]], [0], ["a", "b"])
+    with pytest.raises(racer.ScoresError, match="sizes differ"):
+        plots.matrix([[0.5]], ["a", "b"], [[""]])
