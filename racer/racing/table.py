@@ -129,7 +129,8 @@ class Table:
 
     def of(self, candidate: int) -> Mapping[int, Outcome]:
         """Return the outcomes of a candidate, by block."""
-        self._index()
+        if self._n_in_columns < len(self.rows):
+            self._index()
         return self._columns.get(candidate, {})
 
     def _values_of(self, candidate: int) -> array[float]:
