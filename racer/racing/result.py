@@ -275,7 +275,10 @@ class Result:
         import pandas as pd  # noqa: PLC0415
 
         names = ["block", "candidate", "reason", "against", "probability", "measure"]
-        return pd.DataFrame([vars(e) for e in self.dropped], columns=names)
+        frame = pd.DataFrame([vars(e) for e in self.dropped], columns=names)
+        words = {"reason", "measure"}
+        kinds = {name: "str" if name in words else "int64" for name in names}
+        return frame.astype(kinds | {"probability": "float64"})
 
 
 class RaceResult(Result):

@@ -151,3 +151,9 @@ def test_a_best_that_is_not_the_most_probable_is_explained(racing):
 
 def test_where_best_is_the_most_probable_nothing_is_said(result):
     assert result.caveat == ""
+
+
+def test_a_table_of_eliminations_has_the_same_types_if_it_is_empty(result, racing):
+    none = racing.play(Race([0, 1], budget=20, seed=1), lambda cell: 1.0)
+    assert len(result.eliminations) > 0 == len(none.eliminations)
+    assert result.eliminations.dtypes.tolist() == none.eliminations.dtypes.tolist()
