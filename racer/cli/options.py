@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racer.scenario.irace_options import OPTIONS, from_irace
-from racer.scenario.scenario import STORE, Scenario, read_scenario
+from racer.scenario.scenario import STORE, USUAL, Scenario, read_scenario
 from racer.scenario.settings import SETTINGS, checked
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _TYPES: dict[str, Any] = {"whole": int, "number": float, "flag": click.BOOL}
 _IRACE = "irace_"
-_USUAL = ("scenario.toml", "scenario.txt")
 
 
 class WithCommand(click.Command):
@@ -45,6 +44,8 @@ def _option(name: str, setting: Setting) -> Any:
         more = {"type": click.Choice(setting.choices)}
     if setting.kind == "flag":  # irace's have a value, ours need none
         more |= {"is_flag": False, "flag_value": "true"}
+    if setting.kind == "paths":
+        more["multiple"] = True
     return click.option(flag_of(name), name, help=setting.says, **more)
 
 
@@ -62,7 +63,11 @@ def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) -> Scenario:
     """Return the scenario of a file, if there is one, with what the options say instead."""
-    given = {name: value for name, value in options.items() if value is not None}
+    given: dict[str, Any] = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in options.items()
+        if value is not None and value != ()
+    }
     theirs = {
         name.removeprefix(_IRACE): (value, 0)
         for name, value in given.items()
@@ -75,7 +80,7 @@ def scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) -
     if "command" in ctx.meta:
         ours["command"] = ctx.meta["command"]
     if path is None and "space" not in ours and "parameterFile" not in theirs:
-        path = next((name for name in _USUAL if Path(name).is_file()), None)
+        path = next((name for name in USUAL if Path(name).is_file()), None)
     settings, notes = from_irace(theirs, "the options", complete=False)
     base = Scenario({"store": STORE}) if path is None else read_scenario(path)
     here = Path.cwd()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shlex
+import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from racer.cli.answer import forms, give, reported
+from racer.errors import RacerError, RacerWarning
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from racer.store.load import Recorded
 
 
 @click.command()
@@ -48,24 +51,44 @@ def resume(
 ) -> None:
     """Go on with the race or tuning in STORE, which knows the program that it runs.
 
-    A store may come from somebody else: so the program is shown, and you are asked first. For an
-    objective that is a Python function, use racer.resume.
+    A store may come from somebody else: so the program is shown, and you are asked first, unless
+    the scenario.toml or scenario.txt beside the store says the same. For an objective that is a
+    Python function, use racer.resume.
     """
     from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
     from racer.run.resume import resume as run  # noqa: PLC0415
     from racer.store.load import load_record  # noqa: PLC0415
 
     with reported():
-        settings = load_record(store).settings
+        recorded = load_record(store)
+        settings = recorded.settings
         stored = settings.get("command")
         if stored is None:
             raise click.ClickException(
                 f"{store} was begun with evaluate={settings['evaluate']}, which is not in it: go on "
                 f"with racer.resume({store!r}, evaluate)"
             )
-        if not yes:
+        if not yes and not _is_beside_its_scenario(store, recorded):
             line = shlex.join(map(str, stored["argv"]))
             click.echo(f"{store} runs, in {stored['cwd']}:\n  {line}", err=True)
             click.confirm("Run it?", abort=True, err=True)
         result = run(store, Command(**stored), budget=budget, n_jobs=jobs, progress=not quiet)
         give(result, settings, as_json=as_json, csv=csv, configurations=configurations)
+
+
+def _is_beside_its_scenario(store: str, recorded: Recorded) -> bool:
+    """Say whether a scenario in the folder of a store would make the same."""
+    from racer.scenario.scenario import USUAL, read_scenario  # noqa: PLC0415  (a second)
+
+    folder = Path(store).absolute().parent
+    for name in USUAL:
+        if not (folder / name).is_file():
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RacerWarning)  # said when it was begun
+            try:
+                if read_scenario(str(folder / name)).made(recorded):
+                    return True
+            except RacerError:
+                continue
+    return False

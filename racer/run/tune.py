@@ -85,9 +85,10 @@ def tune(
         Decides in each race; as in `racer.race`.
     initial : sequence of configurations, a result, or a store
         Candidates of the first race, beside those sampled: the default configuration, say. Of a
-        result, or of the path of a store (or several of either, in the sequence): its best, then
-        each survivor that improves the mean over instances of the best so far most. What the
-        space does not allow is left out, with a `RacerWarning`.
+        result, or of the path of a store (or several of either, in the sequence): the best, then
+        each survivor that improves the mean over instances of the best so far most. Results that
+        share instances are taken together, on those that all of them have seen. What the space
+        does not allow is left out, with a `RacerWarning`.
     maximize : bool
         Larger is better.
     n_jobs : int

@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 
     from racer.evaluate.objective import Objective
     from racer.racing.result import Result
+    from racer.store.load import Recorded
 
 STORE = "racer.db"
+USUAL = ("scenario.toml", "scenario.txt")
+"""Names of scenarios that need not be given."""
+
 _SQLITE = b"SQLite format 3\0"
 _PASSED = (
     "elites",
@@ -82,6 +86,25 @@ class Scenario:
             found["store"] = given["store"]
         return found
 
+    def made(self, recorded: Recorded) -> bool:
+        """Say whether what is recorded has this command, space and instances; RacerError if unfit.
+
+        Nothing is imported: what evaluates with a function has made nothing.
+        """
+        command = recorded.settings.get("command")
+        if command is None or "command" not in self.settings:
+            return False
+        given = self.arguments()
+        made = {
+            "command": given["evaluate"].settings,
+            "space": given["space"].to_json(),
+            "test_instances": given.get("test_instances") or [],
+        }
+        instances = recorded.result.instances
+        return list(instances or ()) == (given["instances"] or []) and all(
+            recorded.settings.get(name) == value for name, value in made.items()
+        )
+
     def space(self) -> Space:
         """Return the space of the parameter file."""
         path = self.settings.get("space")
@@ -94,12 +117,15 @@ class Scenario:
         digits = self.settings.get("digits", 4)
         return Space.read_irace(path, digits=digits, forbidden=self.settings.get("forbidden"))
 
-    def initial(self, space: Space) -> list[dict[str, Any]] | Result:
-        """Return the configurations to begin with, or the result of an earlier run."""
-        path = self.settings["initial"]
-        if _is_database(path):
-            return load_record(path).result
-        return read_configurations(path, space)
+    def initial(self, space: Space) -> list[dict[str, Any] | Result]:
+        """Return the configurations to begin with, and the results of earlier runs."""
+        found: list[dict[str, Any] | Result] = []
+        for path in self.settings["initial"]:
+            if _is_database(path):
+                found.append(load_record(path).result)
+            else:
+                found += read_configurations(path, space)
+        return found
 
     def instances(self, name: str) -> list[Any] | None:
         """Return training or held-out instances; None without any."""

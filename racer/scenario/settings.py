@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-Kind = Literal["path", "instances", "command", "text", "whole", "number", "flag"]
+Kind = Literal["path", "paths", "instances", "command", "text", "whole", "number", "flag"]
 
 TESTS = MappingProxyType(
     {
@@ -48,7 +48,8 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "test_instances": Setting("instances", "Held-out instances, as instances."),
         "test_instances_folder": Setting("path", "Folder that the held-out lines begin in."),
         "initial": Setting(
-            "path", "Table of configurations to begin with, or the store of an earlier run."
+            "paths",
+            "Table of configurations to begin with, or the store of an earlier run; or several.",
         ),
         "command": Setting("command", "Program and arguments, as for racer.Command."),
         "protocol": Setting(
@@ -96,6 +97,9 @@ def _checked(name: str, value: Any, where: str, folder: Path) -> Any:
         )
     if setting.kind == "command":
         return _command(value, folder)
+    if setting.kind == "paths":
+        paths = [value] if isinstance(value, str) else value
+        return [str(folder / path) for path in paths if path]
     is_path = setting.kind in {"path", "instances"} and isinstance(value, str)
     return str(folder / value) if is_path and value else value
 
@@ -108,13 +112,18 @@ def _command(value: Any, folder: Path) -> list[str]:
     return [program, *arguments]
 
 
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str) and "\0" not in value
+
+
 def _is_list(value: Any) -> bool:
     return isinstance(value, list) and bool(value)
 
 
 _FITS: Mapping[Kind, Any] = {
-    "path": lambda value: isinstance(value, str) and "\0" not in value,
-    "instances": lambda value: (isinstance(value, str) and "\0" not in value) or _is_list(value),
+    "path": _is_path,
+    "paths": lambda value: _is_path(value) or (_is_list(value) and all(map(_is_path, value))),
+    "instances": lambda value: _is_path(value) or _is_list(value),
     "command": lambda value: (
         _is_list(value)
         and all(isinstance(v, str) and v for v in value[:1])
@@ -127,6 +136,7 @@ _FITS: Mapping[Kind, Any] = {
 }
 _WANTED: Mapping[Kind, str] = {
     "path": "a path, as text",
+    "paths": "a path, as text, or a list of paths",
     "instances": "a path, as text, or a list of instances",
     "command": "a list of text, the program first",
     "text": "text",
@@ -136,6 +146,7 @@ _WANTED: Mapping[Kind, str] = {
 }
 _SCHEMAS: Mapping[Kind, dict[str, Any]] = {
     "path": {"type": "string"},
+    "paths": {"type": ["string", "array"], "items": {"type": "string"}, "minItems": 1},
     "instances": {"type": ["string", "array"], "minItems": 1},
     "command": {"type": "array", "items": {"type": "string"}, "minItems": 1},
     "text": {"type": "string"},

@@ -46,8 +46,9 @@ class Tuner:
         Used again with new seeds when they run out. None: a noisy objective without instances.
     initial : sequence of configurations, or a result
         Candidates of the first race, beside those sampled. Of a result (or several, in the
-        sequence): its best, then each survivor that improves the mean over instances of the best
-        so far most; what the space does not allow is left out, with a `RacerWarning`.
+        sequence): the best, then each survivor that improves the mean over instances of the best
+        so far most; what the space does not allow is left out, with a `RacerWarning`. Results
+        that share instances are taken together, on those that all of them have seen.
     elites : int, optional
         Candidates that survive a race; 2 + log2 of the number of parameters if not given.
     instance_order : {"shuffled", "given"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import reprlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,78 +12,145 @@ from racer.errors import CandidateError, warn
 from racer.racing.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Sequence
 
     from numpy.typing import NDArray
 
     from racer.space.space import Space
 
 
-def complementary(result: Result) -> list[int]:
-    """Return survivors of a result: the best, then each that improves the mean of the best most.
+@dataclass(frozen=True)
+class _Earlier:
+    """What an earlier result says of its survivors: costs (blocks, survivors), failures infinite."""
 
-    The mean is over instances, of the smallest mean cost that any of those before has on each, on
-    the blocks that all survivors have seen; it ends when none improves it. (The portfolio of
-    Hydra, Xu, Hoos and Leyton-Brown, AAAI 2010, chosen among what is known.)
-    """
-    survivors = list(result.survivors)
-    if not survivors:
-        return []
-    costs = _by_instance(result, survivors)
-    if not len(costs):
-        return survivors[:1]
-    if result.best_index is None:
-        chosen = [int(costs.mean(axis=0).argmin())]
-    else:
-        chosen = [survivors.index(result.best_index)]
-    least = costs[:, chosen[0]]
-    while len(chosen) < len(survivors):
-        means = np.minimum(costs, least[:, None]).mean(axis=0)
-        following = int(means.argmin())
-        if not means[following] < least.mean():
-            break
-        chosen.append(following)
-        least = np.minimum(least, costs[:, following])
-    return [survivors[i] for i in chosen]
-
-
-def _by_instance(result: Result, survivors: list[int]) -> NDArray[np.float64]:
-    """Return mean costs (instances, survivors); a failure costs a block's worst and its range."""
-    known = result.known
-    blocks = [block for block in known.common(survivors) if known.is_usable(block)]
-    costs = known.costs(survivors)
-    finite = np.where(np.isfinite(costs), costs, np.nan)
-    keep = ~np.isnan(finite).all(axis=1)
-    costs, finite = costs[keep], finite[keep]
-    if not len(costs):
-        return costs
-    worst, least = np.nanmax(finite, axis=1), np.nanmin(finite, axis=1)
-    costs = np.where(np.isfinite(costs), costs, (2 * worst - least)[:, None])
-    places = [result.stream.place(block).instance for block in blocks]
-    names = np.array([-1 if place is None else place for place in places])[keep]
-    return np.array([costs[names == name].mean(axis=0) for name in np.unique(names)])
+    result: Result
+    survivors: list[int]
+    costs: NDArray[np.float64]
+    instances: list[Hashable]  # of each block, the same in other results
 
 
 def with_results(space: Space, initial: Any) -> Any:
-    """Return initial configurations, results among them replaced by theirs that the space allows."""
+    """Return initial configurations, results among them replaced by theirs that the space allows.
+
+    Those follow the others, each once.
+    """
     if isinstance(initial, Result):
         initial = [initial]
     if not isinstance(initial, list | tuple) or not any(isinstance(i, Result) for i in initial):
         return initial
-    found: list[Any] = []
-    keys = set()
-    for item in initial:
-        for config in _allowed(space, item) if isinstance(item, Result) else [item]:
-            key = space.key(config) if isinstance(item, Result) else None
-            if key is None or key not in keys:
-                found.append(config)
+    given = [item for item in initial if not isinstance(item, Result)]
+    keys = {_key(space, config) for config in given}
+    found = list(given)
+    for config in complementary(space, [i for i in initial if isinstance(i, Result)]):
+        if (key := space.key(config)) not in keys:
+            found.append(config)
             keys.add(key)
     return found
 
 
-def _allowed(space: Space, result: Result) -> Iterator[dict[str, Any]]:
-    for candidate in complementary(result):
+def _key(space: Space, config: Any) -> Any:
+    try:
+        return space.key(space.check(config))
+    except CandidateError:
+        return None  # which is refused later
+
+
+def complementary(space: Space, results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return survivors of results: the best, then each that improves the mean of the best most.
+
+    The mean is over instances, of the smallest mean cost that any of those before has on each, on
+    the blocks that all survivors of a result have seen; it ends when none improves it. Results
+    that share instances are taken together, on those that all of them have seen; others follow
+    on their own. (The portfolio of Hydra, Xu, Hoos and Leyton-Brown, AAAI 2010, chosen among what
+    is known.)
+    """
+    groups: list[tuple[set[Hashable], list[_Earlier]]] = []
+    for result in results:
+        earlier = _earlier(space, result)
+        for shared, members in groups:
+            if shared & {*earlier.instances}:
+                shared &= {*earlier.instances}
+                members.append(earlier)
+                break
+        else:
+            groups.append(({*earlier.instances}, [earlier]))
+    return [config for shared, members in groups for config in _portfolio(space, shared, members)]
+
+
+def _earlier(space: Space, result: Result) -> _Earlier:
+    survivors = []
+    for candidate in result.survivors:
         try:
-            yield space.check(result.configs[candidate])
+            space.check(result.configs[candidate])
         except CandidateError as error:
-            warn(f"configuration {candidate} of an earlier result is left out: {error}")
+            config = reprlib.repr(result.configs[candidate])
+            warn(f"{config} of an earlier result is left out: {error}")
+        else:
+            survivors.append(candidate)
+    if not survivors:
+        return _Earlier(result, [], np.empty((0, 0)), [])
+    known = result.known
+    blocks = [block for block in known.common(survivors) if known.is_usable(block)]
+    costs = known.costs(survivors)
+    keep = [bool(np.isfinite(row).any()) for row in costs]
+    names = [_name(instance) for instance in result.instances or ()]
+    told: list[Hashable] = []
+    for block, kept in zip(blocks, keep, strict=True):
+        place = result.stream.place(block).instance
+        if kept:
+            told.append((known.maximize, None if place is None else names[place]))
+    return _Earlier(result, survivors, costs[keep], told)
+
+
+def _name(instance: Any) -> Hashable:
+    """Return what tells instances apart, and is the same for equal ones of other results."""
+    if isinstance(instance, np.ndarray):
+        return str(instance.dtype), instance.shape, instance.tobytes()
+    return type(instance).__name__, repr(instance)
+
+
+def _portfolio(
+    space: Space, shared: set[Hashable], members: Sequence[_Earlier]
+) -> list[dict[str, Any]]:
+    """Return the complementary survivors of results that share instances."""
+    configs = [space.check(e.result.configs[c]) for e in members for c in e.survivors]
+    keys = [space.key(config) for config in configs]
+    costs = _by_instance(sorted(shared, key=repr), members)
+    if not len(costs):
+        return configs[:1]
+    means = costs.mean(axis=0)
+    chosen = [min(_bests(members), key=means.__getitem__)]
+    least = costs[:, chosen[0]]
+    while left := [i for i, key in enumerate(keys) if key not in {keys[j] for j in chosen}]:
+        means = np.minimum(costs[:, left], least[:, None]).mean(axis=0)
+        following = int(means.argmin())
+        if not means[following] < least.mean():
+            break
+        chosen.append(left[following])
+        least = np.minimum(least, costs[:, left[following]])
+    return [configs[i] for i in chosen]
+
+
+def _bests(members: Sequence[_Earlier]) -> list[int]:
+    """Return the best of each result, all of one without any, by number among all survivors."""
+    found, first = [], 0
+    for earlier in members:
+        survivors, best = earlier.survivors, earlier.result.best_index
+        if best in survivors:
+            found.append(first + survivors.index(best))
+        else:
+            found += range(first, first + len(survivors))
+        first += len(survivors)
+    return found
+
+
+def _by_instance(shared: list[Hashable], members: Sequence[_Earlier]) -> NDArray[np.float64]:
+    """Return mean costs (instances, survivors); a failure costs the worst there, and the range."""
+    rows = []
+    for instance in shared:
+        there = [e.costs[[name == instance for name in e.instances]] for e in members]
+        known = np.concatenate([costs[np.isfinite(costs)] for costs in there])
+        failed = 2 * known.max() - known.min()
+        means = [np.where(np.isfinite(c), c, failed).mean(axis=0) for c in there]
+        rows.append(np.concatenate(means))
+    return np.array(rows)

@@ -92,6 +92,33 @@ def test_resume_asks_before_it_runs_anything(store, log):
     assert log.read_text().count("\n") >= 10
 
 
+def test_resume_does_not_ask_beside_the_unchanged_scenario(store, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "parameters.txt").write_text('x "" i (0, 3)\n')
+    (tmp_path / "instances").write_text("0\n1\n")
+    text = (
+        'space = "parameters.txt"\ninstances = "instances"\nbudget = 60\nstore = "tuned.db"\n'
+        'command = ["./runner", "{x}", "{instance}", "{seed}"]\n'
+    )
+    (tmp_path / "scenario.toml").write_text(text)
+    assert said("tune", "-q").exit_code == 0
+    done = said("resume", "tuned.db", "--budget", 70, "-q", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["evaluations"] == 70
+    for name, changed in (
+        ("scenario.toml", text.replace('"{seed}"', '"{seed}", "-v"')),
+        ("scenario.toml", 'evaluate = "module_that_must_not_be_imported:f"\n' + text),
+        ("instances", "0\n2\n"),
+        ("parameters.txt", 'x "" i (0, 4)\n'),
+        ("parameters.txt", "?"),
+    ):
+        before = (tmp_path / name).read_text()
+        (tmp_path / name).write_text(changed)
+        assert "Run it?" in said("resume", "tuned.db", "--budget", 80, input="n\n").stderr, changed
+        (tmp_path / name).write_text(before)
+    assert "Run it?" in said("resume", store, "--budget", 100, input="n\n").stderr
+
+
 def test_a_function_is_not_in_the_store(tmp_path):
     path = tmp_path / "race.db"
     racer.race([1, 2], lambda config, instance, seed: config, budget=20, seed=1, store=path)

@@ -7,6 +7,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+import racer
 from racer.cli import main
 from racer.scenario.irace_options import OPTIONS
 
@@ -51,6 +52,24 @@ def test_a_scenario_of_irace_as_it_is(folder):
     assert changed.exit_code == 1
     assert "space['parameters']['x']['high'] is 8" in changed.stderr
     assert "has 9" in changed.stderr
+
+
+def test_initial_configurations_of_earlier_stores_and_tables(folder):
+    (folder / "scenario.txt").write_text("maxExperiments = 90\nseed = 1\n")
+    assert said("tune", "-q").exit_code == 0
+    (folder / "table.txt").write_text("x k\n0 b\n")
+    words = ("--initial", "racer.db", "--initial", "table.txt", "--store", "new.db")
+    done = said("tune", "-q", "--seed", 2, *words)
+    assert done.exit_code == 0, done.output
+    result, old = racer.load("new.db"), racer.load("racer.db")
+    assert result.configs[:2] == ({"x": 0, "k": "b"}, old.best)
+    assert [origin.initial for origin in result.origins[:3]] == [True, True, False]
+    (folder / "scenario.toml").write_text(
+        "space = 'parameters.txt'\ninitial = ['racer.db', 'table.txt']\n"
+    )
+    (folder / "scenario.txt").unlink()
+    words = ("--target-runner", "target-runner", "--instances", "Instances", "--budget", 90)
+    assert said("tune", "-q", "--seed", 2, "--store", "new.db", *words).exit_code == 0
 
 
 def test_without_a_scenario_a_program_after_two_dashes(folder):

@@ -13,17 +13,21 @@ def evaluate(config, instance, seed):
     return abs(config["x"] - instance) + seed % 3 / 10
 
 
-def raced(costs, **more):
+def raced(costs, instances=(0, 1, 2), **more):
     race = racer.Race(
-        [{"x": x, "k": "a"} for x in costs], [0, 1, 2], budget=400, seed=1, first_test=20, **more
+        [{"x": x, "k": "a"} for x in costs], instances, budget=400, seed=1, first_test=20, **more
     )
     sign = -1 if more.get("maximize") else 1
     while race.n_blocks < 6 and (cells := race.ask()):
         for cell in cells:
-            value = costs[cell.config["x"]][cell.instance]
+            value = costs[cell.config["x"]][cell.instance_index]
             told = ("ok", sign * float(value)) if value is not None else ("failed", None)
             race.tell(cell, racer.Outcome(*told))
     return race.result()
+
+
+def chosen(*results):
+    return [config["x"] for config in complementary(SPACE, results)]
 
 
 @pytest.mark.parametrize("maximize", [False, True])
@@ -32,18 +36,43 @@ def test_each_next_one_improves_the_mean_of_the_best_most(maximize):
     # (1 + 1 + 3.9) / 3, which nothing improves
     result = raced(COSTS, maximize=maximize)
     assert result.best_index is None
-    assert complementary(result) == [4, 0, 2]
+    assert chosen(result) == [4, 0, 2]
 
 
 def test_a_failure_is_worse_than_all_else():
     result = raced({0: [1, 1, None], 1: [2, 2, 2], 2: [None, None, None], 3: [3, 3, 3]})
-    assert complementary(result) == [0, 1]
+    assert chosen(result) == [0, 1]
+
+
+def test_results_that_share_instances_are_taken_together():
+    one = raced({0: [1, 9, 9], 1: [4, 4, 4]})
+    # 2 is as good as 1 on what is shared, 3 completes 1; of 5, nothing is known there
+    two = raced({2: [9, 4, 4], 3: [9, 1, 9], 5: [9, 9, 9]}, instances=[9, 1, 2])
+    assert chosen(one) == [1, 0]
+    assert chosen(two) == [2, 3]
+    assert chosen(one, two) == chosen(one, two, one) == [1, 3]
+
+
+def test_results_without_shared_instances_follow_each_other():
+    one = raced({0: [1, 9, 9], 1: [4, 4, 4]})
+    other = raced({0: [1, 9, 9], 4: [4, 4, 4]}, instances=["a", "b", "c"])
+    turned = raced({0: [1, 9, 9], 3: [4, 4, 4]}, maximize=True)
+    assert chosen(one, other) == [1, 0, 4, 0]
+    assert chosen(one, turned) == [1, 0, 3, 0]
+    both = racer.tuner.Tuner(SPACE, [0], budget=100, initial=[other, {"x": 1, "k": "a"}, one])
+    assert [config["x"] for config in both.settings["initial"]] == [1, 4, 0]
+
+
+def test_a_failure_counts_as_worse_than_what_other_results_have():
+    one = raced({0: [1, 1, None], 1: [2, 2, 2]})
+    other = raced({2: [3, 3, 900], 3: [4, 4, 4]})
+    assert chosen(one, other) == [1, 0]
 
 
 def test_a_tuning_begins_with_what_another_has_found(tmp_path):
     path = tmp_path / "old.db"
     old = racer.tune(SPACE, evaluate, [2, 3, 4], budget=120, seed=1, store=path)
-    expected = [old.configs[c] for c in complementary(old)]
+    expected = complementary(SPACE, [old])
     assert expected[0] == old.best
     results = [
         racer.tune(SPACE, evaluate, [2, 3, 4], budget=100, seed=2, initial=initial)
