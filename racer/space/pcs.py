@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from racer._checks import did_you_mean
 from racer.errors import SettingError, SpaceFileError
 from racer.space.conditions import And, Compare, Condition, In, Or
+from racer.space.irace.r_meaning import Translator
+from racer.space.irace.r_syntax import RError, parse
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal
 from racer.space.terms import Literal, Param
@@ -15,13 +17,14 @@ from racer.space.terms import Literal, Param
 if TYPE_CHECKING:
     from racer.space.parameters import Parameter
 
-_LISTED = re.compile(r"(\S+)\s+(?:(categorical|ordinal)\s*)?\{(.*)\}\s*\[\s*(.*?)\s*\]")
+_LISTED = re.compile(r"([^\s{\[|]+)\s*(?:(categorical|ordinal)\s*)?\{(.*)\}\s*\[\s*(.*?)\s*\]")
 _RANGE = re.compile(
-    r"(\S+)\s+(?:(real|integer)\s*)?\[\s*([^,\]\s]+)\s*,\s*([^\]\s]+)\s*\]\s*"
+    r"([^\s{\[|]+)\s*(?:(real|integer)\s*)?\[\s*([^,\]\s]+)\s*,\s*([^\]\s]+)\s*\]\s*"
     r"\[\s*([^\]\s]+)\s*\]\s*(log|[il]{0,2})"
 )
 _FORBIDDEN = re.compile(r"\{(.*)\}")
 _HEADINGS = re.compile(r"(conditionals?|forbidden)\s*:", re.IGNORECASE)
+_COMPARES = re.compile(r"[<>+*()]|!=|\|\|")
 _CLAUSE = re.compile(r"(\S+?)\s*(==|!=|<|>|\bin\b)\s*(\{.*\}|\S+)")
 
 
@@ -87,12 +90,22 @@ class _File:
             return In(Param(parent), tuple(values))
         return Compare(operation, Param(parent), Literal(self.value(parent, right)))
 
+    def expression(self, text: str) -> Condition:
+        """Read a comparison of numbers, which is written as in R but for the remainder."""
+        try:
+            return Translator(self.parameters).condition(parse(text))
+        except RError as error:
+            self.fail(f"this is no comparison of numeric parameters: {error}")
+
     def forbid(self, text: str) -> None:
+        if _COMPARES.search(text):
+            self.forbidden.append(self.expression(text))
+            return
         parts: list[Condition] = []
         for clause in re.split(r",|&&", text):
             name, equals, value = clause.partition("=")
-            if not equals or "=" in value.strip("=") or set("<>!+*()") & set(clause):
-                self.fail("only {parameter=value, ..} can be forbidden here")
+            if not equals or "=" in value.strip("="):
+                self.fail("give {parameter=value, ..}, or compare numbers")
             name = name.strip()
             parts.append(In(Param(name), (self.value(name, value.strip("= ")),)))
         self.forbidden.append(And(tuple(parts)) if len(parts) > 1 else parts[0])

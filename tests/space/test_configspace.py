@@ -38,6 +38,65 @@ e | a in {y}
 Forbidden:
 {a=y, k=0}
 """
+# as files of solvers and of auto-sklearn are written
+OLD_AS_FOUND = """\
+# solver, version 2
+# i: whole, l: logarithmic
+luby{0,1}[0]
+rfirst{5,10,50,100,200}[100]   # restarts, after Goméz
+K-val{0.7,0.8,0.9}[0.8]
+sp-freq{0, 0.0001, 0.05}[0.0001] # never 0.05, always zero.
+@1:F:aspeed {no,yes}[yes]
+@1:pca-dims[2,12][7]i
+@1:voting:C[0.1,102.4][1.6]l
+limit  [100000,200000000][100000000]il       # comparisons
+rinc  [1.5,4][2]l
+--sp [0,1][0.347]
+3resolve  {yes,no}[no]
+memory {no}[no]
+cuts {-1,0,1,2}[-1]
+lm_decr [1.0E-7, 1.0E-6] [5.0E-7]
+colnorm [-20.72326583694641, -6.9077552789821368] [-13.815510558]
+path {/home/u/a.py, None}[None]
+leaf [1,128][16]li 
+
+Conditionals:
+rfirst|luby in {1}
+K-val|luby in {0}    # not both
+limit | @1:F:aspeed in {yes}
+limit | 3resolve in {no}
+rinc | sp-freq in {0.0001, 0.05}
+
+Forbidden:
+{luby=1,3resolve=yes}
+{cuts = -1, sp-freq = 0, luby = 0}
+"""
+NEW_AS_FOUND = """
+x4 ordinal {red, blue, green, yellow} [red]
+x3 integer [0,10] [0]
+x5 categorical {yellow}[yellow]
+batch integer [8, 256] [16]log
+layers integer [1, 10] [2]
+rate real [1e-05, 1.0] [0.1]log
+units_2 integer [8, 1024] [10]log
+weight:log_ratio real [-10.0, 3.0] [0.0]
+algorithm categorical {discount, inst_gen, lrs} [lrs]
+resolution categorical {off, on} [off]
+classifier:__choice__ categorical {adaboost, lda} [adaboost]
+n_estimators integer [50, 500] [50]
+shrinkage categorical {None, auto} [None]
+left integer [0, 10] [6]
+right integer [0, 10] [6]
+child integer [0, 10] [0]
+x3 | x4 > blue
+units_2 | layers > 1
+weight:log_ratio | algorithm != inst_gen || resolution == on
+resolution | algorithm == inst_gen
+n_estimators | classifier:__choice__ in {adaboost}
+shrinkage | classifier:__choice__ == lda
+child | right > 5 && left > 5
+{classifier:__choice__=lda, algorithm=lrs}
+"""
 SPACE = Space(
     {
         "a": Categorical(["x", "y", 3, True]),
@@ -78,11 +137,22 @@ def agree(ours, theirs, n=1000):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize(("text", "module"), [(NEW, pcs_new), (OLD, pcs)])
+@pytest.mark.parametrize(
+    ("text", "module"),
+    [(NEW, pcs_new), (OLD, pcs), (NEW_AS_FOUND, pcs_new), (OLD_AS_FOUND, pcs)],
+)
 def test_pcs_files_mean_what_configspace_reads(tmp_path, text, module):
-    (tmp_path / "a.pcs").write_text(text)
+    (tmp_path / "a.pcs").write_text(text, encoding="latin-1")
     lines = [line for line in text.splitlines() if line]
     agree(Space.read_pcs(tmp_path / "a.pcs"), module.read(lines))
+
+
+def test_comparisons_can_be_forbidden_in_pcs_files(tmp_path):
+    text = "n integer [1,1] [1]\nlow integer [0, 9] [2]\nhigh integer [0, 9] [5]\n"
+    (tmp_path / "a.pcs").write_text(text + "{ low >= high || (low + n == 4 && high != 9) }\n")
+    space = Space.read_pcs(tmp_path / "a.pcs")
+    allowed = {(config["low"], config["high"]) for config in space.sample(100, seed=1)}
+    assert allowed == {(a, b) for a in range(10) for b in range(a + 1, 10) if a != 3 or b == 9}
 
 
 def test_its_json_is_read_and_written(tmp_path):
@@ -109,7 +179,9 @@ def test_its_json_is_read_and_written(tmp_path):
         ("a real [0, 1] [0.5]\nb | a > 0", "'b' is not a parameter"),
         ("a real [0, 1] [0.5]\na | c > 0", "'c' is not a parameter"),
         ("a real [0, 1] [0.5]\na | a ~ 0", "is not a condition"),
-        ("a real [0, 1] [0.5]\n{a + 1 > 0}", "only {parameter=value, ..}"),
+        ("a real [0, 1] [0.5]\n{a + 1}", "no comparison of numeric parameters: '+' is not a"),
+        ("a real [0, 1] [0.5]\n{a > w}", "'w' is not a parameter"),
+        ("a real [0, 1] [0.5]\n{a}", "give {parameter=value, ..}"),
         ("a real [0, 1] [0.5]\nwhat is this", "neither a parameter"),
         ("a {x, y} [z]", "the default is not allowed"),
         ("", "there are no parameters"),

@@ -103,13 +103,18 @@ class _Entry:
 
 
 def read(path: StrPath) -> str:
-    """Return the text of a file; SpaceFileError if it cannot be read."""
+    """Return the text of a file, UTF-8 but for its comments; SpaceFileError if it cannot be read."""
     try:
-        with open(path, encoding="utf-8-sig") as file:  # noqa: PTH123  (paths are for `run`)
-            return file.read()
+        with open(path, "rb") as file:  # noqa: PTH123  (paths are for `run`)
+            data = file.read()
     except OSError as error:
         raise SpaceFileError(f"the file cannot be read: {error.strerror}", str(path)) from error
+    try:
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        text = data.decode("utf-8", "replace")
+        if all(without_comment(line).isascii() for line in text.splitlines()):
+            return text
         raise SpaceFileError(f"the file is not UTF-8 text: {error.reason}", str(path)) from error
 
 
