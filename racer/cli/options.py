@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.scenario.irace_options import OPTIONS, from_irace
+from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace
 from racer.scenario.scenario import STORE, USUAL, Scenario, read_scenario
 from racer.scenario.settings import SETTINGS, checked
 
@@ -81,7 +81,9 @@ def scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) -
         ours["command"] = ctx.meta["command"]
     if path is None and "space" not in ours and "parameterFile" not in theirs:
         path = next((name for name in USUAL if Path(name).is_file()), None)
-    settings, notes = from_irace(theirs, "the options", complete=False)
-    base = Scenario({"store": STORE}) if path is None else read_scenario(path)
-    here = Path.cwd()
-    return base.updated(checked({**settings, **ours}, "the options", here), tuple(notes))
+    if path is None:
+        settings, notes = from_irace(theirs, THE_OPTIONS, complete=False)
+        ours, base = {**settings, **ours}, Scenario({"store": STORE}, tuple(notes))
+    else:
+        base = read_scenario(path, theirs)
+    return base.updated(checked(ours, THE_OPTIONS, Path.cwd()))

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from racer.errors import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def read_instances(path: str, folder: str | None, where: str, *, is_line: bool) -> list[str]:
@@ -47,3 +52,14 @@ def _bare(line: str) -> str:
         if letter == "#" and (at == 0 or line[at - 1].isspace()):
             return line[:at].strip()
     return line.strip()
+
+
+def not_files(lines: Iterable[str], *, is_line: bool) -> list[str]:
+    """Return the paths of instances that are not there."""
+    found = []
+    for line in lines:
+        with suppress(ValueError):  # a quote that does not end is refused where it is used
+            path = shlex.split(line)[0] if is_line else line
+            if not Path(path).exists():
+                found.append(path)
+    return found

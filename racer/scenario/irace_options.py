@@ -12,6 +12,7 @@ from racer.errors import SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 _SCHEDULE = "racer plans its races by the budget itself"
 _CAPPING = "racer does not cap runs adaptively: each may take the whole boundMax"
@@ -122,7 +123,9 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         ),
         "softRestartThreshold": Option("soft-restart-threshold", ignored=_SCHEDULE),
         "elitist": Option(
-            "elitist", refused="racer's races are elitist", neutral=(None, "", 1, True)
+            "elitist",
+            refused="racer's races are elitist: leave it out",
+            neutral=(None, "", 1, True),
         ),
         "elitistNewInstances": Option(
             "elitist-new-instances",
@@ -155,6 +158,19 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
     }
 )
 
+OLD_NAMES = MappingProxyType(
+    {
+        "hookRun": "targetRunner",
+        "hookEvaluate": "targetEvaluator",
+        "instanceDir": "trainInstancesDir",
+        "instanceFile": "trainInstancesFile",
+        "candidatesFile": "configurationsFile",
+        "timeBudget": "maxTime",
+        "nbCandidates": "nbConfigurations",
+    }
+)
+"""What irace 1 called some options."""
+
 _TESTS = {
     "f-test": "f-race",
     "friedman": "f-race",
@@ -171,6 +187,14 @@ _MARKS = {
 }
 _CMDLINE = "{configurationID} {instanceID} {seed} {instance} {bound} {targetRunnerArgs}"
 _NO_VALUE = (None, "")
+_BUDGETS = {"maxExperiments", "maxTime"}
+_PATHS = {
+    *("execDir", "parameterFile", "forbiddenFile", "configurationsFile", "logFile"),
+    *("trainInstancesDir", "trainInstancesFile", "testInstancesDir", "testInstancesFile"),
+    "targetRunner",
+}
+THE_OPTIONS = "the options"
+"""Where what is said on the command line stands."""
 
 
 def from_irace(
@@ -181,16 +205,22 @@ def from_irace(
     Parameters
     ----------
     options : mapping
-        From names to values and their lines (0: none).
+        From names to values and their lines (0: not of the file, but of the command line).
     complete : bool
         Add irace's defaults for files that are not named.
     """
     notes: list[str] = []
     for name, (value, line) in options.items():
         option = OPTIONS.get(name)
-        where = f"{source}, line {line}" if line else source
+        where = f"{source}, line {line}" if line else THE_OPTIONS
+        if option is None and name.startswith("."):
+            continue  # a variable of the user's own
         if option is None:
-            hint = did_you_mean(name, OPTIONS)
+            hint = (
+                f": irace 1 called {OLD_NAMES[name]} so, and its runners got other arguments"
+                if name in OLD_NAMES
+                else did_you_mean(name, OPTIONS)
+            )
             raise SettingError(f"{where}: {name!r} is no option of irace{hint}")
         if value in option.neutral:
             continue
@@ -198,19 +228,36 @@ def from_irace(
             raise SettingError(f"{where}: {name} = {value!r} cannot be used: {option.refused}")
         if option.ignored:
             notes.append(f"{where}: {name} = {value!r} is ignored: {option.ignored}")
-    given = {name: value for name, (value, _) in options.items() if value not in _NO_VALUE}
+    given = {
+        name: value
+        for name, (value, _) in options.items()
+        if name in OPTIONS and value not in _NO_VALUE
+    }
     if given.get("capping") or given.get("boundMax"):
-        where = f"{source}: boundMax = {given.get('boundMax')!r}"
-        notes.append(f"{where} is what the runner is told for its bound, in each run")
+        bound = f"{source}: boundMax = {given.get('boundMax')!r}"
+        notes.append(f"{bound} is what the runner is told for its bound, in each run")
     settings = {
-        **_files(given, complete=complete),
+        **_files(given, complete=complete, names_folder="trainInstancesDir" in options),
         **_command(given, complete=complete),
         **_numbers(given, source),
     }
     return settings, notes
 
 
-def _files(given: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
+def merged(
+    options: Mapping[str, tuple[Any, int]], others: Mapping[str, tuple[Any, int]], folder: Path
+) -> dict[str, tuple[Any, int]]:
+    """Return options of a scenario with others instead, whose paths begin in `folder`."""
+    replaced = _BUDGETS if _BUDGETS & others.keys() else set()
+    kept = {name: value for name, value in options.items() if name not in replaced}
+    absolute = {
+        name: (str(folder / value), line) if name in _PATHS and value else (value, line)
+        for name, (value, line) in others.items()
+    }
+    return {**kept, **absolute}
+
+
+def _files(given: Mapping[str, Any], *, complete: bool, names_folder: bool) -> dict[str, Any]:
     found = {
         OPTIONS[name].becomes: str(given[name])
         for name in ("execDir", "parameterFile", "forbiddenFile", "configurationsFile")
@@ -223,12 +270,14 @@ def _files(given: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
     for which in ("train", "test"):
         name = "instances" if which == "train" else "test_instances"
         folder, file = (given.get(f"{which}Instances{what}") for what in ("Dir", "File"))
+        if which == "train" and complete and not names_folder:
+            folder = "./Instances"
         if file is not None:
             found[name] = str(file)
             if folder is not None:
                 found[f"{name}_folder"] = str(folder)
-        elif folder is not None or (complete and which == "train"):
-            found[name] = str(folder or "./Instances")
+        elif folder is not None:
+            found[name] = str(folder)
     return found
 
 

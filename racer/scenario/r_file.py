@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import SpaceFileError
-from racer.space.irace.parameter_file import read, without_comment
+from racer.space.irace.parameter_file import QUOTED, read, without_comment
 from racer.space.irace.r_syntax import Node, RError, parse
 
 if TYPE_CHECKING:
@@ -38,15 +38,24 @@ def read_assignments(path: StrPath) -> dict[str, tuple[Any, int]]:
         while _is_open(text) and at < len(lines):
             text += " " + without_comment(lines[at]).strip()
             at += 1
-        if text.strip():
-            name, value = _assignment(text, source, number, found)
+        for start, part in _parts(text):
+            name, value = _assignment(" " * start + part, source, number, found)
             found[name] = (value, number)
     return found
 
 
+def _parts(text: str) -> list[tuple[int, str]]:
+    """Split a line at its semicolons, each part with its column."""
+    bare = QUOTED.sub(lambda quoted: "0" * len(quoted[0]), text)
+    ends = [*(at for at, letter in enumerate(bare) if letter == ";"), len(text)]
+    starts = [0, *(end + 1 for end in ends[:-1])]
+    parts = [(start, text[start:end]) for start, end in zip(starts, ends, strict=True)]
+    return [(start, part) for start, part in parts if part.strip()]
+
+
 def _is_open(text: str) -> bool:
     """Say whether parentheses, or an assignment, go on in the next line."""
-    bare = re.sub(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", "0", text)
+    bare = QUOTED.sub("0", text)
     return bare.count("(") > bare.count(")") or bool(_ASSIGNED.fullmatch(bare))
 
 

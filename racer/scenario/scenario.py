@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.evaluate.command.command import Command
 from racer.racing.budget import Budget
-from racer.scenario.instances import read_instances
-from racer.scenario.irace_options import from_irace
+from racer.scenario.instances import not_files, read_instances
+from racer.scenario.irace_options import THE_OPTIONS, from_irace, merged
 from racer.scenario.r_file import read_assignments
 from racer.scenario.settings import TESTS, checked
 from racer.space.irace.table import read_configurations
@@ -138,6 +138,16 @@ class Scenario:
         is_line = self.settings.get("protocol") == "irace"
         return read_instances(value, folder, name, is_line=is_line)
 
+    def missing_instances(self) -> list[str]:
+        """Return what should be a file, as it is a line with a folder before it, and is none."""
+        is_line = self.settings.get("protocol") == "irace"
+        return [
+            path
+            for name in ("instances", "test_instances")
+            if self.settings.get(f"{name}_folder")
+            for path in not_files(self.instances(name) or (), is_line=is_line)
+        ]
+
     def _budget(self) -> Budget:
         evaluations, seconds = self.settings.get("budget"), self.settings.get("seconds")
         if not evaluations and not seconds:
@@ -204,15 +214,19 @@ def _check_script(program: str) -> None:
         )
 
 
-def read_scenario(path: str) -> Scenario:
-    """Return the scenario in a file: scenario.toml, or irace's scenario.txt."""
-    notes: list[str] = []
+def read_scenario(path: str, options: Mapping[str, tuple[Any, int]] | None = None) -> Scenario:
+    """Return the scenario in a file: scenario.toml, or irace's scenario.txt.
+
+    `options` are irace's, and count instead of those of the file; their paths begin here.
+    """
+    here, folder = Path.cwd(), Path(path).absolute().parent
+    base, theirs = Scenario({"store": str(folder / STORE)}), options or {}
     if Path(path).suffix.lower() == ".toml":
-        settings = _toml(path)
-    else:
-        settings, notes = from_irace(read_assignments(path), path)
-    settings = {"store": STORE, **settings}
-    return Scenario(checked(settings, path, Path(path).absolute().parent), tuple(notes))
+        base = base.updated(checked(_toml(path), path, folder))
+        settings, notes = from_irace(theirs, THE_OPTIONS, complete=False)
+        return base.updated(checked(settings, THE_OPTIONS, here), tuple(notes))
+    settings, notes = from_irace(merged(read_assignments(path), theirs, here), path)
+    return base.updated(checked(settings, path, folder), tuple(notes))
 
 
 def _toml(path: str) -> dict[str, Any]:

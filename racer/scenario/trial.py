@@ -30,6 +30,8 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     tuner = Tuner(space, instances, **rules)
     initial = tuner.settings["initial"]
     yield f"{len(space.free)} parameters, {len(instances or ())} instances", False
+    if missing := scenario.missing_instances():
+        yield f"note: instances that are not files: {len(missing)}, such as {missing[0]!r}", False
     yield f"the least budget is {tuner.least_budget} evaluations", False
     configs = [*initial, *space.sample(_RANDOM, seed=tuner.seed)]
     cells = [

@@ -119,6 +119,27 @@ def test_check_scenario_runs_a_few_and_names_what_fails(folder):
     assert "4 of the evaluations failed." in done.stderr
 
 
+def test_options_of_irace_are_merged_with_its_scenario(folder):
+    (folder / "list.txt").write_text("a\nmissing --x 3\n")
+    (folder / "deep").mkdir()
+    (folder / "deep" / "scenario.txt").write_text(
+        'parameterFile = "../parameters.txt"\ntrainInstancesFile = "../list.txt"\nmaxTime = 3\n'
+        'targetRunnerLauncher = "sh"\n'
+    )
+    flags = ("--train-instances-dir", "Instances", "--target-runner", "target-runner")
+    done = said("check-scenario", "deep/scenario.txt", *flags, "--max-experiments", 90)
+    assert done.exit_code == 0, done.output
+    assert (
+        f"note: instances that are not files: 1, such as '{folder}/Instances/missing'"
+        in done.stdout
+    )
+    line = next(text for text in done.stdout.splitlines() if text.startswith("random"))
+    assert f": sh {folder}/target-runner 1 1 " in line
+    assert f" {folder}/Instances/a -x " in line
+    wrong = said("check-scenario", "deep/scenario.txt", *flags, "--max-experiments", "many")
+    assert "maxExperiments = 'many': give a whole number" in wrong.stderr
+
+
 def test_wrong_usage_and_no_best(folder):
     assert said("tune", "--budgte", 3).exit_code == 2
     done = said("tune", "--batchmode", "sge", "--max-experiments", 90)

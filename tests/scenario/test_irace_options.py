@@ -36,6 +36,8 @@ def test_defaults_are_those_of_irace():
             {"trainInstancesDir": "d", "trainInstancesFile": "f"},
             {"instances": "f", "instances_folder": "d"},
         ),
+        ({"trainInstancesFile": "f"}, {"instances": "f", "instances_folder": "./Instances"}),
+        ({"testInstancesFile": "f"}, {"test_instances": "f", "instances": "./Instances"}),
         ({"testInstancesDir": "d"}, {"test_instances": "d"}),
         ({"testType": "t-test-holm"}, {"decider": "t-race-holm"}),
         ({"testType": "F-test"}, {"decider": "f-race"}),
@@ -78,9 +80,24 @@ def test_what_is_refused_names_the_way_out(name):
     assert OPTIONS[name].refused in str(caught.value)
 
 
+def test_no_folder_is_no_default_folder():
+    found, _ = settings(trainInstancesDir="")
+    assert "instances" not in found
+    found, _ = settings(trainInstancesDir="", trainInstancesFile="f")
+    assert (found["instances"], "instances_folder" in found) == ("f", False)
+
+
+def test_variables_of_the_users_own_begin_with_a_dot():
+    assert settings(**{".anything": 3}) == settings()
+
+
 def test_what_is_misspelt_or_no_number():
     with pytest.raises(SettingError, match=r"line 1: 'maxExperiment' is no option.*maxExperiments"):
         settings(maxExperiment=3)
+    with pytest.raises(
+        SettingError, match=r"'hookRun' is no option.* irace 1 called targetRunner so"
+    ):
+        settings(hookRun="x")
     with pytest.raises(SettingError, match=r"maxExperiments = 'many': give a whole number"):
         settings(maxExperiments="many")
     with pytest.raises(SettingError, match=r"testType = 'z': give one of f-test"):

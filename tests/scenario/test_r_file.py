@@ -22,6 +22,9 @@ execDir =
 elites = c(1,
            2)
 minus = -5
+.base = "./bin"
+recoveryFile = file.path(.base, "x")
+a = 1; b = "2;3"; # no more
 """
 
 
@@ -47,7 +50,20 @@ def test_what_real_files_have(tmp_path):
         "execDir": "./arena",
         "elites": [1, 2],
         "minus": -5,
+        ".base": "./bin",
+        "recoveryFile": "./bin/x",
+        "a": 1,
+        "b": "2;3",
     }
+
+
+def test_comments_need_not_be_utf_8(tmp_path):
+    path = tmp_path / "scenario.txt"
+    path.write_bytes("# Gom\xe9z\nseed = 1 # a\xf1o\n".encode("latin-1"))
+    assert read_assignments(path) == {"seed": (1, 2)}
+    path.write_bytes('execDir = "a\xf1o"\n'.encode("latin-1"))
+    with pytest.raises(SpaceFileError, match="is not UTF-8 text"):
+        read_assignments(path)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +79,7 @@ def test_what_real_files_have(tmp_path):
         ('seed = "a" + 1', 8, "a number is expected"),
         ("seed = 1 2", 10, "expected instead"),
         ("seed", 1, "name = value"),
+        ("seed = 1; digits = f(2)", 20, "write the value itself"),
         ('seed = "a', 8, "does not end"),
     ],
 )

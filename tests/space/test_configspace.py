@@ -58,7 +58,7 @@ cuts {-1,0,1,2}[-1]
 lm_decr [1.0E-7, 1.0E-6] [5.0E-7]
 colnorm [-20.72326583694641, -6.9077552789821368] [-13.815510558]
 path {/home/u/a.py, None}[None]
-leaf [1,128][16]li 
+leaf [1,128][16]li
 
 Conditionals:
 rfirst|luby in {1}

@@ -130,7 +130,9 @@ class Command:
         if cost != "quality" and protocol in {None, "irace"}:
             raise SettingError(f"cost={cost!r} is for runners of aclib, paramils and smac")
         if cwd is not None and not os.path.isdir(cwd):  # noqa: PTH112
-            raise SettingError(f"cwd={os.fspath(cwd)!r}: there is no such folder")
+            raise SettingError(
+                f"cwd={os.fspath(cwd)!r}, where the program is to run: there is no such folder"
+            )
         if switches is not None and not isinstance(switches, Mapping):
             raise SettingError(
                 f"switches is a {type(switches).__name__}: give a dict, from names of parameters "

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
     from racer.space.conditions import Condition
 
-_QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
+QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
+"""A text in quotes."""
+
 _NAME = re.compile(r"""[^\s"'(),|#\[\]]+""")
 _TYPE = re.compile(r"(?P<kind>[rico])(?P<log>,log)?(?=[\s(])")
 _PLAIN = re.compile(r"""[^,()|"'\s]+""")
@@ -147,7 +149,7 @@ def parse(
             name = line.take(_NAME, "the name of a parameter")
             if name[0] in entries:
                 line.fail(f"{name[0]!r} is a parameter already", name.start())
-            switch = line.take(_QUOTED, f'the switch of {name[0]!r} in quotes, or ""')
+            switch = line.take(QUOTED, f'the switch of {name[0]!r} in quotes, or ""')
             with line.offset(switch.start()):
                 switches[name[0]] = unquoted(switch[0], 0)
             entries[name[0]] = _entry(line)
@@ -170,7 +172,7 @@ def without_comment(text: str) -> str:
     """Return a line up to its comment."""
     at = 0
     while at < len(text):
-        quoted = _QUOTED.match(text, at)
+        quoted = QUOTED.match(text, at)
         if text[at] == "#":
             return text[:at].rstrip()
         at = quoted.end() if quoted else at + 1
@@ -204,7 +206,7 @@ def _choices(line: _Line) -> list[str]:
         start = line.at
         if line.text[start : start + 1] in {'"', "'"}:
             with line.offset(start):
-                value = unquoted(line.take(_QUOTED, "the end of the quotes")[0], 0)
+                value = unquoted(line.take(QUOTED, "the end of the quotes")[0], 0)
         else:
             value = line.take(_PLAIN, 'a value (the empty one is "")')[0]
         if value in values:
@@ -221,7 +223,7 @@ def _bound(line: _Line, end: str) -> tuple[Node, int]:
     line.skip()
     start, depth = line.at, 0
     while line.at < len(line.text):
-        quoted = _QUOTED.match(line.text, line.at)
+        quoted = QUOTED.match(line.text, line.at)
         mark = line.text[line.at]
         if depth == 0 and mark in ",)":
             break
@@ -232,7 +234,7 @@ def _bound(line: _Line, end: str) -> tuple[Node, int]:
         line.fail(f"{end!r} is expected here: two bounds in parentheses")
     if not text:
         line.fail("a bound is expected here", start)
-    if _QUOTED.fullmatch(text):
+    if QUOTED.fullmatch(text):
         return line.expression(text[1:-1], start + 1), start + 1
     return line.expression(text, start), start
 
@@ -278,8 +280,8 @@ def _parameter(name: str, entry: _Entry, translator: Translator, digits: int) ->
         bound = term.constant if isinstance(term, Literal) else term
         if entry.kind == "r" and isinstance(bound, float) and round(bound, digits) != bound:
             entry.line.fail(
-                f"{bound} has more than {digits} decimals: write digits = .. under [global], or "
-                "give digits= when reading the file",
+                f"{bound} has more than {digits} decimals: write digits = .. under [global], or in "
+                "the scenario, or give digits= when reading the file",
                 column,
             )
         bounds.append(bound)
