@@ -10,6 +10,7 @@ from racer.cli.demo.command import demo
 from racer.cli.scenario_files import import_irace, init
 from racer.cli.show import resume, show
 from racer.cli.tune import check_scenario, tune
+from racer.cli.watch import watch
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,3 +28,4 @@ main.add_command(tune)
 main.add_command(check_scenario)
 main.add_command(init)
 main.add_command(import_irace)
+main.add_command(watch)

@@ -11,7 +11,7 @@ from racer._checks import check_jobs, whole
 from racer.errors import SettingError
 from racer.evaluate.attempt import WATCHER_DIED, evaluate_cell, watched
 from racer.evaluate.command.command import check_command
-from racer.evaluate.executor import never, on_executor
+from racer.evaluate.executor import SPARE, never, on_executor
 from racer.evaluate.limits.limits import limits_for
 from racer.evaluate.loky import in_joblib
 from racer.evaluate.objective import check_objective
@@ -66,6 +66,12 @@ class Workers(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *error: object) -> None: ...
+
+
+def number_of(workers: Workers) -> int | None:
+    """Return how many workers there are; None if that is not known."""
+    capacity = workers.capacity
+    return None if capacity == sys.maxsize else max(capacity - SPARE, 1)
 
 
 def outcomes_of(

@@ -17,12 +17,13 @@ from racer.run.feed import Feed
 from racer.run.signals import GentleStop, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from racer.evaluate.outcome import Cell, CellKey, Outcome
     from racer.evaluate.workers import Workers
     from racer.racing.contest import Contest
     from racer.run.feed import Ahead
+    from racer.run.progress import Progress
     from racer.store.writer import Store
 
 # The signal may have gone to what the evaluation had started as well: to a solver, say
@@ -33,8 +34,8 @@ def drive(
     contest: Contest,
     workers: Workers,
     store: Store | None = None,
-    announce: Callable[[str], None] = tell,
     *,
+    display: Progress | None = None,
     ahead: Ahead = "auto",
     known: Mapping[CellKey, Outcome] = MappingProxyType({}),
 ) -> Any:
@@ -45,8 +46,8 @@ def drive(
     The first SIGINT, SIGTERM or SIGHUP lets running evaluations finish, the second stops at once.
     ObjectiveError if all evaluations of the first block fail alike: none of them is recorded.
     """
-    stop = GentleStop(announce)
-    loop = _Loop(contest, workers, store, stop, ahead, known)
+    stop = GentleStop(tell if display is None else display.announce)
+    loop = _Loop(contest, workers, store, stop, ahead, known, display)
     try:
         with ExitStack() as stack:
             if store is not None:
@@ -75,8 +76,10 @@ class _Loop:
         stop: GentleStop,
         ahead: Ahead,
         known: Mapping[CellKey, Outcome],
+        display: Progress | None,
     ) -> None:
         self._contest = contest
+        self._display = display
         self._store = store
         self._stop = stop
         self._feed = Feed(
@@ -87,6 +90,8 @@ class _Loop:
             keep=self._keep,
             stopping=stop.requested,
         )
+        if display is not None:
+            display.begin(contest, self._feed.n_workers, self._feed.running)
         # outcomes of the first block, as long as all are the same failure; None after that
         self._same: list[tuple[Cell, Outcome]] | None = None
         if contest.result().evaluations == 0:
@@ -96,7 +101,11 @@ class _Loop:
         """Ask and tell until the contest ends, or a signal has come."""
         while not self._stop.requested() and (cells := self._contest.ask()):
             self._feed.may_go_ahead = self._same is None
+            if self._display is not None:
+                self._display.asked(len(cells))
             for cell, outcome, is_new in self._feed.outcomes(cells):
+                if self._display is not None:
+                    self._display.told(outcome)
                 if not is_new:
                     self._contest.tell(cell, outcome)
                 elif self._can_be_kept(outcome) and not self._waits(cell, outcome):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from racer._checks import is_whole
 from racer.errors import SettingError
 from racer.evaluate.executor import SPARE
+from racer.evaluate.workers import number_of
 from racer.racing.result import Unused
 
 if TYPE_CHECKING:
@@ -77,6 +78,15 @@ class Feed:
                 yield wanted.pop(cell.key), outcome, True
             elif self._keep(cell, outcome):
                 self._known[cell.key] = outcome
+
+    @property
+    def n_workers(self) -> int | None:
+        """How many workers there are; None if that is not known."""
+        return number_of(self._workers)
+
+    def running(self) -> int:
+        """Return how many cells have been submitted, and are not evaluated."""
+        return len(self._running)
 
     def _are_evaluated(self, wanted: Mapping[CellKey, Cell]) -> bool:
         """Begin nothing more; say whether any that is wanted is not behind what went ahead."""

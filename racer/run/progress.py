@@ -1,54 +1,90 @@
-"""Progress of a race or a tuning: live in a terminal, lines elsewhere."""
+"""Progress of a race or a tuning: live in a terminal or a notebook, lines elsewhere."""
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Self
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console
 from rich.live import Live
-from rich.table import Table
+from rich.text import Text
 
-from racer.racing.events import BlockCompleted, Elimination, RaceEnded
+from racer.racing.events import BlockCompleted, CandidatesAdded, Elimination, RaceEnded
 from racer.racing.said import why
 from racer.run.signals import tell
+from racer.run.standing import Standing
 from racer.tuner.events import RaceCompleted
 
 if TYPE_CHECKING:
-    from racer.racing.contest import Description
+    from collections.abc import Callable
+
+    from racer.evaluate.outcome import Outcome
+    from racer.racing.contest import Contest
+
+_LEAST = 0.3  # seconds between two drawings
+_SILENT = 10.0  # seconds without an event after which a log says where it stands
+_EACH = 5  # so many that leave at once are named
 
 
-def display_for(contest: Description) -> Display:
-    """Return the display of a race or of a tuning."""
-    return TunerProgress() if "space" in contest.settings else Progress()
+class Progress:
+    """A callback that shows what happens: live in a terminal while it is entered, else lines.
 
-
-class Display:
-    """A callback that shows what happens on a console, live in a terminal while it is entered."""
+    `begin`, `asked` and `told` say more than events do: what happens within a block.
+    """
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
-        self._standing: RenderableType = ""
+        self.standing = Standing(time.monotonic())
         self._notice = ""
+        self._lines: list[str] = []  # to be shown above the live part
+        self._last = time.monotonic()  # something was shown
+        self._done = threading.Event()
+        self._ticker: threading.Thread | None = None
         self.live = Live(
-            get_renderable=self._render, console=self.console, refresh_per_second=8, transient=True
+            get_renderable=self._render, console=self.console, auto_refresh=False, transient=True
         )
+        self._cell = None if self.console.is_terminal or console else _notebook_cell()
 
     def __enter__(self) -> Self:
         if self.console.is_terminal:
             self.live.start()
+            self._ticker = threading.Thread(target=self._tick, daemon=True)
+            self._ticker.start()
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._done.set()
+        if self._ticker is not None:
+            self._ticker.join()
+            self._flush()
         self.live.stop()
+        if self._cell is not None:
+            self._cell(self._text())
 
-    def __call__(self, event: Any) -> None:
-        """Show an event."""
-        raise NotImplementedError
+    def _tick(self) -> None:
+        while not self._done.wait(_LEAST):
+            if self._lines:
+                self._flush()  # which draws the rest as well
+            else:
+                self.live.refresh()
 
-    def show(self, standing: RenderableType) -> None:
-        """Show how it stands, until it stands otherwise."""
-        self._standing = standing
+    def _flush(self) -> None:
+        """Print the lines that have gathered: each printing draws the live part again."""
+        lines, self._lines = self._lines, []
+        if lines:
+            self.console.print(
+                "\n".join(lines), highlight=False, markup=False, soft_wrap=True, emoji=False
+            )
+
+    def _text(self) -> str:
+        text = self.standing.text(time.monotonic())
+        return f"{text}\n{self._notice.strip()}" if self._notice else text
+
+    def _render(self) -> Text:
+        return Text(self._text(), no_wrap=True, overflow="ellipsis")
 
     def announce(self, line: str) -> None:
         """Show a line from now on; as the answer to a signal, which may come at any time."""
@@ -57,27 +93,77 @@ class Display:
         else:
             tell(line)
 
-    def _render(self) -> RenderableType:
-        return Group(self._standing, self._notice) if self._notice else self._standing
+    def begin(self, contest: Contest, workers: int | None, running: Callable[[], int]) -> None:
+        """Show that a contest begins, or goes on; `running()` says how many cells are evaluated."""
+        self.standing.begin(contest, workers, running)
+        self.line(self.standing.title)
+        if self._cell is not None:
+            self._cell(self._text())
 
-    def print(self, text: str) -> None:
-        """Print a line, as it is."""
-        self.console.print(text, highlight=False, markup=False, soft_wrap=True)
+    def asked(self, cells: int) -> None:
+        """Take in how many cells must be known next."""
+        self.standing.asked(cells)
 
+    def told(self, outcome: Outcome) -> None:
+        """Take in that an outcome has come; this is called for each evaluation."""
+        self.standing.told(outcome)
+        if self._ticker is None and time.monotonic() - self._last >= (
+            _LEAST if self._cell is not None else _SILENT
+        ):
+            self._show()
 
-class Progress(Display):
-    """Shows block, alive, best, its mean, evaluations, and the eliminated."""
+    def _show(self) -> None:
+        """Show where it stands."""
+        if self._cell is not None:
+            now = time.monotonic()
+            if now - self._last >= _LEAST:
+                self._cell(self._text())
+                self._last = now
+        elif self._ticker is None:
+            self.line(self.standing.line(time.monotonic()))
 
-    def __call__(self, event: BlockCompleted | RaceEnded) -> None:
+    def __call__(self, event: Any) -> None:
         """Show an event."""
-        for elimination in event.eliminated:
-            self.print(_line(elimination))
+        self.standing.take(event)
+        if isinstance(event, BlockCompleted | RaceEnded) and not self.standing.is_tuning:
+            for line in _left(event.eliminated):
+                self.line(line)
         if isinstance(event, RaceEnded):
-            self.print(event.ended.message)
+            self.line(event.ended.message)
+        elif isinstance(event, RaceCompleted):
+            self.line(_race(event))
+        elif isinstance(event, CandidatesAdded) and event.race:
+            many = len(event.configs)
+            self.line(f"race {event.race}: {many} new candidates, #{event.first} and on")
+        elif isinstance(event, BlockCompleted) and (
+            (event.eliminated and not self.standing.is_tuning)
+            or time.monotonic() - self._last >= _SILENT
+        ):
+            self._show()
+
+    def line(self, text: str) -> None:
+        """Show a line that stays: above the live part, or, in a log, with the time."""
+        if self._cell is not None:
+            return
+        self._last = time.monotonic()
+        if self._ticker is not None:
+            self._lines.append(text)
         elif self.console.is_terminal:
-            self.show(_standing(event))
-        elif event.eliminated or event.block % 10 == 9:
-            self.print(_plain(event))
+            self._lines.append(text)
+            self._flush()
+        else:
+            stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+            self.console.file.write(f"{stamp} {text}\n")
+            self.console.file.flush()
+
+
+def _left(eliminated: tuple[Elimination, ...]) -> list[str]:
+    """Return a line for each candidate that left after a block, one for all if they are many."""
+    if len(eliminated) > _EACH:
+        reasons = Counter(drop.reason for drop in eliminated)
+        said = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+        return [f"block {eliminated[0].block:>3}: dropped {len(eliminated)} candidates: {said}"]
+    return [_line(drop) for drop in eliminated]
 
 
 def _line(drop: Elimination) -> str:
@@ -86,113 +172,27 @@ def _line(drop: Elimination) -> str:
     return f"block {drop.block:>3}: dropped #{drop.candidate}, {why(drop)}"
 
 
-def _leader(event: BlockCompleted | RaceCompleted) -> tuple[str, str]:
-    """Return the leader and its mean, as they are shown."""
-    best = "-" if event.best is None else f"#{event.best}"
-    mean = "-" if event.best_mean is None else f"{event.best_mean:.4g}"
-    return best, mean
-
-
-def _plain(event: BlockCompleted) -> str:
-    best, mean = _leader(event)
+def _race(event: RaceCompleted) -> str:
+    """Return how a race of a tuning has ended."""
+    best = "no best" if event.best is None else f"best #{event.best}"
+    mean = "" if event.best_mean is None else f", its mean over all blocks {event.best_mean:.4g}"
+    of = "" if event.left is None else f" of {event.evaluations + event.left}"
     return (
-        f"block {event.block:>3}: {len(event.alive)} alive, best {best}, mean {mean}, "
-        f"{event.evaluations} evaluations"
+        f"{event.kind} {event.race}: {event.alive} of {event.candidates} candidates left after "
+        f"{event.blocks} blocks ({event.ended}), {best}{mean}; {event.evaluations}{of} evaluations"
     )
 
 
-def _standing(event: BlockCompleted) -> Table:
-    table = Table()
-    for name in ("blocks", "alive", "best", "its mean", "evaluations", "failed in block"):
-        table.add_column(name, justify="right")
-    table.add_row(
-        str(event.block + 1),
-        str(len(event.alive)),
-        *_leader(event),
-        str(event.evaluations),
-        str(event.failed),
-    )
-    return table
+def _notebook_cell() -> Callable[[str], None] | None:
+    """Return what shows text in the present cell of a notebook, always in one place."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if type(shell).__name__ != "ZMQInteractiveShell":
+        return None
+    from IPython.display import display  # type: ignore[import-not-found]  # noqa: PLC0415
 
+    handle = display({"text/plain": ""}, raw=True, display_id=True)
 
-_COLUMNS = {
-    "race": 9,
-    "entrants": 8,
-    "blocks": 6,
-    "alive": 5,
-    "best": 6,
-    "its mean": 10,
-    "evaluations": 13,
-    "left": 8,
-}  # 79 in all
+    def show(text: str) -> None:
+        handle.update({"text/plain": text}, raw=True)
 
-
-class TunerProgress(Display):
-    """Shows each race: alive, best, its mean, evaluations used, time left."""
-
-    def __init__(self, console: Console | None = None) -> None:
-        super().__init__(console)
-        self._race = 0
-        self._begun: tuple[float, int] | None = None
-        self._headed = False
-
-    def __call__(self, event: Any) -> None:
-        """Show an event, in a terminal only."""
-        if not self.console.is_terminal:
-            return
-        if isinstance(event, RaceCompleted):
-            self._race = event.race + 1
-            if not self._headed:
-                self.print(_row(*_COLUMNS))
-                self._headed = True
-            self.print(self._line(event))
-        elif isinstance(event, RaceEnded):
-            self.print(event.ended.message)
-        elif isinstance(event, BlockCompleted):
-            if self._begun is None:
-                self._begun = time.monotonic(), event.evaluations
-            self.show(self._table(event))
-
-    def _line(self, event: RaceCompleted) -> str:
-        return _row(
-            event.race if event.kind == "race" else event.kind,
-            event.candidates,
-            event.blocks,
-            event.alive,
-            *_leader(event),
-            event.evaluations
-            if event.left is None
-            else f"{event.evaluations}/{event.evaluations + event.left}",
-            self._time_left(event.evaluations, event.left),
-        )
-
-    def _time_left(self, evaluations: int, left: int | None) -> str:
-        if left == 0:
-            return "done"
-        if self._begun is None or left is None or evaluations <= self._begun[1]:
-            return "-"
-        since, at = self._begun
-        seconds = (time.monotonic() - since) / (evaluations - at) * left
-        minutes, rest = divmod(round(seconds), 60)
-        return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
-
-    def _table(self, event: BlockCompleted) -> Table:
-        table = Table()
-        best, mean = _leader(event)
-        row: dict[str, Any] = {
-            "race": self._race,
-            "alive": len(event.alive),
-            "best": best,
-            "its mean": mean,
-            "evaluations": event.evaluations,
-        }
-        for name in row:
-            table.add_column(name, justify="right")
-        table.add_row(*map(str, row.values()))
-        return table
-
-
-def _row(*values: object) -> str:
-    return "  ".join(
-        f"{value!s:>{width}}" for value, width in zip(values, _COLUMNS.values(), strict=True)
-    )
+    return show

@@ -109,8 +109,8 @@ def race(
         already, it must be this one (a larger budget is allowed, and seed=None takes the
         recorded seed): the race goes on where it stopped, as `racer.resume` does.
     progress : bool
-        Show the race on standard error: live in a terminal, else a line for each candidate
-        eliminated, one after ten blocks without any, and why the race ended.
+        Show the race from its beginning: live in a terminal (on standard error) or a notebook,
+        elsewhere a line with the time for each event, and for ten seconds without one.
     callbacks : sequence of callable
         Called with each `racer.BlockCompleted` (not of blocks that were recorded before), and
         with `racer.RaceEnded`.

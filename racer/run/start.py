@@ -62,9 +62,9 @@ def start(
     watchers = list(check_callbacks(callbacks))
     display: Any = None
     if flag(progress, "progress"):
-        from racer.run.progress import display_for  # noqa: PLC0415  (Rich, only where needed)
+        from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
 
-        display = display_for(description)
+        display = Progress()
         watchers.append(display)
     if store is None:
         for watcher in watchers:
@@ -88,10 +88,9 @@ def start(
         **how,
     )
     known = {} if store is None else begin_or_replay(store, contest, recorder, given)
-    announce = display.announce if display else tell
     try:
         with display or nullcontext():
-            return drive(contest, workers, store, announce, ahead=ahead, known=known)
+            return drive(contest, workers, store, display=display, ahead=ahead, known=known)
     except RaceInterrupted as stop:
         if stop.kept:
             tell(f"racer: {stop}")  # now: the caller may not catch it

@@ -118,8 +118,7 @@ def tune(
         As in `racer.race`: what is recorded is not evaluated again, and the tuning goes on where it
         stopped. With a larger budget, it goes on from its end with what was added.
     progress : bool
-        Show a line for each race on standard error and how the present one stands, if that is a
-        terminal.
+        As in `racer.race`; a line for each race.
     callbacks : sequence of callable
         Called with each `racer.BlockCompleted` (whose block counts on through all races),
         `racer.tuner.RaceCompleted`, `racer.tuner.CandidatesAdded`, and `racer.RaceEnded` when

@@ -30,7 +30,7 @@ def test_demo_ends_with_winner_survivors_and_savings():
 
 def test_demo_is_the_same_in_workers():
     args = ("demo", "--candidates", "4", "--budget", "40", "--decider", "f-race", "--jobs")
-    outputs = (run(*args, jobs).output for jobs in ("1", "2"))
+    outputs = (run(*args, jobs).stdout for jobs in ("1", "2"))
     alone, together = (said.partition("evaluations of a budget")[0] for said in outputs)
     assert alone == together
     assert alone.count("\n") > 5

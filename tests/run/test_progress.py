@@ -7,7 +7,10 @@ import os
 import re
 import subprocess
 import sys
+import time
+import types
 from contextlib import suppress
+from itertools import pairwise
 
 import pytest
 from rich.console import Console
@@ -28,10 +31,13 @@ def test_drops_go_to_standard_error_and_nothing_to_standard_output(capsys):
     shown = capsys.readouterr()
     assert shown.out == ""
     assert [gone.candidate for gone in result.dropped] == [2, 1]
-    assert shown.err.splitlines() == [
+    stamps, lines = zip(*((line[:20], line[20:]) for line in shown.err.splitlines()), strict=True)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ", stamp) for stamp in stamps)
+    assert list(lines) == [
+        "race of 3 candidates: decider BayesianFriedman, budget of 60 evaluations, seed 1, 1 worker",
         "block   4: dropped #2, inferior to #0 (posterior >0.999)",
         "block   4: dropped #1, inferior to #0 (posterior >0.999)",
-        "block   4: 1 alive, best #0, mean 1, 15 evaluations",
+        "5 blocks done: 1 candidates left, best #0, mean 1; 15 of 60 evaluations; at most 0:00:00 left",
         result.ended.message,
     ]
     assert "\x1b" not in shown.err
@@ -76,7 +82,7 @@ def test_a_reason_of_a_deciders_own_is_shown_as_it_is(capsys):
 def test_what_is_shown_is_one_line_each_in_the_narrowest_terminal(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "20")
     race(progress=True)
-    assert len(capsys.readouterr().err.splitlines()) == 4
+    assert len(capsys.readouterr().err.splitlines()) == 5
 
 
 def test_indistinguishable_ones_are_called_so(capsys):
@@ -85,26 +91,98 @@ def test_indistinguishable_ones_are_called_so(capsys):
     assert re.search(r"block +28: dropped #1, indistinguishable from #0 \(posterior 0\.95", shown)
 
 
-def test_a_long_wait_is_not_silent(capsys):
-    racer.race(
-        [1, 2],
-        lambda config, instance, seed: (config + instance) % 2,
-        [0, 1],
-        budget=60,
-        decider="f-race",
-        progress=True,
+@pytest.fixture(name="clock")
+def _clock(monkeypatch):
+    """A clock that goes on by `step` seconds each time that it is read."""
+
+    class Clock:
+        now, step = 0.0, 0.0
+
+        def monotonic(self):
+            self.now += self.step
+            return self.now
+
+        strftime = staticmethod(time.strftime)
+
+    clock = Clock()
+    monkeypatch.setattr("racer.run.progress.time", clock)
+    return clock
+
+
+def test_a_long_block_is_not_silent(capsys, clock):
+    """A candidate takes a minute: 40 candidates would be silent for 40 minutes."""
+    clock.step = 20.0
+    racer.race(range(40), lambda c, i, s: c, budget=200, progress=True, seed=1)
+    lines = [line[20:] for line in capsys.readouterr().err.splitlines()]
+    first = [line for line in lines if line.startswith("block 0, ")]
+    assert len(first) > 30
+    assert first[0].startswith(
+        "block 0, 1 of 40 cells: 40 candidates left, best -, mean -; 1 of 200"
     )
-    shown = capsys.readouterr().err.splitlines()
-    assert [line[:10] for line in shown[:-1]] == ["block   9:", "block  19:", "block  29:"]
+    assert re.search(r"; at most \d+:\d\d:\d\d left$", first[0])
 
 
-def test_a_terminal_shows_where_the_race_stands():
-    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+def test_many_that_leave_at_once_have_one_line(capsys):
+    racer.race(range(40), lambda c, i, s: c, budget=2000, progress=True, seed=1)
+    assert "block   4: dropped 39 candidates: 39 inferior\n" in capsys.readouterr().err
+
+
+def test_a_terminal_shows_from_the_beginning_where_the_race_stands():
+    console = Console(file=io.StringIO(), force_terminal=True, width=80)
+    race = racer.Race(range(3), range(9), budget=60, seed=1)
     with Progress(console) as progress:
-        race(callbacks=[progress])
-    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue())
-    assert "dropped #2, inferior to #0" in shown
-    assert "its mean" in shown
+        progress.begin(race, 4, lambda: 6)
+        progress.asked(len(race.ask()))
+        progress.told(racer.Outcome("ok", 1.0, 0.5))
+        progress.told(racer.Outcome("failed", None, 0.5, "so"))
+        text = progress._text()
+        progress.live.refresh()
+    lines = text.splitlines()
+    assert max(map(len, lines)) < 80
+    for said in (
+        "candidates left       3 of 3",
+        "evaluations  2 of 60",
+        "block 0               2 of 3 cells of it",
+        "workers busy 4 of 4; 1 failed",
+        "time left    at most 0:00:0",
+    ):
+        assert said in text
+    assert "candidates left" in console.file.getvalue()
+    assert "race of 3 candidates" in console.file.getvalue()
+
+
+def test_a_resumed_race_begins_with_what_is_known(tmp_path, capsys):
+    path = tmp_path / "run.db"
+
+    def evaluate(config, instance, seed):
+        return config
+
+    racer.race([1, 2, 3], evaluate, budget=60, seed=1, store=path)
+    racer.resume(path, evaluate, budget=90, progress=True)
+    assert "seed 1, 1 worker, 15 evaluations known\n" in capsys.readouterr().err
+
+
+def test_a_notebook_has_one_display_that_is_updated(monkeypatch, clock):
+    shown = []
+    shell = type("ZMQInteractiveShell", (), {})
+
+    class Handle:
+        def update(self, data, raw):
+            shown.append((clock.now, data["text/plain"]))
+
+    notebook = types.ModuleType("IPython")
+    notebook.get_ipython = shell
+    display = types.ModuleType("IPython.display")
+    display.display = lambda data, raw, display_id: Handle()
+    monkeypatch.setitem(sys.modules, "IPython", notebook)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    clock.step = 0.01
+    racer.race(range(20), lambda c, i, s: c, budget=200, progress=True, seed=1)
+    assert len(shown) > 2
+    assert "block 0               " in shown[0][1]
+    assert "candidates left       1 of 20" in shown[-1][1]
+    times = [at for at, _ in shown[:-1]]  # the last is at the end
+    assert min(b - a for a, b in pairwise(times)) >= 0.25
 
 
 def test_the_terminal_is_left_in_order_after_an_error():
@@ -165,8 +243,31 @@ def test_how_to_go_on_stays_on_the_screen(tmp_path, what):
 def test_the_answer_to_a_signal_is_shown_below_how_it_stands():
     console = Console(file=io.StringIO(), force_terminal=True, width=60)
     with Progress(console) as progress:
-        progress.show("how it stands")
         progress.announce("racer: wait")
         progress.live.refresh()
         shown = console.file.getvalue()
-    assert shown.index("how it stands") < shown.index("racer: wait")
+    assert shown.index("candidates left") < shown.index("racer: wait")
+
+
+def test_the_races_of_a_study_are_shown_by_the_numbers_of_its_trials(capsys):
+    optuna = pytest.importorskip("optuna")
+    from racer.integrations.optuna import race_study
+
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
+    capsys.readouterr()
+    race_study(
+        study,
+        lambda config, instance, seed: config["x"] + instance,
+        range(6),
+        suggest={"x": optuna.distributions.FloatDistribution(0, 1)},
+        budget=80,
+        trials=4,
+        seed=1,
+        progress=True,
+    )
+    lines = [line[20:] for line in capsys.readouterr().err.splitlines() if line[:2] == "20"]
+    assert lines[0].startswith("races of study ")
+    dropped = {int(number) for line in lines for number in re.findall(r"dropped #(\d+)", line)}
+    assert max(dropped) > 4
+    assert dropped <= {t.number for t in study.trials if t.state is optuna.trial.TrialState.PRUNED}
+    assert any(line.startswith("race 1: best is trial #") for line in lines)

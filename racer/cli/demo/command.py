@@ -11,7 +11,6 @@ from rich.console import Console
 from racer.cli.demo import configurations, evaluate, problems
 from racer.deciders.names import DECIDERS
 from racer.errors import RaceInterrupted, RacerError
-from racer.run.progress import Progress
 from racer.run.race import race
 
 
@@ -56,17 +55,16 @@ def demo(candidates: int, budget: int, decider: str, jobs: int, seed: int) -> No
         soft_wrap=True,
     )
     try:
-        with Progress(out) as progress:
-            result = race(
-                pool,
-                evaluate,
-                instances,
-                decider=decider,
-                budget=budget,
-                n_jobs=jobs,
-                seed=seed,
-                callbacks=[progress],
-            )
+        result = race(
+            pool,
+            evaluate,
+            instances,
+            decider=decider,
+            budget=budget,
+            n_jobs=jobs,
+            seed=seed,
+            progress=True,
+        )
     except RacerError as error:
         raise click.ClickException(str(error)) from None
     except RaceInterrupted as stop:

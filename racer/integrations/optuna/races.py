@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ from racer.errors import ScoresError, SettingError, warn
 from racer.evaluate.outcome import Cell, Outcome, all_failed
 from racer.evaluate.workers import outcomes_of
 from racer.integrations.optuna.reports import is_maximized
+from racer.racing.events import BlockCompleted
 from racer.racing.race import QuietRace
 from racer.run.signals import HeldBack
 from racer.seeding import block_seed, rng_for
@@ -22,6 +25,7 @@ from racer.seeding import block_seed, rng_for
 if TYPE_CHECKING:
     from racer.evaluate.workers import Workers
     from racer.integrations.optuna.record import StudyRecord
+    from racer.run.progress import Progress
 
 Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
 
@@ -83,7 +87,9 @@ class Races:
         budget: int,
         settings: dict[str, Any],
         check_first: Callable[[list[Any]], None],
+        display: Progress | None = None,
     ) -> None:
+        self._display = display
         self._check_first = check_first
         self._record = record
         self._workers = workers
@@ -104,11 +110,19 @@ class Races:
         """
         elites: list[int] = []
         number = 0
+        if self._display is not None:
+            self._display.line(self._display.standing.title)
         with self._held, self._workers, self._record.driving(self._budget):
             while fresh := self._asked(number, elites):
                 if number == 0 and not any(map(self._record.of, fresh)):
                     self._check_first([self._config(n) for n in fresh])
                 elites = self._race(number, elites, fresh)
+                if self._display is not None:
+                    best = f"best is trial #{elites[0]}" if elites else "no trial is complete"
+                    done = self._display.standing.evaluations
+                    self._display.line(
+                        f"race {number}: {best}; {done} of {self._budget} evaluations"
+                    )
                 number += 1
                 if self._record.sampler_ended(self._budget) and not self._record.in_race(number):
                     break
@@ -170,6 +184,25 @@ class Races:
             seed=record.seed,
             deterministic=True,
             first_test=self._settings["first_test"],
+            callbacks=[] if self._display is None else [partial(self._show, [*elites, *fresh])],
+        )
+
+    def _show(self, trials: list[int], event: Any) -> None:
+        """Show a block of a race, in the numbers of the study."""
+        if self._display is None or not isinstance(event, BlockCompleted):
+            return
+        gone = tuple(
+            replace(drop, candidate=trials[drop.candidate], against=trials[drop.against])
+            for drop in event.eliminated
+        )
+        self._display(
+            replace(
+                event,
+                alive=tuple(trials[i] for i in event.alive),
+                best=None if event.best is None else trials[event.best],
+                eliminated=gone,
+                evaluations=self._display.standing.evaluations,
+            )
         )
 
     def _run_to_its_end(self, race: QuietRace, fresh: list[int]) -> set[int]:
@@ -225,6 +258,8 @@ class Races:
         record.check_run({n for n, _ in missing})
         cells = [self._cell(n, block) for n, block in missing]
         outcomes = outcomes_of(self._workers, cells)
+        if self._display is not None:
+            self._display.asked(len(cells))
         while True:
             with self._held.let_through():
                 told = next(outcomes, None)
@@ -232,6 +267,8 @@ class Races:
                 break
             cell, outcome = told
             record.report(cell.candidate, cell.block, _storable(outcome))
+            if self._display is not None:
+                self._display.told(outcome)
 
     def _cell(self, number: int, block: int) -> Cell:
         seed = block_seed(self._record.seed, block)

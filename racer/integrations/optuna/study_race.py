@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from optuna.storages import InMemoryStorage
 
-from racer._checks import whole
+from racer._checks import flag, whole
 from racer.deciders.names import as_decider
 from racer.deciders.t_race import TRace
 from racer.errors import BudgetError, RaceInterrupted
 from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.command.command import check_some
 from racer.evaluate.objective import check_objective
-from racer.evaluate.workers import workers_for
+from racer.evaluate.workers import number_of, workers_for
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
 from racer.integrations.optuna.races import Races, Suggestion
 from racer.integrations.optuna.record import StudyRecord
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 
     from racer.deciders.decider import Decider
     from racer.evaluate.objective import Objective
+    from racer.evaluate.workers import Workers
     from racer.integrations.optuna.races import Suggest
+    from racer.run.progress import Progress
 
 _ALPHA = 0.3  # of the default decider: losing a good trial is cheap, as others like it will follow
 
@@ -51,6 +54,7 @@ def race_study(
     timeout: float | None = None,
     memory: int | None = None,
     retries: int = 0,
+    progress: bool = False,
 ) -> Evidence:
     """Race the trials of a study, some at a time, until the budget is spent.
 
@@ -108,6 +112,8 @@ def race_study(
         its own.
     timeout, memory, retries
         Limits of an evaluation, as in `racer.race`.
+    progress : bool
+        Show where the races stand, as in `racer.race`; candidates are trials, by number.
 
     Returns
     -------
@@ -171,13 +177,33 @@ def race_study(
     )
     record = StudyRecord(study, settings, items, seed)
     check_first = partial(check_some, evaluate)
-    races = Races(record, workers, items, suggestion, evaluations, settings, check_first)
+    display = _display(flag(progress, "progress"), study, record, evaluations, workers)
+    races = Races(record, workers, items, suggestion, evaluations, settings, check_first, display)
     try:
-        with generators_put_back():
+        with generators_put_back(), display or nullcontext():
             races.run()
     except KeyboardInterrupt:
         raise _interrupted(study, record) from None
     return best_trials_by_evidence(study)
+
+
+def _display(
+    wanted: bool, study: Study, record: StudyRecord, budget: int, workers: Workers
+) -> Progress | None:
+    """Return what shows progress, if it is wanted."""
+    if not wanted:
+        return None
+    from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
+
+    display = Progress()
+    standing = display.standing
+    standing.go_on(
+        f"races of study {study.study_name!r}: budget of {budget} evaluations, seed {record.seed}",
+        Budget(budget),
+        len(record.outcomes),
+    )
+    standing.workers = number_of(workers)
+    return display
 
 
 class _Stopped(NamedTuple):

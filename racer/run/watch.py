@@ -1,0 +1,117 @@
+"""`watch`: where a race in a store stands, seen from another process."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from racer.racing.events import Ended
+from racer.run.standing import Standing
+from racer.store.jsonable import decode
+from racer.store.reader import open_to_read, sense_made_of
+from racer.store.schema import query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from racer.racing.budget import Budget
+    from racer.store.reader import Reader
+
+__all__ = ["standing_in", "watch"]
+
+
+def watch(
+    store: str,
+    *,
+    interval: float = 1.0,
+    once: bool = False,
+    console: Console | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    wait: Callable[[float], None] = time.sleep,
+) -> None:
+    """Show where the race in a store stands, until it has ended; nothing is written or locked."""
+    console = console or Console()
+    standing = standing_in(store, Standing(clock()))
+    if not console.is_terminal and not once:
+        _lines(store, standing, interval, console, clock, wait)
+        return
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        while not (once or standing.ended):
+            live.update(Text(standing.text(clock()), no_wrap=True), refresh=True)
+            wait(interval)
+            standing_in(store, standing)
+    console.print(f"{standing.text(clock())}\n{standing.ended}", highlight=False, markup=False)
+
+
+def _lines(
+    store: str,
+    standing: Standing,
+    interval: float,
+    console: Console,
+    clock: Callable[[], float],
+    wait: Callable[[float], None],
+) -> None:
+    """Write a line whenever something has changed."""
+    shown = -1
+    while True:
+        if standing.evaluations != shown or standing.ended:
+            stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+            console.file.write(f"{stamp} {standing.line(clock())}\n")
+            shown = standing.evaluations
+        if standing.ended:
+            console.file.write(f"{standing.ended}\n")
+            return
+        console.file.flush()
+        wait(interval)
+        standing_in(store, standing)
+
+
+def standing_in(store: str, standing: Standing) -> Standing:
+    """Bring up to date where a race in a store stands; StoreError if there is none."""
+    with open_to_read(store) as reader, sense_made_of(reader.path):
+        _read(reader, standing)
+    return standing
+
+
+def _read(reader: Reader, standing: Standing) -> None:
+    setup = reader.setup()
+    cells = f"({query('outcomes', reader.version)})"
+    ((n, failed, seconds, block, workers),) = reader.rows(
+        f"SELECT count(*), sum(value IS NULL), sum(seconds), max(block), count(DISTINCT worker) "  # noqa: S608
+        f"FROM {cells} WHERE NOT held_out"
+    )
+    verdicts = list(reader.verdicts())
+    gone: set[int] = set()
+    for verdict in verdicts:
+        gone |= {drop["candidate"] for drop in json.loads(verdict.dropped)}
+    if standing.budget is None:
+        standing.watch(_last_budget(decode(setup.settings["budget"])), n)
+    standing.is_tuning = "space" in setup.settings
+    sampled = len(list(reader.sampled())) if standing.is_tuning else len(setup.candidates)
+    standing.candidates, standing.left = sampled, sampled - len(gone)
+    standing.evaluations, standing.failures = n, failed or 0
+    standing.seconds, standing.workers = seconds or 0.0, workers or None
+    standing.blocks = 0 if block is None else block
+    standing.best = verdicts[-1].best if verdicts else None
+    ((told, mean),) = reader.rows(
+        f"SELECT sum(block = {int(standing.blocks)}), avg(CASE WHEN candidate = "  # noqa: S608
+        f"{-1 if standing.best is None else int(standing.best)} THEN value END) FROM {cells} "
+        "WHERE NOT held_out"
+    )
+    standing.cells_told, standing.mean = told or 0, mean
+    standing.cells = max(standing.left, standing.cells_told)
+    ending = reader.ending()
+    if ending is not None:
+        with suppress(ValueError):  # of a newer version
+            standing.ended = Ended(ending.ended).message
+        standing.ended = standing.ended or ending.ended
+
+
+def _last_budget(budget: Budget | list[Budget]) -> Budget:
+    return budget[-1] if isinstance(budget, list) else budget

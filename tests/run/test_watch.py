@@ -1,0 +1,71 @@
+"""A store that another process writes is watched."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+import racer
+from racer.run.standing import Standing
+from racer.run.watch import standing_in, watch
+
+
+def stops(at):
+    def evaluate(config, instance, seed):
+        if instance == at:
+            raise KeyboardInterrupt
+        if config == 2:
+            raise ValueError
+        return config + (seed % 5)
+
+    return evaluate
+
+
+@pytest.fixture(name="path")
+def _path(tmp_path):
+    path = str(tmp_path / "run.db")
+    with pytest.raises(racer.RaceInterrupted):
+        racer.race(range(4), stops(3), range(30), budget=100, seed=1, store=path)
+    return path
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_it_is_shown_until_it_has_ended(path, is_terminal):
+    waited = []
+
+    def go_on(seconds):
+        waited.append(seconds)
+        with pytest.warns(racer.RacerWarning, match="goes on with"):
+            racer.resume(path, lambda c, i, s: c + (s % 5))
+
+    console = Console(file=io.StringIO(), force_terminal=is_terminal, width=80)
+    watch(path, interval=2.0, console=console, wait=go_on)
+    shown = console.file.getvalue()
+    assert waited == [2.0]
+    assert racer.load(path).ended.message in " ".join(shown.split())
+    assert "12 of 100" in shown
+    assert "3 failed" in shown
+
+
+def test_what_it_says_is_what_is_recorded(path):
+    standing = standing_in(path, Standing(0.0))
+    assert (standing.candidates, standing.left, standing.evaluations) == (4, 4, 12)
+    assert (standing.failures, standing.blocks, standing.ended) == (3, 2, "")
+    console = Console(file=io.StringIO(), width=80)
+    watch(path, once=True, console=console)
+    assert "candidates left       4 of 4" in console.file.getvalue()
+
+
+def test_a_tuning_is_watched_too(tmp_path):
+    path = str(tmp_path / "run.db")
+    space = racer.Space({"x": racer.Real(0, 1)})
+    result = racer.tune(space, lambda c, i, s: c["x"], [1, 2], budget=60, seed=1, store=path)
+    standing = standing_in(path, Standing(0.0))
+    assert standing.is_tuning
+    assert (standing.candidates, standing.evaluations) == (len(result.configs), 60)
+    assert standing.ended == result.ended.message
+
+
+def test_what_is_no_store_is_an_error(tmp_path):
+    with pytest.raises(racer.StoreError, match="there is no such file"):
+        watch(str(tmp_path / "none.db"))
