@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import shlex
 import sqlite3
 import struct
 from contextlib import closing, contextmanager
@@ -267,7 +268,9 @@ class Reader:
         if not_kept(space) is not None:
             needed.append("space")
         arguments = "".join(f", {name}=.." for name in needed)
-        return f"racer.resume({self.path!r}, evaluate{arguments})"
+        typed = f", or, typed: racer resume {shlex.quote(self.path)}"
+        is_known = "command" in setup.settings and not needed
+        return f"racer.resume({self.path!r}, evaluate{arguments}){typed if is_known else ''}"
 
 
 def settings_digest(

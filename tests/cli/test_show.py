@@ -119,6 +119,15 @@ def test_resume_does_not_ask_beside_the_unchanged_scenario(store, tmp_path, monk
     assert "Run it?" in said("resume", store, "--budget", 100, input="n\n").stderr
 
 
+def test_check_names_the_command_that_goes_on(store):
+    done = said("check", store)
+    assert done.exit_code == 0, done.output
+    assert (
+        f"go on with     racer.resume({str(store)!r}, evaluate), or, typed: racer resume {store}"
+        in done.stdout
+    )
+
+
 def test_a_function_is_not_in_the_store(tmp_path):
     path = tmp_path / "race.db"
     racer.race([1, 2], lambda config, instance, seed: config, budget=20, seed=1, store=path)
