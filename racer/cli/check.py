@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from racer.store.check import Report
 
 
-@click.command()
+@click.command(short_help="Say whether a store is sound.")
 @click.argument("store", type=click.Path())
 def check(store: str) -> None:
     """Say whether STORE is sound, what it holds, and how to go on with it.

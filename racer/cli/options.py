@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _TYPES: dict[str, Any] = {"whole": int, "number": float, "flag": click.BOOL}
 _IRACE = "irace_"
+_SHORT = 5  # choices that are shown as they are
 
 
 class WithCommand(click.Command):
@@ -40,13 +41,19 @@ def flag_of(name: str) -> str:
 
 def _option(name: str, setting: Setting) -> Any:
     more: dict[str, Any] = {"type": _TYPES.get(setting.kind, str)}
+    says = setting.says
+    if setting.kind in {"path", "paths", "instances"}:
+        more["metavar"] = "PATH"
     if setting.choices:
         more = {"type": click.Choice(setting.choices)}
+    if len(setting.choices) > _SHORT:
+        more["metavar"] = "NAME"
+        says = f"{says.rstrip('.')}: {', '.join(setting.choices)}."
     if setting.kind == "flag":  # irace's have a value, ours need none
         more |= {"is_flag": False, "flag_value": "true"}
     if setting.kind == "paths":
         more["multiple"] = True
-    return click.option(flag_of(name), name, help=setting.says, **more)
+    return click.option(flag_of(name), name, help=says, **more)
 
 
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from racer.scenario.r_file import read_assignments
 from racer.scenario.skeleton import SKELETON, as_toml
 
 
-@click.command()
+@click.command(short_help="Write a scenario to begin with.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=".")
 def init(folder: Path) -> None:
     """Write a scenario to begin with into FOLDER: it can be run as it is.
@@ -30,7 +30,7 @@ def init(folder: Path) -> None:
     click.echo("Now: racer check-scenario, and racer tune, in that folder.", err=True)
 
 
-@click.command("import-irace")
+@click.command("import-irace", short_help="Make a scenario.toml of one of irace.")
 @click.argument("scenario", type=click.Path(dir_okay=False, path_type=Path))
 def import_irace(scenario: Path) -> None:
     """Write a scenario.toml beside SCENARIO, a scenario.txt of irace.

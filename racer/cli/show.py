@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from racer.store.load import Recorded
 
 
-@click.command()
+@click.command(short_help="Show what a store holds.")
 @click.argument("store", type=click.Path())
 @forms
 def show(store: str, **form: Any) -> None:
@@ -31,7 +31,7 @@ def show(store: str, **form: Any) -> None:
         give(result, settings, **form)
 
 
-@click.command()
+@click.command(short_help="Go on with what a store holds.")
 @click.argument("store", type=click.Path())
 @click.option("--budget", type=click.IntRange(1), help="Evaluations in all, more than before.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Evaluations at a time.")

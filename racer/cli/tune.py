@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@click.command(cls=WithCommand)
+@click.command(cls=WithCommand, short_help="Find the best configuration of a program.")
 @scenario_options
 @forms
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
@@ -63,7 +63,9 @@ def tune(
         give(result, settings, as_json=as_json, csv=csv, configurations=configurations)
 
 
-@click.command("check-scenario", cls=WithCommand)
+@click.command(
+    "check-scenario", cls=WithCommand, short_help="Read all files of a scenario, and try it."
+)
 @scenario_options
 @click.pass_context
 def check_scenario(ctx: click.Context, /, scenario: str | None, **options: Any) -> None:

@@ -176,3 +176,12 @@ def test_each_long_flag_of_irace_is_known():
     }
     for name, option in OPTIONS.items():
         assert not option.flag or f"--{option.flag}" in flags, name
+
+
+def test_help_is_whole_in_80_columns():
+    for words in ([], *([name] for name in main.commands)):
+        done = CliRunner().invoke(main, [*words, "--help"], terminal_width=80)
+        lines = done.output.splitlines()
+        assert done.exit_code == 0
+        assert max(map(len, lines)) <= 80
+        assert not any(line.endswith("...") for line in lines[1:])

@@ -14,7 +14,7 @@ from racer.errors import RaceInterrupted, RacerError
 from racer.run.race import race
 
 
-@click.command()
+@click.command(short_help="Race settings of an optimiser, as an example.")
 @click.option("--candidates", type=click.IntRange(2, 1279), default=40, show_default=True)
 @click.option(
     "--budget",
