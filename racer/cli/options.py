@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from racer.errors import SettingError
 from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace
 from racer.scenario.scenario import STORE, USUAL, Scenario, read_scenario
 from racer.scenario.settings import SETTINGS, checked
@@ -88,6 +89,11 @@ def scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) -
         ours["command"] = ctx.meta["command"]
     if path is None and "space" not in ours and "parameterFile" not in theirs:
         path = next((name for name in USUAL if Path(name).is_file()), None)
+        if path is None:
+            raise SettingError(
+                f"there is no {' or '.join(USUAL)} here: name a scenario, or give --space, a parameter "
+                "file; racer init writes a scenario to begin with"
+            )
     if path is None:
         settings, notes = from_irace(theirs, THE_OPTIONS, complete=False)
         ours, base = {**settings, **ours}, Scenario({"store": STORE}, tuple(notes))

@@ -87,7 +87,7 @@ def _is_beside_its_scenario(store: str, recorded: Recorded) -> bool:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RacerWarning)  # said when it was begun
             try:
-                if read_scenario(str(folder / name)).made(recorded):
+                if read_scenario(str(folder / name)).made(recorded, str(folder)):
                     return True
             except RacerError:
                 continue

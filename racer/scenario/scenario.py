@@ -86,17 +86,21 @@ class Scenario:
             found["store"] = given["store"]
         return found
 
-    def made(self, recorded: Recorded) -> bool:
+    def made(self, recorded: Recorded, folder: str) -> bool:
         """Say whether what is recorded has this command, space and instances; RacerError if unfit.
 
-        Nothing is imported: what evaluates with a function has made nothing.
+        Without a folder of its own, it may have been run in `folder`. Nothing is imported: what
+        evaluates with a function has made nothing.
         """
         command = recorded.settings.get("command")
         if command is None or "command" not in self.settings:
             return False
         given = self.arguments()
+        ours = given["evaluate"].settings
+        if "cwd" not in self.settings and command["cwd"] == folder:
+            ours["cwd"] = folder
         made = {
-            "command": given["evaluate"].settings,
+            "command": ours,
             "space": given["space"].to_json(),
             "test_instances": given.get("test_instances") or [],
         }

@@ -105,6 +105,10 @@ def test_resume_does_not_ask_beside_the_unchanged_scenario(store, tmp_path, monk
     done = said("resume", "tuned.db", "--budget", 70, "-q", "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["evaluations"] == 70
+    monkeypatch.chdir("/")
+    done = said("resume", tmp_path / "tuned.db", "--budget", 75, "-q")
+    assert done.exit_code == 0, done.output
+    monkeypatch.chdir(tmp_path)
     for name, changed in (
         ("scenario.toml", text.replace('"{seed}"', '"{seed}", "-v"')),
         ("scenario.toml", 'evaluate = "module_that_must_not_be_imported:f"\n' + text),

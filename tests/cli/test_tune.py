@@ -141,12 +141,15 @@ def test_options_of_irace_are_merged_with_its_scenario(folder):
 
 
 def test_wrong_usage_and_no_best(folder):
+    done = said("tune", "--budget", 90)
+    assert done.exit_code == 1
+    assert "there is no scenario.toml or scenario.txt here" in done.stderr
     assert said("tune", "--budgte", 3).exit_code == 2
-    done = said("tune", "--batchmode", "sge", "--max-experiments", 90)
+    (folder / "scenario.txt").write_text("maxExperiments = 90\n")
+    done = said("tune", "--batchmode", "sge")
     assert done.exit_code == 1
     assert "batchmode = 'sge' cannot be used" in done.stderr
     (folder / "target-runner").write_text("#!/bin/sh\necho 1\n")
-    (folder / "scenario.txt").write_text("maxExperiments = 90\n")
     done = said("tune", "-q")
     assert done.exit_code == 3, done.output
     assert "No candidate can be called the best of " in done.stdout
@@ -179,7 +182,8 @@ def test_each_long_flag_of_irace_is_known():
 
 
 def test_help_is_whole_in_80_columns():
-    for words in ([], *([name] for name in main.commands)):
+    names = ("tune", "check-scenario", "init", "import-irace", "show", "resume", "check")
+    for words in ([], *([name] for name in names)):
         done = CliRunner().invoke(main, [*words, "--help"], terminal_width=80)
         lines = done.output.splitlines()
         assert done.exit_code == 0
