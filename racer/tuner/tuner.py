@@ -126,13 +126,13 @@ class Tuner:
     @property
     def least_budget(self) -> int:
         """The smallest number of evaluations with which its races make sense."""
-        schedule = self._plan.schedule(self.rules.budgets[0].evaluations)
+        schedule = self._plan.schedule(None)  # a larger budget means more races
         return max(schedule.minimum, len(self._plan.initial) * self._plan.first_test)
 
     def _check_budget(self) -> None:
         """Refuse a budget with which no race makes sense."""
         budget, least = self.rules.budgets[0].evaluations, self.least_budget
-        schedule = self._plan.schedule(budget)
+        schedule = self._plan.schedule(None)
         if budget is not None and budget < least:
             raise BudgetError(
                 f"budget of {budget} evaluations: at least {least} are needed for "

@@ -476,6 +476,7 @@ def test_the_least_budget_is_told_with_what_it_is_made_of(tuning):
         "budget of 40 evaluations: at least 84 are needed for 3 races, with 3 elites and 0 initial "
         "candidates, the first test after 5 blocks; raise the budget, or lower elites or first_test"
     )
+    assert Tuner(tuning.reals(), budget=5000).least_budget == 84
     with pytest.raises(BudgetError, match="at least 150 are needed"):
         Tuner(tuning.reals(), budget=149, initial=tuning.reals().sample(30, seed=1))
 
