@@ -9,7 +9,7 @@ import click
 from racer.cli.answer import reported
 
 
-@click.command()
+@click.command(short_help="Watch a race or a tuning as it goes on.")
 @click.argument("store", type=click.Path())
 @click.option(
     "--interval",
