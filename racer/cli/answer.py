@@ -14,7 +14,7 @@ import click
 
 from racer.errors import RaceInterrupted, RacerError, RacerWarning
 from racer.evaluate.command.template import Template
-from racer.racing.said import configurations, eliminations, summary
+from racer.racing.said import configurations, eliminations, failures, summary
 from racer.report.sections import Code, Section
 from racer.report.text import as_text
 from racer.space.irace.table import written_configurations
@@ -123,6 +123,8 @@ def answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None = 
     said[-1:-1] = [*configurations(result), *result.history]
     if result.dropped:
         said.insert(-1, eliminations(result))
+    if result.known.failures:
+        said.insert(-1, failures(result))
     return as_text(said)
 
 

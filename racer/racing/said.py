@@ -208,13 +208,30 @@ def eliminations(result: Result, latest: int = 10) -> Section:
     rows = [
         (
             *(gone.block, f"#{gone.candidate}", gone.reason),
-            *(f"#{gone.against}", number(gone.probability, 4), gone.measure),
+            *(f"#{gone.against}", _chance(gone), gone.measure),
         )
         for gone in result.dropped[-latest:]
     ]
     grid = Grid.of(head, rows, left="reason measure")
     which = f"; the latest {latest}:" if len(result.dropped) > latest else ":"
     return Section("Eliminations", (f"{said}{which}", grid))
+
+
+def _chance(gone: Elimination) -> str:
+    """Return a probability, or a value that is none and may exceed 1."""
+    value = gone.probability
+    return shown_probability(value) if gone.measure == "posterior" else number(value, 4)
+
+
+def failures(result: Result) -> Section:
+    """Return how many evaluations failed in which way, and why the first did."""
+    known = result.known.failures
+    counts = Counter(failure.status for failure in known)
+    said = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    first = next((f for f in known if f.status != "rejected"), known[0])
+    why, *more = first.message.splitlines()[:2] or [""]  # the second line is the command
+    pieces: list[Piece] = [f"{said}; the first, of #{first.candidate}: {why}", *map(Code, more)]
+    return Section("Failures", tuple(pieces))
 
 
 def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[str, Any]:

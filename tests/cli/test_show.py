@@ -56,6 +56,19 @@ def test_it_shows_without_running(store, log, tmp_path):
     assert not log.exists()
 
 
+def test_failures_are_counted_and_the_first_is_told(tmp_path):
+    def evaluate(config, instance, seed):
+        if config == 2:
+            raise ValueError("bad luck")
+        return config + seed % 2
+
+    path = tmp_path / "race.db"
+    racer.race([0, 1, 2], evaluate, budget=20, seed=1, store=path)
+    out = said("show", path).stdout
+    assert "5 failed; the first, of #2: ValueError: bad luck" in out
+    assert "5 of them failed" in out
+
+
 def test_it_gives_json_csv_and_a_table_of_configurations(store, tmp_path):
     form = ("--json", "--csv", tmp_path / "csv", "--configurations", tmp_path / "elites.txt")
     done = said("show", store, *form)
