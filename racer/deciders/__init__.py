@@ -4,6 +4,7 @@ from racer.deciders.anytime import AnytimeRace
 from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.bayesian_friedman import BayesianFriedman
 from racer.deciders.bradley_terry import BradleyTerryRace
+from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.decider import Blocks, Decider, Drop, Verdict
 from racer.deciders.f_race import FRace
 from racer.deciders.halving import SequentialHalving
@@ -19,6 +20,7 @@ __all__ = [
     "BayesianFriedman",
     "Blocks",
     "BradleyTerryRace",
+    "CorrelatedTRace",
     "Decider",
     "Drop",
     "FRace",

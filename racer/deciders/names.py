@@ -10,6 +10,7 @@ from racer.deciders.anytime import AnytimeRace
 from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.bayesian_friedman import BayesianFriedman
 from racer.deciders.bradley_terry import BradleyTerryRace
+from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.decider import Decider
 from racer.deciders.f_race import FRace
 from racer.deciders.halving import SequentialHalving
@@ -30,6 +31,7 @@ DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
         "f-race-sign": lambda: FRace(posthoc="sign"),
         "f-race-mean-rank": lambda: FRace(posthoc="mean-rank"),
         "t-race": TRace,
+        "correlated-t": CorrelatedTRace,
         "halving": SequentialHalving,
         "anytime": AnytimeRace,
         "bradley-terry": BradleyTerryRace,

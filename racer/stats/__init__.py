@@ -13,6 +13,7 @@ from racer.stats.bayesian_friedman import (
 from racer.stats.bayesian_sign import BayesianSignResult, bayesian_sign_test
 from racer.stats.bayesian_signed_rank import BayesianSignedRankResult, bayesian_signed_rank_test
 from racer.stats.bradley_terry_model import BradleyTerryResult, Waic, bradley_terry
+from racer.stats.correlated_t import CorrelatedTResult, correlated_t_test
 from racer.stats.friedman import FriedmanResult, friedman_test
 from racer.stats.joint import JointComparisons, Statement, joint_comparisons
 from racer.stats.multiplicity import bonferroni, hochberg, holm, shaffer
@@ -38,6 +39,7 @@ __all__ = [
     "BayesianSignResult",
     "BayesianSignedRankResult",
     "BradleyTerryResult",
+    "CorrelatedTResult",
     "FriedmanResult",
     "JointComparisons",
     "PlackettLuceResult",
@@ -54,6 +56,7 @@ __all__ = [
     "bonferroni",
     "bradley_terry",
     "conover_posthoc",
+    "correlated_t_test",
     "friedman_test",
     "hochberg",
     "holm",

@@ -46,7 +46,7 @@ EVERY = {
 }
 UNLIKELY = [name for name in EVERY if name.startswith(("bradley-terry", "plackett-luce"))]
 # t-race looks at costs, f-race at those of the last two, the signed-rank race at how differences compare over blocks, and so do bets
-BY_SIZE = ("t-race", "anytime", "signed-rank", "f-race")
+BY_SIZE = ("t-race", "correlated-t", "anytime", "signed-rank", "f-race")
 RANK_BASED = [name for name in NAMED if name not in BY_SIZE] + list(SIGNS)
 
 seeds = st.integers(0, 2**32 - 1)

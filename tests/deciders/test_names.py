@@ -13,6 +13,7 @@ from racer.deciders import (
     BayesianBest,
     BayesianFriedman,
     BradleyTerryRace,
+    CorrelatedTRace,
     Decider,
     FRace,
     PlackettLuceRace,
@@ -33,6 +34,7 @@ from racer.deciders import (
         ("f-race-sign", FRace(posthoc="sign")),
         ("f-race-mean-rank", FRace(posthoc="mean-rank")),
         ("t-race", TRace()),
+        ("correlated-t", CorrelatedTRace()),
         ("halving", SequentialHalving()),
         ("anytime", AnytimeRace()),
         ("bradley-terry", BradleyTerryRace()),
@@ -46,7 +48,7 @@ def test_a_name_stands_for_default_settings(name, decider):
 
 
 def test_every_name_is_tested_here():
-    assert len(DECIDERS) == 12
+    assert len(DECIDERS) == 13
 
 
 def test_a_decider_stays_itself():

@@ -1,0 +1,147 @@
+"""The correlated t-race: what is jointly no better than the leader, on folds of one data set."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racer._checks import check_draws, check_fraction
+from racer._numerics import RowBuffer
+from racer.deciders.decider import Blocks, Drop, Verdict
+from racer.deciders.drops import best_of
+from racer.deciders.scores import impute_failed
+from racer.seeding import rng_for
+from racer.stats.correlated_t import (
+    below,
+    check_correlation,
+    check_rope,
+    inflation,
+    posterior_draws,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass
+class _State:
+    seed: int
+    candidates: NDArray[np.intp]
+    costs: RowBuffer  # (n, m), failed cells imputed
+    normal: RowBuffer  # (n, draws), standard normal: those of a block are the same at every test
+
+
+@dataclass(frozen=True)
+class CorrelatedTRace:
+    """Drop what is jointly no better than the leader by the Bayesian correlated t-test.
+
+    For the folds of a cross-validation, or other blocks that are correlated. At each test, the
+    posterior of the means (`racer.stats.correlated_t_test`); of the statements "not better than
+    the candidate with the best mean, by more than `rope`", the longest list, surest first, that
+    hold jointly with probability above `confidence`: these candidates are dropped. It compares
+    means of costs, and assumes that differences are not far from normal. Differences that are
+    the same on all blocks have no spread to measure: they count from as many blocks on as would
+    convince a sign test (5 at 0.95). A failed cell counts as worse than the worst of its block
+    by the range of that block.
+
+    Parameters
+    ----------
+    correlation : float in [0, 1)
+        Of two blocks. For folds the fraction of the data that is tested on: then the race is for
+        the best on data like these. 0: for the best on the mean of more such blocks.
+    confidence : float in (0.5, 1)
+        Per test: a race tests many times, and spends 1 - confidence at each.
+    rope : float >= 0
+        A difference of mean costs that does not matter. Candidates that are as good as the leader
+        up to that are dropped as "indistinguishable", which saves much where many are about equal.
+    draws : int >= 100
+        From the posterior.
+
+    Raises
+    ------
+    SettingError
+        A parameter out of range.
+
+    References
+    ----------
+    Nadeau and Bengio (Machine Learning 52, 2003); Corani and Benavoli (Machine Learning 100,
+    2015); Benavoli, Corani, Demšar, Zaffalon (Journal of Machine Learning Research 18, 2017).
+    """
+
+    correlation: float = 0.0
+    confidence: float = 0.95
+    rope: float = 0.0
+    draws: int = 1000
+
+    def __post_init__(self) -> None:
+        check_correlation(self.correlation)
+        check_fraction(self.confidence, "confidence", low=0.5)
+        check_rope(self.rope)
+        check_draws(self.draws)
+
+    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
+        """Return the state of a race in which nothing is known yet."""
+        return _State(
+            int(rng.integers(2**63)),
+            np.arange(n_candidates),
+            RowBuffer(n_candidates, np.float64),
+            RowBuffer(self.draws, np.float64),
+        )
+
+    def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
+        """Take in new blocks and say which candidates to eliminate."""
+        if len(blocks.candidates) != len(state.candidates):
+            state.costs.keep(columns=np.searchsorted(state.candidates, blocks.candidates))
+            state.candidates = blocks.candidates
+        with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
+            for row in blocks.costs:
+                rng = rng_for(state.seed, "normal", len(state.costs))
+                state.normal.append(rng.standard_normal(self.draws))
+                state.costs.append(impute_failed(row))
+            standing = state.costs.rows.mean(axis=0)
+            standing[np.isnan(standing)] = np.inf
+            best = best_of(blocks.candidates, standing)
+            dropped: tuple[Drop, ...] = ()
+            if len(state.costs) > 1 and len(blocks.candidates) > 1:
+                dropped = self._no_better(state, int(standing.argmin()))
+        return state, Verdict(dropped, best, standing, {"gate": "none"})
+
+    def _no_better(self, state: _State, leader: int) -> tuple[Drop, ...]:
+        """Drop positions that are jointly no better than `leader`, the surest first."""
+        n = len(state.costs)
+        gaps = state.costs.rows - state.costs.rows[:, [leader]]  # exactly 0 for copies
+        gap = gaps.mean(axis=0)
+        spread = gaps.std(axis=0, ddof=1) * math.sqrt(inflation(n, self.correlation))
+        is_flat = (gaps == gaps[0]).all(axis=0)
+        spread[is_flat] = 0.0
+        probability = 1.0 - below(-self.rope, gap, spread, n - 1)
+        probability[is_flat] = (gap > -self.rope)[is_flat]
+        if 0.5**n > 1.0 - self.confidence:
+            probability[is_flat] = 0.0
+        probability[leader] = 0.0
+        places = np.flatnonzero(probability > self.confidence)
+        if not len(places):
+            return ()
+        places = places[np.lexsort((-gap[places], -probability[places]))]
+        drawn = posterior_draws(
+            gaps[:, places],
+            gap[places],
+            self.correlation,
+            state.normal.rows.T,
+            rng_for(state.seed, "scale", n),
+        )
+        joint = np.logical_and.accumulate(drawn > -self.rope, axis=1).mean(axis=0)
+        chosen = places[: np.count_nonzero(joint > self.confidence)]
+        return tuple(
+            Drop(
+                int(state.candidates[place]),
+                "inferior" if gap[place] > self.rope else "indistinguishable",
+                int(state.candidates[leader]),
+                float(probability[place]),
+                "posterior",
+            )
+            for place in chosen.tolist()
+        )
