@@ -22,6 +22,7 @@ from racer.space.irace.parameter_file import parse, read
 from racer.space.parameters import as_parameter
 from racer.space.pcs import arguments_of as arguments_of_pcs
 from racer.space.sampling import Method, Net, as_generator, draws, everywhere, witness
+from racer.space.scikit import arguments_of as arguments_of_scikit
 from racer.space.stored import read_condition, read_parameter, written_parameter
 from racer.space.structure import Config, Structure
 
@@ -324,6 +325,36 @@ class Space(Structure):
             Bounds depend on other parameters, or a parameter is not of racer's own classes.
         """
         return {name: to_distribution(name, p) for name, p in self.parameters.items()}
+
+    @classmethod
+    def from_sklearn(cls, param_distributions: Any) -> Space:
+        """Return the space of the `param_distributions`, or the `param_grid`, of a search.
+
+        Lists are choices, of numbers in ascending or descending order levels. Of SciPy's
+        distributions uniform, loguniform and randint are ranges, and of the others there are a
+        thousand quantiles. Several dicts are one space, with conditions, if a parameter tells them
+        apart: one that has a list in each of them, without a common value. What is neither text,
+        nor a number, True, False or None, an estimator say, is named by its repr.
+
+        Raises
+        ------
+        SettingError
+            Something else; or several dicts with different distributions of one parameter.
+
+        Examples
+        --------
+        >>> from scipy.stats import loguniform
+        >>> from racer import Space
+        >>> space = Space.from_sklearn(
+        ...     [
+        ...         {"kernel": ["rbf"], "C": [1, 10, 100], "gamma": loguniform(1e-3, 1)},
+        ...         {"kernel": ["linear"], "C": [1, 10, 100]},
+        ...     ]
+        ... )
+        >>> space.check({"kernel": "linear", "C": 10})
+        {'kernel': 'linear', 'C': 10}
+        """
+        return cls(**arguments_of_scikit(param_distributions)[0])
 
     @classmethod
     def read_pcs(cls, path: StrPath) -> Space:
