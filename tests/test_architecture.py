@@ -59,6 +59,7 @@ MAY_TOUCH_OUTSIDE = (
         "simulate.play",
         "store",
         "run",
+        "integrations.sklearn",  # joblib's digest of the data of a search
         "scenario",
         "cli",
     ),

@@ -107,6 +107,7 @@ class Result:
 
     _best_by: ClassVar[str]
     survivors_are: ClassVar[str] = "survivors"
+    best_has: ClassVar[str] = "expected rank is the smallest"
 
     configs: tuple[Any, ...]
     best_index: int | None

@@ -25,6 +25,7 @@ class Result(Protocol):
     """What is asked of a result, be it of a race or of a tuning."""
 
     survivors_are: ClassVar[str]
+    best_has: ClassVar[str]
 
     @property
     def best(self) -> Any: ...  # noqa: D102
@@ -92,8 +93,8 @@ def verdict(result: Result, extra: str = "") -> tuple[str, ...]:
         chances = f"The {result.survivors_are} share no block: P(best) is not known."
     else:
         chances = (
-            f"P(best) {chance}: the posterior probability that its expected rank is the "
-            f"smallest among the {m} {result.survivors_are}, on the {result.shared_blocks} blocks "
+            f"P(best) {chance}: the posterior probability that its {result.best_has} among the "
+            f"{m} {result.survivors_are}, on the {result.shared_blocks} blocks "
             "that all of them have seen. It says nothing of those that were eliminated."
         )
     return (f"{of} {chances}", *_non_empty(extra), *_non_empty(result.caveat))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from os import PathLike
 
-    from racer.evaluate.objective import Objective
+    from racer.evaluate.workers import Workers
     from racer.racing.contest import Contest
     from racer.racing.events import Callback
     from racer.run.feed import Ahead
@@ -45,7 +45,7 @@ def how_to_evaluate(retries: int, timeout: float | None, memory: int | None) -> 
 
 def start(
     contest: Contest,
-    evaluate: Objective,
+    evaluate: Any,
     how: dict[str, Any],
     store: Store | None,
     *,
@@ -54,9 +54,14 @@ def start(
     ahead: Ahead,
     progress: bool,
     callbacks: Sequence[Callback],
+    workers: Workers | None = None,
 ) -> Any:
-    """Run a contest, or continue the one in the store; `how` has retries, timeout and memory."""
-    check_objective(evaluate)
+    """Run a contest, or continue the one in the store; `how` has retries, timeout and memory.
+
+    With `workers`, which evaluate in their own way, `evaluate` only names what they do.
+    """
+    if workers is None:
+        check_objective(evaluate)
     check_ahead(ahead)
     description = contest.description()
     watchers = list(check_callbacks(callbacks))
@@ -78,15 +83,16 @@ def start(
         contest.watch(recorder)
     with sense_made_of(store.path) if store and store.holds_a_race else nullcontext():
         contest.ask()  # a tuner samples its first candidates now
-    workers = workers_for(
-        evaluate,
-        contest.configs,
-        (*(description.instances or ()), *description.test_instances),
-        n_jobs=n_jobs,
-        executor=executor,
-        parameters=description.parameters,
-        **how,
-    )
+    if workers is None:
+        workers = workers_for(
+            evaluate,
+            contest.configs,
+            (*(description.instances or ()), *description.test_instances),
+            n_jobs=n_jobs,
+            executor=executor,
+            parameters=description.parameters,
+            **how,
+        )
     known = {} if store is None else begin_or_replay(store, contest, recorder, given)
     try:
         with display or nullcontext():

@@ -1,0 +1,465 @@
+"""Searches that race candidates over the folds of a cross-validation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import joblib
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import (
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    check_cv,
+)
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils import check_random_state
+
+from racer.deciders.correlated_t import CorrelatedTRace
+from racer.deciders.names import as_decider
+from racer.errors import SettingError
+from racer.integrations.sklearn.candidates import candidates_of
+from racer.integrations.sklearn.cv_results import (
+    add_race,
+    by_standing,
+    chances,
+    cv_results,
+    ranks,
+    warn_of_failures,
+)
+from racer.integrations.sklearn.fits import Fits
+from racer.integrations.sklearn.folds import OneFold
+from racer.racing.budget import Budget
+from racer.racing.race import QuietRace
+from racer.racing.rules import Rules
+from racer.run.start import how_to_evaluate, opened, start
+from racer.space.scikit import arguments_of
+from racer.space.space import Space
+from racer.stats.correlated_t import check_correlation
+from racer.store.setup import continued
+from racer.tuner.tuner import Tuner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from os import PathLike
+
+    from racer.deciders.decider import Decider
+    from racer.racing.contest import Contest
+    from racer.racing.result import RaceResult, Result
+    from racer.tuner.result import TuneResult
+
+_REPEATS = 4  # of five folds: see docs/sklearn.md for what was measured
+
+Correlation = float | Literal["folds"] | None
+
+
+class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
+    """What the searches have in common: scikit-learn's own, but for the order of the fits."""
+
+    cv: Any
+    decider: str | Decider | None
+    correlation: Correlation
+    confidence: float
+    rope: float
+    first_test: int
+    random_state: Any
+    store: str | PathLike[str] | None
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Race the candidates over the folds, then fit the best on all data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        y : array-like of shape (n_samples, n_output) or (n_samples,), optional
+        **params
+            As in `GridSearchCV.fit`: `groups`, `sample_weight`, other parameters of the
+            estimator's `fit`, and with metadata routing what splitter and scorers ask for.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        SettingError
+            A setting that cannot work; it is a ValueError.
+        RaceInterrupted
+            Ctrl-C, which it is; its `result` is what was known by then.
+        """
+        cv = self.cv
+        folds = OneFold(self._splitter(y))
+        self._data: str | None = (
+            None if self.store is None else joblib.hash((X, y, params, self.estimator))
+        )
+        self.cv = folds
+        try:
+            super().fit(X, y, **params)
+        finally:
+            self.cv = cv
+            del self._data
+            if hasattr(self, "_checked_cv_orig"):  # which would keep the folds
+                del self._checked_cv_orig
+        self.n_splits_ = len(folds.folds)
+        return self
+
+    def _splitter(self, y: Any) -> Any:
+        """Return what divides the data: five folds, four times, unless it is given."""
+        given = check_cv(
+            5 if self.cv is None else self.cv, y, classifier=is_classifier(self.estimator)
+        )
+        if self.cv is not None:
+            return given
+        stratified = isinstance(given, StratifiedKFold)
+        repeated = RepeatedStratifiedKFold if stratified else RepeatedKFold
+        return repeated(n_splits=5, n_repeats=_REPEATS, random_state=self._seed())
+
+    def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
+        folds: OneFold = self.cv
+        fits = Fits(evaluate_candidates, folds, self.refit)
+        correlation = self._correlation(folds)
+        # with a store, a fold is known by what it is of
+        of = "" if self._data is None else f" of {self._data}"
+        listed = [f"fold {number}{of}" for number in range(len(folds.folds))]
+        result = self._hold(fits, listed, correlation)
+        self._take_known(fits, result)
+        self._complete(fits, result, len(listed))
+        if not fits.results and fits.error is not None:
+            raise fits.error  # not one fit has succeeded
+        params = [fits.params(config) for config in result.configs]
+        names = list(dict.fromkeys(name for found in fits.known.values() for name in found))
+        results = cv_results(super()._format_results, params, len(listed), fits.known, names)
+        results[f"rank_test_{fits.metric}"] = ranks(by_standing(result, results, fits.metric))
+        probability_best = chances(result, correlation)
+        add_race(results, result, probability_best)
+        # P(best) is that of means on folds, which are correlated, wherever it is shown
+        vars(result).update(
+            probability_best=probability_best, caveat="", best_has="mean score is the best"
+        )
+        self.result_ = result
+        for kind in ("test", "train"):
+            warn_of_failures(results, kind)
+        fits.results.clear()
+        fits.results.update(results)
+
+    def _hold(self, fits: Fits, folds: Sequence[str], correlation: float) -> Result:
+        """Hold the contest, and return its result."""
+        raise NotImplementedError
+
+    def _rules(self, correlation: float, budget: int) -> Rules:
+        """Return the rules of the contest."""
+        if self.decider is None:
+            decider: Decider = CorrelatedTRace(correlation, self.confidence, self.rope)
+        elif self.rope:
+            raise SettingError("rope is for the default decider: give it to your own")
+        else:
+            decider = as_decider(self.decider)
+        return Rules(
+            decider=decider,
+            budget=Budget.of(budget),
+            maximize=True,
+            seed=self._seed(),
+            deterministic=True,
+            first_test=self.first_test,
+        )
+
+    def _seed(self) -> int:
+        """Return the seed: for the same random_state the same, and always the same for none."""
+        if self.random_state is None:
+            return 0
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _correlation(self, folds: OneFold) -> float:
+        if self.correlation == "folds":
+            return folds.test_share()
+        return 0.0 if self.correlation is None else check_correlation(self.correlation)
+
+    def _started(
+        self, fits: Fits, rules: Rules, contest: Callable[[dict[str, Any]], Contest], *, tuned: bool
+    ) -> Any:
+        """Run a contest, in the store if there is one."""
+        with opened(self.store) as file:
+            rules = continued(file, rules, tuned=tuned)
+            return start(
+                contest(rules.settings()),
+                fits.fit,
+                how_to_evaluate(0, None, None),
+                file,
+                n_jobs=1,
+                executor=None,
+                ahead=0,
+                progress=False,
+                callbacks=(),
+                workers=fits,
+            )
+
+    def _take_known(self, fits: Fits, result: Result) -> None:
+        """Take in what a store knew: one score, without times."""
+        for block, candidate, outcome in result.known.cells():
+            fold = result.stream.place(block).instance or 0
+            if (candidate, fold) not in fits.known:
+                value = np.nan if outcome.value is None else outcome.value
+                fits.known[candidate, fold] = {"test_score": value}
+
+    def _complete(self, fits: Fits, result: Result, n_folds: int) -> None:
+        """Fit the best on the folds that it lacks, so that its score is that of all of them."""
+        best = next(iter(result.survivors), 0)
+        for fold in range(n_folds):
+            if (best, fold) not in fits.known:
+                fits.fit([(best, result.configs[best])], fold)
+        if (
+            not fits.results and fits.error is None
+        ):  # all was in the store, and scikit-learn wants one fit at least
+            fits.fit([(best, result.configs[best])], 0)
+
+
+class RacingSearchCV(RacedSearchCV):
+    """Search that drops candidates fold by fold, as soon as the folds prove them no better.
+
+    A drop-in for `GridSearchCV` and `RandomizedSearchCV`: all candidates are fitted on the first
+    folds; after each, those that are shown to be no better than the best so far are dropped, and
+    the others go on. The best is fitted on all folds.
+
+    Parameters
+    ----------
+    estimator : estimator object
+    param_grid : dict, list of dicts, optional
+        A grid, or several, as in `GridSearchCV`; or a list of candidates, each a dict of
+        parameters.
+    param_distributions : dict or list of dicts, optional
+        Instead: lists and distributions to draw from, as in `RandomizedSearchCV`.
+    n_candidates : int, optional
+        How many to draw; 30 from distributions and all of a grid by default.
+    decider : str or Decider, optional
+        `racer.deciders.CorrelatedTRace` by default.
+    correlation : "folds", float or None
+        What the folds are to prove. "folds": which candidate is best on data like these; two
+        folds are taken to be correlated by the fraction of the data that is tested on. A number:
+        by that. None: which is best on these data, on the mean of more such folds. It counts for
+        `race_probability_best`, and for the default decider.
+    confidence : float in (0.5, 1)
+        Drop those that are jointly no better with a posterior probability above this, at each test.
+        The larger, the more fits, and the more often the winner is that of all fits. Of the
+        default decider.
+    rope : float >= 0
+        A difference of mean scores that does not matter to you: candidates that are no better
+        than the best by more than that are dropped. Of the default decider.
+    first_test : int
+        Drop nobody before so many folds.
+    budget : int, optional
+        Fits of the race, if these are to be fewer than candidates times folds.
+    cv : int, cross-validation generator or iterable
+        As in `GridSearchCV`, but for None: five folds, four times, in random order by
+        `random_state` (stratified for classifiers), as a race needs folds.
+    scoring, n_jobs, refit, verbose, pre_dispatch, error_score, return_train_score
+        As in `GridSearchCV`. Workers share the fits of one fold. With several scores the race is
+        by the one that `refit` names, else by the first.
+    random_state : int, RandomState instance or None
+        For the draws of candidates and of the decider; the latter are the same for None, too.
+    store : str or path-like, optional
+        A file in which each score is recorded, so that a search that was interrupted goes on where
+        it stopped. For one score, without train scores.
+
+    Attributes
+    ----------
+    cv_results_ : dict
+        As in `GridSearchCV`, with NaN for folds that were not run, and means over those that were.
+        `rank_test_score` is the standing in the race: survivors first, then those that were
+        dropped last. Besides: `race_folds` (how many were run), `race_reason` ("" for survivors)
+        and `race_against` (by whom: a row, or -1), `race_probability_best`.
+    result_ : RaceResult
+        The race: eliminations, scores, P(best).
+    best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
+        As in `GridSearchCV`; `best_score_` is over all folds.
+
+    References
+    ----------
+    Maron and Moore: Hoeffding races (NIPS 1993); Nadeau and Bengio (Machine Learning 52, 2003).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from racer.integrations.sklearn import RacingSearchCV
+    >>> X, y = load_wine(return_X_y=True)
+    >>> grid = {"n_neighbors": [1, 5, 15, 45], "p": [1, 2]}
+    >>> search = RacingSearchCV(KNeighborsClassifier(), grid).fit(X, y)
+    >>> fits = int(search.cv_results_["race_folds"].sum())
+    >>> search.best_params_, fits < 8 * search.n_splits_
+    ({'n_neighbors': 1, 'p': 1}, True)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any = None,
+        *,
+        param_distributions: Any = None,
+        n_candidates: int | None = None,
+        decider: str | Decider | None = None,
+        correlation: Correlation = "folds",
+        confidence: float = 0.8,
+        rope: float = 0.0,
+        first_test: int = 3,
+        budget: int | None = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Any = None,
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+        store: str | PathLike[str] | None = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.param_grid = param_grid
+        self.param_distributions = param_distributions
+        self.n_candidates = n_candidates
+        self.decider = decider
+        self.correlation = correlation
+        self.confidence = confidence
+        self.rope = rope
+        self.first_test = first_test
+        self.budget = budget
+        self.random_state = random_state
+        self.store = store
+
+    def _hold(self, fits: Fits, folds: Sequence[str], correlation: float) -> RaceResult:
+        candidates = candidates_of(
+            self.param_grid,
+            self.param_distributions,
+            self.n_candidates,
+            check_random_state(self.random_state),
+        )
+        rules = self._rules(correlation, self.budget or max(len(candidates) * len(folds), 1))
+        result: RaceResult = self._started(
+            fits, rules, lambda settings: QuietRace(candidates, folds, **settings), tuned=False
+        )
+        return result
+
+
+class TunedSearchCV(RacedSearchCV):
+    """Search of a space by races in series, with new candidates around the best so far.
+
+    `racer.tune` on the folds of a cross-validation, as a drop-in for `RandomizedSearchCV`: the
+    first race is among candidates from the whole space; those that survive race against new ones
+    around them, until the fits are spent. The best is then fitted on all folds.
+
+    Parameters
+    ----------
+    estimator : estimator object
+    space : Space, dict, or list of dicts
+        A `racer.Space`, or what `racer.Space.from_sklearn` makes one of: lists and distributions,
+        as in `RandomizedSearchCV`. Lists may hold objects, such as estimators.
+    budget : int
+        Fits of all races together.
+    elites : int, optional
+        Candidates that survive a race.
+    decider, correlation, confidence, rope, first_test, cv, random_state, store
+        As in `RacingSearchCV`.
+    scoring, n_jobs, refit, verbose, pre_dispatch, error_score, return_train_score
+        As in `GridSearchCV`, and in `RacingSearchCV`.
+
+    Attributes
+    ----------
+    cv_results_ : dict
+        As in `RacingSearchCV`, of all candidates that were tried. First come the elites of the
+        last race, then those fitted on most folds.
+    result_ : TuneResult
+        The tuning: elites, P(best), where each candidate came from.
+    best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_
+        As in `GridSearchCV`.
+
+    References
+    ----------
+    López-Ibáñez et al., Operations Research Perspectives 3 (2016).
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from racer.integrations.sklearn import TunedSearchCV
+    >>> X, y = load_wine(return_X_y=True)
+    >>> space = {"alpha": loguniform(1e-4, 1e4), "fit_intercept": [True, False]}
+    >>> search = TunedSearchCV(RidgeClassifier(), space, budget=150).fit(X, y)
+    >>> search.best_score_ > 0.98, search.result_.evaluations <= 150
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        space: Any,
+        *,
+        budget: int,
+        elites: int | None = None,
+        decider: str | Decider | None = None,
+        correlation: Correlation = "folds",
+        confidence: float = 0.8,
+        rope: float = 0.0,
+        first_test: int = 3,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        random_state: Any = None,
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+        store: str | PathLike[str] | None = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.space = space
+        self.budget = budget
+        self.elites = elites
+        self.decider = decider
+        self.correlation = correlation
+        self.confidence = confidence
+        self.rope = rope
+        self.first_test = first_test
+        self.random_state = random_state
+        self.store = store
+
+    def _hold(self, fits: Fits, folds: Sequence[str], correlation: float) -> TuneResult:
+        if isinstance(self.space, Space):
+            space = self.space
+        else:
+            arguments, named = arguments_of(self.space)
+            space = Space(**arguments)
+            fits.params = lambda config: {
+                name: named.get(name, {}).get(value, value) for name, value in config.items()
+            }
+
+        def tuner(settings: dict[str, Any]) -> Tuner:
+            del settings["min_survivors"]
+            return Tuner(space, folds, elites=self.elites, instance_order="given", **settings)
+
+        result: TuneResult = self._started(
+            fits, self._rules(correlation, self.budget), tuner, tuned=True
+        )
+        return result

@@ -1,0 +1,62 @@
+"""One fold at a time, and what is needed to import any of it."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GroupKFold, KFold
+
+import racer.integrations.sklearn as plugin
+from racer.integrations.sklearn.folds import OneFold
+
+X = np.zeros((12, 1))
+
+
+def test_folds_are_those_of_the_splitter_one_at_a_time():
+    folds = OneFold(KFold(4, shuffle=True, random_state=None))
+    assert folds.get_n_splits(X) == 1
+    first = list(folds.split(X))
+    assert len(first) == 1
+    folds.current = 3
+    assert {*first[0][1].tolist()}.isdisjoint(next(folds.split(X))[1].tolist())
+    assert folds.test_share() == 0.25
+
+
+@pytest.mark.parametrize(
+    ("fold", "share"),
+    [
+        ((np.arange(6), [7, 8]), 0.25),
+        ((slice(0, 6), slice(6, 8)), 0.25),
+        ((np.arange(8) < 6, np.arange(8) >= 6), 0.25),
+    ],
+)
+def test_positions_may_be_numbers_slices_or_masks(fold, share):
+    folds = OneFold(None)
+    folds.folds = [fold]
+    assert folds.test_share() == share
+
+
+def test_a_worker_is_not_sent_the_folds_but_what_the_splitter_asks_for_is_known():
+    folds = OneFold(GroupKFold(3))
+    folds.get_n_splits(X, groups=np.arange(12))
+    assert folds.get_metadata_routing().split.requests == {"groups": True}
+    again = pickle.loads(pickle.dumps(folds))
+    assert again.folds == []
+    assert again.n_splits == 3
+
+
+def test_without_scikit_learn_the_error_names_the_extra():
+    code = "import sys; sys.modules['sklearn'] = None; import racer.integrations.sklearn"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "racer.integrations.sklearn needs scikit-learn" in done.stderr
+    assert "pip install 'racer-tuning[sklearn]'" in done.stderr
+
+
+def test_the_public_names_are_there_and_documented():
+    assert plugin.__all__ == sorted(plugin.__all__)
+    for name in plugin.__all__:
+        assert getattr(plugin, name).__doc__

@@ -1,0 +1,440 @@
+"""The searches as scikit-learn's users know them: what GridSearchCV does, on fewer fits."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from scipy.sparse import csr_array
+from scipy.stats import loguniform
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import make_classification
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    cross_val_score,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from racer import Ended, RaceInterrupted, RacerError, SettingError, StoreError
+from racer.deciders import CorrelatedTRace
+from racer.integrations.sklearn import RacingSearchCV, TunedSearchCV
+
+X, Y = make_classification(
+    120, n_features=6, n_informative=3, n_classes=3, n_clusters_per_class=1, random_state=1
+)
+GRID = {"max_depth": [1, 3, 6, 12], "min_samples_leaf": [2, 40]}
+NEVER = 10**6  # a first test that no race reaches
+
+
+def raced(grid=None, estimator=None, **settings):
+    """Return a search among eight trees, or others."""
+    estimator = DecisionTreeClassifier(random_state=0) if estimator is None else estimator
+    return RacingSearchCV(estimator, GRID if grid is None else grid, **settings)
+
+
+def tuned(space=None, estimator=None, **settings):
+    """Return a search for a ridge, or another space."""
+    settings = {"budget": 40, "random_state": 1, "cv": 5, **settings}
+    space = (
+        {"alpha": loguniform(1e-3, 1e3), "fit_intercept": [True, False]} if space is None else space
+    )
+    return TunedSearchCV(RidgeClassifier() if estimator is None else estimator, space, **settings)
+
+
+BOTH = pytest.mark.parametrize(
+    "search",
+    [
+        functools.partial(raced, {"alpha": [1e-3, 1.0, 1e3]}, RidgeClassifier(), cv=5),
+        functools.partial(tuned, budget=30),
+    ],
+    ids=["raced", "tuned"],
+)
+
+
+@functools.cache
+def searched():
+    """Return a race of the grid, and the same by GridSearchCV."""
+    cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
+    whole = GridSearchCV(DecisionTreeClassifier(random_state=0), GRID, cv=cv)
+    return raced(cv=cv).fit(X, Y), whole.fit(X, Y)
+
+
+# -- what is found, and what is said of it
+
+
+def test_the_winner_is_that_of_the_whole_grid_on_fewer_fits():
+    found, whole = searched()
+    assert found.best_params_ == whole.best_params_
+    assert found.best_score_ == whole.best_score_
+    assert found.best_index_ == whole.best_index_ == found.result_.best_index
+    assert (found.predict(X) == whole.predict(X)).all()
+    assert found.score(X, Y) == whole.score(X, Y)
+    assert found.n_splits_ == 10
+    assert found.cv_results_["race_folds"].sum() < 60 < 80
+
+
+def test_folds_that_were_run_have_the_scores_of_the_grid_and_the_others_none():
+    found, whole = searched()
+    for fold in range(10):
+        run = found.cv_results_["race_folds"] > fold
+        scores = found.cv_results_[f"split{fold}_test_score"]
+        assert (scores[run] == whole.cv_results_[f"split{fold}_test_score"][run]).all()
+        assert np.isnan(scores[~run]).all()
+    assert {*whole.cv_results_} == {key for key in found.cv_results_ if key[:5] != "race_"}
+    assert found.cv_results_["params"] == whole.cv_results_["params"]
+    assert (found.cv_results_["param_max_depth"] == whole.cv_results_["param_max_depth"]).all()
+
+
+def test_a_mean_is_over_the_folds_that_were_run_and_ranks_are_standings():
+    results = searched()[0].cv_results_
+    frame = pd.DataFrame(results)
+    scores = frame.filter(regex=r"^split\d+_test_score$")
+    assert np.allclose(results["mean_test_score"], scores.mean(axis=1))
+    assert np.allclose(results["std_test_score"], scores.std(axis=1, ddof=0))
+    ordered = frame.sort_values("rank_test_score")
+    assert ordered["race_folds"].is_monotonic_decreasing
+    survivors = ordered["race_reason"] == ""
+    assert (ordered["race_folds"][survivors] == 10).all()
+    assert not survivors[survivors.sum() :].any()  # no candidate that was dropped is before one
+
+
+def test_the_race_says_who_was_dropped_by_whom_and_how_sure_it_is_of_the_best():
+    found = searched()[0]
+    results, result = found.cv_results_, found.result_
+    for drop in result.dropped:
+        assert results["race_reason"][drop.candidate] == drop.reason == "inferior"
+        assert results["race_against"][drop.candidate] == drop.against
+        assert results["race_folds"][drop.candidate] == drop.block + 1
+    known = results["race_probability_best"]
+    assert np.nansum(known) == pytest.approx(1.0)
+    assert {*np.flatnonzero(~np.isnan(known)).tolist()} == {*result.survivors}
+    assert result.probability_best == {c: known[c] for c in result.survivors}
+    assert result.evaluations <= results["race_folds"].sum()
+
+
+def test_without_a_test_it_is_grid_search():
+    found = raced(first_test=NEVER, cv=4, return_train_score=True).fit(X, Y)
+    whole = GridSearchCV(
+        DecisionTreeClassifier(random_state=0), GRID, cv=4, return_train_score=True
+    ).fit(X, Y)
+    for key, column in whole.cv_results_.items():
+        if "time" not in key and key != "rank_test_score":
+            assert np.array_equal(np.asarray(found.cv_results_[key]), np.asarray(column)), key
+    best = whole.cv_results_["rank_test_score"] == 1
+    assert best[found.cv_results_["rank_test_score"].argmin()]
+
+
+def test_the_best_is_fitted_on_all_folds_though_the_race_is_decided_before():
+    grid = {"max_depth": [6, 1]}
+    found = raced(grid, cv=10).fit(X, Y)
+    assert found.result_.ended == Ended.DECIDED
+    assert found.cv_results_["race_folds"][found.best_index_] == 10 > len(found.result_.blocks)
+    scores = cross_val_score(DecisionTreeClassifier(max_depth=6, random_state=0), X, Y, cv=10)
+    assert found.best_score_ == pytest.approx(scores.mean())
+
+
+# -- what the folds are to prove
+
+
+def test_by_default_there_are_five_folds_four_times():
+    found = raced({"max_depth": [1, 2]}).fit(X, Y)
+    assert found.n_splits_ == 20
+    cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0)
+    again = raced({"max_depth": [1, 2]}, cv=cv).fit(X, Y)
+    assert again.best_score_ == found.best_score_
+
+
+@pytest.mark.parametrize("cv", [8, ShuffleSplit(8, test_size=0.125, random_state=0)])
+def test_folds_are_correlated_by_the_share_that_is_tested_on(cv):
+    chances = [
+        raced({"max_depth": [3, 4]}, cv=cv, confidence=0.999, correlation=correlation)
+        .fit(X, Y)
+        .result_.probability_best
+        for correlation in ("folds", 0.125, None, 0.0)
+    ]
+    assert chances[0] == chances[1]
+    assert chances[2] == chances[3]
+    assert max(chances[0].values()) < max(chances[2].values())
+
+
+def test_a_rope_drops_what_is_no_better_by_more_than_that():
+    grid = {"alpha": [1.0, 1.1, 1.2, 1e4]}
+    found = raced(grid, RidgeClassifier(), rope=0.2, cv=5).fit(X, Y)
+    assert found.result_.ended == Ended.DECIDED
+    assert "indistinguishable" in {*found.result_.eliminations["reason"]}
+
+
+def test_another_decider_may_race():
+    given = searched()[0]
+    assert clone(given).set_params(decider="t-race").fit(X, Y).result_.dropped
+    own = clone(given).set_params(decider=CorrelatedTRace(0.2, 0.8))
+    assert own.fit(X, Y).result_.dropped == given.result_.dropped
+
+
+# -- candidates
+
+
+def test_candidates_are_drawn_from_distributions_or_a_grid_or_listed():
+    drawn = RacingSearchCV(
+        RidgeClassifier(),
+        param_distributions={"alpha": loguniform(1e-3, 1e3)},
+        n_candidates=4,
+        random_state=3,
+        cv=3,
+    )
+    again = clone(drawn)
+    assert len(drawn.fit(X, Y).cv_results_["params"]) == 4
+    assert drawn.cv_results_["params"] == again.fit(X, Y).cv_results_["params"]
+    assert len(raced(n_candidates=3, cv=3).fit(X, Y).cv_results_["params"]) == 3
+    listed = [{"max_depth": 5}, {"max_depth": 5, "splitter": "random"}, {"max_depth": 5}]
+    found = raced(listed, cv=3).fit(X, Y).cv_results_
+    assert found["params"] == listed[:2]  # each once
+    assert found["param_splitter"].mask.tolist() == [True, False]
+
+
+def test_one_candidate_is_fitted_on_all_folds():
+    found = raced({"max_depth": [3]}, cv=4).fit(X, Y)
+    assert found.best_score_ == pytest.approx(
+        cross_val_score(DecisionTreeClassifier(max_depth=3, random_state=0), X, Y, cv=4).mean()
+    )
+
+
+def test_estimators_may_be_values():
+    scalers = [StandardScaler(), MinMaxScaler(), "passthrough"]
+    pipeline = Pipeline([("scale", None), ("model", RidgeClassifier())])
+    found = raced({"scale": scalers, "model__alpha": [1.0, 1e6]}, pipeline, cv=4).fit(X, Y)
+    assert found.best_params_["model__alpha"] == 1.0
+    assert len(found.cv_results_["params"]) == 6
+    space = [
+        {"model": [RidgeClassifier()], "model__alpha": loguniform(1e-2, 1e2), "scale": scalers},
+        {"model": [GaussianNB()], "model__var_smoothing": [1e-9, 1e-6, 1e-3, 1.0]},
+    ]
+    search = tuned(space, pipeline, budget=60).fit(X, Y)
+    kinds = {type(params["model"]) for params in search.cv_results_["params"]}
+    assert kinds == {RidgeClassifier, GaussianNB}
+    assert search.best_params_ in search.cv_results_["params"]
+    assert search.best_index_ == search.result_.best_index
+
+
+# -- scikit-learn's contract
+
+
+@BOTH
+def test_clones_workers_and_nested_cross_validation_change_nothing(search):
+    found = search().fit(X, Y)
+    with joblib.parallel_config("threading"):
+        twin = clone(found).set_params(n_jobs=2).fit(X, Y)
+    assert twin.best_params_ == found.best_params_
+    assert twin.result_.dropped == found.result_.dropped
+    assert len(cross_val_score(search(cv=3), X, Y, cv=2)) == 2
+    assert not {"_data", "_checked_cv_orig"} & vars(found).keys()
+    assert found.cv == 5
+
+
+@BOTH
+def test_fitted_searches_can_be_pickled(search):
+    found = search().fit(X, Y)
+    again = pickle.loads(pickle.dumps(found))
+    assert (again.predict(X) == found.predict(X)).all()
+    assert again.result_.probability_best == found.result_.probability_best
+
+
+@BOTH
+def test_sparse_input_and_data_frames(search):
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    found = search().fit(frame, Y)
+    assert found.feature_names_in_.tolist() == list("abcdef")
+    assert found.best_params_ == search().fit(csr_array(X), Y).best_params_
+
+
+@BOTH
+def test_a_pipeline_around_it(search):
+    outside = make_pipeline(StandardScaler().set_output(transform="pandas"), search())
+    assert outside.fit(X, Y).score(X, Y) > 0.6
+
+
+@BOTH
+def test_groups_go_to_the_splitter(search):
+    groups = np.arange(120) % 6
+    found = search(cv=GroupKFold(3)).fit(X, Y, groups=groups)
+    assert found.n_splits_ == 3
+
+
+class Weighed(RidgeClassifier):
+    """A ridge that insists on weights, and counts them."""
+
+    def fit(self, X, y, sample_weight=None):
+        assert len(sample_weight) == len(X)
+        return super().fit(X, y, sample_weight)
+
+
+@BOTH
+def test_metadata_is_routed(search):
+    weights = np.ones(120)
+    groups = np.arange(120) % 6
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = Weighed().set_fit_request(sample_weight=True)
+        model = model.set_score_request(sample_weight=False)
+        found = search(cv=GroupKFold(3)).set_params(estimator=model)
+        found.fit(X, Y, sample_weight=weights, groups=groups)
+    assert found.n_splits_ == 3
+    again = search().set_params(estimator=Weighed()).fit(X, Y, sample_weight=weights)
+    assert again.best_score_ > 0.5
+
+
+@BOTH
+def test_several_scores(search):
+    scoring = ["accuracy", "balanced_accuracy"]
+    found = search(scoring=scoring, refit="balanced_accuracy").fit(X, Y)
+    results = found.cv_results_
+    assert found.best_score_ == results["mean_test_balanced_accuracy"][found.best_index_]
+    assert results["rank_test_balanced_accuracy"][found.best_index_] == 1
+    assert found.result_.mean(found.best_index_) == pytest.approx(found.best_score_)
+    assert {"rank_test_accuracy", "std_test_accuracy", "split0_test_accuracy"} <= results.keys()
+    assert set(found.scorer_) == set(scoring)
+    no_refit = search(scoring=scoring, refit=False).fit(X, Y)
+    assert not hasattr(no_refit, "best_estimator_")
+
+
+@BOTH
+def test_scores_and_refits_by_functions(search):
+    found = search(
+        scoring=lambda model, X, y: model.score(X, y),
+        refit=lambda results: int(results["rank_test_score"].argmax()),
+    ).fit(X, Y)
+    assert found.best_index_ == found.cv_results_["rank_test_score"].argmax()
+
+
+# -- what fails
+
+
+class Moody(ClassifierMixin, BaseEstimator):
+    """Fails as it is told: never, always, or where the first row is among those to learn from."""
+
+    def __init__(self, mood="calm", share=0.5):
+        self.mood = mood
+        self.share = share
+
+    def fit(self, X, y):
+        if self.mood == "always" or (self.mood == "first" and (X[:, 0] == X.max()).any()):
+            raise ValueError("in a mood")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.where(np.arange(len(X)) < self.share * len(X), 0, 1)
+
+
+ROWS = np.arange(40.0)[:, None]
+HALVES = np.tile([0] * 4 + [1] * 4, 5)  # in each of five folds
+
+
+def test_a_candidate_that_fails_is_last_and_warned_of():
+    grid = {"mood": ["always", "first", "calm"]}
+    with pytest.warns(FitFailedWarning), pytest.warns(UserWarning, match="scores are non-finite"):
+        found = raced(grid, Moody(), cv=KFold(5)).fit(ROWS, HALVES)
+    assert found.best_params_ == {"mood": "calm"}
+    assert found.cv_results_["rank_test_score"].tolist() == [2, 2, 1]
+    assert np.isnan(found.cv_results_["mean_test_score"][:2]).all()
+
+
+def test_a_score_for_failures_is_a_score():
+    found = raced({"mood": ["always", "calm"]}, Moody(), cv=KFold(5), error_score=-1.0)
+    with pytest.warns(FitFailedWarning):
+        found.fit(ROWS, HALVES)
+    assert found.cv_results_["mean_test_score"][0] == -1.0
+
+
+def test_errors_are_raised_where_that_is_asked_for_or_where_nothing_succeeds():
+    with pytest.raises(ValueError, match="in a mood"):
+        raced({"mood": ["calm", "always"]}, Moody(), error_score="raise").fit(ROWS, HALVES)
+    with pytest.raises(ValueError, match="fits failed"):
+        raced({"mood": ["always"], "share": [0.1, 0.2]}, Moody()).fit(ROWS, HALVES)
+
+
+def test_a_fold_on_which_all_fail_is_set_aside():
+    """Its training part has no second class, which a classifier needs."""
+    target = np.repeat([0, 1], [30, 10])
+    with pytest.warns(UserWarning, match="non-finite"):
+        found = raced({"C": [1e-4, 1.0]}, LogisticRegression(), cv=KFold(4)).fit(ROWS, target)
+    assert np.isnan(found.cv_results_["split3_test_score"]).all()
+    assert found.result_.blocks["set_aside"].tolist() == [False] * 3 + [True]
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"param_grid": None}, "give one of param_grid and param_distributions"),
+        ({"param_distributions": {"max_depth": [1]}}, "give one of"),
+        ({"n_candidates": 0}, "n_candidates=0"),
+        ({"correlation": 1.0}, "correlation=1.0"),
+        ({"correlation": "fold"}, "correlation='fold'"),
+        ({"rope": -1}, "rope=-1"),
+        ({"decider": "f-race", "rope": 0.1}, "rope is for the default decider"),
+        ({"decider": "f-rase"}, "did you mean 'f-race'"),
+        ({"first_test": 0}, "first_test=0"),
+        ({"budget": 3}, "raise the budget"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_before_a_fit(settings, says):
+    search = raced(GRID, Moody("always"), cv=KFold(5)).set_params(**settings)
+    with pytest.raises(RacerError, match=says):
+        search.fit(ROWS, HALVES)
+    assert isinstance(SettingError("x"), ValueError)
+
+
+# -- stores and interrupts
+
+
+@BOTH
+def test_a_search_goes_on_where_it_was_interrupted(search, tmp_path, monkeypatch):
+    path = tmp_path / "run.db"
+    whole = search(store=tmp_path / "whole.db").fit(X, Y)
+    monkeypatch.setattr(RidgeClassifier, "fit", interrupted_after(8, RidgeClassifier.fit))
+    with pytest.raises(RaceInterrupted):
+        search(store=path).fit(X, Y)
+    monkeypatch.undo()
+    done = []
+    monkeypatch.setattr(RidgeClassifier, "fit", counted(done, RidgeClassifier.fit))
+    found = search(store=path).fit(X, Y)
+    assert found.best_params_ == whole.best_params_
+    assert found.result_.dropped == whole.result_.dropped
+    for key in ("mean_test_score", "rank_test_score", "race_folds"):
+        assert np.array_equal(found.cv_results_[key], whole.cv_results_[key], equal_nan=True)
+    assert 0 < len(done) <= whole.cv_results_["race_folds"].sum() - 5
+    with pytest.raises(StoreError, match="instance 0"):
+        search(store=path).fit(X + 1.0, Y)
+
+
+def interrupted_after(n, fit):
+    left = [n]
+
+    def interrupted(self, *args, **kwargs):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return fit(self, *args, **kwargs)
+
+    return interrupted
+
+
+def counted(done, fit):
+    def counting(self, *args, **kwargs):
+        done.append(1)
+        return fit(self, *args, **kwargs)
+
+    return counting
