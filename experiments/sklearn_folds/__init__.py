@@ -1,0 +1,1 @@
+"""Racing over folds on real data: fits, time and held-out scores beside other searches."""
