@@ -18,7 +18,17 @@ if TYPE_CHECKING:
 
     from racer.scenario.settings import Setting
 
-_TYPES: dict[str, Any] = {"whole": int, "number": float, "flag": click.BOOL}
+
+def _distance(text: str) -> int | str:
+    return text if text == "growing" else int(text)
+
+
+_TYPES: dict[str, Any] = {
+    "whole": int,
+    "distance": _distance,
+    "number": float,
+    "flag": click.BOOL,
+}
 _IRACE = "irace_"
 _SHORT = 5  # choices that are shown as they are
 

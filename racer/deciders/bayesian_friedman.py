@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -100,6 +100,8 @@ class BayesianFriedman:
     Benavoli, Mangili, Corani, Zaffalon: A Bayesian nonparametric procedure for comparing
     algorithms (ICML 2015), sections 5 and 7.1.
     """
+
+    each_test: ClassVar = "growing"  # its error is spent at each test
 
     confidence: float = 0.95
     epsilon: float = 0.05

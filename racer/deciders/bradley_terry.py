@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -82,6 +82,8 @@ class BradleyTerryRace:
     >>> race.best, race.ended.name
     (0, 'DECIDED')
     """
+
+    each_test: ClassVar = "growing"  # its error is spent at each test
 
     threshold: float = 0.05
     sigma: float = 1.0

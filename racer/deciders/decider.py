@@ -115,6 +115,7 @@ class JudgesOne(Protocol):
 class Decider(Protocol):
     """Settings of an elimination procedure; what it knows of a race is its state.
 
+    An attribute `each_test` says when it is asked if a race does not (see `racer.racing.Rules`).
     `decide` may use up the state it is given and return the same object.
     """
 

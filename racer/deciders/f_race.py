@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -71,6 +71,8 @@ class FRace:
     Birattari, Stuetzle, Paquete, Varrentrapp: A racing algorithm for configuring metaheuristics
     (GECCO 2002); Benavoli et al. (ICML 2015), sections 2, 3 and 7.1; Conover (1999), 5.8.
     """
+
+    each_test: ClassVar = "growing"  # its error is spent at each test
 
     posthoc: Posthoc = "conover"
     alpha: float = 0.05

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -120,6 +120,8 @@ class PlackettLuceRace:
     >>> race.best, race.ended.name
     (0, 'DECIDED')
     """
+
+    each_test: ClassVar = "growing"  # its error is spent at each test
 
     threshold: float = 0.05
     prior: float = 1.0

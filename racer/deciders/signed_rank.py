@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -76,6 +76,8 @@ class SignedRankRace:
     >>> race.best, race.ended.name
     (0, 'DECIDED')
     """
+
+    each_test: ClassVar = "growing"  # its error is spent at each test
 
     confidence: float = 0.95
     ignorance: float = IGNORANCE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -69,6 +69,8 @@ class TRace:
     ----------
     Birattari, Tuning Metaheuristics (2009), chapter 4.
     """
+
+    each_test: ClassVar = "growing"  # its error is spent at each test
 
     alpha: float = 0.05
     correction: Correction | None = None

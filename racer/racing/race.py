@@ -168,9 +168,9 @@ class Race:
         return self._block
 
     @property
-    def has_tested(self) -> bool:
-        """Whether the decider has seen any block."""
-        return self._verdict is not None
+    def tested_blocks(self) -> int:
+        """How many blocks the decider has seen."""
+        return self._tested_blocks
 
     def ask(self) -> tuple[Cell, ...]:
         """Return the cells of the current block that have not been told; empty when over."""

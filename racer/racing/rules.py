@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from racer._checks import did_you_mean, flag, whole
+from racer._checks import did_you_mean, flag, is_whole, whole
 from racer.deciders.names import as_decider
-from racer.errors import BudgetError
+from racer.errors import BudgetError, SettingError
 from racer.racing.budget import Budget
 from racer.seeding import check_seed
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from typing import Required
 
     from racer.deciders.decider import Decider
+
+EachTest = int | Literal["growing"]
 
 
 class RulesGiven(TypedDict, total=False):
@@ -27,7 +30,7 @@ class RulesGiven(TypedDict, total=False):
     seed: int | None
     deterministic: bool
     first_test: int
-    each_test: int
+    each_test: EachTest | None
     min_survivors: int
     block_size: int
 
@@ -48,9 +51,13 @@ class Rules:
         None: one is drawn when a race is made of these rules.
     deterministic : bool
         The objective ignores its seed: use each instance once, then end.
-    first_test, each_test : int
-        Test first after so many blocks, then again after every so many. Blocks in which all
-        cells failed are not counted. A deterministic race with fewer instances tests at its end.
+    first_test : int
+        Test first after so many blocks. Blocks in which all cells failed are not counted. A
+        deterministic race with fewer instances tests at its end.
+    each_test : int or "growing", optional
+        Test again after every so many blocks; "growing": whenever there are a quarter more than
+        at the test before (5, 6, 8, 10, 13, 16, 20, 25, ..), and at the end. None: as the decider
+        asks by its attribute `each_test`, when a race is made of these rules; 1 without one.
     min_survivors : int
         End when no more candidates than this are left.
     block_size : int
@@ -69,27 +76,28 @@ class Rules:
     seed: int | None = None
     deterministic: bool = False
     first_test: int = 5
-    each_test: int = 1
+    each_test: EachTest | None = None
     min_survivors: int = 1
     block_size: int = 1
 
     def __post_init__(self) -> None:
         budgets = Budget.each(self.budget)
-        checked = {
+        checked: dict[str, Any] = {
             "decider": as_decider(self.decider),
             "budget": budgets[0] if len(budgets) == 1 else budgets,
             "maximize": flag(self.maximize, "maximize"),
             "seed": None if self.seed is None else check_seed(self.seed),
             "deterministic": flag(self.deterministic, "deterministic"),
         }
-        for name in ("first_test", "each_test", "min_survivors", "block_size"):
+        for name in ("first_test", "min_survivors", "block_size"):
             checked[name] = whole(getattr(self, name), name, least=1)
+        checked["each_test"] = None if self.each_test is None else _each_test(self.each_test)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     @classmethod
     def given(cls, rules: RulesGiven) -> Rules:
-        """Return the rules of arguments, with a seed."""
+        """Return the rules of arguments, with a seed and a distance of tests."""
         names = [field.name for field in fields(cls)]
         if unknown := next((name for name in rules if name not in names), None):
             hint = did_you_mean(unknown, names)
@@ -97,6 +105,8 @@ class Rules:
         if "budget" not in rules:
             raise TypeError("missing the keyword argument 'budget'")
         made = cls(**rules)  # type: ignore[arg-type]
+        if made.each_test is None:
+            made = replace(made, each_test=getattr(made.decider, "each_test", 1))
         return made if made.seed is not None else replace(made, seed=check_seed(None))
 
     @property
@@ -127,13 +137,38 @@ class Rules:
     def is_due(self, usable: int, first_test: int, blocks: int) -> bool:
         """Say whether a test is due after so many blocks, of which so many are usable."""
         counted = usable if self.block_size == 1 else blocks  # groups have blocks set aside, too
-        since = counted - first_test
-        return usable >= first_test and since % (self.each_test * self.block_size) == 0
+        groups, rest = divmod(counted, self.block_size)
+        return (
+            usable >= first_test
+            and not rest
+            and is_due(groups, first_test // self.block_size, self.each_test or 1)
+        )
 
     def is_whole(self, blocks: int) -> bool:
         """Say whether so many blocks are whole groups."""
         return blocks % self.block_size == 0
 
-    def outlasts(self, blocks: int) -> bool:
-        """Say whether so many blocks reach beyond the next test."""
-        return blocks < self.each_test * self.block_size
+    def is_idle(self, blocks: int, tests: int) -> bool:
+        """Say whether so many blocks and tests without an elimination are enough to end a race."""
+        if isinstance(self.each_test, int):
+            return blocks >= self.each_test * self.block_size
+        return tests > 0
+
+
+def is_due(blocks: int, first_test: int, each_test: EachTest) -> bool:
+    """Say whether a test is due after so many blocks, the first being due after `first_test`."""
+    if isinstance(each_test, int):
+        return blocks >= first_test and (blocks - first_test) % each_test == 0
+    due = first_test
+    while due < blocks:
+        due += max(1, (due + 2) // 4)
+    return due == blocks
+
+
+def _each_test(each_test: Any) -> EachTest:
+    if each_test == "growing":
+        return "growing"
+    if not is_whole(each_test) or each_test < 1:
+        wanted = 'give a whole number >= 1, or "growing"'
+        raise SettingError(f"each_test={reprlib.repr(each_test)}: {wanted}")
+    return int(each_test)

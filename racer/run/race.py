@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from racer.racing.budget import Budget
     from racer.racing.events import Callback
     from racer.racing.result import RaceResult
+    from racer.racing.rules import EachTest
     from racer.run.feed import Ahead
 
 __all__ = ["race"]
@@ -38,7 +39,7 @@ def race(
     seed: int | None = None,
     deterministic: bool = False,
     first_test: int = 5,
-    each_test: int = 1,
+    each_test: EachTest | None = None,
     min_survivors: int = 1,
     block_size: int = 1,
     timeout: float | None = None,
@@ -89,8 +90,13 @@ def race(
     deterministic : bool
         `evaluate` ignores its seed: each instance is used once, then the race ends. With fewer
         instances than `first_test` the only test is at the end.
-    first_test, each_test : int
-        Test first after so many blocks, then again after every so many.
+    first_test : int
+        Test first after so many blocks.
+    each_test : int or "growing", optional
+        Then again after every so many; "growing": at a quarter more each time (5, 6, 8, 10, 13,
+        16, 20, 25, ..) and at the end, since most deciders spend their error at each test. None: as
+        the decider asks; that is "growing" but for those whose error does not grow with the
+        number of tests ("anytime") and those that plan with the budget.
     block_size : int
         So many instances in a row make a group, with one of every kind, say: `first_test` and
         `each_test` count groups, and no test falls within one.

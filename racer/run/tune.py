@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from racer.racing.budget import Budget
     from racer.racing.events import Callback
     from racer.racing.result import Result
+    from racer.racing.rules import EachTest
     from racer.racing.stream import InstanceOrder
     from racer.run.feed import Ahead
     from racer.space.space import Space
@@ -46,7 +47,7 @@ def tune(
     seed: int | None = None,
     deterministic: bool = False,
     first_test: int = 5,
-    each_test: int = 1,
+    each_test: EachTest = 1,
     block_size: int = 1,
     elites: int | None = None,
     instance_order: InstanceOrder = "shuffled",
@@ -100,8 +101,11 @@ def tune(
     deterministic : bool
         `evaluate` ignores its seed: a configuration is evaluated once on each instance. There
         may be fewer instances than `first_test`.
-    first_test, each_test : int
-        In each race test first after so many blocks, then again after every so many.
+    first_test : int
+        In each race test first after so many blocks.
+    each_test : int or "growing"
+        Then again after every so many, or as in `racer.race`. A race ends as soon as a test
+        eliminates none.
     block_size : int
         So many instances in a row make a group, with one of every kind, say: groups are kept
         together, `first_test` and `each_test` count groups, and no test falls within one.

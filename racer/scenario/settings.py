@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-Kind = Literal["path", "paths", "instances", "command", "text", "whole", "number", "flag"]
+Kind = Literal[
+    "path", "paths", "instances", "command", "text", "whole", "distance", "number", "flag"
+]
 
 TESTS = MappingProxyType(
     {
@@ -65,7 +67,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "decider": Setting("text", "What eliminates configurations.", (*DECIDERS, *TESTS)),
         "elites": Setting("whole", "Configurations that survive a race."),
         "first_test": Setting("whole", "Blocks before the first test."),
-        "each_test": Setting("whole", "Blocks between tests."),
+        "each_test": Setting("distance", "Blocks between tests, or growing."),
         "block_size": Setting("whole", "Instances in a row that make a group."),
         "deterministic": Setting("flag", "The program ignores its seed."),
         "maximize": Setting("flag", "Larger is better."),
@@ -131,6 +133,7 @@ _FITS: Mapping[Kind, Any] = {
     ),
     "text": lambda value: isinstance(value, str),
     "whole": is_whole,
+    "distance": lambda value: is_whole(value) or value == "growing",
     "number": is_real,
     "flag": lambda value: isinstance(value, bool),
 }
@@ -141,6 +144,7 @@ _WANTED: Mapping[Kind, str] = {
     "command": "a list of text, the program first",
     "text": "text",
     "whole": "a whole number",
+    "distance": 'a whole number, or "growing"',
     "number": "a number",
     "flag": "true or false",
 }
@@ -151,6 +155,7 @@ _SCHEMAS: Mapping[Kind, dict[str, Any]] = {
     "command": {"type": "array", "items": {"type": "string"}, "minItems": 1},
     "text": {"type": "string"},
     "whole": {"type": "integer"},
+    "distance": {"anyOf": [{"type": "integer"}, {"const": "growing"}]},
     "number": {"type": "number"},
     "flag": {"type": "boolean"},
 }

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from racer.deciders.decider import Decider
     from racer.racing.result import RaceResult
+    from racer.racing.rules import EachTest
     from racer.simulate.worlds import Drawn, World
 
 Select = Literal["standing", "mean"]
@@ -104,7 +105,7 @@ def play(
     blocks: int | None = None,
     budget: int | Budget | None = None,
     first_test: int = 5,
-    each_test: int = 1,
+    each_test: EachTest | None = None,
     min_survivors: int = 1,
     select: Select = "standing",
     epsilon: float = 0.05,

@@ -55,7 +55,8 @@ def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]
 def continued(store: Store | None, rules: Rules, *, tuned: bool) -> Rules:
     """Return the rules that continue a stored contest: its seed, its budgets or a larger one.
 
-    A decider's settings that are younger than the store are what they were then, unless given.
+    Its distance of tests, too, unless given; a decider's settings that are younger than the
+    store are what they were then, unless given.
     """
     if store is None or not store.holds_a_race:
         return rules
@@ -64,6 +65,9 @@ def continued(store: Store | None, rules: Rules, *, tuned: bool) -> Rules:
     if rules.seed is None:
         seed = rebuilt(store.path, "seed", recorded.settings.get("seed"))
         rules = replace(rules, seed=seed)
+    if rules.each_test is None:
+        each_test = rebuilt(store.path, "each_test", recorded.settings.get("each_test"))
+        rules = replace(rules, each_test=each_test)
     decider = as_in(recorded.settings.get("decider"), rules.decider)
     if decider is not rules.decider:
         rules = replace(rules, decider=decider)

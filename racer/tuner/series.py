@@ -388,7 +388,7 @@ class Series:
             self.elite = stay[:survivors] if kind == "race" else (*stay, *eliminated)
         found = race.race.result()
         self._told_apart = self._told_apart or found.best_index is not None
-        self._has_tested = self._has_tested or race.race.has_tested
+        self._has_tested = self._has_tested or race.race.tested_blocks > 0
         self.best = self.elite[0] if self.elite and self._told_apart else None
         could_go = len(race.entrants) - min(survivors, len(race.entrants) - 1)
         self._clarity = min((len(race.entrants) - len(alive)) / could_go, 1.0)

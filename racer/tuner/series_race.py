@@ -51,7 +51,7 @@ class SeriesRace:
             callbacks=[watch] if watch else [],
             **held.settings(),
         )
-        self._idle = 0
+        self._idle_blocks = self._idle_tests = 0
         self.race.ask()
         self.block = -1 if self.ended else next(blocks)
 
@@ -65,19 +65,22 @@ class SeriesRace:
         """Why the race is over, None while it goes on."""
         if self.race.ended is not None:
             return self.race.ended.value
-        is_idle = not self._rules.outlasts(self._idle)
+        is_idle = self._rules.is_idle(self._idle_blocks, self._idle_tests)
         may_eliminate_all = self.race.n_blocks >= self._protected_until
         return "no-elimination" if is_idle and may_eliminate_all and not self._patient else None
 
     def tell(self, outcomes: Sequence[Outcome]) -> None:
         """Take in the block's outcomes, in the order of `alive`; warn if all have failed."""
-        before, had_tested = len(self.race.alive), self.race.has_tested
+        before, tested = len(self.race.alive), self.race.tested_blocks
         block = self.block
         self.race.tell_block(outcomes)
         if all(outcome.value is None for outcome in outcomes):
             warn(f"block {block} is set aside: {all_failed(outcomes)}")
-        is_same = len(self.race.alive) == before
-        self._idle = self._idle + 1 if had_tested and is_same else 0
+        if len(self.race.alive) < before:
+            self._idle_blocks = self._idle_tests = 0
+        else:
+            self._idle_blocks += tested > 0
+            self._idle_tests += self.race.tested_blocks > tested > 0
         if self.ended is None:
             self.block = self._drawn.popleft() if self._drawn else next(self._blocks)
 

@@ -59,7 +59,7 @@ class Tuner:
         `RaceEnded` of the whole tuning.
     **rules
         Budget, decider, seed, ..: the parameters of `racer.racing.Rules`, by name, but for
-        `min_survivors`, whose part the elites have.
+        `min_survivors`, whose part the elites have. Without `each_test`, after each block.
 
     Raises
     ------
@@ -93,7 +93,7 @@ class Tuner:
         self.test_instances = (
             () if test_instances is None else as_sequence(test_instances, "test_instances")
         )
-        self.rules = Rules.given(rules)
+        self.rules = Rules.given({"each_test": 1, **rules})
         n_instances = None if self.instances is None else len(self.instances)
         stream = Stream(
             n_instances,

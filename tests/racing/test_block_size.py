@@ -39,6 +39,16 @@ def test_a_race_tests_after_whole_groups(first_test, each_test):
         assert ((drop.block + 1) // 3 - first_test) % each_test == 0
 
 
+def test_tests_at_growing_distances_fall_on_whole_groups(racing):
+    decider = racing.Scripted()
+    race = racer.Race(
+        range(3), range(30), decider=decider, budget=200, seed=1,
+        first_test=2, each_test="growing", block_size=3,
+    )  # fmt: skip
+    racing.play(race, lambda cell: float(cell.config))
+    assert [blocks for blocks, _, _ in decider.looks] == [6, 9, 12, 15, 18, 24, 30, 39, 48, 60, 66]
+
+
 def test_a_budget_that_ends_within_a_group_brings_no_test_of_its_part():
     pool = [{"x": x} for x in range(4)]
     arguments = {"seed": 1, "first_test": 1, "block_size": 4, "decider": "t-race"}

@@ -19,7 +19,7 @@ from racer import (
     RaceStateError,
     SettingError,
 )
-from racer.deciders import DECIDERS, BayesianFriedman, FRace
+from racer.deciders import DECIDERS, AnytimeRace, BayesianFriedman, FRace, TRace
 from racer.seeding import block_seed
 
 LAWS = settings(max_examples=20, deadline=None, derandomize=True)
@@ -41,6 +41,8 @@ def config_of(cell):
         (1, 3, 5, [1, 4, 5]),
         (4, 100, 6, [4, 6]),
         (6, 1, 6, [6]),
+        (5, "growing", 30, [5, 6, 8, 10, 13, 16, 20, 25, 30]),
+        (1, "growing", 9, [1, 2, 3, 4, 5, 6, 8, 9]),
     ],
 )
 def test_looks_are_at_first_test_then_at_every_each_test_and_at_the_end(
@@ -328,6 +330,8 @@ def test_maximising_is_minimising_the_negative(racing, decider):
 @pytest.mark.parametrize("name", ["first_test", "each_test", "min_survivors"])
 @pytest.mark.parametrize("value", [0, -1, 1.0, True, "1", None])
 def test_whole_numbers_are_asked_for(name, value):
+    if name == "each_test" and value is None:
+        pytest.skip("as the decider asks")
     with pytest.raises(SettingError, match=f"{name}={value!r}: give a whole number >= 1"):
         Race([1, 2], budget=100, **{name: value})
 
@@ -454,3 +458,18 @@ def test_rounding_decides_nothing(decider):
     assert (result.ended, result.best_index) == (Ended.ALL_EQUAL, None)
     assert len(result.survivors) == (1 if decider == "halving" else 2)  # it drops by schedule
     assert result.table.iloc[0].tolist() == [0.1 + 0.2, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("decider", "asks"),
+    [
+        ("f-race", "growing"),
+        ("anytime", 1),
+        ("halving", 1),
+        (AnytimeRace(), 1),
+        (TRace(), "growing"),
+    ],
+)
+def test_a_decider_says_when_it_is_asked_unless_the_race_does(decider, asks):
+    assert Race([1, 2], budget=100, decider=decider).settings["each_test"] == asks
+    assert Race([1, 2], budget=100, decider=decider, each_test=4).settings["each_test"] == 4

@@ -28,7 +28,7 @@ CHANGES = [
     ("maximize", True, "maximize is True.*has False"),
     ("deterministic", True, "deterministic is True.*has False"),
     ("first_test", 6, "first_test is 6.*has 5"),
-    ("each_test", 2, "each_test is 2.*has 1"),
+    ("each_test", 2, "each_test is 2.*has 'growing'"),
     ("min_survivors", 2, "min_survivors is 2.*has 1"),
     ("retries", 1, "retries is 1.*has 0"),
     ("instances", None, "number of instances is None.*has 2"),

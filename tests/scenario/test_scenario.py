@@ -130,6 +130,12 @@ def test_a_function_is_imported_from_the_present_folder(folder, monkeypatch):
     del sys.modules["my_objective"]
 
 
+def test_tests_may_come_at_growing_distances(folder):
+    assert scenario(folder, f"{TOML}each_test = 'growing'\n").arguments()["each_test"] == "growing"
+    with pytest.raises(racer.SettingError, match='give a whole number, or "growing"'):
+        scenario(folder, f"{TOML}each_test = 'grow'\n")
+
+
 def test_what_replaces_what():
     base = Scenario({"budget": 3, "command": ["a"], "protocol": "irace", "seed": 1}, ("note",))
     other = base.updated({"seconds": 2.0, "evaluate": "m:f"}, ("more",))

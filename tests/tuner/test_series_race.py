@@ -23,7 +23,8 @@ def contest(
     watch=None,
     **rules,
 ):
-    settings = {"decider": as_decider("f-race-sign"), "seed": 1, "min_survivors": 1, **rules}
+    settings = {"decider": as_decider("f-race-sign"), "seed": 1, "each_test": 1, "min_survivors": 1}
+    settings |= rules
     return SeriesRace(
         entrants,
         count(100) if blocks is None else iter(blocks),
@@ -75,6 +76,9 @@ def test_looks_are_counted_not_blocks():
     race = contest(each_test=3)
     play(race, in_turns(race))
     assert (race.ended, race.race.n_blocks) == ("no-elimination", 8)
+    race = contest(each_test="growing", first_test=7)
+    play(race, in_turns(race))
+    assert (race.ended, race.race.n_blocks) == ("no-elimination", 9)
 
 
 def test_it_is_not_given_up_while_anyone_is_protected():

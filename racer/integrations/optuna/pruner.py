@@ -19,6 +19,7 @@ from racer.deciders.names import as_decider
 from racer.deciders.verdicts import take_drop, take_verdict
 from racer.errors import SettingError
 from racer.integrations.optuna.reports import costs_on, is_maximized
+from racer.racing.rules import is_due
 from racer.seeding import check_seed, rng_for
 from racer.stats.sign import probability_indistinguishable
 
@@ -72,7 +73,9 @@ class RacingPruner(BasePruner):
         How many there are: then a step that is none of 0 to instances - 1 is an error, and a trial
         that has reported them all is not pruned any more.
     first_test : int
-        Prune no trial that has fewer usable values. "anytime" needs five or more in any case.
+        Prune no trial that has fewer usable values. "anytime" needs five or more in any case, and
+        looks at each value from then on; the others look again at growing distances, as
+        `racer.race` does.
     epsilon : float in [0, 0.5)
         Prune also what is indistinguishable from the best of the trials that have all its
         instances, and does not lead: when the probability of beating it on an instance is
@@ -165,7 +168,9 @@ class RacingPruner(BasePruner):
         steps = [memory.steps[i] for i in known.tolist()]
         costs = with_ties(costs_on(steps, [trial, *opponents], maximize=maximize))
         own, others = costs[:, 0], costs[:, 1:]
-        return self._is_inferior(own, others) or self._is_indistinguishable(own, others)
+        is_due_now = is_due(len(known), self.first_test, getattr(self.decider, "each_test", 1))
+        is_inferior = is_due_now and self._is_inferior(own, others)
+        return is_inferior or self._is_indistinguishable(own, others)
 
     def _memory(self, study: Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> _Memory:
         """Return what is remembered of this trial, its new steps included."""

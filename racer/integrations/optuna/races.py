@@ -184,6 +184,7 @@ class Races:
             seed=record.seed,
             deterministic=True,
             first_test=self._settings["first_test"],
+            each_test=1,
             callbacks=[] if self._display is None else [partial(self._show, [*elites, *fresh])],
         )
 
