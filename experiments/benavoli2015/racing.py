@@ -184,7 +184,7 @@ def make_decider(name: str, reading: Reading) -> Decider:
     if name == "bayesian":
         if reading in ("found", "many"):
             return as_decider("bayesian-friedman-2015")
-        return BayesianFriedman(gate=reading == "gate")
+        return BayesianFriedman(gate=reading == "gate", pair_strength=0.0)
     posthoc: Posthoc = "sign" if name == "f-race-sign" else "mean-rank"
     gated, ungated = FRace(posthoc, gate="friedman"), FRace(posthoc, gate=False)
     if reading == "many":

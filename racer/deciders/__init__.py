@@ -3,6 +3,7 @@
 from racer.deciders.anytime import AnytimeRace
 from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.bayesian_friedman import BayesianFriedman
+from racer.deciders.best_for_budget import BestForBudget
 from racer.deciders.bradley_terry import BradleyTerryRace
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.decider import Blocks, Decider, Drop, Verdict
@@ -18,6 +19,7 @@ __all__ = [
     "AnytimeRace",
     "BayesianBest",
     "BayesianFriedman",
+    "BestForBudget",
     "Blocks",
     "BradleyTerryRace",
     "CorrelatedTRace",

@@ -86,6 +86,10 @@ class BayesianFriedman:
         "each": a pair that is indistinguishable by its own posterior, whatever the gate said.
         "joint": only if the gate rejected, and only pairs, surest first, that are all so with
         joint posterior probability above `confidence`.
+    pair_strength : float >= 0
+        Each pair has so many wins, and as many losses, before the first block, independently of
+        the other pairs. With 0, as in the paper, few blocks say too much: with 1 the best one is
+        lost about half as often.
     draws : int >= 100
         Dirichlet draws. At 1000 the joint probability has a standard error of 0.007 near 0.95.
         Memory grows by 4 bytes per draw for each block and each pair that is sampled.
@@ -108,6 +112,7 @@ class BayesianFriedman:
     strength: float = 1.0
     gate: Gate | bool = "sign-flip"
     equalities: Equalities = "each"
+    pair_strength: float = 1.0
     draws: int = 1000
 
     def __post_init__(self) -> None:
@@ -117,6 +122,7 @@ class BayesianFriedman:
         object.__setattr__(self, "gate", as_gate(self.gate, Gate))
         if self.equalities not in get_args(Equalities):
             raise SettingError(f"equalities={self.equalities!r}: choose 'each' or 'joint'")
+        check_strength(self.pair_strength, "pair_strength")
         check_draws(self.draws)
 
     def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
@@ -166,7 +172,9 @@ class BayesianFriedman:
         better, worse = state.critical.pairs(ranks.wins, ranks.n)
         if not len(better):
             return ()
-        statements = order_statements(ranks.wins, ranks.sums.deviation, better, worse)
+        statements = order_statements(
+            ranks.wins, ranks.sums.deviation, better, worse, self.pair_strength
+        )
         false = np.cumsum(statements.p_false)
         certain = int(np.searchsorted(false, _CERTAIN * (1.0 - self.confidence), side="right"))
         conceded = float(false[certain - 1]) if certain else 0.0
@@ -174,7 +182,12 @@ class BayesianFriedman:
         sampled = slice(certain, None)
         with one_blas_thread():
             joint = running_joint(
-                state.sums.hold(ranks.costs, statements.better[sampled], statements.worse[sampled]),
+                state.sums.hold(
+                    ranks.costs,
+                    statements.better[sampled],
+                    statements.worse[sampled],
+                    self.pair_strength,
+                ),
                 self.draws,
                 stop_at=self.confidence + conceded,
             )

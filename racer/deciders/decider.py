@@ -41,8 +41,8 @@ class Drop(NamedTuple):
     candidate, against : int
         Which candidate, and the opponent that settles it.
     reason : str
-        Any text. racer's own deciders say "inferior", "indistinguishable", "halved" or
-        "unlikely".
+        Any text. racer's own deciders say "inferior", "indistinguishable", "halved", "outranked"
+        (the budget has no more room for it) or "unlikely".
     probability : float
         What `measure` says: the posterior probability that the reason is true ("unlikely": that
         the candidate is best after all), the p-value of the test that found the difference, the

@@ -9,6 +9,7 @@ from racer._checks import did_you_mean
 from racer.deciders.anytime import AnytimeRace
 from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.bayesian_friedman import BayesianFriedman
+from racer.deciders.best_for_budget import BestForBudget
 from racer.deciders.bradley_terry import BradleyTerryRace
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.decider import Decider
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
     {
         "bayesian-friedman": BayesianFriedman,
-        "bayesian-friedman-2015": lambda: BayesianFriedman(gate="region", equalities="joint"),
+        "bayesian-friedman-2015": lambda: BayesianFriedman(
+            gate="region", equalities="joint", pair_strength=0.0
+        ),
+        "best-for-budget": BestForBudget,
         "bayesian-best": BayesianBest,
         "f-race": FRace,
         "f-race-sign": lambda: FRace(posthoc="sign"),

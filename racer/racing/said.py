@@ -183,6 +183,7 @@ _RELATIONS = {
     "inferior": "inferior to",
     "indistinguishable": "indistinguishable from",
     "halved": "in the worse half behind",
+    "outranked": "no room for it behind",
     "unlikely": "unlikely to be best beside",
 }
 

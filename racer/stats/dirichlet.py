@@ -69,11 +69,24 @@ class PairSums:
         self._slots[tuple(self._pairs)] = np.arange(len(rows))
 
     def hold(
-        self, costs: NDArray[np.float64], better: NDArray[np.intp], worse: NDArray[np.intp]
+        self,
+        costs: NDArray[np.float64],
+        better: NDArray[np.intp],
+        worse: NDArray[np.intp],
+        strength: float = 0.0,
     ) -> Iterator[NDArray[np.bool_]]:
-        """Yield for each of k statements, (k,), the draws in which it holds; all costs, (n, m)."""
-        for sums in self._leads(costs, better, worse):
-            yield from sums > 0
+        """Yield for each of k statements, (k,), the draws in which it holds; all costs, (n, m).
+
+        With a strength, each has a win and a loss of weights ~ Gamma(strength) before the first
+        block, independently of the others.
+        """
+        for chunk, sums in enumerate(self._leads(costs, better, worse)):
+            if strength > 0.0:
+                rng = rng_for(self._seed, "pairs", chunk)
+                won, lost = rng.standard_gamma(strength, (2, *sums.shape), dtype=np.float32)
+                yield from sums + (won - lost) > 0
+            else:
+                yield from sums > 0
 
     def alike(
         self,

@@ -107,8 +107,12 @@ def order_statements(
     rank_sums: NDArray[np.float64],
     better: NDArray[np.intp],
     worse: NDArray[np.intp],
+    strength: float = 0.0,
 ) -> Ordered:
-    """Sort statements by marginal probability, then by the gap between the rank sums."""
+    """Sort statements by marginal probability, then by the gap between the rank sums.
+
+    Before the first block, each pair has `strength` wins and as many losses.
+    """
     from scipy.special import betainc  # noqa: PLC0415
 
     base = int(wins.max()) + 1
@@ -116,8 +120,8 @@ def order_statements(
     won, lost = np.divmod(counts, base)
     by_count = np.full(len(counts), 0.5)
     by_count[(lost == 0) & (won > 0)] = 0.0
-    mixed = (lost > 0) & (won != lost)
-    by_count[mixed] = betainc(won[mixed], lost[mixed], 0.5)
+    mixed = (lost + strength > 0) & (won != lost)
+    by_count[mixed] = betainc(won[mixed] + strength, lost[mixed] + strength, 0.5)
     p_false = by_count[place]
     gap = rank_sums[worse] - rank_sums[better]
     order = np.lexsort((-gap, p_false))  # what ties in both stays in the order given

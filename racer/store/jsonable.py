@@ -33,7 +33,11 @@ _RECORDS: Mapping[str, type[Any]] = {
 }
 # What settings were that are younger than some stores, or had other values: as default, or by value
 _EARLIER: Mapping[str, Mapping[str, Any]] = {
-    "BayesianFriedman": {"gate": {True: "f-then-region"}, "equalities": "each"},
+    "BayesianFriedman": {
+        "gate": {True: "f-then-region"},
+        "equalities": "each",
+        "pair_strength": 0.0,
+    },
     "BradleyTerryRace": {"gate": {True: "friedman"}},
     "FRace": {"gate": {True: "friedman"}, "last_two": "sign"},
     "PlackettLuceRace": {"gate": {True: "friedman"}},

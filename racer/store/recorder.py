@@ -51,7 +51,7 @@ class Recorder:
         if not same_budget:
             self._hint = (
                 "The budget is larger than recorded, which changes what a decider decides that "
-                "plans by it (halving, bayesian-best): give the recorded one, or begin a new store"
+                "plans by it (halving, best-for-budget, bayesian-best): give the recorded one, or begin a new store"
             )
         self._verdicts = reader.verdicts()
         if "space" in recorded:

@@ -60,8 +60,12 @@ def test_without_a_gate_its_statements_stand_alone(table):
 @given(seeds)
 def test_each_drop_is_backed_by_the_bayesian_sign_test(table, seed):
     costs = costs_of(seed)
-    for drop in table.decide(BayesianFriedman(), costs).dropped:
+    for drop in table.decide(BayesianFriedman(pair_strength=0.0), costs).dropped:
         test = bayesian_sign_test(costs[:, drop.against], costs[:, drop.candidate])
+        assert drop.probability == pytest.approx(test.probability)
+    for drop in table.decide(BayesianFriedman(), costs).dropped:
+        one, other = costs[:, drop.against], costs[:, drop.candidate]
+        test = bayesian_sign_test([*one, 0.0, 1.0], [*other, 1.0, 0.0])  # a win and a loss more
         assert drop.measure == "posterior"
         assert drop.probability == pytest.approx(test.probability)
         assert drop.probability > 0.95

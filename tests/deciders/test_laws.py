@@ -24,8 +24,9 @@ from racer.deciders import (
 
 LAWS = settings(max_examples=10, deadline=None, derandomize=True)  # for each of 20 deciders
 
+PLANNERS = ("halving", "bayesian-best", "best-for-budget")
 # those that spend a budget to its end drop without need of evidence: they have laws of their own
-NAMED = [name for name in DECIDERS if name not in ("halving", "bayesian-best")]
+NAMED = [name for name in DECIDERS if name not in PLANNERS]
 SIGNS = {"anytime, sign": AnytimeRace(form="sign"), "f-race, sign": FRace(last_two="sign")}
 EAGER = {
     "bayesian-friedman, no gate": BayesianFriedman(gate=False),

@@ -12,6 +12,7 @@ from racer.deciders import (
     AnytimeRace,
     BayesianBest,
     BayesianFriedman,
+    BestForBudget,
     BradleyTerryRace,
     CorrelatedTRace,
     Decider,
@@ -28,7 +29,11 @@ from racer.deciders import (
     ("name", "decider"),
     [
         ("bayesian-friedman", BayesianFriedman()),
-        ("bayesian-friedman-2015", BayesianFriedman(gate="region", equalities="joint")),
+        (
+            "bayesian-friedman-2015",
+            BayesianFriedman(gate="region", equalities="joint", pair_strength=0.0),
+        ),
+        ("best-for-budget", BestForBudget()),
         ("bayesian-best", BayesianBest()),
         ("f-race", FRace(posthoc="conover")),
         ("f-race-sign", FRace(posthoc="sign")),

@@ -35,8 +35,8 @@ def test_drops_go_to_standard_error_and_nothing_to_standard_output(capsys):
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ", stamp) for stamp in stamps)
     assert list(lines) == [
         "race of 3 candidates: decider BayesianFriedman, budget of 60 evaluations, seed 1, 1 worker",
-        "block   4: dropped #2, inferior to #0 (posterior >0.999)",
-        "block   4: dropped #1, inferior to #0 (posterior >0.999)",
+        "block   4: dropped #2, inferior to #0 (posterior 0.984)",
+        "block   4: dropped #1, inferior to #0 (posterior 0.984)",
         "5 blocks done: 1 candidates left, best #0, mean 1; 15 of 60 evaluations; at most 0:00:00 left",
         result.ended.message,
     ]
@@ -86,7 +86,7 @@ def test_what_is_shown_is_one_line_each_in_the_narrowest_terminal(monkeypatch, c
 
 
 def test_indistinguishable_ones_are_called_so(capsys):
-    racer.race([1, 2], lambda config, instance, seed: 0.0, budget=100, progress=True)
+    racer.race([1, 2], lambda config, instance, seed: 0.0, budget=100, each_test=1, progress=True)
     shown = capsys.readouterr().err
     assert re.search(r"block +28: dropped #1, indistinguishable from #0 \(posterior 0\.95", shown)
 

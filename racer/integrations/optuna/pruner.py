@@ -13,6 +13,7 @@ from optuna.trial import TrialState
 from racer._checks import check_epsilon, check_fraction, whole
 from racer._numerics import with_ties
 from racer.deciders.bayesian_best import BayesianBest
+from racer.deciders.best_for_budget import BestForBudget
 from racer.deciders.decider import Blocks, JudgesOne
 from racer.deciders.halving import SequentialHalving
 from racer.deciders.names import as_decider
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from racer.deciders.decider import Decider, Drop, Verdict
 
-_PLANNERS = (SequentialHalving, BayesianBest)
+_PLANNERS = (SequentialHalving, BayesianBest, BestForBudget)
 
 
 @dataclass

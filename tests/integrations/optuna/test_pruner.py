@@ -281,7 +281,13 @@ def test_settings_that_cannot_work_are_refused(settings):
 
 @pytest.mark.parametrize(
     "decider",
-    ["halving", "bayesian-best", SequentialHalving(evaluations=200), BayesianBest(evaluations=200)],
+    [
+        "halving",
+        "best-for-budget",
+        "bayesian-best",
+        SequentialHalving(evaluations=200),
+        BayesianBest(evaluations=200),
+    ],
 )
 def test_a_decider_that_plans_a_budget_is_refused(decider):
     with pytest.raises(SettingError, match='a pruner has none: choose "anytime"'):

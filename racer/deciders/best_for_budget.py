@@ -1,0 +1,188 @@
+"""The best choice for a known budget: late drops, in the order of a location that resists outliers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Self, get_args
+
+import numpy as np
+
+from racer.deciders.decider import Blocks, Drop, Verdict, check_limit, least, needed, used_after
+from racer.deciders.drops import best_of, drops
+from racer.deciders.scores import impute_failed
+from racer.errors import SettingError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+By = Literal["residuals", "mean", "robust"]
+
+_MAD = 1.4826  # the standard deviation of a normal law over its median absolute deviation
+_TAILS = (1.3, 12.0)  # more than the first, plus the second over the cells, is no normal noise
+_CLIP = 1.345  # Huber's k: 95 % efficient in normal noise
+_LOG_SCALE = 0.6  # sampling variance of the logarithm of a block's scale, times its candidates
+_STEPS, _CLOSE = 30, 1e-6  # of Huber's location, in units of the scale
+_EPSILON = 1e-9  # what is so near to a whole number is one
+
+
+@dataclass
+class _State:
+    first: int  # candidates at the start
+    budget: int
+    candidates: NDArray[np.intp]
+    costs: list[NDArray[np.float64]]  # of each block, above its median
+    log_scales: list[float]  # of each block; -inf where all tie
+    log_variances: list[float]  # of sampling, of each of these
+    is_robust: bool
+    used: int  # evaluations
+
+    def keep(self, candidates: NDArray[np.intp]) -> None:
+        kept = np.searchsorted(self.candidates, candidates)
+        self.candidates = candidates
+        self.costs = [costs[kept] for costs in self.costs]
+
+
+@dataclass(frozen=True)
+class BestForBudget:
+    """Spend a known budget on finding the best one: candidates leave one by one, as late as it allows.
+
+    A race of m candidates that has spent the fraction u of its budget keeps m^((1 - u)^a) of them,
+    with a = 1 - 1.5 / m: about as many evaluations go into each halving of the pool as into any
+    other, and with few candidates later. The last two stay to the end. Who leaves is the one with
+    the worst standing, which is a location over the blocks that all have seen. It says nothing
+    about errors: the budget decides how many are dropped, the evidence which.
+
+    Parameters
+    ----------
+    by : {"residuals", "mean", "robust"}
+        What standing is. "mean": the mean cost. "robust": Huber's location (k = 1.345, in each
+        candidate's own scale) of costs above the block's median in units of the block's scale;
+        scales of blocks are shrunk towards each other as far as they differ by chance. "residuals":
+        robust if the costs less the means of blocks and candidates have heavier tails than normal
+        noise while more than half of the candidates are in, else the mean. Where rare
+        catastrophes are what candidates differ by, take "mean". A failed cell counts one range of
+        its block behind the block's worst.
+    evaluations : int, optional
+        The budget, if it is less than that of the race.
+
+    Raises
+    ------
+    SettingError
+        A parameter out of range; at the start of a race, no budget of evaluations.
+
+    References
+    ----------
+    Karnin, Koren, Somekh: Almost optimal exploration in multi-armed bandits (ICML 2013), for the
+    parts of the budget; Huber: Robust estimation of a location parameter (Annals of Mathematical
+    Statistics 1964).
+    """
+
+    by: By = "residuals"
+    evaluations: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.by not in get_args(By):
+            known = ", ".join(map(repr, get_args(By)))
+            raise SettingError(f"by={self.by!r}: choose one of {known}")
+        check_limit(self.evaluations, "evaluations")
+
+    def told_budget(self, evaluations: int | None, blocks: int | None) -> Self:  # noqa: ARG002
+        """Return this decider for a race of so many evaluations, or as many as it was given.
+
+        Blocks are not planned with: where instances run out first, more than two are left.
+        """
+        return replace(self, evaluations=least(self.evaluations, evaluations))
+
+    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:  # noqa: ARG002
+        """Return the state of a race in which nothing is known yet."""
+        budget = needed(self.evaluations, "best-for-budget", "BestForBudget")
+        is_robust = self.by == "robust"
+        return _State(n_candidates, budget, np.arange(n_candidates), [], [], [], is_robust, 0)
+
+    def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
+        """Take in new blocks; drop the worst ones that the budget has no room for."""
+        if len(blocks.candidates) != len(state.candidates):
+            state.keep(blocks.candidates)
+        m = len(blocks.candidates)
+        with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
+            for row in blocks.costs:
+                _take_in(state, row)
+            state.used = used_after(state.used, blocks)
+            costs = np.array(state.costs).reshape(-1, m)
+            if self.by == "residuals" and 2 * m > state.first:
+                state.is_robust = _have_tails(costs)
+            standing = _robust(state, costs) if state.is_robust else costs.mean(axis=0)
+            standing = np.nan_to_num(standing)
+        best = best_of(blocks.candidates, standing)
+        room = _room(state)
+        dropped: tuple[Drop, ...] = ()
+        if len(costs) > 1 and best is not None and room < m:
+            dropped = _worst(state, costs, standing, room)
+        evidence = {"room": room, "standing": "robust" if state.is_robust else "mean"}
+        return state, Verdict(dropped, best, standing, evidence)
+
+
+def _take_in(state: _State, row: NDArray[np.float64]) -> None:
+    known = impute_failed(row)
+    above = known - np.median(known)
+    size = np.abs(above)
+    scale = _MAD * float(np.median(size)) or float(size.mean())
+    state.costs.append(above)
+    state.log_scales.append(math.log(scale) if scale > 0.0 else -math.inf)
+    state.log_variances.append(_LOG_SCALE / len(row))
+
+
+def _room(state: _State) -> int:
+    """Return how many candidates the rest of the budget has room for, two at least."""
+    left = max(0.0, 1.0 - state.used / state.budget)
+    later = 1.0 - 1.5 / state.first
+    return max(2, math.ceil(math.pow(state.first, left**later) - _EPSILON))
+
+
+def _have_tails(costs: NDArray[np.float64]) -> bool:
+    """Say whether two-way residuals of costs (n, m) have heavier tails than normal noise."""
+    residuals = costs - costs.mean(axis=1, keepdims=True)
+    residuals -= residuals.mean(axis=0)
+    usual = (_MAD * float(np.median(np.abs(residuals)))) ** 2
+    return float((residuals**2).mean()) > (_TAILS[0] + _TAILS[1] / costs.size) * usual
+
+
+def _robust(state: _State, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Huber's location of each column of costs (n, m) in units of their blocks' scales."""
+    logs, sampling = np.array(state.log_scales), np.array(state.log_variances)
+    say = np.isfinite(logs)
+    if not say.any():
+        return np.asarray(costs.mean(axis=0))
+    centre = logs[say].mean()
+    between = max(float(((logs[say] - centre) ** 2 - sampling[say]).mean()), 0.0)
+    share = between / (between + sampling)
+    scales = np.exp(centre + share * np.where(say, logs - centre, 0.0))
+    return _huber(costs / scales[:, None])
+
+
+def _huber(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Huber's location of each column."""
+    location = np.median(values, axis=0)
+    size = np.abs(values - location)
+    scale = _MAD * np.median(size, axis=0)
+    scale = np.where(scale > 0.0, scale, size.mean(axis=0))
+    for _ in range(_STEPS):
+        clipped = np.clip(values - location, -_CLIP * scale, _CLIP * scale)
+        step = clipped.mean(axis=0)
+        location = location + step
+        if (np.abs(step) <= _CLOSE * scale).all():
+            break
+    return np.asarray(location)
+
+
+def _worst(
+    state: _State, costs: NDArray[np.float64], standing: NDArray[np.float64], room: int
+) -> tuple[Drop, ...]:
+    """Drop all but `room`, the worst first; what ties with one that stays, stays."""
+    order = np.argsort(standing, kind="stable")
+    worse = order[standing[order] > standing[order[room - 1]]][::-1]
+    best = int(order[0])
+    lead = costs[:, [best]]
+    won = (lead < costs[:, worse]).mean(axis=0) + (lead == costs[:, worse]).mean(axis=0) / 2.0
+    return drops(state.candidates, worse, "outranked", best, won, "win-share")
