@@ -15,6 +15,7 @@ from racer.deciders import (
     AnytimeRace,
     BayesianBest,
     BayesianFriedman,
+    BestForBudget,
     BradleyTerryRace,
     FRace,
     PlackettLuceRace,
@@ -55,20 +56,22 @@ NAMED: Mapping[str, Decider] = {name: make() for name, make in DECIDERS.items()}
 VARIANTS: Mapping[str, Decider] = {
     "bayesian-friedman-no-gate": BayesianFriedman(gate=False),
     "f-race-no-gate": FRace(gate=False),
-    "f-race-sign-no-gate": FRace(posthoc="sign", gate=False),
-    "f-race-mean-rank-no-gate": FRace(posthoc="mean-rank", gate=False),
+    "bayesian-friedman-no-pair-prior": BayesianFriedman(pair_strength=0.0),
     "bayesian-friedman-0.99": BayesianFriedman(confidence=0.99),
     "f-race-0.01": FRace(alpha=0.01),
     "f-race-holm": FRace(correction="holm"),
-    "f-race-mean-rank-holm": FRace(posthoc="mean-rank", correction="holm"),
     "t-race-holm": TRace(correction="holm"),
     "anytime-rank": AnytimeRace(form="rank"),
     "anytime-sign": AnytimeRace(form="sign"),
     "anytime-familywise": AnytimeRace(familywise=True),
     "bradley-terry-independent": BradleyTerryRace(independent=True),
 }
-ROWS: Mapping[str, Decider] = {**NAMED, **VARIANTS}
-PLANNERS = (SequentialHalving, BayesianBest)  # they spend the budget they are given
+AT_EACH_BLOCK: Mapping[str, Decider] = {
+    "bayesian-friedman-no-pair-prior-each-block": BayesianFriedman(pair_strength=0.0),
+    "f-race-each-block": FRace(),
+}
+ROWS: Mapping[str, Decider] = {**NAMED, **VARIANTS, **AT_EACH_BLOCK}
+PLANNERS = (SequentialHalving, BayesianBest, BestForBudget)  # they spend the budget they are given
 SLOWER: Mapping[type, float] = {
     BayesianFriedman: 2.5,
     AnytimeRace: 4.0,
@@ -141,6 +144,13 @@ class Rates:
             row[name], row[f"{name}_se"] = getattr(self, name)
         return row | {"repetitions": design.repetitions, "seed": design.seed}
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Rates:
+        """Return the results that a row of the file has."""
+        cell = Cell(row["decider"], row["world"], int(row["candidates"]), float(row["effect"]))
+        moments = ((float(row[name]), float(row[f"{name}_se"])) for name in COUNTS)
+        return cls(cell, int(row["blocks"]), *moments)
+
 
 def world_of(cell: Cell) -> World:
     """Return the world of a cell: noise of scale 1, one candidate better by `effect`."""
@@ -153,10 +163,16 @@ def measure(cell: Cell, design: Design, pool: joblib.Parallel) -> list[Rates]:
     import joblib  # noqa: PLC0415
 
     decider, world = ROWS[cell.decider], world_of(cell)
-    one = joblib.delayed(count)
+    one, each = joblib.delayed(count), 1 if cell.decider in AT_EACH_BLOCK else None
     counts = np.array(
         pool(
-            one(decider, world, seed_for(design.seed, "error-rates", repetition), design.blocks)
+            one(
+                decider,
+                world,
+                seed_for(design.seed, "error-rates", repetition),
+                design.blocks,
+                each,
+            )
             for repetition in range(design.repetitions)
         )
     )
@@ -167,13 +183,18 @@ def measure(cell: Cell, design: Design, pool: joblib.Parallel) -> list[Rates]:
 
 
 def count(
-    decider: Decider, world: World, seed: int, horizons: tuple[int, ...]
+    decider: Decider,
+    world: World,
+    seed: int,
+    horizons: tuple[int, ...],
+    each_test: int | None = None,
 ) -> NDArray[np.float64]:
     """Return COUNTS of one race by each horizon, shape (len(horizons), 4).
 
-    A race looks after each block and drops without regard to its end, so a longer one contains
-    the shorter ones. Where the decider plans with the budget, a race is run for each; it spends
-    that on as many blocks as it pays for: more than others have, as the pool shrinks.
+    A race that tests after each block drops without regard to its end, so a longer one contains
+    the shorter ones. Others also test at their end: a race is run for each. So it is where the
+    decider plans with the budget, which is spent on as many blocks as it pays for: more than others
+    have, as the pool shrinks.
     """
     drawn = world.draw(seed)
     best = np.flatnonzero(drawn.quality == drawn.quality.min())
@@ -181,9 +202,11 @@ def count(
     def run(blocks: int) -> RaceResult:
         budget = blocks * world.n_candidates
         instances = budget if isinstance(decider, PLANNERS) else blocks
-        return run_race(drawn, seed, instances, {"decider": decider, "budget": budget})
+        rules = {"decider": decider, "budget": budget, "each_test": each_test}
+        return run_race(drawn, seed, instances, rules)
 
-    if isinstance(decider, PLANNERS):
+    is_growing = each_test is None and getattr(decider, "each_test", 1) == "growing"
+    if is_growing or isinstance(decider, PLANNERS):
         return np.array([_by(run(horizon), best) for horizon in horizons])
     longest = run(max(horizons))
     return np.array([_by(longest, best, horizon) for horizon in horizons])
@@ -216,4 +239,5 @@ def label(name: str) -> str:
     decider: Any = ROWS[name]
     chosen = [(each.name, getattr(decider, each.name), each.default) for each in fields(decider)]
     given = [f"{setting}={value!r}" for setting, value, default in chosen if value != default]
-    return f"{type(decider).__name__}({', '.join(given)})".replace("'", '"')
+    named = f"{type(decider).__name__}({', '.join(given)})".replace("'", '"')
+    return f"{named}, each_test=1" if name in AT_EACH_BLOCK else named

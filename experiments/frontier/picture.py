@@ -22,7 +22,7 @@ MARKERS = "o^"
 
 
 def draw(found: Sequence[Point], path: Path) -> None:
-    """Write a picture of MAE against observations, both on log scales.
+    """Write a picture of regret against observations, both on log scales: the most candidates.
 
     Raises
     ------
@@ -31,10 +31,12 @@ def draw(found: Sequence[Point], path: Path) -> None:
     """
     from matplotlib.figure import Figure  # noqa: PLC0415  (an extra)
 
+    most = max(point.candidates for point in found)
+    found = [point for point in found if point.candidates == most]
     worlds = list(dict.fromkeys(point.world for point in found))
     names = [name for name in dict.fromkeys(p.decider for p in found) if name != HALVING]
     budgets = list(dict.fromkeys(point.budget for point in found))
-    columns = min(2, len(worlds))
+    columns = min(3, len(worlds))
     lines = -(-len(worlds) // columns)
     figure = Figure(figsize=(4.6 * columns, 3.6 * lines + 1.2), layout="constrained")
     panels = figure.subplots(lines, columns, squeeze=False).ravel()
@@ -47,7 +49,7 @@ def draw(found: Sequence[Point], path: Path) -> None:
                 _line(panel, mine, "black", "s", 2.5)
             else:
                 _line(panel, mine, COLOURS[place % 8], MARKERS[place // 8], 1.2)
-        panel.set(title=world, xlabel="observations", ylabel="MAE", xscale="log", yscale="log")
+        panel.set(title=world, xlabel="observations", ylabel="regret", xscale="log", yscale="log")
         panel.grid(alpha=0.3, which="both")
         panel.set_xticks(budgets, map(str, budgets))
         panel.set_xticks([], minor=True)
@@ -62,8 +64,8 @@ def draw(found: Sequence[Point], path: Path) -> None:
 def _line(panel: Axes, mine: Sequence[Point], colour: str, marker: str, width: float) -> None:
     panel.errorbar(
         [point.observations for point in mine],
-        [max(point.mae, 1e-3) for point in mine],
-        yerr=[point.mae_se for point in mine],
+        [max(point.regret, 1e-4) for point in mine],
+        yerr=[point.regret_se for point in mine],
         label=mine[0].decider,
         color=colour,
         marker=marker,

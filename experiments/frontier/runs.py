@@ -7,23 +7,30 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from experiments.frontier.bandits import BANDITS, FIRST, played
 from experiments.worlds import WORLDS
-from racer.deciders import DECIDERS, BayesianBest, SequentialHalving, as_decider
+from racer.deciders import BestForBudget, SequentialHalving, as_decider
+from racer.seeding import seed_for
 from racer.simulate import play
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from racer.deciders import Decider
 
-__all__ = ["COMPETITORS", "HALVING", "Point", "Size", "moments", "point"]
+__all__ = ["COMPETITORS", "HALVING", "Point", "Size", "point", "races"]
 
 HALVING = "halving"
-FIRST_TEST = 5
-# which would take hours: with 100 candidates, a look that samples takes tens of milliseconds
-LEFT_OUT = ("bradley-terry", "plackett-luce", "signed-rank")
-COMPETITORS: dict[str, Decider] = {
-    **{name: as_decider(name) for name in DECIDERS if name not in LEFT_OUT},
-    "bayesian-best-mean": BayesianBest(by="mean"),
+FIRST_TEST = FIRST
+NAMES = ("bayesian-friedman", "best-for-budget", "bayesian-best", "f-race", "t-race", "anytime")
+COMPETITORS: dict[str, Decider | None] = {
+    HALVING: as_decider(HALVING),
     "halving-mean-rank": SequentialHalving(by="mean-rank"),
+    **{name: as_decider(name) for name in NAMES},
+    "best-for-budget-mean": BestForBudget(by="mean"),
+    **dict.fromkeys(BANDITS),
 }
 
 
@@ -31,7 +38,6 @@ COMPETITORS: dict[str, Decider] = {
 class Size:
     """What is common to all races of a run."""
 
-    q: int
     rho: float
     repetitions: int
     jobs: int
@@ -47,11 +53,14 @@ class Point:
     observations : float
         Mean over the races.
     mae, mae_se, regret, regret_se : float
-    halving, halving_se : float
-        MAE of sequential halving by means, given that number of observations.
+    halving : float
+        Regret of sequential halving by means, given that number of observations.
+    ratio, ratio_se : float
+        Regret over that of halving, in the same races, and its standard error.
     """
 
     world: str
+    candidates: int
     decider: str
     budget: int
     observations: float
@@ -60,42 +69,57 @@ class Point:
     regret: float
     regret_se: float
     halving: float
-    halving_se: float
-
-    @property
-    def ratio(self) -> float:
-        """MAE over that of halving."""
-        return self.mae / self.halving if self.halving else math.nan
-
-    @property
-    def ratio_se(self) -> float:
-        """Its standard error, by the delta method, as if the races were independent."""
-        if not self.mae or not self.halving:
-            return math.nan
-        return self.ratio * math.hypot(self.mae_se / self.mae, self.halving_se / self.halving)
+    ratio: float
+    ratio_se: float
 
 
-def point(decider: str, world: str, budget: int, size: Size) -> Point:
+def point(decider: str, world: str, candidates: int, budget: int, size: Size) -> Point:
     """Play a decider, and halving on as many observations."""
-    (used, _), mae, regret = moments(decider, world, budget, size)
+    used, mae, regret = races(decider, world, candidates, budget, size)
+    mean = float(used.mean())
     # what is left of a budget is less than a block: as good as spent
-    equal = budget if used > 0.98 * budget else max(round(used), FIRST_TEST * size.q)
-    _, halving, _ = moments(HALVING, world, equal, size)
-    return Point(world, decider, budget, used, *mae, *regret, *halving)
+    equal = budget if mean > 0.98 * budget else max(round(mean), FIRST_TEST * candidates)
+    _, _, halving = races(HALVING, world, candidates, equal, size)
+    ratio, ratio_se = _ratio(regret, halving)
+    moments = (*_moments(mae), *_moments(regret))
+    return Point(
+        *(world, candidates, decider, budget, mean, *moments),
+        *(float(halving.mean()), ratio, ratio_se),
+    )
+
+
+def _moments(values: NDArray[np.float64]) -> tuple[float, float]:
+    error = values.std(ddof=1) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    return float(values.mean()), float(error)
+
+
+def _ratio(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the ratio of the means of paired values, and its error by the delta method."""
+    if not theirs.mean():
+        return math.nan, math.nan
+    ratio = float(ours.mean() / theirs.mean())
+    return ratio, _moments(ours - ratio * theirs)[1] / float(theirs.mean())
 
 
 @lru_cache
-def moments(decider: str, world: str, budget: int, size: Size) -> tuple[tuple[float, float], ...]:
-    """Return observations, MAE and regret, each with its standard error."""
-    result = play(
-        COMPETITORS[decider],
-        WORLDS[world](size.q, size.rho),
+def races(
+    decider: str, world: str, candidates: int, budget: int, size: Size
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return observations, MAE and regret of each race; the races of all deciders are the same."""
+    made, chosen = WORLDS[world](candidates, size.rho), COMPETITORS[decider]
+    if chosen is None:
+        seeds = [seed_for(size.seed, "play", number) for number in range(size.repetitions)]
+        mae, regret = np.array([played(decider, made, budget, seed) for seed in seeds]).T
+        return np.full(size.repetitions, float(budget)), mae, regret
+    frame = play(
+        chosen,
+        made,
         repetitions=size.repetitions,
         n_jobs=size.jobs,
         seed=size.seed,
         blocks=budget,  # more than a race can use
         budget=budget,
         first_test=FIRST_TEST,
-    )
-    names = ("observations", "mae", "regret")
-    return tuple((result.summary[name], result.errors[name]) for name in names)
+    ).frame
+    used, mae, regret = frame[["observations", "mae", "regret"]].to_numpy(dtype=np.float64).T
+    return used, mae, regret

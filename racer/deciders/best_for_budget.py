@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import numpy as np
 
+from racer._numerics import RowBuffer
 from racer.deciders.decider import Blocks, Drop, Verdict, check_limit, least, needed, used_after
 from racer.deciders.drops import best_of, drops
 from racer.deciders.scores import impute_failed
@@ -31,16 +32,15 @@ class _State:
     first: int  # candidates at the start
     budget: int
     candidates: NDArray[np.intp]
-    costs: list[NDArray[np.float64]]  # of each block, above its median
-    log_scales: list[float]  # of each block; -inf where all tie
-    log_variances: list[float]  # of sampling, of each of these
+    costs: RowBuffer  # of each block, above its median
+    scales: RowBuffer  # of each block: its logarithm (-inf if all tie), and sampling variance
     is_robust: bool
     used: int  # evaluations
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = np.searchsorted(self.candidates, candidates)
         self.candidates = candidates
-        self.costs = [costs[kept] for costs in self.costs]
+        self.costs.keep(columns=kept)
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,9 @@ class BestForBudget:
     def start(self, n_candidates: int, rng: np.random.Generator) -> _State:  # noqa: ARG002
         """Return the state of a race in which nothing is known yet."""
         budget = needed(self.evaluations, "best-for-budget", "BestForBudget")
-        is_robust = self.by == "robust"
-        return _State(n_candidates, budget, np.arange(n_candidates), [], [], [], is_robust, 0)
+        m, is_robust = n_candidates, self.by == "robust"
+        costs, scales = RowBuffer(m, np.float64), RowBuffer(2, np.float64)
+        return _State(m, budget, np.arange(m), costs, scales, is_robust, 0)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         """Take in new blocks; drop the worst ones that the budget has no room for."""
@@ -109,7 +110,7 @@ class BestForBudget:
             for row in blocks.costs:
                 _take_in(state, row)
             state.used = used_after(state.used, blocks)
-            costs = np.array(state.costs).reshape(-1, m)
+            costs = state.costs.rows
             if self.by == "residuals" and 2 * m > state.first:
                 state.is_robust = _have_tails(costs)
             standing = _robust(state, costs) if state.is_robust else costs.mean(axis=0)
@@ -129,8 +130,8 @@ def _take_in(state: _State, row: NDArray[np.float64]) -> None:
     size = np.abs(above)
     scale = _MAD * float(np.median(size)) or float(size.mean())
     state.costs.append(above)
-    state.log_scales.append(math.log(scale) if scale > 0.0 else -math.inf)
-    state.log_variances.append(_LOG_SCALE / len(row))
+    log_scale = math.log(scale) if scale > 0.0 else -math.inf
+    state.scales.append(np.array([log_scale, _LOG_SCALE / len(row)]))
 
 
 def _room(state: _State) -> int:
@@ -150,7 +151,7 @@ def _have_tails(costs: NDArray[np.float64]) -> bool:
 
 def _robust(state: _State, costs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return Huber's location of each column of costs (n, m) in units of their blocks' scales."""
-    logs, sampling = np.array(state.log_scales), np.array(state.log_variances)
+    logs, sampling = state.scales.rows.T
     say = np.isfinite(logs)
     if not say.any():
         return np.asarray(costs.mean(axis=0))

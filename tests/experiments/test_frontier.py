@@ -1,25 +1,23 @@
-"""The script that sets error against observations."""
+"""The script that sets regret against observations."""
 
 import csv
 import importlib.util
-import math
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from experiments.frontier.runs import COMPETITORS, Point, Size, moments, point
+from experiments.frontier.bandits import BANDITS, ocba, played, top_two
+from experiments.frontier.runs import COMPETITORS, Size, point, races
 from experiments.frontier.tables import main
+from racer.simulate import NormalWorld
 
-SIZE = Size(q=8, rho=0.5, repetitions=10, jobs=1, seed=3)
-SMALL = ["--candidates", "8", "--repetitions", "3", "--jobs", "1", "--budgets", "60 200"]
+SIZE = Size(rho=0.5, repetitions=10, jobs=1, seed=3)
+SMALL = ["--candidates", "8", "--repetitions", "3", "--jobs", "1", "--budgets", "8 25"]
 
 
 def run(*arguments):
     return CliRunner().invoke(main, [*SMALL, *arguments])
-
-
-def made(decider, mae):
-    return Point("normal", decider, 100, 90.0, mae, 0.1, 0.0, 0.0, halving=2.0, halving_se=0.1)
 
 
 def test_a_table_per_world_a_line_per_decider_and_the_files(tmp_path):
@@ -27,7 +25,8 @@ def test_a_table_per_world_a_line_per_decider_and_the_files(tmp_path):
     result = run("--csv", str(table), "--worlds", "normal runtime")
     assert result.exit_code == 0, result.output
     for world in ("normal", "runtime"):
-        assert f"\n## {world}\n" in result.stdout
+        assert f"\n## {world}, 8 candidates\n" in result.stdout
+    assert result.stdout.count("| `best-for-budget` ") == 2
     with table.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * 2 * len(COMPETITORS)
@@ -39,37 +38,47 @@ def test_a_table_per_world_a_line_per_decider_and_the_files(tmp_path):
 
 
 def test_halving_is_measured_against_itself_at_the_same_observations():
-    own = point("halving", "normal", 400, SIZE)
-    assert (own.mae, own.mae_se) == (own.halving, own.halving_se)
-    early = point("t-race", "normal", 4000, SIZE)
+    own = point("halving", "normal", 8, 400, SIZE)
+    assert (own.ratio, own.ratio_se, own.halving) == (1.0, 0.0, own.regret)
+    early = point("t-race", "normal", 8, 4000, SIZE)
     assert early.observations < 0.9 * 4000
-    (used, _), mae, _ = moments("halving", "normal", round(early.observations), SIZE)
-    assert (early.halving, early.halving_se) == mae
-    assert 0.9 * early.observations < used <= early.observations
+    used, _, halving = races("halving", "normal", 8, round(early.observations), SIZE)
+    assert early.halving == halving.mean()
+    assert 0.9 * early.observations < used.mean() <= early.observations
 
 
-def test_the_ratio_and_its_error():
-    assert made("f-race", 1.5).ratio == 0.75
-    assert made("f-race", 1.5).ratio_se == pytest.approx(0.75 * math.hypot(0.1 / 1.5, 0.1 / 2))
-    assert math.isnan(made("f-race", 0.0).ratio_se)
+def test_the_error_of_a_ratio_is_that_of_paired_races():
+    size = Size(rho=1.0, repetitions=40, jobs=1, seed=3)
+    names = ("halving-mean-rank", "halving")
+    ours, theirs = (races(name, "normal", 8, 100, size)[2] for name in names)
+    found = point(names[0], "normal", 8, 100, size)
+    assert found.ratio == ours.mean() / theirs.mean()
+    without = (ours.sum() - ours) / (theirs.sum() - theirs)  # the jackknife
+    assert found.ratio_se == pytest.approx(np.sqrt(39 * without.var()), rel=0.2)
 
 
-def test_goals_are_those_of_deciders_named_beforehand():
-    result = run(
-        *("--worlds", "normal heavy-tailed unequal runtime", "--repetitions", "4"),
-        *("--deciders", "f-race bayesian-best bayesian-best-mean halving-mean-rank"),
-    )
-    assert result.exit_code == 0, result.output
-    lines = [line for line in result.stdout.splitlines() if line.startswith("- ")]
-    assert len(lines) == 6
-    assert all(" bayesian-best-mean " in line and "goal 1:" in line for line in lines[:2])
-    assert all(" bayesian-best " in line and "goal 0.8:" in line for line in lines[2:])
+@pytest.mark.parametrize("name", BANDITS)
+def test_a_bandit_finds_the_best_and_spends_its_budget(name):
+    found = [played(name, NormalWorld(8, 0.3), 400, seed) for seed in range(20)]
+    mae, regret = np.mean(found, axis=0)
+    assert mae < 1.0
+    assert regret < 0.1
+    assert played(name, NormalWorld(8, 0.3), 400, 3) == found[3]
+
+
+@pytest.mark.parametrize("rule", [ocba, top_two])
+def test_evaluations_go_to_those_that_may_be_best(rule):
+    means, variances = np.array([0.0, 0.1, 2.0, 2.0]), np.ones(4)
+    given = rule(means, variances, np.full(4, 5), 40, np.random.default_rng(1))
+    assert given.sum() == 40
+    assert given[:2].sum() > 4 * given[2:].sum()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--budgets", "39"], "39 pays less than five blocks of 8"),
+        (["--budgets", "4"], "4 is not in the range x>=5"),
+        (["--candidates", "1"], "1 is not in the range x>=2"),
         (["--worlds", "flat"], "'flat' is not one of"),
         (["--deciders", "best"], "'best' is not one of"),
         (["--repetitions", "0"], "--repetitions"),
