@@ -49,6 +49,7 @@ OUTSIDE = {
 MAY_TOUCH_OUTSIDE = (
     *(
         "plots._canvas",  # bytes of a picture, in memory
+        "report.page",
         "evaluate.attempt",
         "evaluate.workers",
         "evaluate.loky",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 import warnings
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from racer.errors import RaceInterrupted, RacerError, RacerWarning
-from racer.evaluate.command.template import Template
+from racer.racing.page import command_line
 from racer.racing.said import configurations, eliminations, failures, summary
 from racer.report.sections import Code, Section
 from racer.report.text import as_text
@@ -55,23 +54,6 @@ def _show_warning(
     click.echo(f"racer: {message}", err=True)
 
 
-def command_lines(settings: Mapping[str, Any]) -> Callable[[Any], str] | None:
-    """Return what writes the command line of a configuration, of the settings in a store."""
-    command = settings.get("command")
-    if command is None:
-        return None
-    template = Template(command["argv"], command["switches"], command["protocol"])
-    marks = {name: f"{{{name}}}" for name in ("seed", "candidate", "instance_id", "bound")}
-
-    def line(config: Any) -> str:
-        words = template.fill(config, "{instance}", **marks)
-        return " ".join(
-            w if w in {"{instance}", *marks.values()} else shlex.quote(w) for w in words
-        )
-
-    return line
-
-
 def forms(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say in which form an answer is given."""
     for option in (
@@ -100,7 +82,7 @@ def give(
     configurations: Path | None,
 ) -> None:
     """Print the answer, write what was asked for, and exit with NO_BEST where there is no best."""
-    line = command_lines(settings)
+    line = command_line(settings)
     if configurations is not None:
         configs = [result.config(candidate) for candidate in result.survivors]
         write_new(configurations, written_configurations(configs, _names(settings, configs)))

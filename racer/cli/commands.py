@@ -8,7 +8,7 @@ from racer.cli.check import check
 from racer.cli.compare import compare_command
 from racer.cli.demo.command import demo
 from racer.cli.scenario_files import import_irace, init
-from racer.cli.show import resume, show
+from racer.cli.show import report, resume, show
 from racer.cli.tune import check_scenario, tune
 from racer.cli.watch import watch
 
@@ -22,6 +22,7 @@ def main() -> None:
 main.add_command(check)
 main.add_command(compare_command)
 main.add_command(demo)
+main.add_command(report)
 main.add_command(resume)
 main.add_command(show)
 main.add_command(tune)

@@ -33,6 +33,34 @@ def show(store: str, **form: Any) -> None:
 
 @click.command(short_help="Go on with what a store holds.")
 @click.argument("store", type=click.Path())
+@click.option(
+    "-o",
+    "--output",
+    default="report.html",
+    show_default=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The page to write; it replaces what is there.",
+)
+def report(store: str, *, output: Path) -> None:
+    """Write one HTML page about the race or tuning in STORE, which is only read.
+
+    The page needs no network: verdict, best configuration, pictures, instances, failures,
+    settings and cost; importance and ablation of the parameters of a tuning. It needs the extra
+    report: pip install 'racer-tuning[report]'.
+    """
+    from racer.store.load import load_record  # noqa: PLC0415  (a second)
+
+    with reported():
+        result = load_record(store).result
+        try:
+            result.report(output)
+        except OSError as error:
+            raise click.ClickException(f"{output} cannot be written: {error.strerror}") from None
+        click.echo(output)
+
+
+@click.command()
+@click.argument("store", type=click.Path())
 @click.option("--budget", type=click.IntRange(1), help="Evaluations in all, more than before.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Evaluations at a time.")
 @click.option("--yes", is_flag=True, help="Run the program of the store without asking.")

@@ -14,7 +14,7 @@ from racer.racing.said import why
 from racer.stats.ranks import ranks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from matplotlib.axes import Axes
@@ -57,14 +57,32 @@ def label(result: Result, candidate: int) -> str:
     return f"#{candidate} {config}" if isinstance(config, str) else f"#{candidate}"
 
 
-def _order(result: Result) -> list[int]:
+def final_order(result: Result) -> list[int]:
     """Return all candidates: survivors, best first, then the others, the last eliminated first."""
     gone = [drop.candidate for drop in reversed(result.dropped)]
     order = dict.fromkeys([*result.survivors, *gone, *range(len(result.configs))])
     return list(order)
 
 
-def _parts_better(result: Result) -> tuple[list[int], NDArray[np.float64]]:
+def agreement(result: Result, order: Sequence[int]) -> dict[int, float]:
+    """Return the rank correlation of each block with an order of candidates, best first.
+
+    Of blocks with at least three candidates that differ; of very many blocks, some of them.
+    """
+    blocks, parts = parts_better(result)
+    place = np.empty(len(order))
+    place[list(order)] = np.arange(len(order))
+    found = {}
+    for i in range(0, len(blocks), max(len(blocks) // 2000, 1)):
+        here = ~np.isnan(parts[i])
+        mine = np.where(np.isposinf(parts[i][here]), 1.0, parts[i][here])
+        if here.sum() >= 3 and np.ptp(mine) > 0.0:
+            theirs = ranks_of(place[here][None])[0]
+            found[blocks[i]] = float(np.corrcoef(mine, theirs)[0, 1])
+    return found
+
+
+def parts_better(result: Result) -> tuple[list[int], NDArray[np.float64]]:
     """Return the blocks, and which part of the others was better: inf failed, NaN not there."""
     blocks = sorted({row.block for row in result.known.rows})
     values = result.known.values(len(result.configs))
@@ -82,13 +100,15 @@ def _parts_better(result: Result) -> tuple[list[int], NDArray[np.float64]]:
 
 
 def _race(result: Result, ax: Axes | None) -> Axes:
-    blocks, parts = _parts_better(result)
+    blocks, parts = parts_better(result)
     at = {block: i for i, block in enumerate(blocks)}
     gone = [
         Gone(drop.candidate, at.get(drop.block, len(blocks) - 1), drop.reason, why(drop))
         for drop in result.dropped
     ]
-    return race(parts, _order(result), _labels(result, range(len(result.configs))), gone, ax=ax)
+    return race(
+        parts, final_order(result), _labels(result, range(len(result.configs))), gone, ax=ax
+    )
 
 
 def _labels(result: Result, candidates: Iterable[int]) -> list[str]:
@@ -96,14 +116,14 @@ def _labels(result: Result, candidates: Iterable[int]) -> list[str]:
 
 
 def _ranks(result: Result, ax: Axes | None) -> Axes:
-    _, parts = _parts_better(result)
+    _, parts = parts_better(result)
     here = ~np.isnan(parts)
     filled = np.where(np.isposinf(parts), 1.0, np.where(here, parts, 0.0))
     so_far = filled.cumsum(axis=0) / np.maximum(here.cumsum(axis=0), 1)
     so_far[~here] = np.nan
     caption = "mean rank so far (0 first, 1 last)"
     labels = _labels(result, range(len(result.configs)))
-    return courses(so_far, _order(result), labels, caption, ax=ax)
+    return courses(so_far, final_order(result), labels, caption, ax=ax)
 
 
 def _few(result: Result) -> tuple[tuple[int, ...], str]:
@@ -127,7 +147,7 @@ def _posterior(result: Result, ax: Axes | None) -> Axes:
 
 
 def _costs(result: Result, ax: Axes | None) -> Axes:
-    chosen = _order(result)[: min(max(len(result.survivors), _LEAST), _MOST)]
+    chosen = final_order(result)[: min(max(len(result.survivors), _LEAST), _MOST)]
     blocks = set(result.known.common(chosen))
     samples = [
         np.array(

@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from racer._checks import is_whole
 from racer._numerics import shown_probability
 from racer.errors import CandidateError
+from racer.racing.page import command_line, data_of, subtitle
+from racer.racing.page import of_race as of_page
 from racer.racing.pictures import drawn, of_race
 from racer.racing.said import as_dict, summary, verdict
 from racer.report.notebook import as_html
+from racer.report.page import as_page, write_page
 from racer.report.text import as_text
 from racer.seeding import seed_for
 from racer.stats.bayesian_friedman import probability_best
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     import pandas as pd
+    from _typeshed import StrPath
     from matplotlib.axes import Axes
 
     from racer.evaluate.outcome import Outcome
@@ -103,6 +107,9 @@ class Result:
     unused : Unused
         What free workers evaluated ahead, and nobody asked for: cells and their seconds, which
         are in none of the above, and not charged to the budget.
+    how : mapping
+        How it was evaluated, as far as that is known: the name of `evaluate` or its command,
+        limits, the version of racer, the number of workers, the wall time.
     """
 
     _best_by: ClassVar[str]
@@ -122,6 +129,7 @@ class Result:
     rules: Rules
     instances: tuple[Any, ...] | None
     unused: Unused = field(default=Unused(0, 0.0), kw_only=True)
+    how: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     @property
     def best(self) -> Any:
@@ -216,6 +224,32 @@ class Result:
     def to_dict(self, line: Callable[[Any], str] | None = None) -> dict[str, Any]:
         """Return the answer as plain data; `line` makes a command line of a configuration."""
         return as_dict(self, line)
+
+    def report(self, path: StrPath) -> None:
+        """Write one HTML page with all of it, which needs no network; it replaces what is there.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        MissingExtraError
+            Without Jinja or matplotlib (``pip install 'racer-tuning[report]'``).
+        OSError
+            The file cannot be written.
+        """
+        write_page(path, self.to_page())
+
+    def to_page(self) -> str:
+        """Return the page that `report` writes."""
+        return as_page(
+            "Report of a race",
+            subtitle(self),
+            self.verdict,
+            of_page(self),
+            data_of(self, self.to_dict(command_line(self.how))),
+        )
 
     def config(self, candidate: int) -> Any:
         """Return the configuration of a candidate; CandidateError if there is none."""

@@ -66,9 +66,9 @@ class Result(Protocol):
     def mean(self, candidate: int) -> float | None: ...  # noqa: D102
 
 
-def summary(result: Result) -> list[Piece | Section]:
+def summary(result: Result) -> list[Piece]:
     """Return what `print` shows: verdict, the best, the survivors, why it ended, the cost."""
-    best: list[Piece | Section] = [*result.verdict]
+    best: list[Piece] = [*result.verdict]
     if result.best_index is not None:
         best.append(configuration(result.best))
     if len(result.survivors) > 1 or result.best_index is None:

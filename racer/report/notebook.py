@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 __all__ = ["as_html"]
 
 
-def as_html(pieces: Iterable[Piece | Section]) -> str:
+def as_html(pieces: Iterable[Piece]) -> str:
     """Return sentences and tables as HTML, escaped; pictures are left out."""
     return f"<div>{''.join(_html(piece) for piece in pieces)}</div>"
 
 
-def _html(piece: Piece | Section) -> str:
+def _html(piece: Piece) -> str:
     if isinstance(piece, str):
         return f"<p>{escape(piece)}</p>"
     if isinstance(piece, Grid):

@@ -42,15 +42,15 @@ class Code(NamedTuple):
     text: str
 
 
-Piece = str | Grid | Drawing | Code
-
-
 class Section(NamedTuple):
     """Pieces under a title; `is_folded`: a page shows them when they are asked for."""
 
     title: str
     pieces: tuple[Piece, ...]
     is_folded: bool = False
+
+
+Piece = str | Grid | Drawing | Code | Section
 
 
 def number(value: float | None, digits: int = 6) -> str:

@@ -19,13 +19,13 @@ __all__ = ["as_text"]
 _WIDTH = 80
 
 
-def as_text(pieces: Iterable[Piece | Section], width: int = _WIDTH) -> str:
+def as_text(pieces: Iterable[Piece], width: int = _WIDTH) -> str:
     """Return sentences and tables as text in so many columns; pictures are left out."""
     text = "\n\n".join(filter(None, (_part(piece, width) for piece in pieces)))
     return "\n".join(line.rstrip() for line in text.split("\n"))
 
 
-def _part(piece: Piece | Section, width: int) -> str:
+def _part(piece: Piece, width: int) -> str:
     if isinstance(piece, str):
         return fill(piece, width, break_long_words=False, break_on_hyphens=False)
     if isinstance(piece, Grid):

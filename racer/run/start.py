@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import flag, whole
 from racer.errors import RaceInterrupted
 from racer.evaluate.limits.limits import Limits, limits_for
 from racer.evaluate.objective import check_objective
-from racer.evaluate.workers import workers_for
+from racer.evaluate.workers import number_of, workers_for
 from racer.racing.events import check_callbacks
 from racer.run.drive import drive
 from racer.run.feed import check_ahead
@@ -17,7 +19,7 @@ from racer.run.signals import exit_with_code, tell
 from racer.store.reader import sense_made_of
 from racer.store.recorder import Recorder
 from racer.store.replay import begin_or_replay
-from racer.store.setup import refuse_differences, set_up
+from racer.store.setup import VERSION, described_objective, refuse_differences, set_up
 from racer.store.writer import Store
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from os import PathLike
 
+    from racer.evaluate.objective import Objective
     from racer.evaluate.workers import Workers
     from racer.racing.contest import Contest
     from racer.racing.events import Callback
@@ -41,6 +44,25 @@ def how_to_evaluate(retries: int, timeout: float | None, memory: int | None) -> 
     """Return how cells are evaluated, checked."""
     limits = limits_for(timeout, memory) or Limits()
     return {"retries": whole(retries, "retries", least=0), **limits._asdict()}
+
+
+class Circumstances:
+    """How a result came about, and how long it took on the wall: from now on."""
+
+    def __init__(
+        self, how: dict[str, Any], evaluate: Objective, workers: int | None, seconds: float
+    ) -> None:
+        self._how = {"racer": VERSION, **described_objective(evaluate), **how, "workers": workers}
+        self._seconds = seconds  # of evaluation, before now
+        self._begun = time.perf_counter()
+
+    def noted_in(self, result: Any) -> Any:
+        """Return a result that says it."""
+        took = {
+            "wall": time.perf_counter() - self._begun,
+            "busy": result.seconds + result.unused.seconds - self._seconds,
+        }
+        return replace(result, how={**self._how, **took})
 
 
 def start(
@@ -94,10 +116,13 @@ def start(
             **how,
         )
     known = {} if store is None else begin_or_replay(store, contest, recorder, given)
+    circumstances = Circumstances(how, evaluate, number_of(workers), contest.result().seconds)
     try:
         with display or nullcontext():
-            return drive(contest, workers, store, display=display, ahead=ahead, known=known)
+            result = drive(contest, workers, store, display=display, ahead=ahead, known=known)
+        return circumstances.noted_in(result)
     except RaceInterrupted as stop:
+        stop.result = circumstances.noted_in(stop.result)
         if stop.kept:
             tell(f"racer: {stop}")  # now: the caller may not catch it
             exit_with_code()

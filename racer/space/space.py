@@ -25,6 +25,7 @@ from racer.space.sampling import Method, Net, as_generator, draws, everywhere, w
 from racer.space.scikit import arguments_of as arguments_of_scikit
 from racer.space.stored import read_condition, read_parameter, written_parameter
 from racer.space.structure import Config, Structure
+from racer.space.values import token
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
@@ -206,15 +207,27 @@ class Space(Structure):
         if not self.may_be_absent or not len(vectors):
             return np.ones(vectors.shape, dtype=bool)
         names, asked = list(self.parameters), self.related()
+        listed = {  # of which the same few values come again and again
+            names.index(name): self.parameters[name].domain({})
+            for name in asked
+            if self.parameters[name].scale != "numeric"
+        }
+        known: dict[tuple[Any, ...], list[bool]] | None = {} if len(listed) == len(asked) else None
         present = np.zeros(vectors.shape, dtype=bool)
         for i, vector in enumerate(vectors.tolist()):
+            key = tuple(token(d.decode(vector[at])) for at, d in listed.items() if d is not None)
+            if known is not None and key in known:
+                present[i] = known[key]
+                continue
             place = dict(zip(names, vector, strict=True))
 
             def choose(name: str, domain: Any, place: dict[str, float] = place) -> Any:
                 return domain.decode(place[name]) if name in asked else None
 
             config = self.build(choose) or {}
-            present[i] = [name in config for name in names]
+            present[i] = here = [name in config for name in names]
+            if known is not None:
+                known[key] = here
         return present
 
     def encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:

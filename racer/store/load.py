@@ -16,6 +16,7 @@ from racer.store.jsonable import is_plain
 from racer.store.reader import open_to_read, sense_made_of
 from racer.store.recorder import Recorder
 from racer.store.replay import replay
+from racer.store.schema import query
 from racer.store.setup import rebuilt
 from racer.tuner.tuner import Tuner
 
@@ -88,7 +89,12 @@ def load_record(store: str | PathLike[str]) -> Recorded:
             )
         settings = seen_settings(reader, setup)
         result, _ = replayed(reader, setup, settings)
-    return Recorded(result, settings)
+        names = ("racer", "evaluate", "command", "retries", "timeout", "memory")
+        how = {name: settings[name] for name in names if name in settings}
+        outcomes = query("outcomes", reader.version)
+        workers = reader.rows(f"SELECT DISTINCT worker FROM ({outcomes})")  # noqa: S608
+        how |= {"workers": len(workers) or None, "store": reader.path}
+    return Recorded(replace(result, how=how), settings)
 
 
 def why_not_replayed(setup: Setup) -> str | None:

@@ -72,6 +72,7 @@ def replay(contest: Contest, reader: Reader, recorder: Recorder) -> dict[CellKey
 def _tell_by_block(race: Race, reader: Reader) -> list[OutcomeRow]:
     """Tell a race what is recorded, as it stands in the store; return what it did not ask for."""
     untold: list[OutcomeRow] = []
+    race.ask()  # one of a single candidate ends before anything is told
     for block, group in groupby(reader.outcomes(), key=attrgetter("held_out", "block")):
         rows = list(group)
         if block != (0, race.n_blocks) or race.ended is not None:

@@ -35,11 +35,15 @@ VERSION = version("racer-tuning")
 """Read once: later the process may have lost the right to read what is installed."""
 
 
+def described_objective(evaluate: Objective) -> dict[str, Any]:
+    """Return the name of an objective, and all of a program."""
+    command = {"command": evaluate.settings} if isinstance(evaluate, Command) else {}
+    return {"evaluate": qualified_name(evaluate), **command}
+
+
 def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]) -> Setup:
     """Encode what a contest is made of, the name of its objective, and how that is evaluated."""
-    settings: dict[str, Any] = {"racer": VERSION, "evaluate": qualified_name(evaluate)}
-    if isinstance(evaluate, Command):
-        settings["command"] = evaluate.settings
+    settings: dict[str, Any] = {"racer": VERSION, **described_objective(evaluate)}
     return Setup(
         {
             name: encode(value)

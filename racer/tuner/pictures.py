@@ -40,6 +40,8 @@ class Tuned(Result, Protocol):
     @property
     def origins(self) -> tuple[Any, ...]: ...  # noqa: D102
     @property
+    def importance(self) -> Any: ...  # noqa: D102
+    @property
     def held_out(self) -> Table: ...  # noqa: D102
 
 
@@ -50,6 +52,7 @@ def of_tuning(result: Tuned) -> dict[str, Draw]:
         "quality": partial(_quality, result),
         "sampling": partial(_sampling, result),
         "parallel": partial(_parallel, result),
+        "importance": lambda ax: result.importance.plot(ax=ax),
         **tests,
         **of_survivors(result),
     }

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from racer.racing.page import command_line, data_of, subtitle
 from racer.racing.pictures import drawn
 from racer.racing.result import Result, cells_frame
 from racer.racing.said import verdict
 from racer.racing.table import with_success
+from racer.report.page import as_page
 from racer.seeding import seed_for
 from racer.stats.bayesian_friedman import probability_best
 from racer.stats.joint import joint_comparisons
+from racer.tuner.page import of_tuning as of_page
 from racer.tuner.pictures import of_tuning
 from racer.tuner.said import races
 
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from racer.report.sections import Section
     from racer.space.space import Space
     from racer.tuner.events import RaceCompleted
+    from racer.tuner.importance import Importance
 
 __all__ = ["Origin", "TuneResult"]
 
@@ -207,10 +211,10 @@ class TuneResult(Result):
 
         Parameters
         ----------
-        kind : {"quality", "sampling", "parallel", "test", "ranks", "posterior", "costs"}, optional
+        kind : {"quality", "sampling", "parallel", "importance", "test", "ranks", "posterior", "costs"}, optional
             How far the leader of each race was behind the best in the end (the default); what was
-            sampled of each parameter, race by race; the elites in parallel coordinates; their
-            values on held-out instances; mean ranks so far, P(best) and values on common blocks.
+            sampled of each parameter, race by race; the elites in parallel coordinates; which
+            parameters mattered; the elites' values on held-out instances; mean ranks so far, P(best) and values on common blocks.
         ax : matplotlib Axes, optional
             By default on a figure of its own: ``.plot().figure.savefig("picture.png")``.
 
@@ -245,6 +249,23 @@ class TuneResult(Result):
             "indistinguishable": list(self.indistinguishable),
             "races": [vars(race) for race in self.races_held],
         }
+
+    def to_page(self, ablation: Section | None = None) -> str:
+        """Return the page that `report` writes."""
+        return as_page(
+            "Report of a tuning",
+            subtitle(self),
+            self.verdict,
+            of_page(self, ablation),
+            data_of(self, self.to_dict(command_line(self.how))),
+        )
+
+    @cached_property
+    def importance(self) -> Importance:
+        """Which parameters mattered, by the surrogate: `racer.tuner.importance.Importance`."""
+        from racer.tuner.importance import importance  # noqa: PLC0415  (SciPy's statistics)
+
+        return importance(self)
 
     @cached_property
     def tests(self) -> pd.DataFrame:

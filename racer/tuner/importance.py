@@ -1,0 +1,239 @@
+"""Which parameters mattered, by the surrogate of a tuning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import sobol_indices, uniform
+
+from racer._numerics import one_blas_thread
+from racer.plots import bars, empty
+from racer.racing.table import with_success
+from racer.report.notebook import as_html
+from racer.report.sections import Grid
+from racer.report.text import as_text
+from racer.seeding import rng_for
+from racer.space.vectors import choice_counts, features
+from racer.tuner.effects import Effects, effects
+from racer.tuner.surrogate import Surrogate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from racer.report.sections import Piece
+    from racer.space.space import Space
+    from racer.tuner.pictures import Tuned
+
+__all__ = ["Importance", "importance"]
+
+_LEARNT = 400  # candidates
+_LEAST = 20  # candidates to learn from
+_POOR = 0.3  # R squared below which nothing is said
+_WORK = 3e8  # distances of single parameters to be computed
+_GRID = 41  # positions of a parameter, around the best
+_NEGLIGIBLE = 1e-12  # variance
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance:
+    """Which parameters mattered, by a Gaussian process fitted to all that is known.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        Those that are not fixed.
+    total : tuple of float
+        Total Sobol index of each: which part of the variance over the whole space would remain
+        if all others were known. They sum to more than 1 where parameters interact. NaN if
+        nothing is said.
+    local : tuple of float
+        Around the best: the variance when only this parameter varies over its range, as a part of
+        the sum over all parameters. NaN where it does not exist in the best.
+    r_squared : float
+        Of the surrogate's predictions for candidates that it has not seen (leave-one-out): the
+        part of their variance that it explains. Below 0.3, nothing is said. Costs are noisy, so
+        it is less than 1 even for the true function.
+    candidates : int
+        How many it has learnt from.
+    """
+
+    parameters: tuple[str, ...]
+    total: tuple[float, ...]
+    local: tuple[float, ...]
+    r_squared: float
+    candidates: int
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether the surrogate explains too little for anything to be said."""
+        return not self.r_squared >= _POOR
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The parameters, the most important first by the total index; as given if it is poor."""
+        if self.is_poor:
+            return self.parameters
+        ranked = np.argsort(-np.nan_to_num(self.total), kind="stable")
+        return tuple(self.parameters[i] for i in ranked)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return parameter, total and local as a data frame, in the order of the parameters."""
+        import pandas as pd  # noqa: PLC0415
+
+        columns = {"parameter": self.parameters, "total": self.total, "local": self.local}
+        return pd.DataFrame(columns)
+
+    @property
+    def words(self) -> str:
+        """How far it can be trusted."""
+        if self.candidates < _LEAST:
+            return (
+                f"{self.candidates} candidates are too few to say which parameters matter: at "
+                f"least {_LEAST} are needed."
+            )
+        said = f"leave-one-out R² = {self.r_squared:.2f}, from {self.candidates} candidates"
+        if self.is_poor:
+            return (
+                f"Which parameters matter cannot be said: the surrogate explains too little of "
+                f"what it has not seen ({said}; at least {_POOR} are needed)."
+            )
+        return (
+            f"By the surrogate ({said}). Total: which part of the variance over the whole space "
+            "would remain if all other parameters were known. Local: which part of the variance "
+            "around the best, one parameter varied at a time. A conditional parameter counts "
+            "where it exists; where it does not, it changes nothing."
+        )
+
+    def said(self) -> list[Piece]:
+        """Return the figures in a table, and how far they can be trusted."""
+        if self.is_poor:
+            return [self.words]
+        at = {name: i for i, name in enumerate(self.parameters)}
+        rows = [(n, _part(self.total[at[n]]), _part(self.local[at[n]])) for n in self.order]
+        return [Grid.of(("parameter", "total", "local"), rows, left="parameter"), self.words]
+
+    def __repr__(self) -> str:
+        return as_text(self.said())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.said())
+
+    def plot(self, *, most: int = 25, ax: Axes | None = None) -> Axes:
+        """Draw the total index of the most important parameters, with the local one beside it."""
+        if self.is_poor:
+            return empty(self.words, ax=ax)
+        at = {name: i for i, name in enumerate(self.parameters)}
+        shown = self.order[:most]
+        more = f" (the first {most} of {len(at)})" if len(at) > most else ""
+        return bars(
+            [self.total[at[name]] for name in shown],
+            shown,
+            f"total Sobol index, and local share{more}; R² = {self.r_squared:.2f}",
+            notes=[f"{_part(self.total[at[n]])}   local {_part(self.local[at[n]])}" for n in shown],
+            limits=(0.0, 1.35 * max([0.05, *(self.total[at[name]] for name in shown)])),
+            ax=ax,
+        )
+
+
+def _part(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.2f}" if value >= 0.005 else "<0.01"
+
+
+def importance(result: Tuned) -> Importance:
+    """Return which parameters mattered; see `Importance`.
+
+    References
+    ----------
+    Sobol indices: Saltelli et al., Computer Physics Communications 181 (2010). Local: Biedenkapp
+    et al. (LION 2018).
+    """
+    space = result.space
+    names = list(space.parameters)
+    free = [names.index(name) for name in space.free]
+    known = [c for c in range(len(result.configs)) if result.known.of(c)]
+    if len(known) > _LEARNT:  # from all races: those of the first are spread over the space
+        known = [known[i] for i in np.linspace(0, len(known) - 1, _LEARNT).astype(int)]
+    nothing = (float("nan"),) * len(free)
+    said = Importance(tuple(space.free), nothing, nothing, float("nan"), len(known))
+    if len(known) < _LEAST or not free:
+        return said
+    model = _Model(space, [result.config(c) for c in known], _effects_of(result, known))
+    r_squared = model.r_squared
+    if not r_squared >= _POOR:
+        return _with(said, nothing, nothing, r_squared)
+    total = model.total(free, rng_for(result.seed, "importance"))
+    local = nothing if result.best_index is None else model.local(free, result.best)
+    return _with(said, total, local, r_squared)
+
+
+def _with(
+    said: Importance, total: Sequence[float], local: Sequence[float], r_squared: float
+) -> Importance:
+    return Importance(said.parameters, tuple(total), tuple(local), r_squared, said.candidates)
+
+
+def _effects_of(result: Tuned, candidates: list[int]) -> Effects:
+    length = len(result.known) if result.rules.deterministic else None
+    return effects(with_success(result.known.all_costs(candidates)), length)
+
+
+class _Model:
+    """The surrogate as a function of points in the unit cube."""
+
+    def __init__(self, space: Space, configs: list[dict[str, Any]], known: Effects) -> None:
+        self._space = space
+        self._choices = choice_counts(space.parameters)
+        vectors = np.array([space.located(config)[1] for config in configs])
+        self._n = len(vectors)
+        with one_blas_thread():
+            self._surrogate = Surrogate(features(vectors, self._choices), known)
+            errors = self._surrogate.leave_one_out
+        spread = float(np.var(known.value))
+        missed = float(np.mean(errors**2))
+        self.r_squared = 1.0 - missed / spread if spread > _NEGLIGIBLE else float("nan")
+
+    def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return predictions, shape (k,), at points (k, d); what does not exist there is ignored."""
+        vectors = np.where(self._space.present(points), points, np.nan)
+        with one_blas_thread():
+            return self._surrogate(features(vectors, self._choices))
+
+    def total(self, free: list[int], rng: np.random.Generator) -> list[float]:
+        """Return total Sobol indices of parameters; those that are fixed stay in the middle."""
+        d = len(free)
+        most = _WORK / ((d + 2) * self._n * len(self._choices))
+        n = 2 ** int(np.clip(np.log2(most), 6, 10))
+
+        def predicted(points: NDArray[np.float64]) -> NDArray[np.float64]:
+            full = np.full((points.shape[1], len(self._choices)), 0.5)
+            full[:, free] = points.T
+            return self(full)
+
+        probe = predicted(rng.random((d, 64)))
+        if float(probe.var()) <= _NEGLIGIBLE:
+            return [0.0] * d
+        dists: Any = [uniform()] * d
+        found = sobol_indices(func=predicted, n=n, dists=dists, rng=rng)
+        clipped: list[float] = np.clip(np.atleast_1d(found.total_order), 0.0, None).tolist()
+        return clipped
+
+    def local(self, free: list[int], best: dict[str, Any]) -> list[float]:
+        """Return the part of each parameter in the sum of variances around the best."""
+        here = self._space.located(best)[1]
+        grid = (np.arange(_GRID) + 0.5) / _GRID
+        variances = np.full(len(free), np.nan)
+        for place, i in enumerate(free):
+            if np.isnan(here[i]):
+                continue
+            points = np.tile(np.where(np.isnan(here), 0.5, here), (_GRID, 1))
+            points[:, i] = grid
+            variances[place] = float(self(points).var())
+        total = float(np.nansum(variances))
+        shares: list[float] = (variances / max(total, _NEGLIGIBLE)).tolist()
+        return shares
