@@ -10,6 +10,7 @@ except ModuleNotFoundError as error:
         name="sklearn",
     ) from error
 
+from racer.integrations.sklearn.datasets import evaluator, instances
 from racer.integrations.sklearn.search import RacingSearchCV, TunedSearchCV
 
-__all__ = ["RacingSearchCV", "TunedSearchCV"]
+__all__ = ["RacingSearchCV", "TunedSearchCV", "evaluator", "instances"]

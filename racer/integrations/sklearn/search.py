@@ -396,7 +396,7 @@ class TunedSearchCV(RacedSearchCV):
     >>> X, y = load_wine(return_X_y=True)
     >>> space = {"alpha": loguniform(1e-4, 1e4), "fit_intercept": [True, False]}
     >>> search = TunedSearchCV(RidgeClassifier(), space, budget=150).fit(X, y)
-    >>> search.best_score_ > 0.98, search.result_.evaluations <= 150
+    >>> bool(search.best_score_ > 0.98), search.result_.evaluations <= 150
     (True, True)
     """
 

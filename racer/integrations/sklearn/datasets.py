@@ -1,0 +1,145 @@
+"""Folds of several data sets as the instances of a race."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing, indexable
+
+from racer.errors import CandidateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from racer.integrations.sklearn.folds import Fold
+
+__all__ = ["DataFold", "evaluator", "instances"]
+
+
+class DataFold(NamedTuple):
+    """A fold of a data set.
+
+    Attributes
+    ----------
+    name : str
+        Of the data set.
+    number : int
+        Of the fold.
+    X, y : array-like
+        All of its rows.
+    train, test : ndarray
+        Positions of those to fit, and to score on.
+    """
+
+    name: str
+    number: int
+    X: Any
+    y: Any
+    train: Any
+    test: Any
+
+    def __repr__(self) -> str:
+        return f"<fold {self.number} of {self.name}>"
+
+
+def instances(datasets: Mapping[str, tuple[Any, Any]], cv: Any = 5) -> list[DataFold]:
+    """Return folds of several data sets, in such an order that each comes once in every round.
+
+    Give `racer.race` and `racer.tune` ``block_size=len(datasets)``: then each test is of whole
+    rounds.
+
+    Parameters
+    ----------
+    datasets : mapping
+        From names to (X, y).
+    cv : int, cross-validation generator or iterable
+        As in scikit-learn; a number of folds is stratified where y holds classes.
+
+    Returns
+    -------
+    list of DataFold
+
+    Raises
+    ------
+    CandidateError
+        No data sets, or not as many folds of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from racer.integrations.sklearn import instances
+    >>> X, y = np.zeros((6, 1)), np.array([0, 1] * 3)
+    >>> instances({"one": (X, y), "other": (X, y)}, cv=2)
+    [<fold 0 of one>, <fold 0 of other>, <fold 1 of one>, <fold 1 of other>]
+    """
+    if not isinstance(datasets, Mapping) or not datasets:
+        raise CandidateError(f"datasets={datasets!r}: give a dict from names to (X, y)")
+    columns = [_folds(name, *indexable(*both), cv) for name, both in datasets.items()]
+    counts = {column[0].name: len(column) for column in columns}
+    if len({*counts.values()}) > 1:
+        raise CandidateError(f"the data sets have {counts} folds: give as many of each")
+    return [fold for row in zip(*columns, strict=True) for fold in row]
+
+
+def _folds(name: str, X: Any, y: Any, cv: Any) -> list[DataFold]:
+    splitter = check_cv(cv, y, classifier=np.asarray(y).dtype.kind != "f")
+    folds: list[Fold] = list(splitter.split(X, y))
+    return [DataFold(name, i, X, y, *fold) for i, fold in enumerate(folds)]
+
+
+def evaluator(
+    model: Any, scoring: Any = None
+) -> Callable[[Mapping[str, Any], DataFold, int], float]:
+    """Return ``evaluate(params, fold, seed)``: the score on a fold of a model with parameters.
+
+    Larger is better, whatever the score: race with ``maximize=True, deterministic=True``. The
+    seed is that of `random` and `np.random`, as always; the model's own `random_state` is left.
+
+    Parameters
+    ----------
+    model : estimator object
+    scoring : str or callable, optional
+        As in scikit-learn; by default the model's own score.
+
+    Examples
+    --------
+    >>> import racer
+    >>> from sklearn.datasets import load_iris, load_wine
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from racer.integrations.sklearn import evaluator, instances
+    >>> data = {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True)}
+    >>> result = racer.race(
+    ...     [{"max_depth": depth} for depth in (1, 3)],
+    ...     evaluator(DecisionTreeClassifier(random_state=0)),
+    ...     instances(data, cv=5),
+    ...     budget=20,
+    ...     block_size=len(data),
+    ...     maximize=True,
+    ...     deterministic=True,
+    ... )
+    >>> result.best
+    {'max_depth': 3}
+    """
+    return _Evaluator(model, check_scoring(model, scoring))
+
+
+class _Evaluator:
+    """What `evaluator` returns: it can be sent to workers."""
+
+    def __init__(self, model: Any, scorer: Any) -> None:
+        self._model = model
+        self._scorer = scorer
+
+    def __call__(self, params: Mapping[str, Any], fold: DataFold, seed: int) -> float:  # noqa: ARG002
+        model = clone(self._model).set_params(**clone(dict(params), safe=False))
+        rows, target = (
+            [_safe_indexing(of, places) for places in (fold.train, fold.test)]
+            for of in (fold.X, fold.y)
+        )
+        model.fit(rows[0], target[0])
+        return float(self._scorer(model, rows[1], target[1]))

@@ -1,0 +1,58 @@
+"""Folds of several data sets as instances, and what is evaluated on them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.tree import DecisionTreeClassifier
+
+import racer
+from racer import CandidateError
+from racer.integrations.sklearn import evaluator, instances
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3))
+DATA = {"array": (X, (X[:, 0] > 0).astype(int)), "frame": (pd.DataFrame(X), X[:, 1] > 0)}
+TREE = DecisionTreeClassifier(random_state=0)
+
+
+def test_each_data_set_comes_once_in_every_round():
+    found = instances(DATA, cv=KFold(4))
+    assert [(fold.name, fold.number) for fold in found[:4]] == [
+        *(("array", 0), ("frame", 0)),
+        *(("array", 1), ("frame", 1)),
+    ]
+    assert len(found) == 8
+
+
+def test_the_evaluator_gives_the_scores_of_scikit_learn():
+    evaluate = pickle.loads(pickle.dumps(evaluator(TREE, "balanced_accuracy")))
+    for name, (rows, target) in DATA.items():
+        model = DecisionTreeClassifier(max_depth=2, random_state=0)
+        scores = cross_val_score(model, rows, target, cv=4, scoring="balanced_accuracy")
+        folds = [fold for fold in instances(DATA, cv=4) if fold.name == name]
+        assert [evaluate({"max_depth": 2}, fold, 0) for fold in folds] == scores.tolist()
+    assert TREE.max_depth is None
+
+
+def test_a_race_over_both():
+    result = racer.race(
+        [{"max_depth": 1, "min_samples_leaf": leaf} for leaf in (1, 20)],
+        evaluator(TREE),
+        instances(DATA, cv=5),
+        budget=20,
+        block_size=2,
+        maximize=True,
+        deterministic=True,
+    )
+    assert result.best == {"max_depth": 1, "min_samples_leaf": 1}
+
+
+@pytest.mark.parametrize("datasets", [{}, [X], None])
+def test_what_is_no_data_is_refused(datasets):
+    with pytest.raises(CandidateError, match="give a dict from names"):
+        instances(datasets)
