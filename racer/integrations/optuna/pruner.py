@@ -18,8 +18,13 @@ from racer.deciders.decider import Blocks, JudgesOne
 from racer.deciders.halving import SequentialHalving
 from racer.deciders.names import as_decider
 from racer.deciders.verdicts import take_drop, take_verdict
-from racer.errors import SettingError
-from racer.integrations.optuna.reports import costs_on, is_maximized
+from racer.errors import SettingError, warn
+from racer.integrations.optuna.reports import (
+    are_running_means,
+    costs_on,
+    from_running_means,
+    is_maximized,
+)
 from racer.racing.rules import is_due
 from racer.seeding import check_seed, rng_for
 from racer.stats.sign import probability_indistinguishable
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider, Drop, Verdict
 
 _PLANNERS = (SequentialHalving, BayesianBest, BestForBudget)
+_ENOUGH = 16  # instances for "anytime" to drop a trial that is worse by one standard deviation
 
 
 @dataclass
@@ -54,29 +60,32 @@ class RacingPruner(BasePruner):
     The default decider is `AnytimeRace`: a trial that is worse than none of the others is *ever*
     pruned with probability `alpha` = 0.05 at most, however often the pruner tests, if the
     instances come in an order that has nothing to do with their values and the differences
-    between two trials on an instance are symmetric. Other deciders spend their error again at
-    each test.
+    between two trials on an instance are symmetric. Such a promise needs instances: with fewer
+    than 16 of them, if `instances` says so, the default is `CorrelatedTRace`, from the third on.
+    It and the other deciders spend their error again at each test.
 
     A trial is not pruned while its mean is better than that of the trial that speaks most
     against it, on their common instances. Values that are not finite are as if they had not
-    been reported. A step counts once; steps may come in any order. Running trials count if they
+    been reported. A step counts once; steps may come in any order. Reports that are running means,
+    as objectives for Optuna's MedianPruner make them, are recognised once there are a few trials,
+    and turned back into values, with a warning. Running trials count if they
     have reported something since this process first asked about the trial in question: those
     whose process died do not. Failed and waiting trials do not count.
 
     Parameters
     ----------
-    decider : str or Decider
-        "anytime", "bayesian-friedman", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", or
-        an object from `racer.deciders`. Those that compare complete blocks compare each trial
+    decider : str or Decider, optional
+        "anytime", "correlated-t", "bayesian-friedman", "f-race", "f-race-sign",
+        "f-race-mean-rank", "t-race", or an object from `racer.deciders`. Those that compare complete blocks compare each trial
         up to the first instance that it lacks, in the order of the running trial; and those that
         need a budget cannot be used.
     instances : int, optional
         How many there are: then a step that is none of 0 to instances - 1 is an error, and a trial
         that has reported them all is not pruned any more.
-    first_test : int
-        Prune no trial that has fewer usable values. "anytime" needs five or more in any case, and
-        looks at each value from then on; the others look again at growing distances, as
-        `racer.race` does.
+    first_test : int, optional
+        Prune no trial that has fewer usable values; 5 by default, 3 with few instances and no
+        decider given. "anytime" needs five or more in any case, and looks at each value from then
+        on; the others look again at growing distances, as `racer.race` does.
     epsilon : float in [0, 0.5)
         Prune also what is indistinguishable from the best of the trials that have all its
         instances, and does not lead: when the probability of beating it on an instance is
@@ -119,26 +128,29 @@ class RacingPruner(BasePruner):
 
     def __init__(
         self,
-        decider: str | Decider = "anytime",
+        decider: str | Decider | None = None,
         *,
         instances: int | None = None,
-        first_test: int = 5,
+        first_test: int | None = None,
         epsilon: float = 0.0,
         confidence: float = 0.95,
         seed: int = 0,
     ) -> None:
-        self.decider = as_decider(decider)
+        self.instances = None if instances is None else whole(instances, "instances", least=1)
+        is_few = decider is None and self.instances is not None and self.instances < _ENOUGH
+        self.decider = as_decider(decider or ("correlated-t" if is_few else "anytime"))
         if isinstance(self.decider, _PLANNERS):
             raise SettingError(
                 f"decider={decider!r} plans how to spend a budget, and a pruner has none: choose "
                 '"anytime", say, or race the study with race_study'
             )
-        self.instances = None if instances is None else whole(instances, "instances", least=1)
-        self.first_test = whole(first_test, "first_test", least=1)
+        given = (3 if is_few else 5) if first_test is None else first_test
+        self.first_test = whole(given, "first_test", least=1)
         self.epsilon = check_epsilon(epsilon)
         self.confidence = check_fraction(confidence, "confidence", low=0.5)
         self.seed = check_seed(seed)
         self.decider.start(2, np.random.default_rng(0))  # refuses now what it cannot work with
+        self._has_warned = False
         self._memories: WeakKeyDictionary[Study, dict[int, _Memory]] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -167,11 +179,23 @@ class RacingPruner(BasePruner):
         if not opponents:
             return False
         steps = [memory.steps[i] for i in known.tolist()]
-        costs = with_ties(costs_on(steps, [trial, *opponents], maximize=maximize))
+        costs = costs_on(steps, [trial, *opponents], maximize=maximize)
+        if are_running_means(costs):
+            self._warn_of_means()
+            costs = from_running_means(costs)
+        costs = with_ties(costs)
         own, others = costs[:, 0], costs[:, 1:]
         is_due_now = is_due(len(known), self.first_test, getattr(self.decider, "each_test", 1))
         is_inferior = is_due_now and self._is_inferior(own, others)
         return is_inferior or self._is_indistinguishable(own, others)
+
+    def _warn_of_means(self) -> None:
+        if not self._has_warned:
+            self._has_warned = True
+            warn(
+                "the trials report running means: they are turned back into values; report the "
+                "value of each instance, trial.report(value, step=instance)"
+            )
 
     def _memory(self, study: Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> _Memory:
         """Return what is remembered of this trial, its new steps included."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from optuna.trial import FrozenTrial
 
+_SURE = 5.0  # log of how much more probable
 MEAN_STEP = "racer:mean_step"  # user attribute that names the step at which the mean is reported
 
 
@@ -62,6 +63,35 @@ def costs_on(
     values = np.array(rows, dtype=np.float64).reshape(len(rows), len(steps)).T
     values = np.where(np.isfinite(values), values, np.nan)
     return as_costs(values, maximize=maximize)
+
+
+def from_running_means(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values of which these, (steps, trials), are running means.
+
+    The k-th mean times k, minus the sum before, is the k-th value; NaN from the first gap on.
+    """
+    sums = costs * np.arange(1.0, len(costs) + 1.0)[:, None]
+    return np.diff(sums, axis=0, prepend=0.0)
+
+
+def are_running_means(costs: NDArray[np.float64]) -> bool:
+    """Say whether costs by step, (steps, trials), are much more probably running means than values.
+
+    Over trials without gaps, in three steps at least: normal models with a mean for each step and
+    each trial, and a variance for each trial, of the costs and of the values of which they would
+    be running means. The determinant of that change is the factorial of the number of steps.
+    """
+    known = costs[:, ~np.isnan(costs).any(axis=0)]
+    steps, trials = known.shape
+    if steps < 3 or trials < 4:
+        return False
+    gains = np.full(trials, math.lgamma(steps + 1) * (steps - 1) / steps)
+    for sign, table in ((1.0, known), (-1.0, from_running_means(known))):
+        rest = table - table.mean(axis=1, keepdims=True)
+        rest -= rest.mean(axis=0)
+        with np.errstate(divide="ignore"):
+            gains += sign * (steps - 1) / 2.0 * np.log((rest**2).sum(axis=0))
+    return bool(np.isfinite(gains).all()) and float(gains.sum()) > _SURE
 
 
 def mean(values: Sequence[float]) -> float:

@@ -12,8 +12,14 @@ import optuna
 import pytest
 from optuna.trial import TrialState
 
-from racer import SettingError
-from racer.deciders import AnytimeRace, BayesianBest, BayesianFriedman, SequentialHalving
+from racer import RacerWarning, SettingError
+from racer.deciders import (
+    AnytimeRace,
+    BayesianBest,
+    BayesianFriedman,
+    CorrelatedTRace,
+    SequentialHalving,
+)
 from racer.integrations.optuna import RacingPruner
 
 NAN, INF = float("nan"), float("inf")
@@ -338,3 +344,57 @@ def test_many_objectives_are_refused_by_optuna_itself():
     study = optuna.create_study(directions=["minimize", "minimize"], pruner=RacingPruner())
     with pytest.raises(NotImplementedError):
         study.ask().should_prune()
+
+
+# -- few folds, and reports that are running means
+
+
+@pytest.mark.parametrize(
+    ("settings", "decider", "first_test"),
+    [
+        ({}, AnytimeRace(), 5),
+        ({"instances": 16}, AnytimeRace(), 5),
+        ({"instances": 15}, CorrelatedTRace(), 3),
+        ({"instances": 5, "first_test": 4}, CorrelatedTRace(), 4),
+        ({"decider": "anytime", "instances": 5}, AnytimeRace(), 5),
+    ],
+)
+def test_the_default_fits_the_number_of_instances(settings, decider, first_test):
+    pruner = RacingPruner(**settings)
+    assert (pruner.decider, pruner.first_test) == (decider, first_test)
+
+
+def test_with_five_folds_a_bad_trial_goes_after_three(add, run):
+    study = study_of(RacingPruner(instances=5))
+    for seed in range(4):
+        add(study, good(5, seed))
+    assert run(study, good(5, seed=9) + 9.0) == 3
+    assert run(study, good(5, seed=9) - 1.0) is None
+
+
+def means_of(values):
+    return np.cumsum(values) / np.arange(1, len(values) + 1)
+
+
+def test_running_means_are_turned_back_into_values_with_a_warning(add, run):
+    """An equal trial whose first values are bad has bad means for long, but not bad values."""
+    values = [good(20, seed) + 3.0 * good(20, 100) for seed in range(8)]
+    equal = good(20, 50) + 3.0 * good(20, 100)
+    equal[:3] += 2.0
+    as_values, as_means = study_of(), study_of()
+    for each in values:
+        add(as_values, each)
+        add(as_means, means_of(each))
+    assert run(as_values, equal) is None
+    with pytest.warns(RacerWarning, match="the trials report running means"):
+        assert run(as_means, means_of(equal)) is None
+    assert run(as_means, means_of(equal + 4.0)) == run(as_values, equal + 4.0)  # warned once
+
+
+@pytest.mark.parametrize("trend", [0.0, 3.0])
+def test_values_are_not_taken_for_running_means(add, run, recwarn, trend):
+    study = study_of()
+    for seed in range(8):
+        add(study, good(20, seed) + trend * np.sort(good(20, 100)) + seed)
+    assert run(study, good(20, 50)) is None
+    assert not [warning for warning in recwarn if warning.category is RacerWarning]
