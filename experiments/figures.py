@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/compare.md from published data."""
+"""Draw the pictures of docs/compare.md from published data, and that of docs/sklearn.md."""
 
 from __future__ import annotations
 
@@ -81,6 +81,21 @@ def pictures() -> Iterator[tuple[str, Axes]]:
         "evolution",
         evolution(plackett_luce_by_budget(scores, names=names), caption="evaluations"),
     )
+    yield "sklearn", searched().result_.plot()
+
+
+def searched() -> Any:
+    """Return the search of docs/sklearn.md."""
+    from sklearn.datasets import load_breast_cancer  # noqa: PLC0415
+    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
+    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+    from sklearn.svm import SVC  # noqa: PLC0415
+
+    from racer.integrations.sklearn import RacingSearchCV  # noqa: PLC0415
+
+    model = make_pipeline(StandardScaler(), SVC())
+    grid = {"svc__C": [0.01, 0.1, 1, 10, 100], "svc__gamma": [0.001, 0.01, 0.1, 1]}
+    return RacingSearchCV(model, grid).fit(*load_breast_cancer(return_X_y=True))
 
 
 @click.command()

@@ -77,7 +77,8 @@ def instances(datasets: Mapping[str, tuple[Any, Any]], cv: Any = 5) -> list[Data
     >>> instances({"one": (X, y), "other": (X, y)}, cv=2)
     [<fold 0 of one>, <fold 0 of other>, <fold 1 of one>, <fold 1 of other>]
     """
-    if not isinstance(datasets, Mapping) or not datasets:
+    given: Any = datasets
+    if not isinstance(given, Mapping) or not given:
         raise CandidateError(f"datasets={datasets!r}: give a dict from names to (X, y)")
     columns = [_folds(name, indexable(*both), cv) for name, both in datasets.items()]
     counts = {column[0].name: len(column) for column in columns}
