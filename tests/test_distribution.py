@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,9 @@ def test_the_old_name_is_recognised(stray):
 )
 def test_the_new_name_and_the_package_are_left_alone(right):
     assert not STRAY.search(right)
+
+
+def test_what_is_cited_is_this_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    cited = (ROOT / "docs" / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.*)$", cited, re.MULTILINE) == [project["version"]]
