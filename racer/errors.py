@@ -23,15 +23,45 @@ __all__ = [
 
 
 class RacerError(Exception):
-    """Base of all errors raised by racer."""
+    """Base of all errors raised by racer.
+
+    Examples
+    --------
+    >>> import racer
+    >>> try:
+    ...     racer.race([1, 2], lambda config, instance, seed: config, budget=1)
+    ... except racer.RacerError as error:
+    ...     print(type(error).__name__)
+    BudgetError
+    """
 
 
 class SettingError(RacerError, ValueError):
-    """A setting has a value that cannot work."""
+    """A setting has a value that cannot work.
+
+    Examples
+    --------
+    >>> import racer
+    >>> try:
+    ...     racer.race([1, 2], lambda config, instance, seed: config, budget=60, first_test=0)
+    ... except racer.SettingError as error:
+    ...     print(error)
+    first_test=0: give a whole number >= 1
+    """
 
 
 class SpaceFileError(SettingError):
-    """A parameter file cannot be read; `line` and `column` count from 1, None for the file."""
+    """A parameter file cannot be read; `line` and `column` count from 1, None for the file.
+
+    Examples
+    --------
+    >>> import racer
+    >>> try:
+    ...     racer.Space.from_irace("x '' r (1, oops)")
+    ... except racer.SpaceFileError as error:
+    ...     print(error.line, error.column)
+    1 12
+    """
 
     def __init__(
         self,
@@ -49,31 +79,98 @@ class SpaceFileError(SettingError):
 
 
 class CandidateError(RacerError, ValueError):
-    """The candidates or the instances cannot be raced."""
+    """The candidates or the instances cannot be raced.
+
+    Examples
+    --------
+    >>> import racer
+    >>> try:
+    ...     racer.race([1, 1], lambda config, instance, seed: config, budget=60)
+    ... except racer.CandidateError as error:
+    ...     print(error)
+    candidates 0 and 1 are the same configuration, 1: give each once
+    """
 
 
 class MissingExtraError(RacerError, ImportError):
-    """Something asked for needs a package that is not installed; the message names the extra."""
+    """Something asked for needs a package that is not installed; the message names the extra.
+
+    Examples
+    --------
+    >>> import racer
+    >>> issubclass(racer.MissingExtraError, ImportError)
+    True
+    """
 
 
 class BudgetError(RacerError, ValueError):
-    """The budget cannot pay for what was asked."""
+    """The budget cannot pay for what was asked.
+
+    Examples
+    --------
+    >>> import racer
+    >>> try:
+    ...     racer.race([1, 2], lambda config, instance, seed: config, budget=1)
+    ... except racer.BudgetError as error:
+    ...     print(str(error).partition(":")[0])
+    budget of 1 evaluations
+    """
 
 
 class ObjectiveError(RacerError, TypeError):
-    """`evaluate` cannot be called, or cannot be sent to worker processes."""
+    """`evaluate` cannot be called, or cannot be sent to worker processes.
+
+    Examples
+    --------
+    >>> import racer
+    >>> try:
+    ...     racer.race([1, 2], None, budget=60)
+    ... except racer.ObjectiveError as error:
+    ...     print(error)
+    evaluate is a NoneType, not a function: give evaluate(config, instance, seed) -> float
+    """
 
 
 class ScoresError(RacerError, ValueError):
-    """A table of scores cannot be analysed."""
+    """A table of scores cannot be analysed.
+
+    Examples
+    --------
+    >>> import racer
+    >>> try:
+    ...     racer.compare({"a": [1.0]})
+    ... except racer.ScoresError as error:
+    ...     print(error)
+    scores is a dict: give pandas.DataFrame(scores)
+    """
 
 
 class RaceStateError(RacerError, RuntimeError):
-    """A race was told something that it had not asked for."""
+    """A race was told something that it had not asked for.
+
+    Examples
+    --------
+    >>> import racer
+    >>> try:
+    ...     racer.Race([1, 2], budget=60, seed=1).tell(None, racer.Outcome("ok", 1.0))
+    ... except racer.RaceStateError as error:
+    ...     print(error)
+    None is not a cell: tell only cells that ask() returned
+    """
 
 
 class StoreError(RacerError, RuntimeError):
-    """A store cannot be opened, read or written, or holds another race than the one asked for."""
+    """A store cannot be opened, read or written, or holds another race than the one asked for.
+
+    Examples
+    --------
+    >>> import racer
+    >>> try:
+    ...     racer.load("nowhere.db")
+    ... except racer.StoreError as error:
+    ...     print(str(error).partition(";")[0])
+    store 'nowhere.db': there is no such file
+    """
 
 
 class RaceInterrupted(KeyboardInterrupt):
@@ -81,6 +178,19 @@ class RaceInterrupted(KeyboardInterrupt):
 
     With a store, `code` is the exit code that a script ends with if it does not catch this: 130
     after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
+
+    Examples
+    --------
+    >>> import racer
+    >>> def evaluate(config, instance, seed):
+    ...     if seed > 2**30:
+    ...         raise KeyboardInterrupt  # as Ctrl-C would
+    ...     return config
+    >>> try:
+    ...     racer.race([1, 2], evaluate, budget=60, seed=2)
+    ... except racer.RaceInterrupted as stop:
+    ...     print(stop.result.ended.value)
+    interrupted
     """
 
     def __init__(self, result: Any, *, kept: str = "", code: int = 130) -> None:
@@ -98,7 +208,20 @@ class RaceInterrupted(KeyboardInterrupt):
 
 
 class RacerWarning(UserWarning):
-    """A race went on, but something in it deserves a look."""
+    """A race went on, but something in it deserves a look.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import racer
+    >>> def evaluate(config, instance, seed):
+    ...     return config if instance else None
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     result = racer.race([1, 2], evaluate, [0, *range(1, 8)], budget=16, seed=1)
+    >>> print(caught[0].category.__name__)
+    RacerWarning
+    """
 
 
 def warn(message: str) -> None:

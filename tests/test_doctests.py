@@ -1,4 +1,4 @@
-"""The examples in docstrings run and print what they say, and public functions have one."""
+"""The examples in docstrings run and print what they say, and every public name has one."""
 
 import doctest
 import importlib
@@ -9,30 +9,26 @@ import warnings
 import pytest
 
 import racer
+import racer.integrations.optuna
+import racer.testing
 
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(racer.__path__, "racer.")
     if module.name != "racer.__main__"
 )
+ROOMS = [racer, *(getattr(racer, room) for room in racer._ROOMS), racer.testing]
 PUBLIC = sorted(
-    {
-        f"{room.__name__}.{name}": getattr(room, name)
-        for room in (racer, racer.stats, racer.plots, racer.simulate, racer.space)
-        for name in room.__all__
-        if inspect.isfunction(getattr(room, name))
-    }.items()
+    (f"{room.__name__}.{name}", getattr(room, name))
+    for room in (*ROOMS, racer.integrations.optuna)
+    for name in room.__all__
+    if inspect.isroutine(getattr(room, name)) or inspect.isclass(getattr(room, name))
 )
-
-
-def examples(thing, name):
-    finder = doctest.DocTestFinder(recurse=inspect.ismodule(thing))
-    return [test for test in finder.find(thing, name) if test.examples]
 
 
 @pytest.mark.parametrize("name", ["racer", *MODULES])
 def test_examples_of_a_module(name):
-    for test in examples(importlib.import_module(name), name):
+    for test in doctest.DocTestFinder().find(importlib.import_module(name), name):
         runner = doctest.DocTestRunner(verbose=False)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -46,6 +42,7 @@ def test_there_are_modules_and_functions_to_look_at():
     assert {"racer.race", "racer.compare", "racer.stats.bradley_terry"} <= {n for n, _ in PUBLIC}
 
 
-@pytest.mark.parametrize(("name", "function"), PUBLIC)
-def test_every_public_function_has_an_example(name, function):
-    assert examples(function, name), f"{name} has no example"
+@pytest.mark.parametrize(("name", "value"), PUBLIC)
+def test_every_public_name_has_an_example(name, value):
+    finder = doctest.DocTestFinder()  # of a class, its methods' too
+    assert any(test.examples for test in finder.find(value, name)), f"{name} has no example"

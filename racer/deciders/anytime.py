@@ -91,6 +91,15 @@ class AnytimeRace:
     Waudby-Smith, Ramdas: Estimating means of bounded random variables by betting (JRSS B 2024);
     Ramdas, Ruf, Larsson, Koolen: Admissible anytime-valid sequential inference must rely on
     nonnegative martingales (arXiv:2009.03167, 2020).
+
+    Examples
+    --------
+    >>> import racer
+    >>> decider = racer.deciders.AnytimeRace(alpha=0.01)
+    >>> costs = [4.0, 2.0, 1.0, 3.0]
+    >>> result = racer.race(costs, lambda *cell: cell[0], decider=decider, budget=400, seed=1)
+    >>> result.best, len(result.survivors)
+    (1.0, 1)
     """
 
     alpha: float = 0.05

@@ -79,6 +79,15 @@ class BayesianBest:
     ----------
     Benavoli et al. (ICML 2015), eq. 15, for the posterior; Karnin, Koren, Somekh: Almost
     optimal exploration in multi-armed bandits (ICML 2013), for the parts of the budget.
+
+    Examples
+    --------
+    >>> import racer
+    >>> decider = racer.deciders.BayesianBest()
+    >>> costs = [4.0, 2.0, 1.0, 3.0]
+    >>> result = racer.race(costs, lambda *cell: cell[0], decider=decider, budget=80, seed=1)
+    >>> result.best, len(result.survivors)
+    (1.0, 2)
     """
 
     by: By = "mean-rank"

@@ -103,6 +103,15 @@ class BayesianFriedman:
     ----------
     Benavoli, Mangili, Corani, Zaffalon: A Bayesian nonparametric procedure for comparing
     algorithms (ICML 2015), sections 5 and 7.1.
+
+    Examples
+    --------
+    >>> import racer
+    >>> decider = racer.deciders.BayesianFriedman(confidence=0.99)
+    >>> costs = [4.0, 2.0, 1.0, 3.0]
+    >>> result = racer.race(costs, lambda *cell: cell[0], decider=decider, budget=200, seed=1)
+    >>> result.best, len(result.survivors)
+    (1.0, 1)
     """
 
     each_test: ClassVar = "growing"  # its error is spent at each test

@@ -26,6 +26,14 @@ class Blocks(NamedTuple):
         One row per new block; smaller is better, +inf for a failed cell.
     used : int, optional
         Evaluations that the race has used, blocks included in which every cell failed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from racer.deciders import Blocks
+    >>> blocks = Blocks(candidates=np.array([0, 2]), costs=np.array([[0.5, 0.7], [0.1, np.inf]]))
+    >>> blocks.costs.shape
+    (2, 2)
     """
 
     candidates: NDArray[np.intp]
@@ -50,6 +58,18 @@ class Drop(NamedTuple):
         not a probability: it may exceed 1.
     measure : str
         Any text. racer's own deciders say "posterior", "p-value", "win-share" or "e-value".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from racer.deciders import Blocks, FRace
+    >>> decider = FRace()
+    >>> state = decider.start(3, np.random.default_rng(1))
+    >>> blocks = Blocks(np.arange(3), np.tile([1.0, 2.0, 3.0], (8, 1)))
+    >>> state, verdict = decider.decide(state, blocks)
+    >>> drop = verdict.dropped[0]
+    >>> drop.candidate, drop.against, drop.reason, drop.measure
+    (1, 0, 'inferior', 'p-value')
     """
 
     candidate: int
@@ -78,6 +98,19 @@ class Verdict(NamedTuple):
     undecided : bool
         No drop can come any more within the budget; the race ends unless a candidate is
         eliminated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from racer.deciders import Blocks, FRace
+    >>> decider = FRace()
+    >>> state = decider.start(3, np.random.default_rng(1))
+    >>> blocks = Blocks(np.arange(3), np.tile([1.0, 2.0, 3.0], (8, 1)))
+    >>> state, verdict = decider.decide(state, blocks)
+    >>> verdict.best, [drop.candidate for drop in verdict.dropped]
+    (0, [1, 2])
+    >>> verdict.standing
+    array([-1.,  0.,  1.])
     """
 
     dropped: tuple[Drop, ...]
@@ -117,6 +150,28 @@ class Decider(Protocol):
 
     An attribute `each_test` says when it is asked if a race does not (see `racer.racing.Rules`).
     `decide` may use up the state it is given and return the same object.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> import racer
+    >>> from racer.deciders import Drop, Verdict
+    >>> @dataclass(frozen=True)
+    ... class Worst:  # drops the worst mean at each test
+    ...     def start(self, n_candidates, rng):
+    ...         return np.zeros(n_candidates)
+    ...     def decide(self, state, blocks):
+    ...         state = state.copy()
+    ...         state[blocks.candidates] += blocks.costs.sum(axis=0)
+    ...         standing = state[blocks.candidates]
+    ...         best = int(blocks.candidates[standing.argmin()])
+    ...         worst = int(blocks.candidates[standing.argmax()])
+    ...         drop = Drop(worst, "inferior", best, 1.0, "win-share")
+    ...         dropped = () if best == worst else (drop,)
+    ...         return state, Verdict(dropped, best, standing, {})
+    >>> racer.race([3, 1, 2], lambda config, instance, seed: config, decider=Worst(), budget=60).best
+    1
     """
 
     def start(self, n_candidates: int, rng: np.random.Generator) -> Any:

@@ -70,6 +70,15 @@ class FRace:
     ----------
     Birattari, Stuetzle, Paquete, Varrentrapp: A racing algorithm for configuring metaheuristics
     (GECCO 2002); Benavoli et al. (ICML 2015), sections 2, 3 and 7.1; Conover (1999), 5.8.
+
+    Examples
+    --------
+    >>> import racer
+    >>> decider = racer.deciders.FRace(posthoc="sign", alpha=0.01)
+    >>> costs = [4.0, 2.0, 1.0, 3.0]
+    >>> result = racer.race(costs, lambda *cell: cell[0], decider=decider, budget=200, seed=1)
+    >>> result.best, len(result.survivors)
+    (1.0, 1)
     """
 
     each_test: ClassVar = "growing"  # its error is spent at each test

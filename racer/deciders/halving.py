@@ -56,6 +56,15 @@ class SequentialHalving:
     References
     ----------
     Karnin, Koren, Somekh: Almost optimal exploration in multi-armed bandits (ICML 2013).
+
+    Examples
+    --------
+    >>> import racer
+    >>> decider = racer.deciders.SequentialHalving()
+    >>> costs = [4.0, 2.0, 1.0, 3.0]
+    >>> result = racer.race(costs, lambda *cell: cell[0], decider=decider, budget=80, seed=1)
+    >>> result.best, len(result.survivors)
+    (1.0, 1)
     """
 
     by: By = "mean"

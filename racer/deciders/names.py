@@ -52,6 +52,12 @@ def as_decider(decider: str | Decider) -> Decider:
     ------
     SettingError
         Unknown name (with the nearest one), or not a decider.
+
+    Examples
+    --------
+    >>> import racer
+    >>> racer.deciders.as_decider("f-race")
+    FRace(posthoc='conover', alpha=0.05, gate='sign-flip', correction=None, last_two=None)
     """
     if isinstance(decider, str):
         if decider not in DECIDERS:

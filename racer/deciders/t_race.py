@@ -68,6 +68,17 @@ class TRace:
     References
     ----------
     Birattari, Tuning Metaheuristics (2009), chapter 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import racer
+    >>> decider = racer.deciders.TRace(alpha=0.01)
+    >>> def evaluate(config, instance, seed):
+    ...     return config + np.random.default_rng(seed).normal()
+    >>> result = racer.race([4.0, 2.0, 1.0, 3.0], evaluate, decider=decider, budget=200, seed=1)
+    >>> result.best
+    1.0
     """
 
     each_test: ClassVar = "growing"  # its error is spent at each test

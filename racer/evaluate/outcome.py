@@ -31,6 +31,14 @@ class Cell(NamedTuple):
         The instance is held out: the outcome decides nothing.
     instance_index : int or None
         Which of the instances, or of the held-out ones, it is; None without instances.
+
+    Examples
+    --------
+    >>> import racer
+    >>> race = racer.Race([{"x": 1}, {"x": 2}], ["easy", "hard"], budget=60, seed=1)
+    >>> cell = race.ask()[1]
+    >>> cell.block, cell.candidate, cell.config, cell.instance
+    (0, 1, {'x': 2}, 'easy')
     """
 
     block: int
@@ -67,6 +75,14 @@ class Outcome(NamedTuple):
         Which attempt this is the outcome of: more than 1 after retries.
     worker : str
         Which process evaluated it, as host:pid; "" if that is not known.
+
+    Examples
+    --------
+    >>> import racer
+    >>> race = racer.Race([1, 2], budget=60, seed=1)
+    >>> first, second = race.ask()
+    >>> race.tell(first, racer.Outcome("ok", 0.25))
+    >>> race.tell(second, racer.Outcome("failed", None, message="no licence"))
     """
 
     status: Status

@@ -32,7 +32,15 @@ _LABELLED = 45  # rows that have a label and words each
 
 
 class Gone(NamedTuple):
-    """A candidate (a column) that left after a block (a row), why, and all that in words."""
+    """A candidate (a column) that left after a block (a row), why, and all that in words.
+
+    Examples
+    --------
+    >>> from racer.plots import Gone, race
+    >>> gone = Gone(candidate=2, block=1, reason="inferior", words="dropped after block 1")
+    >>> ranks = [[0.0, 0.5, 1.0], [0.0, 1.0, 0.5], [0.0, 1.0, float("nan")]]
+    >>> ax = race(ranks, [0, 1, 2], ["a", "b", "c"], [gone])
+    """
 
     candidate: int
     block: int

@@ -33,7 +33,15 @@ _TICKED = 14  # parallel coordinates that have room for values
 
 
 class Scale(NamedTuple):
-    """A parameter's name, and some of its values with their places from 0 to 1."""
+    """A parameter's name, and some of its values with their places from 0 to 1.
+
+    Examples
+    --------
+    >>> from racer.plots import Scale
+    >>> scale = Scale("rate", places=(0.0, 0.5, 1.0), values=("0.01", "0.1", "1"))
+    >>> scale.name
+    'rate'
+    """
 
     name: str
     places: tuple[float, ...]

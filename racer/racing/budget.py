@@ -32,6 +32,13 @@ class Budget:
     ------
     BudgetError
         Nothing given, or a number that is not positive.
+
+    Examples
+    --------
+    >>> import racer
+    >>> budget = racer.Budget(evaluations=200, seconds=60.0)
+    >>> racer.race([1, 2], lambda config, instance, seed: config, budget=budget).best
+    1
     """
 
     evaluations: int | None = None

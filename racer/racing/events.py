@@ -21,7 +21,17 @@ __all__ = [
 
 
 class Ended(StrEnum):
-    """Why a race ended; `message` says it in a sentence."""
+    """Why a race ended; `message` says it in a sentence.
+
+    Examples
+    --------
+    >>> import racer
+    >>> result = racer.race([1, 2], lambda config, instance, seed: config, budget=60)
+    >>> result.ended
+    <Ended.DECIDED: 'decided'>
+    >>> print(result.ended.message)
+    No more candidates are left than were asked for.
+    """
 
     DECIDED = "decided"
     BUDGET = "budget"
@@ -69,6 +79,14 @@ class Elimination:
         What `measure` names; an e-value may exceed 1.
     measure : str
         "posterior", "p-value", "win-share", "e-value", or a decider's own; "outcome" if rejected.
+
+    Examples
+    --------
+    >>> import racer
+    >>> result = racer.race([1, 2], lambda config, instance, seed: config, budget=60)
+    >>> elimination = result.dropped[0]
+    >>> elimination.candidate, elimination.against, elimination.reason
+    (1, 0, 'inferior')
     """
 
     block: int
@@ -104,6 +122,15 @@ class BlockCompleted:
         Used so far.
     failed : int
         Failed cells in this block; if all failed, the block was set aside.
+
+    Examples
+    --------
+    >>> import racer
+    >>> def leader(event):
+    ...     if isinstance(event, racer.BlockCompleted) and event.eliminated:
+    ...         print(event.block, event.best, event.alive)
+    >>> result = racer.race([1, 2], lambda *cell: cell[0], budget=60, callbacks=[leader])
+    5 0 (0,)
     """
 
     block: int
@@ -125,6 +152,15 @@ class RaceEnded:
     ended : Ended
     eliminated : tuple of Elimination
         At a last test, if there were blocks that had not been tested when the race ended.
+
+    Examples
+    --------
+    >>> import racer
+    >>> def end(event):
+    ...     if isinstance(event, racer.RaceEnded):
+    ...         print(event.ended.value)
+    >>> result = racer.race([1, 2], lambda *cell: cell[0], budget=60, callbacks=[end])
+    decided
     """
 
     ended: Ended
@@ -144,6 +180,16 @@ class CandidatesAdded:
     configs : tuple of dict
     parents : tuple of (int or None)
         Around which candidate each was sampled; None: around none.
+
+    Examples
+    --------
+    >>> import racer
+    >>> def new(event):
+    ...     if isinstance(event, racer.tuner.CandidatesAdded):
+    ...         print(event.race, len(event.configs))
+    >>> space = racer.Space({"x": racer.Integer(0, 3)})
+    >>> result = racer.tune(space, lambda c, i, s: c["x"], budget=60, seed=1, callbacks=[new])
+    0 4
     """
 
     race: int

@@ -62,6 +62,16 @@ class Race:
     ------
     CandidateError, SettingError, BudgetError
         Settings that cannot work, before anything is asked for.
+
+    Examples
+    --------
+    >>> import racer
+    >>> race = racer.Race([3.0, 1.0, 2.0], budget=60, seed=1)
+    >>> while cells := race.ask():
+    ...     for cell in cells:
+    ...         race.tell(cell, racer.Outcome("ok", cell.config))
+    >>> race.result().best
+    1.0
     """
 
     def __init__(

@@ -358,6 +358,15 @@ class RaceResult(Result):
     caveat : str
         Where that is larger for another survivor than for `best`, by whose standing the decider
         goes: a sentence that says so, and why.
+
+    Examples
+    --------
+    >>> import racer
+    >>> result = racer.race(["a", "bb", "ccc"], lambda *cell: len(cell[0]), budget=60)
+    >>> result.best, result.survivors, result.ended.value
+    ('a', (0,), 'decided')
+    >>> list(result.eliminations.columns)
+    ['block', 'candidate', 'reason', 'against', 'probability', 'measure']
     """
 
     _best_by = "the standing that its decider goes by"

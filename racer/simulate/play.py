@@ -50,6 +50,15 @@ class Play:
             probability within 1/2 +- epsilon
     errors : dict of str to float
         The standard error of each mean.
+
+    Examples
+    --------
+    >>> from racer.simulate import NormalWorld
+    >>> result = play("halving", NormalWorld(4, 0.1), repetitions=10, blocks=20)
+    >>> result.summary["survivors"], result.errors["survivors"]
+    (2.0, 0.0)
+    >>> len(result.frame)
+    10
     """
 
     rows: tuple[dict[str, Any], ...]

@@ -34,6 +34,13 @@ class Drawn:
     wins : callable
         From two candidates to the probability that the first has the smaller cost on a block,
         ties counted half.
+
+    Examples
+    --------
+    >>> from racer.simulate import NormalWorld
+    >>> drawn = NormalWorld(2, 0.1, qualities=(0.0, 0.1)).draw(seed=1)
+    >>> round(drawn.wins(0, 1), 3)
+    0.76
     """
 
     quality: NDArray[np.float64]
@@ -42,7 +49,15 @@ class Drawn:
 
 
 class World(Protocol):
-    """A distribution of races."""
+    """A distribution of races.
+
+    Examples
+    --------
+    >>> from racer.simulate import NormalWorld
+    >>> world = NormalWorld(10, 0.5)
+    >>> world.n_candidates, world.n_blocks
+    (10, None)
+    """
 
     @property
     def n_candidates(self) -> int:
@@ -154,6 +169,15 @@ class NormalWorld(_EndlessWorld):
         Standard deviation of the noise.
     qualities : sequence of q floats, optional
         The candidates' mean costs, in an order that each draw shuffles, instead of random ones.
+
+    Examples
+    --------
+    >>> from racer.simulate import NormalWorld, play
+    >>> world = NormalWorld(3, 0.1)
+    >>> world.draw(1).costs(0).round(2)
+    array([-0.92, -0.24,  0.16])
+    >>> play("f-race", world, repetitions=5, blocks=20).summary["observations"] <= 60
+    True
     """
 
     def _costs(
@@ -180,6 +204,15 @@ class HeavyTailedWorld(_EndlessWorld):
         Scale of the noise.
     qualities : sequence of q floats, optional
         As in `NormalWorld`.
+
+    Examples
+    --------
+    >>> from racer.simulate import HeavyTailedWorld, play
+    >>> world = HeavyTailedWorld(3, 0.1)
+    >>> world.draw(1).costs(0).round(2)
+    array([-0.86, -0.13, -0.17])
+    >>> play("f-race", world, repetitions=5, blocks=20).summary["observations"] <= 60
+    True
     """
 
     def _costs(
@@ -221,6 +254,15 @@ class UnequalInstancesWorld(_EndlessWorld):
         Standard deviation of log(scale), and a tenth of that of the difficulty.
     qualities : sequence of q floats, optional
         As in `NormalWorld`.
+
+    Examples
+    --------
+    >>> from racer.simulate import UnequalInstancesWorld, play
+    >>> world = UnequalInstancesWorld(3, 0.1)
+    >>> world.draw(1).costs(0).round(2)
+    array([-8.02, -7.95, -7.91])
+    >>> play("f-race", world, repetitions=5, blocks=20).summary["observations"] <= 60
+    True
     """
 
     spread: float = 1.5
@@ -262,6 +304,15 @@ class RuntimeWorld(_EndlessWorld):
         In units of the median runtime of a candidate of quality 0 on a block of difficulty 0.
     qualities : sequence of q floats, optional
         As in `NormalWorld`, but of the logarithm of the runtime.
+
+    Examples
+    --------
+    >>> from racer.simulate import RuntimeWorld, play
+    >>> world = RuntimeWorld(3, 0.1)
+    >>> world.draw(1).costs(0).round(2)
+    array([1.2, 2. , 2. ])
+    >>> play("f-race", world, repetitions=5, blocks=20).summary["observations"] <= 60
+    True
     """
 
     difficulty: float = 1.0
@@ -313,6 +364,15 @@ class InteractionWorld(_EndlessWorld):
         Standard deviation of what a response adds to a cost.
     qualities : sequence of q floats, optional
         As in `NormalWorld`.
+
+    Examples
+    --------
+    >>> from racer.simulate import InteractionWorld, play
+    >>> world = InteractionWorld(3, 0.1, interaction=0.5)
+    >>> world.draw(1).costs(0).round(2)
+    array([-0.75,  0.02, -0.26])
+    >>> play("f-race", world, repetitions=5, blocks=20).summary["observations"] <= 60
+    True
     """
 
     interaction: float = 1.0
@@ -350,6 +410,15 @@ class CrossingRuntimesWorld(InteractionWorld):
     ----------
     q, rho, interaction, qualities
         As in `InteractionWorld`, of the logarithm of the run time.
+
+    Examples
+    --------
+    >>> from racer.simulate import CrossingRuntimesWorld, play
+    >>> world = CrossingRuntimesWorld(3, 0.1)
+    >>> world.draw(1).costs(0).round(2)
+    array([1.27, 3.64, 1.52])
+    >>> play("f-race", world, repetitions=5, blocks=20).summary["observations"] <= 60
+    True
     """
 
     def _costs(
@@ -378,6 +447,15 @@ class RareFailuresWorld(_EndlessWorld):
         What a failure costs.
     qualities : sequence of q floats from -1 to loss - 1, optional
         As in `NormalWorld`.
+
+    Examples
+    --------
+    >>> from racer.simulate import RareFailuresWorld, play
+    >>> world = RareFailuresWorld(3, 0.1)
+    >>> world.draw(1).costs(0).round(2)
+    array([-0.98, -0.92, -0.78])
+    >>> play("f-race", world, repetitions=5, blocks=20).summary["observations"] <= 60
+    True
     """
 
     loss: float = 20.0
@@ -426,6 +504,13 @@ class RecordedWorld:
     ------
     ScoresError
         NaN or infinite cells, fewer than two columns, no rows, or values that are not numbers.
+
+    Examples
+    --------
+    >>> from racer.simulate import RecordedWorld, play
+    >>> table = [[0.1, 0.2], [0.3, 0.5], [0.2, 0.4], [0.1, 0.3], [0.6, 0.7], [0.2, 0.3]]
+    >>> play("f-race", RecordedWorld(table), repetitions=5).summary["best_dropped"]
+    0.0
     """
 
     def __init__(self, table: Any, *, shuffle: bool = True) -> None:

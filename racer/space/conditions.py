@@ -59,7 +59,23 @@ class Valued(Expression, ABC):
 
 
 class Condition(Expression, ABC):
-    """Something that holds in a configuration, does not, or is unknown. Join with ``& | ~``."""
+    """Something that holds in a configuration, does not, or is unknown. Join with ``& | ~``.
+
+    Examples
+    --------
+    >>> import racer
+    >>> uses_momentum = (racer.Param("solver") == "sgd") & (racer.Param("rate") > 0.1)
+    >>> space = racer.Space(
+    ...     {
+    ...         "solver": racer.Categorical(["sgd", "adam"]),
+    ...         "rate": racer.Real(0, 1),
+    ...         "momentum": racer.Real(0, 1),
+    ...     },
+    ...     conditions={"momentum": uses_momentum},
+    ... )
+    >>> space.check({"solver": "adam", "rate": 0.5})
+    {'solver': 'adam', 'rate': 0.5}
+    """
 
     @abstractmethod
     def holds(self, values: Mapping[str, Any]) -> bool | None:

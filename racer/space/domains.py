@@ -24,6 +24,13 @@ class Domain(Protocol):
 
     `decode(encode(value))` is `value`. Where `n` is finite, drawing u uniformly should give each
     value a fair chance; the k-th of n choices without an order has u from k/n to (k+1)/n.
+
+    Examples
+    --------
+    >>> import racer
+    >>> domain = racer.Integer(1, 4).domain({})
+    >>> domain.n, domain.decode(0.99), list(domain.values())
+    (4, 4, [1, 2, 3, 4])
     """
 
     @property

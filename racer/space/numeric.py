@@ -138,6 +138,13 @@ class Real(Bounded):
         (of the range), or ten with `log` (of the value).
     step : float > 0, optional
         Values are low, low + step, ..; instead of log and digits.
+
+    Examples
+    --------
+    >>> import racer
+    >>> space = racer.Space({"rate": racer.Real(1e-4, 1.0, log=True)})
+    >>> space.check({"rate": 0.01})
+    {'rate': 0.01}
     """
 
     low: float | Term
@@ -215,6 +222,13 @@ class Integer(Bounded):
         i + 1/2 are; low > 0.
     step : int >= 1
         Values are low, low + step, ..; 1 with log.
+
+    Examples
+    --------
+    >>> import racer
+    >>> space = racer.Space({"trees": racer.Integer(10, 1000, log=True)})
+    >>> space.check({"trees": 100})
+    {'trees': 100}
     """
 
     low: int | Term

@@ -30,6 +30,12 @@ class Parameter(Protocol):
     A class of your own needs to inherit from nothing. It is sampled, conditioned on and searched
     like racer's own; two things are up to you: Optuna has no distribution for it, and a store
     describes it by `to_json` without building it again (`racer.resume(.., space=)`).
+
+    Examples
+    --------
+    >>> import racer
+    >>> isinstance(racer.Real(0, 1), racer.space.Parameter)
+    True
     """
 
     @property
@@ -149,6 +155,13 @@ class Categorical(_Listed):
     ----------
     choices : sequence of str, int, float, bool, None, or tuples of these
         Different from each other; a single one is a fixed value.
+
+    Examples
+    --------
+    >>> import racer
+    >>> space = racer.Space({"solver": racer.Categorical(["newton", "bfgs"])})
+    >>> space.check({"solver": "bfgs"})
+    {'solver': 'bfgs'}
     """
 
     scale: ClassVar[Scale] = "nominal"
@@ -168,6 +181,13 @@ class Ordinal(_Listed):
     ----------
     levels : sequence of str, int, float, bool, None, or tuples of these
         From the lowest to the highest. ``Param("heat") < "high"`` compares by this order.
+
+    Examples
+    --------
+    >>> import racer
+    >>> space = racer.Space({"effort": racer.Ordinal(["low", "medium", "high"])})
+    >>> space.check({"effort": "medium"})
+    {'effort': 'medium'}
     """
 
     scale: ClassVar[Scale] = "ordinal"

@@ -53,6 +53,14 @@ class BayesianFriedmanResult:
     confidence, strength : float
     n_blocks, n_dropped : int
         Complete blocks used, and blocks left out because of NaN.
+
+    Examples
+    --------
+    >>> from racer.stats import bayesian_friedman_test
+    >>> scores = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 3]]
+    >>> result = bayesian_friedman_test(scores)
+    >>> result.rejected, round(result.tail_probability, 4)
+    (True, 0.0074)
     """
 
     rejected: bool

@@ -37,6 +37,13 @@ class BayesianSignResult(PosteriorOfPair):
         Posterior mean of theta.
     strength, ignorance : float
         Prior weights, as given.
+
+    Examples
+    --------
+    >>> from racer.stats import bayesian_sign_test
+    >>> result = bayesian_sign_test([1, 2, 1, 1], [2, 3, 4, 0])
+    >>> result.probability, result.lower, result.upper
+    (0.875, 0.6875, 0.9375)
     """
 
     probability: float

@@ -59,6 +59,13 @@ class BayesianSignedRankResult(PosteriorOfPair):
         Blocks left out because x or y is NaN.
     rope, ignorance : float
         As given.
+
+    Examples
+    --------
+    >>> from racer.stats import bayesian_signed_rank_test
+    >>> result = bayesian_signed_rank_test([1, 2, 1, 1], [2, 3, 4, 0])
+    >>> round(result.better, 2), result.n_better
+    (0.92, 3)
     """
 
     probability: float

@@ -37,6 +37,14 @@ class Waic(NamedTuple):
         -2 (log predictive density - effective number of parameters).
     parameters : float
         Effective number of parameters.
+
+    Examples
+    --------
+    >>> from racer.stats import bradley_terry, win_table
+    >>> scores = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 3]]
+    >>> waic = bradley_terry(win_table(scores)).waic()
+    >>> waic.waic > 0
+    True
     """
 
     waic: float
@@ -77,6 +85,16 @@ class BradleyTerryResult:
     posterior : Posterior
         How it was drawn: `method`, `ess`, `r_hat`, `divergences`, `converged`.
     seed : int
+
+    Examples
+    --------
+    >>> from racer.stats import bradley_terry, win_table
+    >>> scores = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 3]]
+    >>> result = bradley_terry(win_table(scores))
+    >>> result.ranking
+    ('0', '1', '2')
+    >>> bool(result.win_probability("0", "2").mean() > 0.8)
+    True
     """
 
     names: tuple[str, ...]

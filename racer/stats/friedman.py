@@ -91,6 +91,16 @@ class FriedmanResult:
         Complete blocks, on which all of this rests.
     n_dropped : int
         Blocks left out because of NaN.
+
+    Examples
+    --------
+    >>> from racer.stats import friedman_test
+    >>> scores = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 3]]
+    >>> result = friedman_test(scores)
+    >>> round(result.p_value, 4), result.n_blocks
+    (0.0119, 7)
+    >>> result.mean_ranks.round(2)
+    array([1.14, 2.14, 2.71])
     """
 
     statistic: float

@@ -38,6 +38,15 @@ class Statement:
     joint : float
         Posterior probability that it and all statements before it are true; 0 from the first
         pair on that ties in all blocks, as neither is better there.
+
+    Examples
+    --------
+    >>> from racer.stats import joint_comparisons
+    >>> scores = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 3]]
+    >>> result = joint_comparisons(scores)
+    >>> statement = result.statements[0]
+    >>> statement.better, statement.worse, statement.n_better
+    (0, 2, 7)
     """
 
     better: int
@@ -63,6 +72,16 @@ class JointComparisons:
     confidence : float
     n_blocks, n_dropped : int
         Complete blocks used, and blocks left out because of NaN.
+
+    Examples
+    --------
+    >>> from racer.stats import joint_comparisons
+    >>> scores = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 3]]
+    >>> result = joint_comparisons(scores)
+    >>> result.n_accepted
+    2
+    >>> [(s.better, s.worse) for s in result.accepted]
+    [(0, 2), (0, 1)]
     """
 
     statements: tuple[Statement, ...]

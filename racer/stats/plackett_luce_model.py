@@ -51,6 +51,16 @@ class PlackettLuceResult:
     posterior : Posterior
         How it was drawn: `method`, `ess`, `r_hat`, `divergences`, `converged`.
     seed : int
+
+    Examples
+    --------
+    >>> from racer.stats import plackett_luce
+    >>> scores = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 3]]
+    >>> result = plackett_luce(scores)
+    >>> result.ranking
+    ('0', '1', '2')
+    >>> int(result.probability_best().argmax())
+    0
     """
 
     names: tuple[str, ...]

@@ -50,6 +50,16 @@ class PosthocResult:
     mean_ranks : ndarray, shape (m,)
     correction : str or None
     n_blocks, n_dropped : int
+
+    Examples
+    --------
+    >>> from racer.stats import conover_posthoc
+    >>> scores = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 3]]
+    >>> result = conover_posthoc(scores)
+    >>> result.p_values.round(3)
+    array([[1.   , 0.014, 0.001],
+           [0.014, 1.   , 0.128],
+           [0.001, 0.128, 1.   ]])
     """
 
     p_values: NDArray[np.float64]

@@ -37,6 +37,13 @@ class SignResult:
         Blocks left out because x or y is NaN.
     alternative : str
         The alternative hypothesis.
+
+    Examples
+    --------
+    >>> from racer.stats import sign_test
+    >>> result = sign_test([1, 2, 1, 1], [2, 3, 4, 0])
+    >>> result.p_value, result.n_better, result.n_worse
+    (0.625, 3, 1)
     """
 
     p_value: float

@@ -34,6 +34,14 @@ class SignFlipResult:
     mean_ranks : ndarray, shape (m,)
     n_blocks, n_dropped : int
         Complete blocks used, and blocks left out because of NaN.
+
+    Examples
+    --------
+    >>> from racer.stats import sign_flip_test
+    >>> scores = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 3]]
+    >>> result = sign_flip_test(scores)
+    >>> result.p_value
+    0.015625
     """
 
     statistic: float

@@ -39,6 +39,13 @@ class SignedRankResult:
         The alternative hypothesis.
     method : {"exact", "normal"}
         How the p-value was computed.
+
+    Examples
+    --------
+    >>> from racer.stats import signed_rank_test
+    >>> result = signed_rank_test([1, 2, 1, 1], [2, 3, 4, 0])
+    >>> result.p_value, result.method
+    (0.5, 'exact')
     """
 
     p_value: float

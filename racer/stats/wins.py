@@ -42,6 +42,14 @@ class WinTable:
     ScoresError
         Not square, fewer than two algorithms, counts that are not whole and >= 0, ties that
         are not symmetric, or names that repeat.
+
+    Examples
+    --------
+    >>> from racer.stats import win_table
+    >>> scores = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 3]]
+    >>> table = win_table(scores)
+    >>> int(table.wins[0, 1]), int(table.ties[0, 1])
+    (6, 0)
     """
 
     wins: NDArray[np.float64]

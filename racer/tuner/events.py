@@ -32,6 +32,17 @@ class RaceCompleted:
     ended : str
         Why it ended: "decided" (no more candidates than elites are left), "budget",
         "no-elimination", "instances", "undecided", "all-failed", "all-equal".
+
+    Examples
+    --------
+    >>> import racer
+    >>> def race_over(event):
+    ...     if isinstance(event, racer.tuner.RaceCompleted):
+    ...         print(event.race, event.candidates, event.best_mean, event.ended)
+    >>> space = racer.Space({"x": racer.Integer(0, 3)})
+    >>> result = racer.tune(space, lambda c, i, s: c["x"], budget=60, seed=1, callbacks=[race_over])
+    0 4 0.0 decided
+    1 2 0.0 decided
     """
 
     race: int

@@ -115,6 +115,14 @@ class TuneResult(Result):
         The seed that repeats this tuning.
     space : Space
         What was tuned.
+
+    Examples
+    --------
+    >>> import racer
+    >>> space = racer.Space({"x": racer.Integer(0, 3)})
+    >>> result = racer.tune(space, lambda *cell: cell[0]["x"], budget=60, seed=1)
+    >>> result.best, result.evaluations <= 60
+    ({'x': 0}, True)
     """
 
     races_held: tuple[RaceCompleted, ...]

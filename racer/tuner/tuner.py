@@ -70,6 +70,16 @@ class Tuner:
     ----------
     López-Ibáñez, Dubois-Lacoste, Pérez Cáceres, Birattari, Stützle, The irace package: Iterated
     racing for automatic algorithm configuration, Operations Research Perspectives 3 (2016).
+
+    Examples
+    --------
+    >>> import racer
+    >>> tuner = racer.Tuner(racer.Space({"x": racer.Real(-1, 1)}), budget=100, seed=1)
+    >>> while cells := tuner.ask():
+    ...     for cell in cells:
+    ...         tuner.tell(cell, racer.Outcome("ok", cell.config["x"] ** 2))
+    >>> abs(tuner.result().best["x"]) < 0.1
+    True
     """
 
     def __init__(

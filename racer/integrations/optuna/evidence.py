@@ -45,6 +45,21 @@ class Evidence:
         The instances: all that the trials compared have in common.
     instances : dict of int to int
         On how many instances each complete or pruned trial has a usable value.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> def objective(trial):
+    ...     x = trial.suggest_float("x", 0, 1)
+    ...     for step in range(8):
+    ...         trial.report(x + step, step)
+    ...     return x
+    >>> study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
+    >>> study.optimize(objective, n_trials=4)
+    >>> evidence = best_trials_by_evidence(study)
+    >>> evidence.best == study.best_trial.number
+    True
     """
 
     best: int
