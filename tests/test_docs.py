@@ -9,14 +9,19 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import racer
+import racer.integrations.optuna
+import racer.testing
 from racer.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TUTORIALS = [page for page in PAGES if page.name.startswith(("start", "tutorial"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 EXAMPLES = [
     pytest.param(code, id=f"{page.name}:{number}")
     for page in PAGES
+    if page not in TUTORIALS
     for number, (language, code) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
     if language == "python"
 ]
@@ -27,6 +32,43 @@ def test_example_runs(code, monkeypatch):
     monkeypatch.chdir(ROOT)
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(code, "example", "exec"), {})
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.name)
+def test_a_tutorial_runs_from_the_first_block_to_the_last(page, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    names, printed = {}, None
+    for language, text in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if language == "python":
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(compile(text, "example", "exec"), names)
+            printed = out.getvalue()
+        elif language == "text":
+            assert text == printed
+
+
+def test_every_public_name_has_a_reference_entry():
+    entries = {
+        entry
+        for page in (ROOT / "docs" / "reference").glob("*.md")
+        for entry in re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    rooms = [racer, *(getattr(racer, room) for room in racer._ROOMS)]
+    rooms += [racer.testing, racer.integrations.optuna]
+    with_page = [room for room in rooms if room.__name__ in entries]
+    missing = [
+        f"{room.__name__}.{name}"
+        for room in rooms
+        for name in room.__all__
+        if room not in with_page
+        and f"{room.__name__}.{name}" not in entries
+        and f"racer.{name}" not in entries
+        and not any(getattr(other, name, None) is getattr(room, name) for other in with_page)
+        and getattr(room, name) not in rooms
+    ]
+    assert missing == []
+    assert len(with_page) >= 6
 
 
 def test_values_named_in_comments_are_right():
