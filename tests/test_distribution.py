@@ -81,3 +81,13 @@ def test_what_is_cited_is_this_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     cited = (ROOT / "docs" / "CITATION.cff").read_text(encoding="utf-8")
     assert re.findall(r"^version: (.*)$", cited, re.MULTILINE) == [project["version"]]
+
+
+def test_the_conda_recipe_asks_for_what_the_package_asks_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    recipe = (ROOT / "experiments/conda_forge/recipe.yaml").read_text(encoding="utf-8")
+    run = recipe.partition("  run:\n")[2].partition("\n\n")[0]
+    asked = [line.strip(" -").replace(" ", "") for line in run.splitlines()]
+    assert asked == ["python>=${{python_min}}", *project["dependencies"]]
+    assert f'version: "{project["version"]}"' in recipe
+    assert f'python_min: "{project["requires-python"].removeprefix(">=")}"' in recipe

@@ -4,6 +4,7 @@ import numpy as np
 import optuna
 import optunahub
 
+
 racing = optunahub.load_module(package="pruners/racing")
 
 INSTANCES = np.random.default_rng(0).normal(0.0, 5.0, 30)  # of unequal difficulty

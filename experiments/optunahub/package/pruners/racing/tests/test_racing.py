@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 from pathlib import Path
+import sys
+from types import ModuleType
 
 import numpy as np
 import optuna
 import pytest
 
 
-def load():
+def load() -> ModuleType:
     """Load the package as optunahub does, from where it stands."""
     path = Path(__file__).resolve().parents[1] / "__init__.py"
     spec = importlib.util.spec_from_file_location("racing_package", path)
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
@@ -25,10 +27,10 @@ racing = load()
 
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
-def test_worse_trials_are_pruned_with_their_mean(direction):
+def test_worse_trials_are_pruned_with_their_mean(direction: str) -> None:
     sign = 1.0 if direction == "minimize" else -1.0
 
-    def objective(trial):
+    def objective(trial: optuna.Trial) -> float:
         worse = trial.suggest_float("worse", 0.0, 9.0)
         noise = np.random.default_rng(trial.number)
         values = []
@@ -53,7 +55,7 @@ def test_worse_trials_are_pruned_with_their_mean(direction):
     assert racing.best_trials_by_evidence(study).best in (0, 2)
 
 
-def test_a_study_is_raced():
+def test_a_study_is_raced() -> None:
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
     evidence = racing.race_study(
         study,
