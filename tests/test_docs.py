@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import racer
 import racer.integrations.optuna
+import racer.integrations.sklearn
 import racer.testing
 from racer.cli import main
 
@@ -55,7 +56,7 @@ def test_every_public_name_has_a_reference_entry():
         for entry in re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     }
     rooms = [racer, *(getattr(racer, room) for room in racer._ROOMS)]
-    rooms += [racer.testing, racer.integrations.optuna]
+    rooms += [racer.testing, racer.integrations.optuna, racer.integrations.sklearn]
     with_page = [room for room in rooms if room.__name__ in entries]
     missing = [
         f"{room.__name__}.{name}"

@@ -10,6 +10,7 @@ import pytest
 
 import racer
 import racer.integrations.optuna
+import racer.integrations.sklearn
 import racer.testing
 
 MODULES = sorted(
@@ -20,7 +21,7 @@ MODULES = sorted(
 ROOMS = [racer, *(getattr(racer, room) for room in racer._ROOMS), racer.testing]
 PUBLIC = sorted(
     (f"{room.__name__}.{name}", getattr(room, name))
-    for room in (*ROOMS, racer.integrations.optuna)
+    for room in (*ROOMS, racer.integrations.optuna, racer.integrations.sklearn)
     for name in room.__all__
     if inspect.isroutine(getattr(room, name)) or inspect.isclass(getattr(room, name))
 )

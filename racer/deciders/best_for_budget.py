@@ -76,6 +76,14 @@ class BestForBudget:
     Karnin, Koren, Somekh: Almost optimal exploration in multi-armed bandits (ICML 2013), for the
     parts of the budget; Huber: Robust estimation of a location parameter (Annals of Mathematical
     Statistics 1964).
+
+    Examples
+    --------
+    >>> import racer
+    >>> decider = racer.deciders.BestForBudget(by="mean")
+    >>> costs = [4.0, 2.0, 1.0, 3.0]
+    >>> racer.race(costs, lambda *cell: cell[0], decider=decider, budget=80, seed=1).best
+    1.0
     """
 
     by: By = "residuals"

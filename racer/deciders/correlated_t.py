@@ -69,6 +69,16 @@ class CorrelatedTRace:
     ----------
     Nadeau and Bengio (Machine Learning 52, 2003); Corani and Benavoli (Machine Learning 100,
     2015); Benavoli, Corani, Demšar, Zaffalon (Journal of Machine Learning Research 18, 2017).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import racer
+    >>> def error(config, fold, seed):
+    ...     return config + 0.1 * np.random.default_rng(seed).normal()
+    >>> decider = racer.deciders.CorrelatedTRace(correlation=0.1)  # ten folds
+    >>> racer.race([0.5, 0.1, 0.3], error, range(10), decider=decider, budget=60, seed=1).best
+    0.1
     """
 
     correlation: float = 0.0

@@ -36,6 +36,16 @@ class CorrelatedTResult:
         As given.
     n_blocks, n_dropped : int
         Complete blocks used, and blocks left out because of NaN.
+
+    Examples
+    --------
+    >>> from racer.stats import correlated_t_test
+    >>> folds = [[0.90, 0.80], [0.92, 0.85], [0.88, 0.80], [0.91, 0.84], [0.93, 0.82]]
+    >>> result = correlated_t_test(folds, correlation=0.2, maximize=True)
+    >>> result.means.round(3), result.n_blocks
+    (array([0.908, 0.822]), 5)
+    >>> bool(result.better[0, 1] > 0.95)
+    True
     """
 
     means: NDArray[np.float64]
