@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,12 +13,13 @@ from racer.racing.result import Unused
 from racer.racing.rules import Rules
 from racer.space.space import Space
 from racer.space.stored import not_kept
-from racer.store.jsonable import is_plain
+from racer.store.jsonable import decode, is_plain
 from racer.store.reader import open_to_read, sense_made_of
 from racer.store.recorder import Recorder
 from racer.store.replay import replay
 from racer.store.schema import query
-from racer.store.setup import rebuilt
+from racer.store.setup import rebuilt, samples_otherwise
+from racer.tuner.proposals import VERSION
 from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
@@ -144,7 +146,11 @@ def _made(reader: Reader, setup: Setup, settings: dict[str, Any]) -> Contest:
         return Race(_values(reader, "candidates", setup.candidates), instances, **given)
     tests = _values(reader, "test_instances", setup.settings["test_instances"]) or None
     space = Space.from_json(settings["space"])
-    return Tuner(space, instances, test_instances=tests, **given)
+    tuner = Tuner(space, instances, test_instances=tests, **given)
+    if samples_otherwise(setup, VERSION):
+        sampled = [decode(json.loads(row.value)) for row in reader.sampled()]
+        tuner.sample_as_recorded(sampled)
+    return tuner
 
 
 def _values(reader: Reader, name: str, encoded: list[Any]) -> list[Any]:

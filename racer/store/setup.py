@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from racer.racing.contest import Description
     from racer.store.writer import Store
 
-_ALWAYS = {"block_size": 1}  # what stores without a setting had
+_ALWAYS = {"block_size": 1, "proposals": 1}  # what stores without a setting had
 VERSION = version("racer-tuning")
 """Read once: later the process may have lost the right to read what is installed."""
 
@@ -129,12 +129,25 @@ def refuse_other_kind(path: str, recorded: Setup, *, tuned: bool) -> None:
         )
 
 
+def samples_otherwise(recorded: Setup, proposals: int | None) -> bool:
+    """Say whether it is a tuning, and of another version of `proposals` than this."""
+    version = recorded.settings.get("proposals", _ALWAYS["proposals"])
+    return "space" in recorded.settings and version != proposals
+
+
 def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
     """Refuse with StoreError what makes it another race; warn of another `evaluate` or version.
 
     A command is compared by its identity, `evaluate`: its folders may differ.
     """
     refuse_other_kind(path, recorded, tuned="space" in given.settings)
+    if samples_otherwise(recorded, given.settings.get("proposals")):
+        raise StoreError(
+            f"store {path!r} holds a tuning begun by racer {recorded.settings.get('racer')}, whose "
+            "tuner sampled configurations in another way: this version cannot go on with it, as "
+            "its candidates would be others. It can be read (racer.load, racer show, racer export); "
+            f"begin a new tuning, racer.tune(.., initial={path!r}, store=..)"
+        )
     for name in sorted((recorded.settings.keys() | given.settings.keys()) - {"command"}):
         old, new = (setup.settings.get(name, _ALWAYS.get(name)) for setup in (recorded, given))
         old = renewed(old) if name == "decider" else old

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from racer.tuner.surrogate import Surrogate
+    from racer.tuner.surrogate import Guarded, Surrogate
 
     Present = Callable[[NDArray[np.float64]], NDArray[np.bool_]]
 
@@ -23,8 +23,9 @@ TRIES = 10  # drafts to look at before a child is given up
 _DRAFTS = 30  # for each child, of which the surrogate takes the best ..
 _DRAFTS_IN_ALL = 3_000  # .. fewer each where there are many children
 _DRAFTS_LEAST = 5
-_FALLBACKS = 2  # drafts, of those to look at, without an untried choice
-_UNSEEN = 0.1  # fraction of the children in which the surrogate has no say
+_EXPLORING = 0.3  # fraction of the children that get another choice, where there are choices
+_EXPLORED = 10  # drafts for each of them: a lower bound costs more than a mean
+_FALLBACKS = 2  # drafts, of those to look at, without another choice
 _CROSSED = 0.5  # fraction of the children that take each parameter from any elite
 _LEARNT = 200  # candidates that the surrogate learns from
 _ALIKE = 1e-4  # of the range: nearer ones are near-duplicates
@@ -44,14 +45,14 @@ def drafts_around(
     spreads: NDArray[np.float64],
     choices: NDArray[np.intp],
     present: Present,
-    surrogate: Surrogate | None,
-    tried: NDArray[np.float64],
+    surrogate: Surrogate | Guarded | None,
     rng: np.random.Generator,
 ) -> Drafts:
     """Draw drafts for n children around the elites (m, d), best first, the better the more often.
 
-    `spreads` is (m,), `choices` (d,), `tried` (k, d). The surrogate orders the drafts of most
-    children; others get a choice that was never tried, which it would never take.
+    `spreads` is (m,), `choices` (d,). The surrogate orders the drafts of most children by its mean.
+    Those of the others have a choice drawn anew, and are ordered by mean - sd: a choice that lost
+    with poor values of the other parameters, or was never tried, is tried again.
     """
     m, d = len(elites), len(choices)
     each = min(_DRAFTS, max(_DRAFTS_IN_ALL // n, _DRAFTS_LEAST))
@@ -68,32 +69,36 @@ def drafts_around(
     ).reshape(n, each, d)
     if surrogate is None:
         return Drafts(parents, drafts, _there(drafts, present))
-    is_seen = rng.random(n) >= _UNSEEN
-    seen, unseen = np.flatnonzero(is_seen), np.flatnonzero(~is_seen)
-    untried = _untried_choices(tried, choices) if len(unseen) else np.empty((0, 2), dtype=np.intp)
-    plain = drafts[unseen, :_FALLBACKS]  # should what is untried be forbidden
-    if len(untried):
-        drafts[unseen], which = _with_untried(drafts[unseen], untried, choices, rng)
+    explores = (rng.random(n) < _EXPLORING) & bool(choices.any())
+    exploring, others = np.flatnonzero(explores), np.flatnonzero(~explores)
+    few = min(_EXPLORED, each)
+    plain = drafts[exploring, :_FALLBACKS]  # should the other choices be forbidden
+    if len(exploring):
+        drafts[exploring, :few] = _with_another_choice(drafts[exploring, :few], choices, rng)
     there = _there(drafts, present)
-    costs = surrogate(features(there[seen].reshape(-1, d), choices)).reshape(len(seen), each)
-    _put_in_order(seen, costs, drafts, there)
-    if len(untried):
-        has_it = ~np.isnan(np.take_along_axis(there[unseen], which[:, :, None], axis=2)[:, :, 0])
-        _put_in_order(unseen, ~has_it, drafts, there)
+    if len(others):
+        costs = surrogate(features(there[others].reshape(-1, d), choices))
+        _put_in_order(others, costs.reshape(len(others), each), drafts, there)
+    if len(exploring):
+        points = features(there[exploring, :few].reshape(-1, d), choices)
+        costs = np.full((len(exploring), each), np.inf)
+        costs[:, :few] = surrogate.lower_bound(points).reshape(len(exploring), few)
+        _put_in_order(exploring, costs, drafts, there)
         last = slice(min(TRIES, each) - _FALLBACKS, min(TRIES, each))
-        drafts[unseen, last], there[unseen, last] = plain, _there(plain, present)
+        drafts[exploring, last], there[exploring, last] = plain, _there(plain, present)
     return Drafts(parents, drafts, there)
 
 
-def _untried_choices(vectors: NDArray[np.float64], choices: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the pairs (parameter, choice) that no vector (n, d) has, (k, 2); `choices` is (d,)."""
-    found = [np.empty((2, 0), dtype=np.intp)]
-    for j in np.flatnonzero(choices).tolist():
-        places, n = vectors[:, j], int(choices[j])
-        had = np.minimum(places[~np.isnan(places)] * n, n - 1).astype(np.intp)
-        left = np.flatnonzero(np.bincount(had, minlength=n) == 0)
-        found.append(np.array([np.full_like(left, j), left]))
-    return np.concatenate(found, axis=1).T
+def _with_another_choice(
+    drafts: NDArray[np.float64], choices: NDArray[np.intp], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return drafts (n, each, d) in each of which one categorical parameter is drawn anew."""
+    is_choice = np.flatnonzero(choices)
+    which = is_choice[rng.integers(0, len(is_choice), drafts.shape[:2])]
+    anew = (np.floor(rng.random(which.shape) * choices[which]) + 0.5) / choices[which]
+    changed = drafts.copy()
+    np.put_along_axis(changed, which[:, :, None], anew[:, :, None], axis=2)
+    return changed
 
 
 def _there(drafts: NDArray[np.float64], present: Present) -> NDArray[np.float64]:
@@ -112,28 +117,6 @@ def _put_in_order(
     order = keys.argsort(axis=1, kind="stable")[:, :, None]
     for vectors in (drafts, there):
         vectors[children] = np.take_along_axis(vectors[children], order, axis=1)
-
-
-def _with_untried(
-    drafts: NDArray[np.float64],
-    untried: NDArray[np.intp],
-    choices: NDArray[np.intp],
-    rng: np.random.Generator,
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Give drafts (n, each, d) an untried choice; return of which parameter, too, (n, each).
-
-    In every other draft all other choices are drawn anew: a parameter may exist only there.
-    """
-    n, each, _ = drafts.shape
-    turn = np.arange(n)[:, None] + np.arange(each) // 2
-    pairs = rng.permutation(untried)[turn % len(untried)]
-    which, choice = pairs[:, :, 0], pairs[:, :, 1]
-    is_choice = np.flatnonzero(choices)
-    of_each = choices[is_choice]
-    anew = np.floor(rng.random((n, each // 2, len(is_choice))) * of_each)
-    drafts[:, 1::2, is_choice] = (anew + 0.5) / of_each
-    np.put_along_axis(drafts, which[:, :, None], ((choice + 0.5) / choices[which])[:, :, None], 2)
-    return drafts, which
 
 
 def is_alike(vector: NDArray[np.float64], others: NDArray[np.float64]) -> bool:

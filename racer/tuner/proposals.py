@@ -19,7 +19,7 @@ from racer.tuner.drafts import (
     to_learn,
 )
 from racer.tuner.effects import Effects
-from racer.tuner.surrogate import Surrogate
+from racer.tuner.surrogate import Guarded, Surrogate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from racer.space.space import Space
     from racer.tuner.drafts import Drafts
     from racer.tuner.surrogate import Kernel
+
+_FEW = 5  # candidates that succeeded: with fewer, failures are learnt as costs
+_LABEL_NOISE = 0.01  # variance: of two neighbours, one may fail
+
+VERSION = 2
+"""Of what is sampled, in a store: counted up where a seed gives other candidates than before."""
 
 
 class Child(NamedTuple):
@@ -54,7 +60,8 @@ class Proposals:
         self._configs: list[dict[str, Any]] = []
         self._vectors: list[NDArray[np.float64]] = []
         self._kernel: Kernel | None = None
-        self._surrogate: Surrogate | None = None
+        self._kernels: tuple[Kernel | None, Kernel | None] = (None, None)  # where some fail
+        self._surrogate: Surrogate | Guarded | None = None
         self.spread = WIDEST
 
     def take(self, config: dict[str, Any]) -> None:
@@ -72,17 +79,43 @@ class Proposals:
         return [Child(config, None) for config in drawn]
 
     def learn(
-        self, candidates: NDArray[np.intp], known: Effects, present: Sequence[int]
+        self,
+        candidates: NDArray[np.intp],
+        known: Effects,
+        present: Sequence[int],
+        failed: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float64]:
-        """Fit the surrogate to candidates (m,), ascending; return costs of `present` (k,)."""
+        """Fit surrogates to candidates (m,), ascending; return costs of `present` (k,).
+
+        `failed` (m,) are those that never succeeded: what is proposed keeps away from them, and
+        their costs, which are none, do not bend those of their neighbours.
+        """
         at = np.searchsorted(candidates, present)
         chosen = to_learn(known.value, at)
         vectors = np.array([self._vectors[c] for c in candidates[chosen].tolist()])
         learnt = Effects(known.value[chosen], known.variance[chosen])
         with one_blas_thread():
-            self._surrogate = Surrogate(features(vectors, self._choices), learnt, self._kernel)
-            self._kernel = self._surrogate.kernel
-            return self._surrogate.posterior[np.searchsorted(chosen, at)]
+            points = features(vectors, self._choices)
+            self._surrogate = surrogate = Surrogate(points, learnt, self._kernel)
+            self._kernel = surrogate.kernel
+            if failed is not None and failed[chosen].any():
+                self._learn_failures(points, learnt, failed[chosen])
+            return surrogate.posterior[np.searchsorted(chosen, at)]
+
+    def _learn_failures(
+        self, points: NDArray[np.float64], known: Effects, failed: NDArray[np.bool_]
+    ) -> None:
+        """Fit one surrogate to the costs of those that succeeded, and one to who failed."""
+        ok = ~failed
+        if ok.sum() < _FEW:
+            return
+        costs = Surrogate(
+            points[ok], Effects(known.value[ok], known.variance[ok]), self._kernels[0]
+        )
+        certain = Effects(failed.astype(np.float64), np.full(len(failed), _LABEL_NOISE))
+        failures = Surrogate(points, certain, self._kernels[1])
+        self._kernels = (costs.kernel, failures.kernel)
+        self._surrogate = Guarded(costs, failures)
 
     def around(self, elites: Sequence[int], n: int, race: int, clarity: float) -> list[Child]:
         """Draw n around the elites (best first), fewer if there are no more.
@@ -96,7 +129,6 @@ class Proposals:
         spreads = np.full(len(elites), self.spread)
         net = self._space.net(self._keys)
         vectors = np.array([self._vectors[elite] for elite in elites])
-        tried = np.array(self._vectors)
         parents: list[int] = []
         nearby = np.concatenate([vectors, np.empty((n, vectors.shape[1]))])  # and the children
         while len(parents) < n:
@@ -108,7 +140,6 @@ class Proposals:
                     self._choices,
                     self._space.present,
                     self._surrogate,
-                    tried,
                     rng,
                 )
             widened = self._keep(drafts, net, parents, nearby, len(elites))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _RECENT = 500  # candidates that are learnt from, beside those still in
 
+_LEAST_CLARITY = 0.5  # of a race that eliminated nobody: what was learnt narrows all the same
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
 _AT_ONCE = 16  # evaluations of the best before the budget is checked again
 
@@ -85,6 +86,7 @@ class Series:
         self._told_apart = False
         self._has_tested = False
         self._drawn_to_its_end = False  # the space
+        self.recorded: Iterator[dict[str, Any]] = iter(())  # sampled by an earlier version
         self.configs: list[dict[str, Any]] = []
         self.origins: list[Origin] = []
         self.known = Table(maximize=plan.rules.maximize)
@@ -197,7 +199,9 @@ class Series:
         if not self.configs:
             self._add(number, [Child(config, None) for config in self._plan.initial], initial=True)
             wanted = max(wanted - len(self._plan.initial), 0)
-        if anew:
+        if recorded := list(islice(self.recorded, wanted)):
+            children = [Child(config, None) for config in recorded]
+        elif anew:
             known = self.elite or range(len(self.configs))
             children = self._proposals.everywhere(wanted, number, known)
         else:
@@ -224,8 +228,11 @@ class Series:
         length = self._plan.stream.length
         if length is not None:
             length -= sum(not self.known.is_usable(block) for block in range(self.blocks_used))
-        known = effects(with_success(self.known.all_costs(about)), length)
-        order = self._proposals.learn(np.array(about), known, candidates).argsort(kind="stable")
+        costs = with_success(self.known.all_costs(about))
+        failed = np.isinf(costs).sum(axis=0) == (~np.isnan(costs)).sum(axis=0)
+        known = effects(costs, length)
+        expected = self._proposals.learn(np.array(about), known, candidates, failed)
+        order = expected.argsort(kind="stable")
         return tuple(candidates[i] for i in order.tolist())
 
     def _select(self) -> Flow:
@@ -391,7 +398,8 @@ class Series:
         self._has_tested = self._has_tested or race.race.tested_blocks > 0
         self.best = self.elite[0] if self.elite and self._told_apart else None
         could_go = len(race.entrants) - min(survivors, len(race.entrants) - 1)
-        self._clarity = min((len(race.entrants) - len(alive)) / could_go, 1.0)
+        clarity = (len(race.entrants) - len(alive)) / could_go
+        self._clarity = min(max(clarity, _LEAST_CLARITY), 1.0)
         event = RaceCompleted(
             race=len(self.races),
             kind=kind,

@@ -18,6 +18,8 @@ _OWN_LENGTH_SCALES = (0.03, 0.06, 0.15, 0.4)  # of each parameter's own part
 _OWN_FRACTIONS = (0.0, 0.1, 0.5)  # of the signal variance: that of the parameters' own parts
 _SIGNAL_VARIANCES = (1.0, 6.0, 36.0)  # relative to the variance of the costs
 _NUGGETS = (1e-6, 0.003, 0.03, 0.3)  # relative to the signal variance
+_ENTRIES = 257  # of a table of one parameter's own part
+_BEYOND = 1e6  # more than effects differ by
 _AT_ONCE = 128  # points of which covariances stay within the processor's cache
 
 
@@ -59,8 +61,10 @@ class Surrogate:
         self._covariance = _Covariance(features, features, self._spread)
         self._tried: dict[Kernel, float] = {}
         self.kernel = start if start is not None and not search else self._search(start)
-        root, whitened = self._solve(self.kernel)
-        self._weights = solve_triangular(root, whitened, lower=True, trans="T", check_finite=False)
+        self._root, whitened = self._solve(self.kernel)
+        self._weights = solve_triangular(
+            self._root, whitened, lower=True, trans="T", check_finite=False
+        )
 
     @property
     def posterior(self) -> NDArray[np.float64]:
@@ -76,11 +80,57 @@ class Surrogate:
 
     def __call__(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the posterior mean, shape (k,), at features of shape (k, d, 2)."""
-        means = [
-            _Covariance(some, self._features, self._spread)(self.kernel) @ self._weights
-            for some in np.split(features, range(_AT_ONCE, len(features), _AT_ONCE))
-        ]
-        return np.asarray(self._mean + np.concatenate(means))
+        own = _OWN_FRACTIONS[self.kernel.own_fraction]
+        scale = _SIGNAL_VARIANCES[self.kernel.signal_variance] * self._spread
+        mean = np.full(len(features), self._mean)
+        mean += (1.0 - own) * scale * self._joint(features)
+        if own:
+            for j in range(features.shape[1]):
+                mean += own * scale / features.shape[1] * self._own(j, features[:, j])
+        return mean
+
+    def _joint(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weighted sum of the joint part's correlations, shape (k,)."""
+        factor = -0.5 / _LENGTH_SCALES[self.kernel.length_scale] ** 2
+        codes = self._features[:, :, 1].max(axis=0).astype(np.intp)
+        codes = np.maximum(codes, features[:, :, 1].max(axis=0).astype(np.intp))
+        others = _coordinates(self._features, codes)
+        squares = factor * (others**2).sum(axis=1)
+        others *= -2.0 * factor
+        sums = []
+        for some in np.split(features, range(_AT_ONCE, len(features), _AT_ONCE)):
+            points = _coordinates(some, codes)
+            apart = points @ others.T + squares
+            apart += factor * (points**2).sum(axis=1)[:, None]
+            sums.append(np.exp(apart.astype(np.float32)) @ self._weights)
+        return np.concatenate(sums)
+
+    def _own(self, j: int, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weighted sum of one parameter's own correlations, shape (k,), points (k, 2).
+
+        A function of that parameter alone: looked up in a table, between its entries on a line.
+        """
+        factor = -0.5 / _OWN_LENGTH_SCALES[self.kernel.own_length_scale] ** 2
+        mine = self._features[:, j]
+        if mine[:, 1].any() or points[:, 1].any():
+            n = int(max(mine[:, 1].max(), points[:, 1].max())) + 1
+            alike = np.bincount(mine[:, 1].astype(np.intp), self._weights, n)
+            table = alike + np.exp(factor) * (self._weights.sum() - alike)
+            return np.asarray(table[points[:, 1].astype(np.intp)])
+        grid = np.linspace(0.0, 1.0, _ENTRIES)
+        apart = (factor * (grid[:, None] - mine[:, 0]) ** 2).astype(np.float32)
+        return np.interp(points[:, 0], grid, np.exp(apart) @ self._weights)
+
+    def lower_bound(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Posterior mean less its standard deviation, shape (k,), at features (k, d, 2)."""
+        variance = _SIGNAL_VARIANCES[self.kernel.signal_variance] * self._spread
+        bounds = []
+        for some in np.split(features, range(_AT_ONCE, len(features), _AT_ONCE)):
+            covariance = _Covariance(some, self._features, self._spread)(self.kernel)
+            known = solve_triangular(self._root, covariance.T, lower=True, check_finite=False)
+            left = np.maximum(variance - (known**2).sum(axis=0), 0.0)
+            bounds.append(covariance @ self._weights - np.sqrt(left))
+        return np.asarray(self._mean + np.concatenate(bounds))
 
     def _search(self, start: Kernel | None) -> Kernel:
         best = start if start is not None else max(_STARTS, key=self._likelihood)
@@ -108,6 +158,34 @@ class Surrogate:
                 nugget *= 100.0
                 continue
             return root, solve_triangular(root, self._costs, lower=True, check_finite=False)
+
+
+class Guarded:
+    """Costs where an evaluation is likely to succeed; elsewhere, beyond all costs."""
+
+    def __init__(self, costs: Surrogate, failures: Surrogate) -> None:
+        self._costs = costs
+        self._failures = failures
+
+    def __call__(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return posterior means of costs, shape (k,), at features of shape (k, d, 2)."""
+        return self._costs(features) + self._beyond(features)
+
+    def lower_bound(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Posterior means less their standard deviations, shape (k,), at features (k, d, 2)."""
+        return self._costs.lower_bound(features) + self._beyond(features)
+
+    def _beyond(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.where(self._failures(features) > 0.5, _BEYOND, 0.0)
+
+
+def _coordinates(features: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return points (k, ..) with the same squared distances; `codes` (d,) are the largest there."""
+    choices = [
+        np.sqrt(0.5) * (features[:, j, 1, None] == np.arange(codes[j] + 1))
+        for j in np.flatnonzero(codes).tolist()
+    ]
+    return np.concatenate([features[:, codes == 0, 0], *choices], axis=1)
 
 
 class _Covariance:

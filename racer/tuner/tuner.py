@@ -15,6 +15,7 @@ from racer.racing.pool import as_sequence
 from racer.racing.rules import Rules
 from racer.racing.stream import InstanceOrder, Stream
 from racer.space.space import Space
+from racer.tuner.proposals import VERSION
 from racer.tuner.result import TuneResult
 from racer.tuner.series import Plan, Series
 from racer.tuner.warm_start import with_results
@@ -173,10 +174,16 @@ class Tuner:
         settings = {
             "space": self.space.to_json(),
             "test_instances": list(self.test_instances),
+            "proposals": VERSION,
             **self.settings,
         }
         parameters = tuple(self.space.parameters)
         return Description(settings, (), self.instances, self.test_instances, parameters)
+
+    def sample_as_recorded(self, configs: Iterable[Mapping[str, Any]]) -> None:
+        """Take new candidates from those that an earlier version sampled, before the first `ask`."""
+        given = [self.space.check(config) for config in configs]
+        self._series.recorded = iter(given[len(self._plan.initial) :])
 
     def watch(self, callback: Callback) -> None:
         """Call `callback` with each event from now on."""

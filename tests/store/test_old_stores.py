@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from old_stores import ONLY_READ, content, evaluate, planned, tune
 from old_stores import STORES as RUNS
-from old_stores import content, evaluate
 
 import racer
 from racer.deciders import BayesianFriedman, FRace
@@ -20,7 +20,9 @@ from racer.store.check import check_store
 from racer.store.schema import SCHEMA
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-STORES = sorted(DATA.glob("schema*_*.db"))
+KEPT = sorted(DATA.glob("schema*_*.db"))
+STORES = [path for path in KEPT if path.stem.partition("_")[2] not in ONLY_READ]
+OF_OLD_TUNERS = [path for path in KEPT if path not in STORES]
 
 pytestmark = pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
 
@@ -31,8 +33,9 @@ def schema_of(path):
 
 
 def test_there_are_stores_of_every_schema():
-    kept = {int(path.name.split("_")[0].removeprefix("schema")) for path in STORES}
-    assert kept == set(range(1, SCHEMA + 1))
+    for paths in (STORES, OF_OLD_TUNERS):
+        kept = {int(path.name.split("_")[0].removeprefix("schema")) for path in paths}
+        assert kept == set(range(1, SCHEMA + 1))
 
 
 @pytest.fixture(name="store", params=STORES, ids=lambda path: path.stem)
@@ -53,6 +56,33 @@ def test_it_is_resumed_to_the_result_of_an_uninterrupted_run(store):
     assert content(result, path) == expected
     assert schema_of(path) == SCHEMA
     assert check_store(path).problems == []
+
+
+@pytest.mark.parametrize("kept", OF_OLD_TUNERS, ids=lambda path: path.stem)
+def test_one_of_an_older_tuner_is_read_and_begun_with_but_not_gone_on_with(tmp_path, kept):
+    name = kept.stem.partition("_")[2]
+    expected = json.loads((DATA / f"store_{name}.json").read_text(encoding="utf-8"))
+    path = tmp_path / "run.db"
+    shutil.copyfile(kept, path)
+    before = path.read_bytes()
+    result = racer.load(path)
+    assert check_store(path).problems == []
+    assert list(result.configs) == expected["configs"][: len(result.configs)]
+    assert result.evaluations == len([row for row in outcomes(path) if row[0] >= 0])
+    assert result.survivors
+    begin = planned if name == "planned" else tune
+    for go_on in (
+        lambda: racer.resume(path, evaluate),
+        lambda: racer.resume(path, evaluate, budget=400),
+        lambda: begin(store=path),
+    ):
+        with pytest.raises(
+            racer.StoreError, match=r"begun by racer 0\.1\.0, .*: this version cannot"
+        ):
+            go_on()
+    assert path.read_bytes() == before
+    again = tune(initial=str(path), budget=200)
+    assert result.configs[result.best_index] in again.configs
 
 
 @pytest.mark.filterwarnings("ignore:the race in .* was begun by racer:racer.RacerWarning")

@@ -36,7 +36,7 @@ def bayesian(function=evaluate, **more):
     return race(function, decider="bayesian-friedman", **more)
 
 
-def tune(function=evaluate, *, decider="f-race", budget=150, **more):
+def tune(function=evaluate, *, decider="f-race", budget=150, initial=({"k": "b", "n": 3},), **more):
     space = racer.Space(
         {
             "k": racer.Categorical(["a", "b"]),
@@ -52,7 +52,7 @@ def tune(function=evaluate, *, decider="f-race", budget=150, **more):
         budget=budget,
         seed=5,
         decider=decider,
-        initial=[{"k": "b", "n": 3}],
+        initial=initial,
         test_instances=["t", "uu"],
         **more,
     )
@@ -67,10 +67,13 @@ def planned(function=evaluate, **more):
 STORES = {
     "race": (race, 43),
     "bayesian": (bayesian, 43),
-    "tune": (tune, 77),
-    "tests": (tune, 153),
-    "planned": (planned, 240),
+    "tune2": (tune, 77),
+    "tests2": (tune, 153),
+    "planned2": (planned, 240),
 }
+
+# begun when a tuner sampled other candidates: they can be read, but not gone on with
+ONLY_READ = ("tune", "tests", "planned")
 
 
 def rounded(dropped):

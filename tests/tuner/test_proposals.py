@@ -143,11 +143,18 @@ def test_choices_that_nobody_has_tried_are_tried_whatever_the_surrogate_thinks(n
     kinds = [child.config["kind"] for child in children]
     assert {f"k{i}" for i in range(4, 12 - n_forbidden)} <= set(kinds)
     assert kinds.count("k0") > 160  # nine tenths are where it is good
-    # now that all are tried, nobody goes there again
-    for child in children:
-        proposals.take(child.config)
-    later = [child.config["kind"] for child in proposals.around([0, 4], 100, 2, 0.0)]
-    assert later.count("k0") >= 98
+
+
+def test_a_choice_that_lost_with_poor_values_is_tried_again_and_one_that_often_lost_is_not():
+    space = Space({"kind": Categorical(["a", "b", "c"]), "x": Real(0, 1)})
+    configs = [{"kind": "a", "x": i / 20} for i in range(20)]
+    configs += [{"kind": "b", "x": 0.03}, *({"kind": "c", "x": i / 20} for i in range(20))]
+    proposals = begun(space, configs)
+    learnt(proposals, [3 * (c["x"] - 0.9) ** 2 + 2 * (c["kind"] == "c") for c in configs])
+    proposals.spread = 0.01
+    kinds = [child.config["kind"] for child in proposals.around([18, 17], 200, 1, 0.0)]
+    assert kinds.count("b") > 30
+    assert kinds.count("c") < 5
 
 
 def test_a_choice_that_is_always_forbidden_does_not_widen_the_neighbourhood(monkeypatch):
@@ -180,6 +187,19 @@ def test_untried_choices_are_tried_where_their_parameter_exists():
     children = [child.config for child in proposals.around([0, 1], 1500, 1, 0.0)]
     assert {c["mode"] for c in children if c["algo"] == "B"} >= set(range(1, 12))
     assert sum(c["algo"] == "A" for c in children) > 1200
+
+
+def test_what_always_fails_is_kept_away_from_and_what_is_beside_it_is_not():
+    space = Space({"x": Real(0, 1), "y": Real(0, 1)})
+    configs = [*space.sample(60, seed=1, method="lhs"), {"x": 0.3, "y": 0.5}]
+    failed = np.array([c["x"] > 0.5 for c in configs])
+    costs = np.array([(c["x"] - 0.48) ** 2 for c in configs])
+    known = Effects(np.where(failed, 10.0, costs), np.full(len(configs), 1e-6))
+    proposals = begun(space, configs)
+    proposals.learn(np.arange(len(configs)), known, [60], failed)
+    children = [c.config["x"] for c in proposals.around([60], 50, 1, 0.0)]
+    assert sum(x > 0.55 for x in children) == 0
+    assert np.median(np.abs(np.array(children) - 0.48)) < 0.05
 
 
 def test_a_second_blas_thread_is_not_woken(monkeypatch):

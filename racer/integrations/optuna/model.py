@@ -105,7 +105,6 @@ class Model:
                 self.axes.choices,
                 self._present,
                 self._surrogate,
-                taken,
                 rng,
             ).vectors[0]
             found = self._first_new(drafts[:TRIES], taken)

@@ -59,8 +59,8 @@ class RacingSampler(BaseSampler):
 
     Which parameters exist is learnt from the trials: that a parameter is there where another has
     certain values. One that is new, or has values that it never had, is drawn around the elites
-    that have it, or from its whole range. While there are choices of categorical parameters that
-    no trial has had, one proposal in ten has one of them.
+    that have it, or from its whole range. Where there are categorical parameters, three proposals in
+    ten have another choice of one of them, also one that lost before.
 
     A failed trial, or a pruned one without any value, is taken for one vague observation of the
     worst: regions where many fail are avoided, and a single failure of the machine does little
