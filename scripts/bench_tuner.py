@@ -1,6 +1,7 @@
 """Measure what tuning finds with a budget, beside other ways to spend it, and what it costs.
 
-Run:  python scripts/bench_tuner.py [--seeds 10] [--budget 2000] [--csv PATH]
+Run:  python scripts/bench_tuner.py [--half reported] [--seeds 6] [--budgets "1000 3000"] [--csv PATH]
+      python scripts/bench_tuner.py --costs
 """
 
 from experiments.tuner.tables import main

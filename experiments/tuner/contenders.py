@@ -2,82 +2,111 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import racer
-from experiments.tuner.problems import FOR_TUNING, space
 from racer.seeding import block_seed, rng_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from experiments.tuner.problems import Problem
+    from experiments.tuner.problem import Problem
+    from racer.space.domains import Domain
 
-    Config = Mapping[str, float]
+    Config = Mapping[str, Any]
     Contender = Callable[[Problem, int, int], Config]
 
-__all__ = ["CONTENDERS", "overhead"]
+__all__ = ["CONTENDERS", "available", "overhead"]
 
 PER_TRIAL = 5  # instances, for those that average over some
+PER_CANDIDATE = 12  # evaluations, on average, of random candidates in a race
 
 
 def by_racer(problem: Problem, budget: int, seed: int, **settings: Any) -> Config:
-    """Tune with racer's default settings."""
-    best = racer.tune(
-        space(), problem, range(FOR_TUNING), budget=budget, seed=seed, **settings
-    ).best
-    if best is None:
-        raise RuntimeError("no instance told two configurations apart")
-    return best
+    """Tune with racer's default settings; the first elite where nothing speaks for any."""
+    result = racer.tune(
+        problem.space,
+        problem,
+        range(problem.tuning),
+        budget=budget,
+        seed=seed,
+        deterministic=problem.deterministic,
+        **settings,
+    )
+    return result.configs[(result.survivors or (0,))[0]] if result.best is None else result.best
 
 
-def by_random_search(problem: Problem, budget: int, seed: int) -> Config:
-    """Draw configurations, evaluate each on the same few instances, take the best mean."""
-    configs = space().sample(budget // PER_TRIAL, seed=seed)
-    instances = rng_for(seed, "few").choice(FOR_TUNING, PER_TRIAL, replace=False).tolist()
-    means = [
-        np.mean([problem(c, i, block_seed(seed, k)) for k, i in enumerate(instances)])
-        for c in configs
-    ]
-    return configs[int(np.argmin(means))]
+def by_halving(problem: Problem, budget: int, seed: int) -> Config:
+    """Race random configurations, halving."""
+    per_candidate = min(PER_CANDIDATE, problem.tuning)
+    result = racer.race(
+        problem.space.sample(budget // per_candidate, seed=seed),
+        problem,
+        range(problem.tuning),
+        decider="halving",
+        budget=budget,
+        seed=seed,
+        deterministic=problem.deterministic,
+    )
+    if result.best is not None:
+        return dict(result.best)
+    return dict(result.configs[result.survivors[0]])
 
 
-def _by_tpe(problem: Problem, budget: int, seed: int, per_trial: int) -> Config:
+def by_tpe(problem: Problem, budget: int, seed: int) -> Config:
+    """Optuna's TPE, a trial being the mean over the same five instances."""
     import optuna  # noqa: PLC0415  (an extra)
 
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
-    order = rng_for(seed, "rotation").permutation(FOR_TUNING).tolist()
-    distributions = space().to_optuna()
-    for trial_number in range(budget // per_trial):
-        trial = study.ask(distributions)
-        blocks = range(trial_number * per_trial, (trial_number + 1) * per_trial)
-        if per_trial > 1:
-            blocks = range(per_trial)  # the same for every trial
-        values = [problem(trial.params, order[b % FOR_TUNING], block_seed(seed, b)) for b in blocks]
-        study.tell(trial, float(np.mean(values)))
-    return study.best_params
+    order = rng_for(seed, "rotation").permutation(problem.tuning).tolist()
+    distributions = problem.space.to_optuna()
+    per_trial = min(PER_TRIAL, problem.tuning)
+    configs = []
+    for _ in range(budget // per_trial):
+        trial = study.ask()
+
+        def suggested(name: str, _: Domain, trial: Any = trial) -> Any:
+            return trial._suggest(name, distributions[name])  # noqa: SLF001  (any distribution)
+
+        config = problem.space.build(suggested)
+        if config is None:
+            raise RuntimeError("a parameter has no value")
+        configs.append(config)
+        try:
+            values = [
+                problem(config, order[block % problem.tuning], block_seed(seed, block))
+                for block in range(per_trial)
+            ]
+        except ArithmeticError:
+            study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        else:
+            study.tell(trial, float(np.mean(values)))
+    return configs[study.best_trial.number]
 
 
-def by_tpe_rotating(problem: Problem, budget: int, seed: int) -> Config:
-    """Optuna's TPE, one evaluation a trial, on one instance after the other."""
-    return _by_tpe(problem, budget, seed, 1)
+def by_irace(problem: Problem, budget: int, seed: int) -> Config:
+    """Debian's irace 3.5, in a process of R that asks for each evaluation."""
+    from experiments.tuner.irace import tuned  # noqa: PLC0415
 
-
-def by_tpe_averaging(problem: Problem, budget: int, seed: int) -> Config:
-    """Optuna's TPE, a trial being the mean over the same five instances."""
-    return _by_tpe(problem, budget, seed, PER_TRIAL)
+    return tuned(problem, budget, seed)
 
 
 CONTENDERS: dict[str, Contender] = {
-    "racer.tune": by_racer,
-    "Optuna TPE, 1 instance a trial": by_tpe_rotating,
-    "Optuna TPE, 5 instances a trial": by_tpe_averaging,
-    "random search, 5 instances each": by_random_search,
+    "racer": by_racer,
+    "tpe": by_tpe,
+    "halving": by_halving,
+    "irace": by_irace,
 }
+
+
+def available(name: str) -> bool:
+    """Say whether what a contender needs is installed."""
+    return name != "irace" or shutil.which("Rscript") is not None
 
 
 def overhead(problem: Problem, budget: int, seed: int, **settings: Any) -> float:
@@ -92,5 +121,5 @@ def overhead(problem: Problem, budget: int, seed: int, **settings: Any) -> float
         return value
 
     start = time.process_time()
-    racer.tune(space(), timed, range(FOR_TUNING), budget=budget, seed=seed, **settings)
+    racer.tune(problem.space, timed, range(problem.tuning), budget=budget, seed=seed, **settings)
     return (time.process_time() - start - inside) / budget * 1e6

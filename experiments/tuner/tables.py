@@ -1,93 +1,153 @@
 """What tuning finds with a budget, beside other ways to spend it, and what it costs.
 
-Five reals in [-5, 5]; 100 instances, 50 of them for tuning, with an additive bias N(0, 20), a
-log-normal scale (sd 0.25), an optimum shifted by N(0, 0.15) in each coordinate, and noise of sd 1.
-Quality is the mean over all 100 instances without bias and noise; the floor is that of the best
-point there is, found by local search from the origin. The costs are CPU time per evaluation
-without that of the objective.
+The suite of suite.py, one half of its classes at a time. Quality is the mean over held-out
+instances; regret is what it is above the reference: known for formulas, for algorithms the best
+quality that any recorded run found with the same draw of instances. A regret of less than a
+fiftieth of a problem's median counts as that. The costs are CPU time per evaluation without that
+of the objective.
 """
 
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
-from scipy.optimize import minimize
+import pandas as pd
 
-from experiments.options import csv_option, number_option
-from experiments.report import markdown, mean_and_error, plus_minus, with_progress, write
-from experiments.tuner.contenders import CONTENDERS, overhead
-from experiments.tuner.problems import DIMENSIONS, KINDS, Problem, problem
+import racer
+from experiments.options import csv_option, number_option, words_option
+from experiments.report import markdown, with_progress
+from experiments.tuner.contenders import CONTENDERS, available, overhead
+from experiments.tuner.suite import SUITE
 
-if TYPE_CHECKING:
-    from pathlib import Path
+__all__ = ["OWN", "main", "regrets", "tables"]
 
-    from numpy.typing import NDArray
-
-__all__ = ["main"]
-
-GOALS = {"sphere": 0.16, "rastrigin": 25.0}
-SECONDS = dict(zip(CONTENDERS, (2e-4, 7e-3, 5e-4, 5e-5), strict=True))  # per evaluation
-COSTS = {2_000: 100.0, 50_000: 30.0}  # us per evaluation, at most
-
-
-def floor(drawn: Problem) -> float:
-    """Return the quality of the best point near the origin."""
-    names = [f"x{i}" for i in range(DIMENSIONS)]
-
-    def quality(x: NDArray[np.float64]) -> float:
-        return drawn.quality(dict(zip(names, x.tolist(), strict=True)))
-
-    return float(minimize(quality, np.zeros(DIMENSIONS)).fun)
+BUDGETS = (1_000, 3_000)
+COSTS = (("sphere", 2_000), ("many-parameters", 2_000), ("sphere", 20_000))
+SECONDS = 5e-3  # per evaluation, about
+OWN = "racer"
+_ID = ["problem", "budget", "contender", "seed"]
+_SHARE = 0.02  # of a problem's median regret: less is as good
 
 
 @click.command()
-@number_option("--seeds", 10, least=2)
-@number_option("--budget", 2_000, least=200)
-@click.option("--costs/--no-costs", default=True, help="Measure the CPU time as well.")
-@number_option("--repeats", 5)
+@click.option("--half", type=click.Choice(["chosen", "reported"]), default="reported")
+@words_option("--problems", SUITE)
+@words_option("--contenders", CONTENDERS)
+@words_option("--budgets", BUDGETS, click.IntRange(200))
+@number_option("--seeds", 6)
+@click.option("--costs", is_flag=True, help="Measure the CPU time instead.")
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the growth.")
 @csv_option
-def main(seeds: int, budget: int, *, costs: bool, repeats: int, csv_path: Path | None) -> None:
-    """Print the table of qualities, mean +- standard error, and the costs."""
-    jobs = [(name, kind, seed) for name in CONTENDERS for kind in KINDS for seed in range(seeds)]
-    expected = [SECONDS[name] * budget for name, _, _ in jobs]
-    found = []
-    for name, kind, seed in with_progress(jobs, expected, 1, lambda job: f"{job[0]}, {job[1]}"):
-        drawn = problem(kind, seed)
-        quality = drawn.quality(CONTENDERS[name](drawn, budget, seed))
-        found.append({"contender": name, "problem": kind, "seed": seed, "quality": quality})
-    floors = {
-        kind: statistics.mean(floor(problem(kind, s)) for s in range(seeds)) for kind in KINDS
-    }
-    rows = [("goal", *(f"{GOALS[kind]:g}" for kind in KINDS))]
-    for name in CONTENDERS:
-        qualities = [
-            np.array(
-                [f["quality"] for f in found if (f["contender"], f["problem"]) == (name, kind)]
-            )
-            for kind in KINDS
-        ]
-        rows.append((name, *(plus_minus(*mean_and_error(of_kind), 3) for of_kind in qualities)))
-    rows.append(("the best point there is", *(f"{floors[kind]:.3f}" for kind in KINDS)))
-    print(markdown((f"{budget} evaluations, {seeds} seeds", *KINDS), rows))
-    write(csv_path, found)
+def main(
+    half: str,
+    problems: tuple[str, ...],
+    contenders: tuple[str, ...],
+    budgets: tuple[int, ...],
+    seeds: int,
+    *,
+    costs: bool,
+    plot: Path | None,
+    csv_path: Path | None,
+) -> None:
+    """Print regrets and verdicts. Runs that the file of --csv has are not repeated."""
     if costs:
-        print()
-        print(
-            markdown(("evaluations", "decider", "CPU, us per evaluation", "goal"), _costs(repeats))
-        )
+        print(markdown(("problem", "evaluations", "CPU, us per evaluation"), _costs()))
+        return
+    rows = [] if csv_path is None or not csv_path.exists() else _rows(pd.read_csv(csv_path))
+    done = {tuple(row[name] for name in _ID) for row in rows}
+    jobs = [
+        (name, budget, contender, seed)
+        for seed in range(seeds)
+        for budget in budgets
+        for name in problems
+        for contender in contenders
+        if SUITE[name].half == half
+        and available(contender)
+        and (name, budget, contender, seed) not in done
+    ]
+    for name, budget, contender, seed in with_progress(
+        jobs, [SECONDS * job[1] for job in jobs], 1, lambda job: f"{job[2]}, {job[0]}"
+    ):
+        problem = SUITE[name].draw(seed)
+        quality = problem.quality(CONTENDERS[contender](problem, budget, seed))
+        values = (name, budget, contender, seed, quality, problem.reference)
+        rows.append(dict(zip([*_ID, "quality", "reference"], values, strict=True)))
+        if csv_path is not None:
+            pd.DataFrame(rows).to_csv(csv_path, index=False, float_format="%.6g")
+    print(tables(pd.DataFrame(rows)))
+    if plot is not None:
+        from experiments.tuner.picture import draw  # noqa: PLC0415  (an extra)
+
+        draw(pd.DataFrame(rows), plot)
 
 
-def _costs(repeats: int) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for evaluations, goal in COSTS.items():
-        times = max(repeats * 2_000 // evaluations, 3)
-        for decider in ("bayesian-friedman", "f-race"):
-            taken = [
-                overhead(problem("sphere", s), evaluations, s, decider=decider)
-                for s in range(times)
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(k): v for k, v in row.items()} for row in table.to_dict("records")]
+
+
+def regrets(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return regrets: a row for each problem, budget and seed, a column for each contender."""
+    least = rows.groupby(["problem", "seed"]).quality.transform("min")
+    regret = (rows.quality - rows.reference.astype(float).fillna(least)).clip(lower=0.0)
+    table = rows.assign(regret=regret).pivot_table(
+        index=["problem", "budget", "seed"], columns="contender", values="regret"
+    )
+    for name, part in table.groupby("problem"):
+        table.loc[[name]] = part.clip(lower=_SHARE * float(np.nanmedian(part)))
+    return table
+
+
+def tables(rows: pd.DataFrame) -> str:
+    """Return mean regrets by problem, and the verdicts on each neighbour, as Markdown."""
+    found = regrets(rows)
+    others = [name for name in CONTENDERS if name in found and name != OWN]
+    means = found.groupby(["problem", "budget"], sort=False).mean().reset_index()
+    lines = [
+        (row["problem"], f"{row['budget']}", *(f"{row[c]:.3g}" for c in (OWN, *others)))
+        for row in _rows(means)
+    ]
+    parts = [markdown(("mean regret", "evaluations", OWN, *others), lines)]
+    verdicts = []
+    for real in (True, False):
+        for budget in sorted(set(rows.budget)):
+            keep = [
+                (SUITE[name].real, at) == (real, budget)
+                for name, at in zip(
+                    found.index.get_level_values("problem"),
+                    found.index.get_level_values("budget"),
+                    strict=True,
+                )
             ]
-            rows.append((str(evaluations), decider, f"{statistics.median(taken):.0f}", f"{goal:g}"))
+            for other in others:
+                pair = found.loc[keep, [OWN, other]].dropna()
+                if len(pair) > 1:
+                    kind = "algorithms" if real else "formulas"
+                    verdicts.append((kind, f"{budget}", other, *_verdict(pair)))
+    head = ("class", "evaluations", "against", "ratio of regrets", "won/lost", "P(better)")
+    return "\n\n".join([*parts, markdown(head, verdicts)])
+
+
+def _verdict(pair: pd.DataFrame) -> tuple[str, str, str]:
+    """Return the ratio of mean regrets (geometric mean over problems), wins, and a posterior."""
+    means = pair.groupby("problem").mean()
+    ratio = float(np.exp(np.log(means.iloc[:, 0] / means.iloc[:, 1]).mean()))
+    won = int((pair.iloc[:, 0] < pair.iloc[:, 1]).sum())
+    lost = int((pair.iloc[:, 0] > pair.iloc[:, 1]).sum())
+    compared = racer.compare(np.log(pair.reset_index(drop=True)), "signed-rank").pairs.iloc[0]
+    better = float(compared["probability"])
+    if compared["better"] != OWN:
+        better = 1.0 - better
+    return f"{ratio:.2f}", f"{won}/{lost}", f"{min(max(better, 0.001), 0.999):.3f}"
+
+
+def _costs() -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for name, evaluations in COSTS:
+        times = 5 if evaluations < 10_000 else 3
+        taken = [overhead(SUITE[name].draw(s), evaluations, s) for s in range(times)]
+        rows.append((name, f"{evaluations}", f"{statistics.median(taken):.0f}"))
     return rows

@@ -1,0 +1,360 @@
+"""Real algorithms: those of algorithms.c, compiled on the spot, and Debian's minisat."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import subprocess
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from experiments.tuner.problem import Problem
+from racer import Categorical, Integer, Real, Space
+from racer.seeding import rng_for
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    Config = Mapping[str, Any]
+
+__all__ = ["ant_colony", "branch_and_bound", "differential_evolution", "minisat", "sa", "walksat"]
+
+TUNING, HELD_OUT = 40, 80
+CITIES = 50, 25  # of annealing, of ants
+MOVES = 4_000
+TOURS = 120
+DIMENSIONS, VALUES = 8, 800  # of differential evolution
+VARIABLES, CLAUSES = 100, 410  # of walksat
+FLIPS, PENALTY = 4_000, 10
+ITEMS, NODES = 14, 4_000
+SAT = 110, 468  # variables and clauses of minisat's formulas
+
+
+@lru_cache(maxsize=1)
+def _library() -> Any:
+    source = Path(__file__).with_name("algorithms.c")
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "algorithms.so"
+        command = ["cc", "-O2", "-shared", "-fPIC", "-o", str(target), str(source), "-lm"]
+        subprocess.run(command, check=True)  # noqa: S603
+        library = ctypes.CDLL(str(target))
+    for name in ("sa_tsp", "aco_tsp", "de", "walksat", "knapsack"):
+        getattr(library, name).restype = ctypes.c_double
+    return library
+
+
+def _doubles(array: NDArray[np.float64]) -> Any:
+    return np.ascontiguousarray(array, dtype=np.float64).ctypes.data_as(
+        ctypes.POINTER(ctypes.c_double)
+    )
+
+
+_real, _seed = ctypes.c_double, ctypes.c_uint64
+
+
+def _distances(seed: int, name: str, cities: int) -> list[NDArray[np.float64]]:
+    """Return distances, in units in which a random tour of uniform cities would be about 1."""
+    rng = rng_for(seed, name)
+    found = []
+    for number in range(TUNING + HELD_OUT):
+        at = rng.random((cities, 2))
+        if number % 2:  # in clusters
+            at = (
+                0.08 * rng.normal(size=(cities, 2)) + rng.random((5, 2))[rng.integers(0, 5, cities)]
+            )
+        apart = np.hypot(*(at[:, None] - at[None]).transpose(2, 0, 1))
+        found.append(np.ascontiguousarray(apart / (0.7124 * np.sqrt(cities))))
+    return found
+
+
+def sa(seed: int) -> Problem:
+    """Return simulated annealing for the travelling salesman: 50 cities, 4 000 moves; tour length."""
+    moves = ["two-opt", "swap", "insert", "near"]
+    space = Space(
+        {
+            "start": Real(1e-3, 10.0, log=True),
+            "end": Real(1e-5, 1.0, log=True),
+            "move": Categorical(moves),
+            "width": Integer(2, 49),
+            "nearest": Categorical([False, True]),
+            "restarts": Integer(1, 20, log=True),
+            "accept": Categorical(["metropolis", "threshold"]),
+        },
+        conditions={"width": {"move": "near"}},
+    )
+    distances = _distances(seed, "sa", CITIES[0])
+    pointers = [_doubles(d) for d in distances]
+    run = _library().sa_tsp
+
+    def cost(config: Config, instance: int, seed: int) -> float:
+        return float(
+            run(
+                pointers[instance],
+                CITIES[0],
+                _real(config["start"]),
+                _real(config["end"]),
+                moves.index(config["move"]),
+                int(config["nearest"]),
+                config.get("width", 2),
+                config["restarts"],
+                int(config["accept"] == "threshold"),
+                MOVES,
+                _seed(seed),
+            )
+        )
+
+    return Problem(space, cost, TUNING, HELD_OUT)
+
+
+def ant_colony(seed: int) -> Problem:
+    """Four ant colonies for the travelling salesman: 25 cities, 120 tours; tour length."""
+    kinds = ["as", "elitist", "max-min", "acs"]
+    space = Space(
+        {
+            "kind": Categorical(kinds),
+            "alpha": Real(0.0, 5.0),
+            "beta": Real(0.0, 10.0),
+            "rho": Real(0.01, 1.0),
+            "ants": Integer(2, 60, log=True),
+            "q0": Real(0.0, 1.0),
+            "weight": Real(0.5, 50.0, log=True),
+            "local": Categorical([False, True]),
+            "near": Integer(2, 24),
+        },
+        conditions={"q0": {"kind": "acs"}, "weight": {"kind": "elitist"}, "near": {"local": True}},
+    )
+    distances = _distances(seed, "aco", CITIES[1])
+    pointers = [_doubles(d) for d in distances]
+    run = _library().aco_tsp
+
+    def cost(config: Config, instance: int, seed: int) -> float:
+        return float(
+            run(
+                pointers[instance],
+                CITIES[1],
+                kinds.index(config["kind"]),
+                _real(config["alpha"]),
+                _real(config["beta"]),
+                _real(config["rho"]),
+                config["ants"],
+                _real(config.get("q0", 0.0)),
+                _real(config.get("weight", 1.0)),
+                config.get("near", 2),
+                int(config["local"]),
+                TOURS,
+                _seed(seed),
+            )
+        )
+
+    return Problem(space, cost, TUNING, HELD_OUT)
+
+
+def differential_evolution(seed: int) -> Problem:
+    """Differential evolution of four turned functions in eight reals; log10 of what is reached."""
+    strategies = ["rand1", "best1", "current-to-best1", "rand2"]
+    bounds = ["clip", "reflect", "anew"]
+    space = Space(
+        {
+            "size": Integer(4, 64, log=True),
+            "weight": Real(0.0, 1.5),
+            "cr": Real(0.0, 1.0),
+            "strategy": Categorical(strategies),
+            "crossover": Categorical(["binomial", "exponential"]),
+            "bounds": Categorical(bounds),
+            "jitter": Real(0.0, 1.0),
+        }
+    )
+    rng = rng_for(seed, "de")
+    n = TUNING + HELD_OUT
+    arrays = [
+        (np.linalg.qr(rng.normal(size=(DIMENSIONS, DIMENSIONS)))[0], rng.uniform(-3, 3, DIMENSIONS))
+        for _ in range(n)
+    ]
+    pointers = [(_doubles(turn), _doubles(shift)) for turn, shift in arrays]
+    run = _library().de
+
+    def cost(config: Config, instance: int, seed: int) -> float:
+        return float(
+            run(
+                *pointers[instance],
+                instance % 4,
+                DIMENSIONS,
+                config["size"],
+                _real(config["weight"]),
+                _real(config["cr"]),
+                strategies.index(config["strategy"]),
+                int(config["crossover"] == "exponential"),
+                bounds.index(config["bounds"]),
+                _real(config["jitter"]),
+                VALUES,
+                _seed(seed),
+            )
+        )
+
+    return Problem(space, cost, TUNING, HELD_OUT)
+
+
+def walksat(seed: int) -> Problem:
+    """Local search for 3-SAT, formulas with a hidden solution; flips, ten times the cap if unsolved."""
+    kinds = ["walksat", "novelty", "tabu"]
+    space = Space(
+        {
+            "kind": Categorical(kinds),
+            "noise": Real(0.0, 1.0),
+            "walk": Real(1e-4, 0.5, log=True),
+            "tabu": Integer(0, 60),
+            "restart": Integer(20, 4000, log=True),
+            "age": Categorical([False, True]),
+        },
+        conditions={
+            "noise": {"kind": ["walksat", "novelty"]},
+            "walk": {"kind": ["novelty", "tabu"]},
+            "tabu": {"kind": "tabu"},
+        },
+    )
+    rng = rng_for(seed, "walksat")
+    arrays = [_planted(rng) for _ in range(TUNING + HELD_OUT)]
+    pointers = [a.ctypes.data_as(ctypes.POINTER(ctypes.c_int)) for a in arrays]
+    run = _library().walksat
+
+    def cost(config: Config, instance: int, seed: int) -> float:
+        flips = run(
+            pointers[instance],
+            CLAUSES,
+            VARIABLES,
+            kinds.index(config["kind"]),
+            _real(config.get("noise", 0.0)),
+            _real(config.get("walk", 0.0)),
+            config.get("tabu", 0),
+            config["restart"],
+            int(config["age"]),
+            FLIPS,
+            _seed(seed),
+        )
+        return flips if flips < FLIPS else PENALTY * float(FLIPS)
+
+    return Problem(space, cost, TUNING, HELD_OUT)
+
+
+def _planted(rng: np.random.Generator) -> NDArray[np.int32]:
+    """Return clauses, shape (CLAUSES, 3), each true under a hidden assignment."""
+    hidden = rng.random(VARIABLES) < 0.5
+    which = rng.random((CLAUSES, VARIABLES)).argsort(axis=1)[:, :3]
+    signs = rng.random((CLAUSES, 3)) < 0.5
+    false = (signs != hidden[which]).all(axis=1)
+    signs[false, 0] ^= True
+    return np.where(signs, which + 1, -which - 1).astype(np.int32)
+
+
+def branch_and_bound(seed: int) -> Problem:
+    """Branch and bound for knapsacks with three constraints; nodes until the optimum is proved."""
+    rules = ["ratio", "profit", "weight", "random"]
+    first = ["none", "ratio", "order"]
+    space = Space(
+        {
+            "rule": Categorical(rules),
+            "power": Real(0.0, 4.0),
+            **{f"mix{c}": Real(0.01, 1.0, log=True) for c in range(3)},
+            **{f"merge{c}": Real(0.01, 1.0, log=True) for c in range(3)},
+            "take": Categorical([True, False]),
+            "first": Categorical(first),
+            "noise": Real(0.001, 1.0, log=True),
+        },
+        conditions={
+            "power": {"rule": "ratio"},
+            **{f"mix{c}": {"rule": ["ratio", "weight"]} for c in range(3)},
+        },
+    )
+    rng = rng_for(seed, "knapsack")
+    arrays = []
+    for _ in range(TUNING + HELD_OUT):
+        weight = rng.uniform(10.0, 100.0, (3, ITEMS)) * np.array([1.0, 1.5, 3.0])[:, None]
+        profit = np.round(
+            (weight / np.array([1.0, 1.5, 3.0])[:, None]).mean(axis=0)
+            + rng.uniform(0.0, 30.0, ITEMS)
+        )
+        cap = weight.sum(axis=1) * np.array([0.4, 0.55, 0.7])
+        arrays.append((profit, weight, cap))
+    pointers = [tuple(map(_doubles, parts)) for parts in arrays]
+    run = _library().knapsack
+
+    def cost(config: Config, instance: int, seed: int) -> float:
+        mix = (_real * 3)(*(config.get(f"mix{c}", 1.0) for c in range(3)))
+        merge = (_real * 3)(*(config[f"merge{c}"] for c in range(3)))
+        return float(
+            run(
+                *pointers[instance],
+                ITEMS,
+                rules.index(config["rule"]),
+                _real(config.get("power", 1.0)),
+                mix,
+                merge,
+                int(config["take"]),
+                first.index(config["first"]),
+                _real(config["noise"]),
+                NODES,
+                _seed(seed),
+            )
+        )
+
+    return Problem(space, cost, TUNING, HELD_OUT)
+
+
+def minisat(seed: int) -> Problem:
+    """Debian's minisat on random formulas at the threshold; conflicts."""
+    program = shutil.which("minisat")
+    if program is None:
+        raise RuntimeError("minisat is not installed: apt-get install minisat")
+    space = Space(
+        {
+            "rnd-freq": Real(0.0, 0.3),
+            "var-decay": Real(0.6, 0.999),
+            "cla-decay": Real(0.6, 0.999),
+            "luby": Categorical([True, False]),
+            "rfirst": Integer(10, 1000, log=True),
+            "rinc": Real(1.1, 4.0),
+            "ccmin-mode": Categorical([0, 1, 2]),
+            "phase-saving": Categorical([0, 1, 2]),
+            "elim": Categorical([True, False]),
+            "grow": Integer(0, 20),
+        },
+        conditions={"grow": {"elim": True}},
+    )
+    texts = [
+        _formula(rng_for(seed, "minisat", number), *SAT) for number in range(TUNING + HELD_OUT // 2)
+    ]
+
+    def cost(config: Config, instance: int, seed: int) -> float:
+        flags = []
+        for name, value in config.items():
+            flag = f"-{name}={value}"
+            if value is True or value is False:
+                flag = f"-{name}" if value else f"-no-{name}"
+            flags.append(flag)
+        found = subprocess.run(  # noqa: S603
+            [program, *flags, f"-rnd-seed={1 + seed % 10**6}"],
+            input=texts[instance],
+            capture_output=True,
+            check=False,
+        )
+        conflicts = re.search(rb"conflicts\s*:\s*(\d+)", found.stdout)
+        if conflicts is None:
+            raise RuntimeError(found.stderr.decode())
+        return float(conflicts[1])
+
+    return Problem(space, cost, TUNING, HELD_OUT // 2)
+
+
+def _formula(rng: np.random.Generator, variables: int, clauses: int) -> bytes:
+    lines = [f"p cnf {variables} {clauses}"]
+    for _ in range(clauses):
+        names = rng.choice(variables, 3, replace=False) + 1
+        lines.append(" ".join(map(str, (names * rng.choice((-1, 1), 3)).tolist())) + " 0")
+    return "\n".join(lines).encode()
