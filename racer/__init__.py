@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from racer.evaluate.command.command import Command as Command
     from racer.evaluate.outcome import Cell as Cell
     from racer.evaluate.outcome import Outcome as Outcome
+    from racer.racing.ablation_result import AblationResult as AblationResult
     from racer.racing.budget import Budget as Budget
     from racer.racing.events import BlockCompleted as BlockCompleted
     from racer.racing.events import Elimination as Elimination
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from racer.racing.events import RaceEnded as RaceEnded
     from racer.racing.race import Race as Race
     from racer.racing.result import RaceResult as RaceResult
+    from racer.run.ablation import ablation as ablation
     from racer.run.race import race as race
     from racer.run.resume import resume as resume
     from racer.run.tune import tune as tune
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOME = {
+    "AblationResult": "racer.racing.ablation_result",
     "BlockCompleted": "racer.racing.events",
     "Budget": "racer.racing.budget",
     "BudgetError": "racer.errors",
@@ -89,6 +92,7 @@ _HOME = {
     "StoreError": "racer.errors",
     "TuneResult": "racer.tuner.result",
     "Tuner": "racer.tuner.tuner",
+    "ablation": "racer.run.ablation",
     "compare": "racer.comparison.compare",
     "load": "racer.store.load",
     "race": "racer.run.race",
@@ -98,6 +102,7 @@ _HOME = {
 _ROOMS = ("deciders", "plots", "simulate", "space", "stats", "tuner")
 
 __all__ = [
+    "AblationResult",
     "BlockCompleted",
     "Budget",
     "BudgetError",
@@ -129,6 +134,7 @@ __all__ = [
     "StoreError",
     "TuneResult",
     "Tuner",
+    "ablation",
     "compare",
     "deciders",
     "load",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from racer.errors import RaceInterrupted, RacerError, RacerWarning
+from racer.racing.ablation_result import AblationResult
 from racer.racing.page import command_line
 from racer.racing.said import configurations, eliminations, failures, summary
 from racer.report.sections import Code, Section
@@ -74,7 +75,7 @@ def forms(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def give(
-    result: RaceResult | TuneResult,
+    result: RaceResult | TuneResult | AblationResult,
     settings: Mapping[str, Any],
     *,
     as_json: bool,
@@ -82,6 +83,10 @@ def give(
     configurations: Path | None,
 ) -> None:
     """Print the answer, write what was asked for, and exit with NO_BEST where there is no best."""
+    if isinstance(result, AblationResult):
+        answer_as_json = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, default=str)
+        click.echo(answer_as_json if as_json else str(result))
+        return
     line = command_line(settings)
     if configurations is not None:
         configs = [result.config(candidate) for candidate in result.survivors]

@@ -49,7 +49,7 @@ def _lines(report: Report) -> list[tuple[str, str]]:
     ]
     if report.failure:
         lines += [("first failure", report.failure.partition("\n")[0])]
-    if report.result is not None:
+    if report.result is not None and "ablation" not in report.settings:
         best = report.result.best_index
         config = f" {report.result.best}" if "space" in report.settings else ""
         lines += [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from racer.cli.ablation import ablation
 from racer.cli.check import check
 from racer.cli.compare import compare_command
 from racer.cli.demo.command import demo
@@ -19,6 +20,7 @@ def main() -> None:
     """Race algorithm configurations, and compare algorithms by their scores."""
 
 
+main.add_command(ablation)
 main.add_command(check)
 main.add_command(compare_command)
 main.add_command(demo)

@@ -11,9 +11,18 @@ import click
 
 from racer.cli.answer import forms, give, reported
 from racer.errors import RacerError, RacerWarning
+from racer.racing.ablation_result import AblationResult
+from racer.tuner.result import TuneResult
 
 if TYPE_CHECKING:
+    from racer.evaluate.command.command import Command
     from racer.store.load import Recorded
+
+
+def beside(store: str | Path) -> Path:
+    """Return where the ablation of a store is recorded, unless another place is given."""
+    path = Path(store)
+    return path.with_name(f"{path.stem}.ablation{path.suffix}")
 
 
 @click.command(short_help="Show what a store holds.")
@@ -41,7 +50,12 @@ def show(store: str, **form: Any) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="The page to write; it replaces what is there.",
 )
-def report(store: str, *, output: Path) -> None:
+@click.option(
+    "--ablation",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The store of its ablation, if it is not run.ablation.db beside run.db.",
+)
+def report(store: str, *, output: Path, ablation: Path | None) -> None:
     """Write one HTML page about the race or tuning in STORE, which is only read.
 
     The page needs no network: verdict, best configuration, pictures, instances, failures,
@@ -51,9 +65,16 @@ def report(store: str, *, output: Path) -> None:
     from racer.store.load import load_record  # noqa: PLC0415  (a second)
 
     with reported():
-        result = load_record(store).result
+        result: Any = load_record(store).result
+        if isinstance(result, AblationResult):
+            raise click.ClickException(
+                f"{store} holds an ablation: give the store of its tuning, whose report shows it"
+            )
+        more = {}
+        if isinstance(result, TuneResult) and (of := ablation or beside(store)).exists():
+            more["ablation"] = load_record(of).result
         try:
-            result.report(output)
+            result.report(output, **more)
         except OSError as error:
             raise click.ClickException(f"{output} cannot be written: {error.strerror}") from None
         click.echo(output)
@@ -83,25 +104,32 @@ def resume(
     the scenario.toml or scenario.txt beside the store says the same. For an objective that is a
     Python function, use racer.resume.
     """
-    from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
-    from racer.run.resume import resume as run  # noqa: PLC0415
-    from racer.store.load import load_record  # noqa: PLC0415
+    from racer.run.resume import resume as run  # noqa: PLC0415  (a second)
 
     with reported():
-        recorded = load_record(store)
-        settings = recorded.settings
-        stored = settings.get("command")
-        if stored is None:
-            raise click.ClickException(
-                f"{store} was begun with evaluate={settings['evaluate']}, which is not in it: go on "
-                f"with racer.resume({store!r}, evaluate)"
-            )
-        if not yes and not _is_beside_its_scenario(store, recorded):
-            line = shlex.join(map(str, stored["argv"]))
-            click.echo(f"{store} runs, in {stored['cwd']}:\n  {line}", err=True)
-            click.confirm("Run it?", abort=True, err=True)
-        result = run(store, Command(**stored), budget=budget, n_jobs=jobs, progress=not quiet)
+        command, settings = program_of(store, "racer.resume", yes=yes)
+        result = run(store, command, budget=budget, n_jobs=jobs, progress=not quiet)
         give(result, settings, as_json=as_json, csv=csv, configurations=configurations)
+
+
+def program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str, Any]]:
+    """Return the program of a store, if it is to be run, and its settings; `call` needs none."""
+    from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
+    from racer.store.load import load_record  # noqa: PLC0415
+
+    recorded = load_record(store)
+    settings = recorded.settings
+    stored = settings.get("command")
+    if stored is None:
+        raise click.ClickException(
+            f"{store} was begun with evaluate={settings['evaluate']}, which is not in it: go on "
+            f"with {call}({store!r}, evaluate)"
+        )
+    if not yes and not _is_beside_its_scenario(store, recorded):
+        line = shlex.join(map(str, stored["argv"]))
+        click.echo(f"{store} runs, in {stored['cwd']}:\n  {line}", err=True)
+        click.confirm("Run it?", abort=True, err=True)
+    return Command(**stored), settings
 
 
 def _is_beside_its_scenario(store: str, recorded: Recorded) -> bool:

@@ -12,7 +12,7 @@ from racer.run.start import start
 from racer.space.space import Space
 from racer.space.stored import not_kept
 from racer.store.reader import no_race_in, sense_made_of
-from racer.store.setup import rebuilt, recorded_rules
+from racer.store.setup import rebuilt, recorded_rules, refuse_other_kind
 from racer.store.writer import Store
 from racer.tuner.tuner import Tuner
 
@@ -106,6 +106,8 @@ def resume(
             raise no_race_in(file.path)
         recorded = file.reader.setup()
         values = recorded.settings
+        if "ablation" in values:
+            refuse_other_kind(file.path, recorded, tuned=False)
 
         def kept(name: str) -> Any:
             return rebuilt(file.path, name, values.get(name))

@@ -50,6 +50,8 @@ class Standing:
         self.seconds = result.seconds
         self.workers, self.running = workers, running
         what = "tuning" if self.is_tuning else f"race of {self.candidates} candidates"
+        if "ablation" in contest.description().settings:
+            what = "ablation"
         known = f", {self.evaluations} evaluations known" if self.evaluations else ""
         hands = "" if workers is None else f", {workers} worker{'s' * (workers != 1)}"
         self.title = (

@@ -23,7 +23,7 @@ from racer.store.setup import VERSION, described_objective, refuse_differences, 
 from racer.store.writer import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
     from os import PathLike
@@ -77,10 +77,12 @@ def start(
     progress: bool,
     callbacks: Sequence[Callback],
     workers: Workers | None = None,
+    around: Callable[[Workers], Workers] | None = None,
 ) -> Any:
     """Run a contest, or continue the one in the store; `how` has retries, timeout and memory.
 
-    With `workers`, which evaluate in their own way, `evaluate` only names what they do.
+    With `workers`, which evaluate in their own way, `evaluate` only names what they do; `around`
+    makes other workers of those that evaluate.
     """
     if workers is None:
         check_objective(evaluate)
@@ -115,6 +117,8 @@ def start(
             parameters=description.parameters,
             **how,
         )
+    if around is not None:
+        workers = around(workers)
     known = {} if store is None else begin_or_replay(store, contest, recorder, given)
     circumstances = Circumstances(how, evaluate, number_of(workers), contest.result().seconds)
     try:

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.errors import RacerError, SettingError, StoreError
+from racer.racing.ablation import Ablation
 from racer.racing.race import Race
 from racer.racing.result import Unused
 from racer.racing.rules import Rules
@@ -142,6 +143,8 @@ def _made(reader: Reader, setup: Setup, settings: dict[str, Any]) -> Contest:
     names = [*(field.name for field in fields(Rules)), "initial", "elites", "instance_order"]
     given = {name: settings[name] for name in names if name in settings}
     instances = None if setup.instances is None else _values(reader, "instances", setup.instances)
+    if "ablation" in settings:
+        return _ablation(settings["ablation"], instances, given)
     if "space" not in settings:
         return Race(_values(reader, "candidates", setup.candidates), instances, **given)
     tests = _values(reader, "test_instances", setup.settings["test_instances"]) or None
@@ -151,6 +154,11 @@ def _made(reader: Reader, setup: Setup, settings: dict[str, Any]) -> Contest:
         sampled = [decode(json.loads(row.value)) for row in reader.sampled()]
         tuner.sample_as_recorded(sampled)
     return tuner
+
+
+def _ablation(ends: dict[str, Any], instances: list[Any] | None, given: dict[str, Any]) -> Ablation:
+    space = Space.from_json(ends["space"])
+    return Ablation(space, ends["source"], ends["target"], instances, ends["seeds"], **given)
 
 
 def _values(reader: Reader, name: str, encoded: list[Any]) -> list[Any]:

@@ -254,6 +254,8 @@ class Reader:
     def how_to_resume(self) -> str:
         """Return the call that goes on with this race."""
         setup = self.setup()
+        if "ablation" in setup.settings:
+            return f"the same call of racer.ablation(.., store={self.path!r})"
         needed = [
             name
             for name, parts in (

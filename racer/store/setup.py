@@ -122,6 +122,11 @@ def rebuilt(path: str, name: str, encoded: Any) -> Any:
 def refuse_other_kind(path: str, recorded: Setup, *, tuned: bool) -> None:
     """Refuse with StoreError a race where a tuning continues, and the other way round."""
     was_tuned = "space" in recorded.settings
+    if "ablation" in recorded.settings:
+        raise StoreError(
+            f"store {path!r} holds an ablation: go on with the same call of racer.ablation(.., "
+            f"store={path!r}), or give another store"
+        )
     if was_tuned != tuned:
         what, call = ("tuning", "racer.tune") if was_tuned else ("race", "racer.race")
         raise StoreError(
@@ -140,7 +145,8 @@ def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
 
     A command is compared by its identity, `evaluate`: its folders may differ.
     """
-    refuse_other_kind(path, recorded, tuned="space" in given.settings)
+    if not ("ablation" in recorded.settings and "ablation" in given.settings):
+        refuse_other_kind(path, recorded, tuned="space" in given.settings)
     if samples_otherwise(recorded, given.settings.get("proposals")):
         raise StoreError(
             f"store {path!r} holds a tuning begun by racer {recorded.settings.get('racer')}, whose "

@@ -11,7 +11,7 @@ from racer.racing.pictures import drawn
 from racer.racing.result import Result, cells_frame
 from racer.racing.said import verdict
 from racer.racing.table import with_success
-from racer.report.page import as_page
+from racer.report.page import as_page, write_page
 from racer.seeding import seed_for
 from racer.stats.bayesian_friedman import probability_best
 from racer.stats.joint import joint_comparisons
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
     import numpy as np
     import pandas as pd
+    from _typeshed import StrPath
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from racer.racing.ablation_result import AblationResult
     from racer.racing.pictures import Draw
     from racer.racing.table import Table
     from racer.report.sections import Section
@@ -115,6 +117,8 @@ class TuneResult(Result):
         The seed that repeats this tuning.
     space : Space
         What was tuned.
+    test_instances : tuple
+        Held-out instances, as they were given.
 
     Examples
     --------
@@ -129,6 +133,7 @@ class TuneResult(Result):
     origins: tuple[Origin, ...]
     held_out: Table
     space: Space
+    test_instances: tuple[Any, ...]
 
     _best_by = "what the Gaussian process expects of its mean, from all evaluations"
     survivors_are = "elites"
@@ -257,6 +262,24 @@ class TuneResult(Result):
             "indistinguishable": list(self.indistinguishable),
             "races": [vars(race) for race in self.races_held],
         }
+
+    def report(self, path: StrPath, *, ablation: AblationResult | None = None) -> None:
+        """Write one HTML page with all of it, which needs no network; it replaces what is there.
+
+        Parameters
+        ----------
+        path : str or path-like
+        ablation : AblationResult, optional
+            Of this tuning: the page shows it as well.
+
+        Raises
+        ------
+        MissingExtraError
+            Without Jinja or matplotlib (``pip install 'racer-tuning[report]'``).
+        OSError
+            The file cannot be written.
+        """
+        write_page(path, self.to_page(None if ablation is None else ablation.section()))
 
     def to_page(self, ablation: Section | None = None) -> str:
         """Return the page that `report` writes."""

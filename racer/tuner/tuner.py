@@ -276,6 +276,7 @@ class Tuner:
             rules=self.rules,
             instances=self.instances,
             space=self.space,
+            test_instances=self.test_instances,
             races_held=tuple(series.races),
             origins=tuple(series.origins),
             held_out=tests,

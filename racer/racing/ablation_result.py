@@ -1,0 +1,249 @@
+"""The result of an ablation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from racer._numerics import shown_probability
+from racer.plots import bars, empty
+from racer.racing.said import mean_on
+from racer.report.notebook import as_html
+from racer.report.sections import Drawing, Grid, Section, number, parameters
+from racer.report.text import as_text
+from racer.seeding import seed_for
+from racer.stats.bayesian_signed_rank import bayesian_signed_rank_test
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from racer.racing.events import Ended
+    from racer.racing.rules import Rules
+    from racer.racing.table import Table
+    from racer.report.sections import Piece
+    from racer.space.space import Space
+
+__all__ = ["AblationResult", "Step"]
+
+
+class Step(NamedTuple):
+    """From one configuration of the path to the next, by number, and which parameters change."""
+
+    before: int
+    after: int
+    parameters: tuple[str, ...]
+
+
+class _None(NamedTuple):
+    cells: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AblationResult:
+    """The result of an ablation: which changes made the difference.
+
+    Attributes
+    ----------
+    source, target : dict
+        The configurations from which, and to which, it went.
+    path : tuple of int
+        The numbers of the configurations from the source on; it reaches the target unless the
+        budget ended it.
+    steps : tuple of Step
+        `before`, `after` (numbers), and the `parameters` that change.
+    frame : DataFrame
+        One row per step: parameters, gain (of the mean value, in the direction of better), share
+        (of the gain from source to target), probability (posterior, that the step helps: the
+        Bayesian signed-rank test on all blocks), mean.
+    best : dict
+        The configuration of the path with the best mean; it may beat the target.
+    best_index : int
+    beats_target : float
+        The posterior probability that it is better than the target; NaN where it is the target.
+    configs : tuple of dict
+        All configurations that were evaluated, by number.
+    blocks : int
+        On how many blocks those of the path were evaluated, all on the same.
+    ended : Ended
+    evaluations, seconds, seed, unused, how
+        As of `RaceResult`.
+    """
+
+    space: Space
+    source: dict[str, Any]
+    target: dict[str, Any]
+    steps: tuple[Step, ...]
+    path: tuple[int, ...]
+    configs: tuple[dict[str, Any], ...]
+    ended: Ended
+    evaluations: int
+    seconds: float
+    seed: int
+    known: Table
+    rules: Rules
+    blocks: int
+    unused: Any = field(default=_None(), kw_only=True)
+    how: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+
+    def _costs(self, one: int, other: int) -> NDArray[np.float64]:
+        """Return costs (blocks, 2); a failure costs as much as the worst, and their range more."""
+        costs = self.known.costs([one, other])
+        finite = costs[np.isfinite(costs)]
+        worst = 2.0 * finite.max() - finite.min() if finite.size else 0.0
+        return np.where(np.isfinite(costs), costs, worst)
+
+    def gain(self, one: int, other: int) -> float:
+        """Return by how much the second is better in the mean, on the blocks of both."""
+        costs = self._costs(one, other)
+        return float((costs[:, 0] - costs[:, 1]).mean()) if len(costs) else math.nan
+
+    def probability(self, one: int, other: int) -> float:
+        """Return the posterior probability that the second is better."""
+        costs = self._costs(one, other)
+        if len(costs) < 2:
+            return math.nan
+        seed = seed_for(self.seed, "ablation", one, other)
+        return float(bayesian_signed_rank_test(costs[:, 1], costs[:, 0], seed=seed).probability)
+
+    @cached_property
+    def rows(self) -> list[tuple[tuple[str, ...], float, float, float, float | None]]:
+        """Parameters, gain, share, probability and mean of each step."""
+        target = next((i for i, c in enumerate(self.configs) if c == self.target), None)
+        known = self.path and target is not None
+        total = self.gain(self.path[0], target) if known and target is not None else math.nan
+        found = []
+        for step in self.steps:
+            gain = self.gain(step.before, step.after)
+            share = gain / total if total else math.nan
+            chance = self.probability(step.before, step.after)
+            mean = mean_on(self.known, step.after, range(self.blocks))
+            found.append((step.parameters, gain, share, chance, mean))
+        return found
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per step."""
+        import pandas as pd  # noqa: PLC0415
+
+        names = ["parameters", "gain", "share", "probability", "mean"]
+        rows = [(", ".join(names), *rest) for names, *rest in self.rows]
+        return pd.DataFrame(rows, columns=names)
+
+    @cached_property
+    def best_index(self) -> int | None:
+        """The configuration of the path with the best mean, by number."""
+        sign = -1.0 if self.rules.maximize else 1.0
+        means = {c: mean_on(self.known, c, range(self.blocks)) for c in self.path}
+        known = {c: sign * mean for c, mean in means.items() if mean is not None}
+        return min(known, key=lambda c: (known[c], -self.path.index(c)), default=None)
+
+    @property
+    def best(self) -> dict[str, Any] | None:
+        """The configuration of the path with the best mean."""
+        return None if self.best_index is None else self.configs[self.best_index]
+
+    @cached_property
+    def beats_target(self) -> float:
+        """The posterior probability that the best of the path is better than the target."""
+        if self.best is None or self.best == self.target or self.target not in self.configs:
+            return math.nan
+        return self.probability(self.configs.index(self.target), self.best_index or 0)
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """What came out, in sentences."""
+        if not self.steps:
+            return (f"No step was made. {self.ended.message}",)
+        largest = max(self.rows, key=lambda row: np.nan_to_num(row[1]))
+        share = "" if math.isnan(largest[2]) else f", {largest[2]:.0%} of the whole difference"
+        first = (
+            f"Of {len(self.steps)} steps from source to target on {self.blocks} blocks, the change "
+            f"of {', '.join(largest[0])} gained most: {number(largest[1], 4)}{share}; it helps "
+            f"with probability {shown_probability(largest[3])}."
+        )
+        said = [first]
+        if self.configs[self.path[-1]] != self.target:
+            said.append(f"The path does not reach the target: {self.ended.message}")
+        if not math.isnan(self.beats_target):
+            said.append(
+                f"A configuration of the path has a better mean than the target: #{self.best_index}"
+                f"; it is better with probability {shown_probability(self.beats_target)}."
+            )
+        return tuple(said)
+
+    def said(self) -> list[Piece]:
+        """Return the steps in a table, and what came out."""
+        rows = [
+            (
+                *(i, ", ".join(names), number(gain, 4)),
+                "-" if math.isnan(share) else f"{share:.0%}",
+                "-" if math.isnan(chance) else shown_probability(chance),
+                number(mean),
+            )
+            for i, (names, gain, share, chance, mean) in enumerate(self.rows, 1)
+        ]
+        head = ("step", "changed", "gain", "share", "P(helps)", "mean")
+        pieces: list[Piece] = [*self.verdict, Grid.of(head, rows, left="changed")]
+        if not math.isnan(self.beats_target) and self.best is not None:
+            pieces.append(Section(f"#{self.best_index}", (parameters(self.best),)))
+        return [*pieces, f"{self.evaluations} evaluations; seed {self.seed}."]
+
+    def section(self) -> Section:
+        """Return what a report says of it."""
+        words = "What each step of the ablation gained, with the probability that it helps."
+        pieces: tuple[Piece, ...] = (*self.said(), Drawing(self.plot, words))
+        return Section("Ablation", pieces)
+
+    def __repr__(self) -> str:
+        return as_text(self.said())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.said())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        names = ("gain", "share", "probability", "mean")
+        return {
+            "source": self.source,
+            "target": self.target,
+            "steps": [
+                {"parameters": list(row[0]), **dict(zip(names, row[1:], strict=True))}
+                for row in self.rows
+            ],
+            "best": self.best,
+            "beats_target": None if math.isnan(self.beats_target) else self.beats_target,
+            "blocks": self.blocks,
+            "ended": self.ended.value,
+            "evaluations": self.evaluations,
+            "seed": self.seed,
+        }
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw what each step gained; a notebook shows what is returned."""
+        if not self.steps:
+            return empty("No step was made.", ax=ax)
+        gains = [row[1] for row in self.rows]
+        notes = [
+            ("" if math.isnan(share) else f"{share:.0%}   ")
+            + ("" if math.isnan(chance) else f"P(helps) {shown_probability(chance)}")
+            for _, _, share, chance, _ in self.rows
+        ]
+        low, high = min(0.0, *gains), max(0.0, *gains)
+        room = (high - low) or 1.0
+        return bars(
+            gains,
+            [f"{i}. {', '.join(row[0])}" for i, row in enumerate(self.rows, 1)],
+            f"gain of the mean value on {self.blocks} blocks",
+            notes=notes,
+            limits=(low - 0.03 * room, high + 0.42 * room),
+            ax=ax,
+        )

@@ -1,0 +1,258 @@
+"""`racer.ablation`: which of the changes to a configuration made the difference."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from typing import TYPE_CHECKING, Any, Self
+
+from racer._checks import is_whole, whole
+from racer.errors import SettingError, StoreError
+from racer.racing.ablation import Ablation
+from racer.run.start import how_to_evaluate, opened, start
+from racer.store.jsonable import is_plain
+from racer.store.load import load_record
+from racer.store.reader import open_to_read
+from racer.tuner.result import TuneResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
+    from os import PathLike
+
+    from racer.evaluate.objective import Objective
+    from racer.evaluate.outcome import Cell, Outcome
+    from racer.evaluate.workers import Workers
+    from racer.racing.ablation_result import AblationResult
+    from racer.racing.budget import Budget
+    from racer.racing.events import Callback
+    from racer.racing.stream import Place
+    from racer.run.feed import Ahead
+
+__all__ = ["ablation"]
+
+_BLOCKS = 30
+_LEAST = 5  # held-out instances that are enough
+
+
+def ablation(
+    of: TuneResult | str | PathLike[str],
+    evaluate: Objective,
+    *,
+    source: str | int | Mapping[str, Any] = "default",
+    target: str | int | Mapping[str, Any] = "best",
+    budget: int | Budget | None = None,
+    blocks: int | None = None,
+    n_jobs: int = 1,
+    executor: Executor | None = None,
+    ahead: Ahead = "auto",
+    timeout: float | None = None,
+    memory: int | None = None,
+    retries: int = 0,
+    store: str | PathLike[str] | None = None,
+    progress: bool = False,
+    callbacks: Sequence[Callback] = (),
+) -> AblationResult:
+    """Say which of the changes from one configuration to another made the difference.
+
+    In each round every parameter that still differs is set to the target's value, with what that
+    forces; the results race against each other, and the best goes on. What the tuning has
+    evaluated on the same instance with the same seed is not evaluated again.
+
+    Parameters
+    ----------
+    of : TuneResult, or the path of its store
+    evaluate : callable
+        The same as of the tuning.
+    source : "default", number or configuration
+        "default": the space's, or the first initial candidate.
+    target : "best", number or configuration
+    budget : int or Budget, optional
+        None: as much as it takes.
+    blocks : int, optional
+        On how many blocks all configurations of the path are evaluated. None: all held-out
+        instances, if there are five or more; else the first 30 blocks of the tuning.
+    n_jobs, executor, ahead, timeout, memory, retries, store, progress, callbacks
+        As in `racer.race`. The store is the ablation's own; the same call goes on with it.
+
+    Returns
+    -------
+    AblationResult
+
+    Raises
+    ------
+    SettingError, CandidateError, BudgetError, ObjectiveError, StoreError
+        What cannot work, before anything is evaluated.
+    RaceInterrupted
+        As in `racer.race`.
+
+    References
+    ----------
+    Fawcett and Hoos: Analysing differences between algorithm configurations through ablation,
+    Journal of Heuristics 22 (2016).
+
+    Examples
+    --------
+    >>> import racer
+    >>> space = racer.Space(
+    ...     {"x": racer.Real(0, 9), "y": racer.Real(0, 9)}, default={"x": 9, "y": 9})
+    >>> def evaluate(config, instance, seed):
+    ...     return 10 * config["x"] + config["y"] + instance
+    >>> result = racer.tune(space, evaluate, range(10), budget=200, seed=1)
+    >>> found = racer.ablation(result, evaluate)
+    >>> found.steps[0].parameters
+    ('x',)
+    """
+    result = _loaded(of)
+    if not isinstance(result, TuneResult):
+        raise SettingError("an ablation needs the result of a tuning: parameters, in a space")
+    ends = [_config(result, end, name) for end, name in ((source, "source"), (target, "target"))]
+    held_out, places = _places(result, blocks)
+    items = result.test_instances if held_out else result.instances
+    rules = result.rules.settings()
+    parameters = len(result.space.parameters)
+    most = Ablation.most_evaluations(parameters, len(places))
+    rules |= {"budget": most if budget is None else budget, "deterministic": False}
+    rules |= {"seed": result.seed, "block_size": 1, "min_survivors": 1}
+    contest = Ablation(
+        result.space,
+        ends[0],
+        ends[1],
+        None if items is None else [items[place.instance or 0] for place in places],
+        [place.seed for place in places],
+        **rules,
+    )
+    known = _known(result, held_out, len(places))
+    with opened(store) as file:
+        found: AblationResult = start(
+            contest,
+            evaluate,
+            how_to_evaluate(retries, timeout, memory),
+            file,
+            n_jobs=n_jobs,
+            executor=executor,
+            ahead=ahead,
+            progress=progress,
+            callbacks=callbacks,
+            around=lambda workers: Reusing(
+                workers, lambda cell: known.get((result.space.key(cell.config), cell.block))
+            ),
+        )
+    return found
+
+
+def _loaded(of: Any) -> Any:
+    if not isinstance(of, str | os.PathLike):
+        return of
+    with open_to_read(os.fspath(of)) as reader:
+        setup = reader.setup()
+        for name, kept in (
+            ("instances", setup.instances),
+            ("test_instances", setup.settings.get("test_instances")),
+        ):
+            if not is_plain(kept):
+                raise StoreError(
+                    f"store {reader.path!r} only describes its {name}: give the result of "
+                    f"{reader.how_to_resume()} instead of the path"
+                )
+    return load_record(of).result
+
+
+def _config(result: TuneResult, end: Any, name: str) -> dict[str, Any]:
+    """Return the configuration that is meant."""
+    if isinstance(end, str):
+        found: Any = None
+        if end == "best":
+            found = result.best
+        elif end == "default":
+            first = next((c for c, o in enumerate(result.origins) if o.initial), None)
+            found = result.space.default or (None if first is None else result.config(first))
+        else:
+            raise SettingError(f'{name}={end!r}: give "default", "best", a number or a dict')
+        if found is None:
+            raise SettingError(
+                f"{name}={end!r}: there is none in this tuning; give a configuration, or the "
+                "number of a candidate"
+            )
+        return dict(found)
+    return dict(result.config(int(end)) if is_whole(end) else result.space.check(end))
+
+
+def _places(result: TuneResult, blocks: int | None) -> tuple[bool, list[Place]]:
+    """Return whether instances are held-out ones, and where each block takes place."""
+    if blocks is not None:
+        whole(blocks, "blocks", least=2)
+    tests = len(result.test_instances)
+    if tests >= (blocks or _LEAST):
+        return True, [result.stream.held_out(i) for i in range(blocks or tests)]
+    length = result.stream.length
+    n = blocks or _BLOCKS
+    n = n if length is None else min(n, length)
+    return False, [result.stream.place(block) for block in range(n)]
+
+
+def _known(result: TuneResult, held_out: bool, blocks: int) -> dict[tuple[Any, int], Outcome]:
+    """Return what the tuning knows of these blocks, by configuration and block."""
+    table = result.held_out if held_out else result.known
+    return {
+        (result.space.key(config), block): outcome
+        for candidate, config in enumerate(result.configs)
+        for block, outcome in table.of(candidate).items()
+        if block < blocks
+    }
+
+
+class Reusing:
+    """Workers that give what is known already at once."""
+
+    def __init__(self, workers: Workers, known: Callable[[Cell], Outcome | None]) -> None:
+        self._workers = workers
+        self._known = known
+        self._ready: deque[tuple[Cell, Outcome]] = deque()
+
+    @property
+    def capacity(self) -> int:
+        """How many cells are worth submitting before outcomes come."""
+        return self._workers.capacity
+
+    @property
+    def takes_more(self) -> bool:
+        """Whether a cell submitted while others run begins as soon as a worker is free."""
+        return self._workers.takes_more
+
+    def submit(self, cell: Cell) -> None:
+        """Take a cell to be evaluated, or to be looked up."""
+        outcome = self._known(cell)
+        if outcome is None:
+            self._workers.submit(cell)
+        else:
+            self._ready.append((cell, outcome))
+
+    def next(self, stopping: Callable[[], bool] = lambda: False) -> tuple[Cell, Outcome] | None:
+        """Return one of the cells submitted, and its outcome."""
+        return self._ready.popleft() if self._ready else self._workers.next(stopping)
+
+    def withdraw(self, cell: Cell) -> bool:
+        """Forget a cell if it has not begun, and say so."""
+        for ready in self._ready:
+            if ready[0].key == cell.key:
+                self._ready.remove(ready)
+                return True
+        return self._workers.withdraw(cell)
+
+    def finish(self) -> list[Cell]:
+        """Forget the cells that have not begun; return those whose outcomes are still to come."""
+        return [*(cell for cell, _ in self._ready), *self._workers.finish()]
+
+    def rest(self) -> Iterator[tuple[Cell, Outcome]]:
+        """Forget the cells that have not begun; yield outcomes of those that end soon."""
+        while self._ready:
+            yield self._ready.popleft()
+        yield from self._workers.rest()
+
+    def __enter__(self) -> Self:
+        self._workers.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._workers.__exit__(*error)

@@ -1,0 +1,210 @@
+"""Ablation: the path, what each step forces, reuse, and the same result however it is run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import racer
+from racer import Categorical, Integer, Param, Real, Space
+from racer.cli import main
+from racer.racing.ablation import Ablation, toward
+
+SPACE = Space(
+    {
+        "x": Real(0, 9),
+        "alg": Categorical(["a", "b"]),
+        "q": Real(0, 9),
+        "n": Integer(1, Param("x") + 1),
+        "inert": Real(0, 1),
+    },
+    conditions={"q": {"alg": "a"}},
+    forbidden=[(Param("inert") > 0.5) & (Param("x") > 5)],
+    default={"x": 8.0, "alg": "b", "n": 9, "inert": 0.0},
+)
+TARGET = {"x": 2.0, "alg": "a", "q": 1.0, "n": 2, "inert": 0.75}
+
+
+def cost(config, instance, seed):
+    return 10 * config["x"] + config.get("q", 3.0) + config["n"] / 100 + instance + seed % 3
+
+
+def play(contest, evaluate=cost):
+    seen = []
+    while cells := contest.ask():
+        for cell in reversed(cells):
+            seen.append(cell.key)
+            value = evaluate(cell.config, cell.instance, cell.seed)
+            contest.tell(cell, racer.Outcome("ok", value, 0.5))
+    assert len(seen) == len(set(seen))
+    return contest.result()
+
+
+def made(**rules):
+    seeds = range(8)
+    return Ablation(
+        SPACE, SPACE.default, TARGET, [0] * 8, seeds, **{"budget": 999, "seed": 1} | rules
+    )
+
+
+def test_the_path_takes_the_largest_gain_first_with_what_it_forces():
+    result = play(made())
+    assert [step.parameters for step in result.steps] == [
+        ("x", "n"),  # n is no more than x + 1
+        ("alg", "q"),
+        ("inert",),
+    ]
+    assert result.configs[result.path[-1]] == result.target == TARGET
+    gains = [row[1] for row in result.rows]
+    assert sum(gains) == pytest.approx(result.gain(result.path[0], result.path[-1]))
+    assert gains == pytest.approx([60.07, 2.0, 0.0])
+    assert [row[3] for row in result.rows[:2]] == pytest.approx([1.0, 1.0], abs=0.01)
+    assert sum(row[2] for row in result.rows) == pytest.approx(1.0)
+    assert result.best == TARGET  # no other is better than it
+    assert "Of 3 steps" in repr(result)
+    assert "<td" in result._repr_html_()
+    assert len(result.plot().patches) == 3
+    assert list(result.frame["parameters"]) == ["x, n", "alg, q", "inert"]
+
+
+def test_what_is_forbidden_falls_out():
+    assert toward(SPACE, SPACE.default, TARGET, "inert") is None
+    assert toward(SPACE, SPACE.default, TARGET, "x") == {"x": 2.0, "alg": "b", "n": 2, "inert": 0.0}
+    assert toward(SPACE, TARGET, {**SPACE.default}, "alg") == {
+        name: TARGET[name] if name != "alg" else "b" for name in ("x", "alg", "n", "inert")
+    }
+
+
+def test_where_nothing_between_is_allowed_it_goes_at_once():
+    space = Space(
+        {"a": Integer(0, 1), "b": Integer(0, 1)}, forbidden=[{"a": 0, "b": 1}, {"a": 1, "b": 0}]
+    )
+    ends = {"a": 0, "b": 0}, {"a": 1, "b": 1}
+    result = play(Ablation(space, *ends, None, range(5), budget=99), lambda c, i, s: 1 - c["a"])
+    assert [step.parameters for step in result.steps] == [("a", "b")]
+
+
+def test_a_configuration_on_the_path_may_beat_the_target():
+    def evaluate(config, instance, seed):
+        return 10 * config["x"] + (5 if config["inert"] else 0) + seed % 3
+
+    result = play(made(), evaluate)
+    assert result.best["inert"] == 0.0
+    assert result.beats_target > 0.95
+    assert any("better mean than the target" in said for said in result.verdict)
+
+
+def test_a_budget_ends_it_with_the_steps_so_far():
+    result = play(made(budget=40))
+    assert result.ended is racer.Ended.BUDGET
+    assert result.evaluations <= 40
+    assert "does not reach the target" in " ".join(result.verdict)
+    assert play(made(budget=3)).steps == ()
+
+
+def test_failures_count_as_the_worst():
+    contest = made()
+    while cells := contest.ask():
+        for cell in cells:
+            failed = cell.config["x"] == 8.0 and cell.block < 3
+            value = cost(cell.config, 0, cell.seed)
+            contest.tell(
+                cell,
+                racer.Outcome("failed", None, 0.1, "so") if failed else racer.Outcome("ok", value),
+            )
+    assert contest.result().steps[0].parameters == ("x", "n")
+    assert contest.result().rows[0][1] > 60
+
+
+def test_equal_ends_are_refused():
+    with pytest.raises(racer.SettingError, match="nothing to ablate"):
+        Ablation(SPACE, TARGET, TARGET, None, [1], budget=9)
+
+
+@pytest.fixture(scope="module", name="tuned")
+def _tuned(tmp_path_factory):
+    path = tmp_path_factory.mktemp("ablation") / "run.db"
+    return racer.tune(
+        SPACE, cost, range(9), budget=150, seed=1, store=path, initial=[SPACE.default]
+    ), path
+
+
+def test_it_is_run_resumed_loaded_and_the_same_for_any_workers(tuned, tmp_path):
+    result, _ = tuned
+    calls = []
+
+    def stops(config, instance, seed):
+        calls.append(config)
+        if len(calls) == 40:
+            raise KeyboardInterrupt
+        return cost(config, instance, seed)
+
+    def alike(config, instance, seed):  # sent to workers as it is
+        return 10 * config["x"] + config.get("q", 3.0) + config["n"] / 100 + instance + seed % 3
+
+    once = racer.ablation(result, cost)
+    store = tmp_path / "ablation.db"
+    with pytest.raises(racer.RaceInterrupted, match=r"racer\.ablation"):
+        racer.ablation(result, stops, store=store)
+    with pytest.warns(racer.RacerWarning, match="goes on with"):
+        again = racer.ablation(result, cost, store=store)
+    loaded = racer.load(store)
+    for other in (again, loaded, racer.ablation(result, alike, n_jobs=2, ahead=2)):
+        assert (other.path, other.rows, other.evaluations) == (
+            once.path,
+            once.rows,
+            once.evaluations,
+        )
+    assert once.steps[0].parameters[0] == "x"
+    with pytest.raises(racer.StoreError, match="holds an ablation"):
+        racer.resume(store, cost)
+
+
+def test_what_the_tuning_knows_is_not_evaluated_again(tuned):
+    result, path = tuned
+    calls = []
+
+    def counted(config, instance, seed):
+        calls.append((tuple(config.items()), seed))
+        return cost(config, instance, seed)
+
+    found = racer.ablation(path, counted, blocks=6)
+    known = len(result.known.of(result.best_index))
+    assert len(calls) <= found.evaluations - min(known, 6)
+    assert len(set(calls)) == len(calls)
+
+
+def test_what_cannot_be_ablated_is_said(tuned):
+    result, _ = tuned
+    for settings, match in (
+        ({"source": "first"}, 'give "default", "best"'),
+        ({"source": 9999}, "give a number from 0"),
+        ({"blocks": 1}, "blocks"),
+    ):
+        with pytest.raises(racer.RacerError, match=match):
+            racer.ablation(result, cost, **settings)
+    with pytest.raises(racer.SettingError, match="result of a tuning"):
+        racer.ablation(racer.race([1], cost, budget=1), cost)
+
+
+def test_the_command_records_it_and_the_report_shows_it(tmp_path):
+    path = tmp_path / "run.db"
+    command = racer.Command(["expr", "{x}", "*", "9", "+", "{y}", "+", "{instance}"])
+    space = Space({"x": Integer(0, 9), "y": Integer(0, 9)})
+    racer.tune(space, command, [1, 2], budget=84, seed=1, store=path, initial=[{"x": 9, "y": 9}])
+    done = CliRunner().invoke(
+        main, ["ablation", str(path), "--yes", "-q", "--blocks", "3", "--json"]
+    )
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)
+    assert said["steps"][0]["parameters"] == ["x"]
+    kept = tmp_path / "run.ablation.db"
+    shown = CliRunner().invoke(main, ["show", str(kept)])
+    assert "gained most" in shown.stdout
+    assert CliRunner().invoke(main, ["check", str(kept)]).exit_code == 0
+    page = tmp_path / "page.html"
+    assert CliRunner().invoke(main, ["report", str(path), "-o", str(page)]).exit_code == 0
+    assert "<h2>Ablation</h2>" in page.read_text(encoding="utf-8")
+    assert "holds an ablation" in CliRunner().invoke(main, ["report", str(kept)]).stderr
