@@ -92,7 +92,7 @@ def give(
         configs = [result.config(candidate) for candidate in result.survivors]
         write_new(configurations, written_configurations(configs, _names(settings, configs)))
     if csv is not None:
-        _write_frames(csv, result)
+        write_frames(csv, result)
     if as_json:
         said = result.to_dict(line)
         click.echo(json.dumps(said, indent=2, ensure_ascii=False, default=str))
@@ -134,7 +134,8 @@ def write_new(path: Path, text: str) -> None:
         raise click.ClickException(f"{path} cannot be written: {error.strerror}") from None
 
 
-def _write_frames(folder: Path, result: RaceResult | TuneResult) -> None:
+def write_frames(folder: Path, result: RaceResult | TuneResult) -> None:
+    """Write all tables of a result into a folder."""
     for name, frame in result.frames.items():
         indexed = frame.index.name is not None
         write_new(folder / f"{name}.csv", frame.to_csv(index=indexed))

@@ -8,6 +8,7 @@ from racer.cli.ablation import ablation
 from racer.cli.check import check
 from racer.cli.compare import compare_command
 from racer.cli.demo.command import demo
+from racer.cli.export import export
 from racer.cli.scenario_files import import_irace, init
 from racer.cli.show import report, resume, show
 from racer.cli.tune import check_scenario, tune
@@ -24,6 +25,7 @@ main.add_command(ablation)
 main.add_command(check)
 main.add_command(compare_command)
 main.add_command(demo)
+main.add_command(export)
 main.add_command(report)
 main.add_command(resume)
 main.add_command(show)

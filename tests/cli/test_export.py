@@ -1,0 +1,90 @@
+"""`racer export`: an Optuna study, tables, JSON."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import racer
+from racer.cli import main
+
+optuna = pytest.importorskip("optuna")
+
+
+def said(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def loaded(path):
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
+    return optuna.load_study(
+        study_name="run", storage=JournalStorage(JournalFileBackend(str(path)))
+    )
+
+
+@pytest.fixture(name="store")
+def _store(tmp_path):
+    space = racer.Space(
+        {
+            "x": racer.Real(1e-3, 1, log=True),
+            "k": racer.Categorical(["a", (1, 2), None, True]),
+            "n": racer.Integer(1, 9),
+            "y": racer.Real(0, racer.Param("n")),
+        },
+        conditions={"n": racer.Param("k") == "a"},
+    )
+
+    def evaluate(config, instance, seed):
+        if config["x"] > 0.9:
+            raise ValueError
+        return config["x"] + np.random.default_rng(seed).normal(0, 0.01)
+
+    path = tmp_path / "run.db"
+    racer.tune(space, evaluate, [0, 1], budget=150, seed=1, store=path)
+    return path
+
+
+def test_a_tuning_is_a_study(store, tmp_path):
+    done = said("export", store, "--optuna", tmp_path / "study.log")
+    assert done.exit_code == 0, done.output
+    study, result = loaded(tmp_path / "study.log"), racer.load(store)
+    assert study.direction == optuna.study.StudyDirection.MINIMIZE
+    assert len(study.trials) == len(result.configs)
+    for trial in study.trials:
+        config = result.config(trial.number)
+        assert trial.params.keys() == config.keys()
+        assert trial.params["x"] == config["x"]
+        values = {
+            b: o.value for b, o in result.known.of(trial.number).items() if o.value is not None
+        }
+        assert trial.intermediate_values == values
+        if values:
+            assert trial.value == result.mean(trial.number)
+            assert (trial.state.name == "COMPLETE") is (trial.number in result.survivors)
+        else:
+            assert trial.state.name == "FAIL"
+    again = said("export", store, "--optuna", tmp_path / "study.log")
+    assert again.exit_code == 1
+    assert "is there already" in again.stderr
+
+
+def test_a_race_too_and_tables_and_json(tmp_path):
+    path = tmp_path / "run.db"
+    result = racer.race(
+        ["a", "b"], lambda c, i, s: len(c), budget=30, seed=1, maximize=True, store=path
+    )
+    words = ("--optuna", tmp_path / "study.log", "--csv", tmp_path / "csv", "--json")
+    done = said("export", path, *words)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["ended"] == result.ended.value
+    assert (tmp_path / "csv" / "scores.csv").exists()
+    assert [t.user_attrs["config"] for t in loaded(tmp_path / "study.log").trials] == ["'a'", "'b'"]
+
+
+def test_what_to_write_must_be_said(store):
+    done = said("export", store)
+    assert done.exit_code == 2
+    assert "--optuna FILE" in done.stderr
