@@ -153,8 +153,8 @@ def _have_tails(costs: NDArray[np.float64]) -> bool:
     """Say whether two-way residuals of costs (n, m) have heavier tails than normal noise."""
     residuals = costs - costs.mean(axis=1, keepdims=True)
     residuals -= residuals.mean(axis=0)
-    usual = (_MAD * float(np.median(np.abs(residuals)))) ** 2
-    return float((residuals**2).mean()) > (_TAILS[0] + _TAILS[1] / costs.size) * usual
+    usual = _MAD * float(np.median(np.abs(residuals)))
+    return float((residuals**2).mean()) > (_TAILS[0] + _TAILS[1] / costs.size) * usual * usual
 
 
 def _robust(state: _State, costs: NDArray[np.float64]) -> NDArray[np.float64]:

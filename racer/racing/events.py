@@ -73,8 +73,8 @@ class Elimination:
     candidate, against : int
         The candidate, and the opponent that settled it: itself, if it was rejected.
     reason : str
-        "inferior", "indistinguishable", "halved", "outranked", "unlikely", or a decider's own; "rejected" if
-        an evaluation had the status "rejected".
+        "inferior", "indistinguishable", "halved", "outranked", "unlikely", or a decider's own;
+        "rejected" if an evaluation had the status "rejected".
     probability : float
         What `measure` names; an e-value may exceed 1.
     measure : str

@@ -70,8 +70,8 @@ def race(
         with new seeds when they run out. None: a noisy objective without instances.
     decider : str or Decider
         "bayesian-friedman", "best-for-budget", "f-race", "f-race-sign", "f-race-mean-rank",
-        "t-race", "correlated-t", "halving",
-        "anytime", "bradley-terry", "plackett-luce", "signed-rank", or an object from `racer.deciders`.
+        "t-race", "correlated-t", "halving", "anytime", "bradley-terry", "plackett-luce",
+        "signed-rank", .., or an object from `racer.deciders`.
     budget : int or Budget
         An int means evaluations. It is never exceeded, and must reach to the first test.
     maximize : bool

@@ -9,7 +9,7 @@ from racer.racing.rules import Rules
 from racer.run.start import how_to_evaluate, opened, start
 from racer.store.load import load_record
 from racer.store.setup import continued
-from racer.tuner.tuner import Tuner
+from racer.tuner.tuner import DECIDER, Tuner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def tune(
     instances: Sequence[Any] | None = None,
     *,
     budget: int | Budget | Sequence[int | Budget],
-    decider: str | Decider = "bayesian-friedman",
+    decider: str | Decider | None = None,
     initial: Sequence[Mapping[str, Any] | Known] | Known = (),
     maximize: bool = False,
     n_jobs: int = 1,
@@ -47,7 +47,7 @@ def tune(
     seed: int | None = None,
     deterministic: bool = False,
     first_test: int = 5,
-    each_test: EachTest = 1,
+    each_test: EachTest | None = None,
     block_size: int = 1,
     elites: int | None = None,
     instance_order: InstanceOrder = "shuffled",
@@ -82,8 +82,9 @@ def tune(
         less than a configuration takes on all instances). With `racer.Budget` in seconds, the
         cost of an evaluation is estimated from those made. A list, each larger than the one
         before: a tuning with the first, which goes on from its end with what the next adds.
-    decider : str or Decider
-        Decides in each race; as in `racer.race`.
+    decider : str or Decider, optional
+        Decides in each race; as in `racer.race`. None: "best-for-budget", or, with a store, the
+        recorded one.
     initial : sequence of configurations, a result, or a store
         Candidates of the first race, beside those sampled: the default configuration, say. Of a
         result, or of the path of a store (or several of either, in the sequence): the best, then
@@ -103,9 +104,8 @@ def tune(
         may be fewer instances than `first_test`.
     first_test : int
         In each race test first after so many blocks.
-    each_test : int or "growing"
-        Then again after every so many, or as in `racer.race`. A race ends as soon as a test
-        eliminates none.
+    each_test : int or "growing", optional
+        Then again after every so many (None: each), or as in `racer.race`.
     block_size : int
         So many instances in a row make a group, with one of every kind, say: groups are kept
         together, `first_test` and `each_test` count groups, and no test falls within one.
@@ -160,7 +160,7 @@ def tune(
     (3, True, 500)
     """
     rules = Rules(
-        decider=decider,  # type: ignore[arg-type]
+        decider=DECIDER if decider is None else decider,  # type: ignore[arg-type]
         budget=budget,  # type: ignore[arg-type]
         maximize=maximize,
         seed=seed,
@@ -171,7 +171,7 @@ def tune(
     )
     how = how_to_evaluate(retries, timeout, memory)
     with opened(store) as file:
-        rules = continued(file, rules, tuned=True)
+        rules = continued(file, rules, tuned=True, any_decider=decider is None)
         settings = rules.settings()
         del settings["min_survivors"]
         contest = Tuner(

@@ -56,11 +56,13 @@ def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]
     )
 
 
-def continued(store: Store | None, rules: Rules, *, tuned: bool) -> Rules:
+def continued(
+    store: Store | None, rules: Rules, *, tuned: bool, any_decider: bool = False
+) -> Rules:
     """Return the rules that continue a stored contest: its seed, its budgets or a larger one.
 
-    Its distance of tests, too, unless given; a decider's settings that are younger than the
-    store are what they were then, unless given.
+    Its distance of tests, too, unless given; its decider, if any will do; a decider's settings
+    that are younger than the store are what they were then, unless given.
     """
     if store is None or not store.holds_a_race:
         return rules
@@ -72,6 +74,9 @@ def continued(store: Store | None, rules: Rules, *, tuned: bool) -> Rules:
     if rules.each_test is None:
         each_test = rebuilt(store.path, "each_test", recorded.settings.get("each_test"))
         rules = replace(rules, each_test=each_test)
+    if any_decider:
+        decider = rebuilt(store.path, "decider", recorded.settings.get("decider"))
+        rules = replace(rules, decider=decider)
     decider = as_in(recorded.settings.get("decider"), rules.decider)
     if decider is not rules.decider:
         rules = replace(rules, decider=decider)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Tuner"]
 
+DECIDER = "best-for-budget"
+
 
 class Tuner:
     """Races in series as ask and tell: no clock, no files, no processes.
@@ -60,7 +62,8 @@ class Tuner:
         `RaceEnded` of the whole tuning.
     **rules
         Budget, decider, seed, ..: the parameters of `racer.racing.Rules`, by name, but for
-        `min_survivors`, whose part the elites have. Without `each_test`, after each block.
+        `min_survivors`, whose part the elites have. Without `decider`: "best-for-budget";
+        without `each_test`: after each block.
 
     Raises
     ------
@@ -104,7 +107,10 @@ class Tuner:
         self.test_instances = (
             () if test_instances is None else as_sequence(test_instances, "test_instances")
         )
-        self.rules = Rules.given({"each_test": 1, **rules})
+        if rules.get("each_test") is None:
+            rules["each_test"] = 1
+        rules.setdefault("decider", DECIDER)
+        self.rules = Rules.given(rules)
         n_instances = None if self.instances is None else len(self.instances)
         stream = Stream(
             n_instances,

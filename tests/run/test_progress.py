@@ -123,7 +123,7 @@ def test_a_long_block_is_not_silent(capsys, clock):
 
 
 def test_many_that_leave_at_once_have_one_line(capsys):
-    racer.race(range(40), lambda c, i, s: c, budget=2000, progress=True, seed=1)
+    racer.race(range(40), lambda c, i, s: c, budget=2000, progress=True, seed=1, decider="f-race")
     assert "block   4: dropped 39 candidates: 39 inferior\n" in capsys.readouterr().err
 
 
