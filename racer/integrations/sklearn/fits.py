@@ -9,6 +9,7 @@ from collections import deque
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
 
+from racer.errors import SettingError
 from racer.evaluate.executor import never
 from racer.evaluate.outcome import Cell, Outcome
 
@@ -18,7 +19,16 @@ if TYPE_CHECKING:
     from racer.integrations.sklearn.folds import OneFold
 
 _TIMES = {"mean_fit_time": "fit_time", "mean_score_time": "score_time"}
+_RECORDED = {"test_score", *_TIMES.values()}
 _FAILED = "the fit failed, or its score is not finite: see the warnings of scikit-learn"
+
+
+def one_score_only() -> SettingError:
+    """Return the error for what a store cannot keep."""
+    return SettingError(
+        "a store keeps one score per fit: give one in `scoring`, and return_train_score=False, or "
+        "leave the store out"
+    )
 
 
 class Fits:
@@ -37,10 +47,13 @@ class Fits:
         folds: OneFold,
         refit: Any,
         params: Callable[[Any], dict[str, Any]] = dict,
+        *,
+        is_recorded: bool = False,
     ) -> None:
         self._evaluate = evaluate_candidates
         self._folds = folds
         self.params = params
+        self.is_recorded = is_recorded
         self._refit = refit
         self._cells: list[Cell] = []
         self._ended: deque[tuple[Cell, Outcome]] = deque()
@@ -88,6 +101,8 @@ class Fits:
             if (name := _TIMES.get(key) or key.removeprefix("split0_"))
             and (key in _TIMES or key.startswith("split0_"))
         }
+        if self.is_recorded and not found.keys() <= _RECORDED:
+            raise one_score_only()
         self.known[candidate, fold] = found
         value = found[f"test_{self.metric}"]
         seconds = found["fit_time"] + found["score_time"]

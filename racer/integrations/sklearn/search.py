@@ -28,7 +28,7 @@ from racer.integrations.sklearn.cv_results import (
     ranks,
     warn_of_failures,
 )
-from racer.integrations.sklearn.fits import Fits
+from racer.integrations.sklearn.fits import Fits, one_score_only
 from racer.integrations.sklearn.folds import OneFold
 from racer.racing.budget import Budget
 from racer.racing.race import QuietRace
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from racer.racing.result import RaceResult, Result
     from racer.tuner.result import TuneResult
 
+_SEVERAL = (list, tuple, set, dict)  # of scores
 _REPEATS = 4  # of five folds: see docs/sklearn.md for what was measured
 
 Correlation = float | Literal["folds"] | None
@@ -117,7 +118,9 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
         folds: OneFold = self.cv
-        fits = Fits(evaluate_candidates, folds, self.refit)
+        fits = Fits(evaluate_candidates, folds, self.refit, is_recorded=self.store is not None)
+        if fits.is_recorded and (self.return_train_score or isinstance(self.scoring, _SEVERAL)):
+            raise one_score_only()
         correlation = self._correlation(folds)
         # with a store, a fold is known by what it is of
         of = "" if self._data is None else f" of {self._data}"

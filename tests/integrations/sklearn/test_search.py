@@ -420,6 +420,19 @@ def test_a_search_goes_on_where_it_was_interrupted(search, tmp_path, monkeypatch
         search(store=path).fit(X + 1.0, Y)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"return_train_score": True},
+        {"scoring": ["accuracy", "f1_macro"], "refit": False},
+        {"scoring": lambda model, X, y: {"one": 1.0, "two": 2.0}, "refit": False},
+    ],
+)
+def test_a_store_keeps_one_score(settings, tmp_path):
+    with pytest.raises(SettingError, match="a store keeps one score per fit"):
+        raced(store=tmp_path / "run.db", cv=3, **settings).fit(X, Y)
+
+
 def interrupted_after(n, fit):
     left = [n]
 
