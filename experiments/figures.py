@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/compare.md from published data, and that of docs/sklearn.md."""
+"""Draw the pictures of the README, docs/compare.md, docs/seeing.md and docs/sklearn.md."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import click
 import numpy as np
 import pandas as pd
 
+import racer
+from experiments.importance.known_truth import SPACE, evaluate
 from experiments.report import read
 from experiments.wainer2023 import published
 from racer import compare
@@ -62,10 +64,34 @@ def searches(budgets: tuple[int, ...], runs: int, seed: int) -> dict[float, Any]
     return {budget: np.array(rows) for budget, rows in found.items()}
 
 
+def step_sizes() -> racer.RaceResult:
+    """Return the race of the README."""
+
+    def evaluate(config: dict[str, float], instance: float, seed: int) -> float:
+        rng, x = np.random.default_rng(seed), instance
+        for _ in range(50):
+            x = x - config["step"] * (2 * x + rng.normal())
+        return abs(x)
+
+    steps = [{"step": 0.002 * 1.5**i} for i in range(16)]
+    return racer.race(steps, evaluate, instances=[1.0, 5.0, 25.0], budget=1500, seed=1)
+
+
+def known_truth() -> racer.TuneResult:
+    """Return a tuning on the space of `scripts/known_truth.py`."""
+    return racer.tune(SPACE, evaluate, range(10), budget=1000, seed=1, test_instances=range(10, 30))
+
+
 def pictures() -> Iterator[tuple[str, Axes]]:
     """Yield the name of each picture, and the picture."""
     nemenyi = compare(auc(), "friedman", posthoc="nemenyi", alpha=0.1, maximize=True)
     yield "critical_difference", nemenyi.plot()
+    yield "race", step_sizes().plot()
+    tuned = known_truth()
+    for kind in ("quality", "sampling", "parallel", "importance"):
+        yield f"tuning_{kind}", tuned.plot(kind)
+    yield "ablation", racer.ablation(tuned, evaluate).plot()
+    yield "matrix", compare(accuracy(), "bayesian-friedman", maximize=True).plot("matrix")
     yield "pairs", compare(accuracy(), "bradley-terry", maximize=True).plot()
     yield "winning", compare(accuracy(), "plackett-luce", maximize=True).plot()
     frame = accuracy()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from racer.racing.result import RaceResult
 
 
-@click.command()
+@click.command(short_help="Write a store for other tools.")
 @click.argument("store", type=click.Path())
 @click.option(
     "--optuna",

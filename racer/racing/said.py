@@ -86,7 +86,10 @@ def verdict(result: Result, extra: str = "") -> tuple[str, ...]:
         return (of,)
     m = len(result.survivors)
     if m == 1:
-        return (f"{of} It is the only one of the {result.survivors_are}.", *_non_empty(extra))
+        return (
+            f"{of} It is the only {result.survivors_are[:-1]}, so P(best) says nothing.",
+            *_non_empty(extra),
+        )
     shown = shown_probability(result.probability_best.get(best, math.nan))
     chance = f"= {shown}" if shown[0].isdigit() else f"{shown[0]} {shown[1:]}"
     if not result.shared_blocks:

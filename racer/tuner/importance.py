@@ -17,7 +17,7 @@ from racer.report.text import as_text
 from racer.seeding import rng_for
 from racer.space.vectors import choice_counts, features
 from racer.tuner.effects import Effects, effects
-from racer.tuner.surrogate import Surrogate
+from racer.tuner.relevance import Relevance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Importance", "importance"]
 
-_LEARNT = 400  # candidates
+_LEARNT = 300  # candidates at most
+_DISTANCES = 4e6  # of single parameters, between the candidates that are learnt from
 _LEAST = 20  # candidates to learn from
 _POOR = 0.3  # R squared below which nothing is said
 _WORK = 3e8  # distances of single parameters to be computed
@@ -42,7 +43,11 @@ _NEGLIGIBLE = 1e-12  # variance
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Importance:
-    """Which parameters mattered, by a Gaussian process fitted to all that is known.
+    """Which parameters mattered, by a Gaussian process with a length scale per parameter.
+
+    It is fitted to the costs of the first candidates of the tuning, of which many are spread over the
+    whole space; the tuning's own surrogate, which has one length scale for all parameters, is
+    quicker, but takes inert parameters for important ones.
 
     Attributes
     ----------
@@ -104,7 +109,7 @@ class Importance:
                 f"what it has not seen ({said}; at least {_POOR} are needed)."
             )
         return (
-            f"By the surrogate ({said}). Total: which part of the variance over the whole space "
+            f"By a surrogate ({said}). Total: which part of the variance over the whole space "
             "would remain if all other parameters were known. Local: which part of the variance "
             "around the best, one parameter varied at a time. A conditional parameter counts "
             "where it exists; where it does not, it changes nothing."
@@ -157,8 +162,8 @@ def importance(result: Tuned) -> Importance:
     names = list(space.parameters)
     free = [names.index(name) for name in space.free]
     known = [c for c in range(len(result.configs)) if result.known.of(c)]
-    if len(known) > _LEARNT:  # from all races: those of the first are spread over the space
-        known = [known[i] for i in np.linspace(0, len(known) - 1, _LEARNT).astype(int)]
+    # the first ones, which are spread over the space: later ones are alike in what matters not, too
+    known = known[: min(_LEARNT, max(int(np.sqrt(_DISTANCES / max(len(names), 1))), _LEAST))]
     nothing = (float("nan"),) * len(free)
     said = Importance(tuple(space.free), nothing, nothing, float("nan"), len(known))
     if len(known) < _LEAST or not free:
@@ -192,8 +197,8 @@ class _Model:
         vectors = np.array([space.located(config)[1] for config in configs])
         self._n = len(vectors)
         with one_blas_thread():
-            self._surrogate = Surrogate(features(vectors, self._choices), known)
-            errors = self._surrogate.leave_one_out
+            self._model = Relevance(features(vectors, self._choices), known)
+            errors = self._model.leave_one_out
         spread = float(np.var(known.value))
         missed = float(np.mean(errors**2))
         self.r_squared = 1.0 - missed / spread if spread > _NEGLIGIBLE else float("nan")
@@ -202,7 +207,7 @@ class _Model:
         """Return predictions, shape (k,), at points (k, d); what does not exist there is ignored."""
         vectors = np.where(self._space.present(points), points, np.nan)
         with one_blas_thread():
-            return self._surrogate(features(vectors, self._choices))
+            return self._model(features(vectors, self._choices))
 
     def total(self, free: list[int], rng: np.random.Generator) -> list[float]:
         """Return total Sobol indices of parameters; those that are fixed stay in the middle."""

@@ -293,7 +293,7 @@ class TuneResult(Result):
 
     @cached_property
     def importance(self) -> Importance:
-        """Which parameters mattered, by the surrogate: `racer.tuner.importance.Importance`."""
+        """Which parameters mattered, by a surrogate: `racer.tuner.importance.Importance`."""
         from racer.tuner.importance import importance  # noqa: PLC0415  (SciPy's statistics)
 
         return importance(self)

@@ -71,13 +71,6 @@ class Surrogate:
         """Posterior means of the m candidates themselves, shape (m,)."""
         return np.asarray(self._mean + self._costs - self._noise * self._weights)
 
-    @property
-    def leave_one_out(self) -> NDArray[np.float64]:
-        """What each cost (m,) is beyond its prediction from all others (ibid., eq. 5.12)."""
-        root, whitened = self._solve(self.kernel)
-        inverse = solve_triangular(root, np.eye(len(root)), lower=True, check_finite=False)
-        return np.asarray((inverse.T @ whitened) / (inverse**2).sum(axis=0))
-
     def __call__(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the posterior mean, shape (k,), at features of shape (k, d, 2)."""
         own = _OWN_FRACTIONS[self.kernel.own_fraction]

@@ -1,0 +1,1 @@
+"""Importance and ablation, checked where the truth is known."""
