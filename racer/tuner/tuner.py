@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Tuner"]
 
-DECIDER = "best-for-budget"
+DECIDER = "bayesian-friedman"
 
 
 class Tuner:
@@ -62,7 +62,7 @@ class Tuner:
         `RaceEnded` of the whole tuning.
     **rules
         Budget, decider, seed, ..: the parameters of `racer.racing.Rules`, by name, but for
-        `min_survivors`, whose part the elites have. Without `decider`: "best-for-budget";
+        `min_survivors`, whose part the elites have. Without `decider`: "bayesian-friedman";
         without `each_test`: after each block.
 
     Raises
