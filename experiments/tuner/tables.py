@@ -128,7 +128,7 @@ def tables(rows: pd.DataFrame) -> str:
                     kind = "algorithms" if real else "formulas"
                     verdicts.append((kind, f"{budget}", other, *_verdict(pair)))
     head = ("class", "evaluations", "against", "ratio of regrets", "won/lost", "P(better)")
-    return "\n\n".join([*parts, markdown(head, verdicts)])
+    return "\n\n".join([*parts, *([markdown(head, verdicts)] if verdicts else [])])
 
 
 def _verdict(pair: pd.DataFrame) -> tuple[str, str, str]:
