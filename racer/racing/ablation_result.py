@@ -76,6 +76,19 @@ class AblationResult:
     ended : Ended
     evaluations, seconds, seed, unused, how
         As of `RaceResult`.
+
+    Examples
+    --------
+    >>> import racer
+    >>> space = racer.Space({"x": racer.Real(0, 9), "y": racer.Real(0, 9)}, default={"x": 9, "y": 9})
+    >>> def evaluate(config, instance, seed):
+    ...     return 10 * config["x"] + config["y"] + instance
+    >>> result = racer.tune(space, evaluate, range(10), budget=200, seed=1)
+    >>> found = racer.ablation(result, evaluate)
+    >>> [step.parameters for step in found.steps]
+    [('x',), ('y',)]
+    >>> bool(found.frame["gain"].iloc[0] > found.frame["gain"].iloc[1])
+    True
     """
 
     space: Space
