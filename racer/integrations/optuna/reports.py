@@ -89,8 +89,10 @@ def are_running_means(costs: NDArray[np.float64]) -> bool:
     for sign, table in ((1.0, known), (-1.0, from_running_means(known))):
         rest = table - table.mean(axis=1, keepdims=True)
         rest -= rest.mean(axis=0)
-        with np.errstate(divide="ignore"):
-            gains += sign * (steps - 1) / 2.0 * np.log((rest**2).sum(axis=0))
+        squares = (rest**2).sum(axis=0)
+        squares[squares < (1e-9 * np.abs(known).max()) ** 2] = 0.0  # no more than rounding
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gains += sign * (steps - 1) / 2.0 * np.log(squares)
     return bool(np.isfinite(gains).all()) and float(gains.sum()) > _SURE
 
 
