@@ -138,7 +138,7 @@ def _posterior(result: Result, ax: Axes | None) -> Axes:
     return bars(
         chances,
         _labels(result, chosen),
-        f"P(best) among the {result.survivors_are}: {result.best_has}, on {result.shared_blocks} common "
+        f"P(best) among the {result.survivors_are}:\n{result.best_has}, on {result.shared_blocks} common "
         f"blocks{note}",
         notes=[shown_probability(p) for p in chances],
         limits=(0.0, 1.12),
