@@ -191,7 +191,9 @@ def test_stores_of_schema_1_open_for_ever(tmp_path, stores):
     shutil.copyfile(DATA / "store_schema1.db", path)
     assert check_store(path).problems == []
     result = racer.resume(path, stores.evaluate)
-    plain = racer.race(stores.POOL, stores.evaluate, **{**stores.SETTINGS, "budget": 40, "each_test": 1})
+    plain = racer.race(
+        stores.POOL, stores.evaluate, **{**stores.SETTINGS, "budget": 40, "each_test": 1}
+    )
     assert stores.content(result)["scores"] == stores.content(plain)["scores"]
     assert (result.ended, result.evaluations) == ("budget", 40)
     assert result.config(2) == {"x": 2}
