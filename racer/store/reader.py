@@ -309,6 +309,7 @@ def look_at(path: str) -> bool:
     # never opened but through SQLite: to close it would drop the locks that this process has on it
     with explained(path), closing(_reading(path)) as connection:
         try:
+            connection.execute("BEGIN")  # one view: another process may just begin a race in it
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             (entries,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -13,7 +13,7 @@ from contextlib import closing
 import pytest
 
 import racer
-from racer.store import writer
+from racer.store import reader, writer
 
 STARTER = """
 import pathlib, sys, time
@@ -71,6 +71,38 @@ def test_a_second_race_in_the_same_process_is_refused_without_a_wait(tmp_path, s
     assert waits == []
 
 
+def test_a_race_begun_while_another_process_looks_at_its_file_is_no_foreign_database(
+    tmp_path, stores, monkeypatch
+):
+    path, template = tmp_path / "run.db", tmp_path / "template.db"
+    racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=template)
+    with closing(sqlite3.connect(path, isolation_level=None)) as creator:
+        creator.execute("PRAGMA journal_mode = WAL")
+        creator.execute("PRAGMA user_version = 0")  # a database without a table, and its log
+        schema = sqlite3.connect(template)
+        tables = [sql for (sql,) in schema.execute("SELECT sql FROM sqlite_master WHERE sql > ''")]
+        schema.close()
+
+        def begin(statement):
+            if "user_version" in statement and tables:
+                creator.execute("BEGIN IMMEDIATE")
+                creator.execute(f"PRAGMA application_id = {reader.APPLICATION_ID}")
+                creator.execute(f"PRAGMA user_version = {reader.SCHEMA}")
+                while tables:
+                    creator.execute(tables.pop())
+                creator.execute("COMMIT")
+
+        def connect(*given, _connect=reader.connect):
+            connection = _connect(*given)
+            connection.set_trace_callback(begin)
+            return connection
+
+        monkeypatch.setattr(reader, "connect", connect)
+        assert not reader.look_at(str(path))  # as it was when the look began
+        assert not tables
+        assert reader.look_at(str(path))
+
+
 def test_a_link_is_the_same_store(tmp_path, stores):
     path, link = tmp_path / "run.db", tmp_path / "link.db"
     link.symlink_to(path)
@@ -106,8 +138,8 @@ def test_a_reader_in_the_middle_of_reading_blocks_nothing(tmp_path, stores, monk
     monkeypatch.setattr(writer, "_IN_THE_LOG", 0.0)  # nor the copying of the log, tried each time
     path = tmp_path / "run.db"
     racer.race(stores.POOL, stores.evaluate, **stores.SETTINGS, store=path)
-    with closing(sqlite3.connect(path)) as reader:
-        cursor = reader.execute("SELECT * FROM outcomes")
+    with closing(sqlite3.connect(path)) as other:
+        cursor = other.execute("SELECT * FROM outcomes")
         cursor.fetchone()
         began = time.monotonic()
         result = racer.resume(path, stores.evaluate, budget=200)
