@@ -207,4 +207,4 @@ def test_the_command_records_it_and_the_report_shows_it(tmp_path):
     page = tmp_path / "page.html"
     assert CliRunner().invoke(main, ["report", str(path), "-o", str(page)]).exit_code == 0
     assert "<h2>Ablation</h2>" in page.read_text(encoding="utf-8")
-    assert "holds an ablation" in CliRunner().invoke(main, ["report", str(kept)]).stderr
+    assert "holds an ablation" in CliRunner().invoke(main, ["report", str(kept)]).output
