@@ -98,7 +98,8 @@ def _commands() -> str:
     with click.Context(main, info_name="racer", **main.context_settings) as top:
         top.terminal_width = 88
         said.append(f"```text\n{main.get_help(top)}\n```")
-        for name, command in sorted(main.commands.items()):
+        for name in main.list_commands(top):
+            command = main.get_command(top, name)
             with click.Context(command, parent=top, info_name=name) as context:
                 said.append(f"## racer {name}\n\n```text\n{command.get_help(context)}\n```")
     return "\n\n".join(said)

@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
+import importlib
+
 import click
 
-from racer.cli.ablation import ablation
-from racer.cli.check import check
-from racer.cli.compare import compare_command
-from racer.cli.demo.command import demo
-from racer.cli.export import export
-from racer.cli.scenario_files import import_irace, init
-from racer.cli.show import report, resume, show
-from racer.cli.tune import check_scenario, tune
-from racer.cli.watch import watch
+# Each command is imported when it is named: what one needs would make every other one slow to start.
+_COMMANDS = {
+    "ablation": "racer.cli.ablation:ablation",
+    "check": "racer.cli.check:check",
+    "check-scenario": "racer.cli.tune:check_scenario",
+    "compare": "racer.cli.compare:compare_command",
+    "demo": "racer.cli.demo.command:demo",
+    "export": "racer.cli.export:export",
+    "import-irace": "racer.cli.scenario_files:import_irace",
+    "init": "racer.cli.scenario_files:init",
+    "report": "racer.cli.show:report",
+    "resume": "racer.cli.show:resume",
+    "show": "racer.cli.show:show",
+    "tune": "racer.cli.tune:tune",
+    "watch": "racer.cli.watch:watch",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """The commands, by name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="racer-tuning")
 def main() -> None:
     """Race algorithm configurations, and compare algorithms by their scores."""
-
-
-main.add_command(ablation)
-main.add_command(check)
-main.add_command(compare_command)
-main.add_command(demo)
-main.add_command(export)
-main.add_command(report)
-main.add_command(resume)
-main.add_command(show)
-main.add_command(tune)
-main.add_command(check_scenario)
-main.add_command(init)
-main.add_command(import_irace)
-main.add_command(watch)

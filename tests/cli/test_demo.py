@@ -53,15 +53,20 @@ def test_what_cannot_work_is_said_before_anything_runs(args, message):
     assert "dropped" not in result.output
 
 
-def test_as_a_module():
+def test_as_a_module_that_imports_only_what_is_asked_for():
     done = subprocess.run(
-        [sys.executable, "-m", "racer", "--version"], capture_output=True, text=True, check=True
+        [sys.executable, "-X", "importtime", "-m", "racer", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.startswith("racer, version ")
+    assert "racer.cli.commands" in done.stderr
+    assert "numpy" not in done.stderr
 
 
-@pytest.mark.parametrize("command", main.commands)
+@pytest.mark.parametrize("command", main.list_commands(click.Context(main)))
 def test_every_command_has_help_and_stands_in_the_readme(command):
-    assert isinstance(main.commands[command], click.Command)
+    assert main.get_command(click.Context(main), command).name == command
     assert run(command, "--help").exit_code == 0
     assert f"racer {command}" in (ROOT / "README.md").read_text(encoding="utf-8")

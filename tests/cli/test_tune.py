@@ -4,6 +4,7 @@ import json
 import re
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -174,9 +175,8 @@ def test_import_irace(folder):
 
 
 def test_each_long_flag_of_irace_is_known():
-    flags = {
-        option for command in (main.commands["tune"],) for p in command.params for option in p.opts
-    }
+    command = main.get_command(click.Context(main), "tune")
+    flags = {option for parameter in command.params for option in parameter.opts}
     for name, option in OPTIONS.items():
         assert not option.flag or f"--{option.flag}" in flags, name
 
