@@ -117,9 +117,15 @@ def expected(n_jobs, settings):
 LIMITS = pytest.mark.parametrize("settings", [{}, {"timeout": 60}], ids=["free", "limited"])
 
 
-@pytest.mark.parametrize("whom", ["the driver", "its group"])
-@pytest.mark.parametrize("when", ["during an evaluation", "between blocks"])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("n_jobs", "when", "whom"),
+    [
+        (1, "during an evaluation", "the driver"),
+        (2, "during an evaluation", "its group"),
+        (2, "between blocks", "the driver"),
+        (1, "between blocks", "its group"),
+    ],
+)
 @LIMITS
 def test_after_sigkill_nothing_is_left(drive, settings, n_jobs, when, whom):
     process, started = drive(n_jobs, settings, when)
@@ -128,8 +134,7 @@ def test_after_sigkill_nothing_is_left(drive, settings, n_jobs, when, whom):
     assert wait_for(lambda: not any(map(alive, started())))
 
 
-@pytest.mark.parametrize("when", ["during an evaluation", "between blocks"])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(("n_jobs", "when"), [(1, "during an evaluation"), (2, "between blocks")])
 @LIMITS
 def test_after_sigkill_nothing_is_left_of_a_race_in_a_thread(drive, settings, n_jobs, when):
     process, started = drive(n_jobs, settings, when, in_thread=True)
@@ -176,8 +181,7 @@ def test_a_thread_that_ends_takes_no_worker_with_it():
     assert (done.stdout, done.stderr) == ("0 0\n", "")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(("n_jobs", "number"), [(1, signal.SIGTERM), (2, signal.SIGHUP)])
 def test_after_a_signal_that_is_not_handled_nothing_is_left(drive, n_jobs, number):
     process, started = drive(n_jobs, {"timeout": 60}, "during an evaluation")
     os.kill(process.pid, number)

@@ -57,15 +57,19 @@ def operations(faults, path):
 
 
 def numbers(done, how):
-    """Return the operations at which a fault is not the same as at the next one."""
+    """Return every other operation at which a fault is not the same as at the next one.
+
+    Those between have a fault of another kind.
+    """
     takes_room = [name in TAKES_ROOM for name in done]
-    return [
+    differ = [
         number
         for number, (this, following) in enumerate(
             zip(takes_room, [*takes_room[1:], False], strict=True), start=1
         )
         if this or following or not how.startswith("ENOSPC")
     ]
+    return differ[KINDS.index(how) % 2 :: 2]
 
 
 def attempt(faults, path, number, how, told, plain):
