@@ -96,6 +96,7 @@ def test_an_executor_that_remembers_pure_calls_repeats_ours(client):
     ) == said(race)
 
 
+@pytest.mark.slow
 def test_an_evaluation_that_kills_its_worker_costs_its_own_cell(cluster, executor, monkeypatch):
     def deadly(config, instance, seed):
         import os
@@ -164,6 +165,7 @@ def test_finished_tasks_are_released(cluster, executor):
     wait_for_at_most(0)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Sending large graph:UserWarning")
 def test_a_large_evaluate_is_sent_to_each_worker_not_with_each_cell(client, executor, tmp_path):
     arrivals = tmp_path / "arrivals"
@@ -194,6 +196,7 @@ def test_a_large_evaluate_is_sent_to_each_worker_not_with_each_cell(client, exec
     assert str(os.getpid()) not in workers  # Dask's scheduler is here
 
 
+@pytest.mark.slow
 def test_ctrl_c_does_not_wait(executor, tmp_path):
     begun, ended, release = (tmp_path / name for name in ("begun", "ended", "release"))
 

@@ -428,6 +428,7 @@ def test_a_larger_budget_goes_on_where_it_ended():
     assert 248 < evaluations(study) <= 260
 
 
+@pytest.mark.slow
 def test_ctrl_c_comes_through_and_the_race_goes_on(capfd, monkeypatch, tmp_path):
     monkeypatch.setattr("sys.excepthook", sys.excepthook)  # put back after
 
@@ -453,6 +454,7 @@ def test_ctrl_c_comes_through_and_the_race_goes_on(capfd, monkeypatch, tmp_path)
     assert held(study) == held(whole)
 
 
+@pytest.mark.slow
 def test_ctrl_c_interrupts_nothing_that_the_study_is_asked_or_told(tmp_path, monkeypatch):
     """An interrupted statement would keep SQLite locked, and a trial running for ever."""
     monkeypatch.setattr("sys.excepthook", sys.excepthook)
@@ -567,6 +569,7 @@ def crash_at(study, monkeypatch, at, after):
     return lambda: done
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_crash_at_any_write_changes_nothing(monkeypatch, after):
