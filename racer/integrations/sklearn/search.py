@@ -67,6 +67,12 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
     random_state: Any
     store: str | PathLike[str] | None
 
+    def _keep(self, arguments: dict[str, Any]) -> None:
+        """Keep the arguments of `__init__` as they are, as scikit-learn wants it."""
+        for name, value in arguments.items():
+            if name != "self":
+                setattr(self, name, value)
+
     def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Race the candidates over the folds, then fit the best on all data.
 
@@ -317,28 +323,7 @@ class RacingSearchCV(RacedSearchCV):
         return_train_score: bool = False,
         store: str | PathLike[str] | None = None,
     ) -> None:
-        super().__init__(
-            estimator,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            error_score=error_score,
-            return_train_score=return_train_score,
-        )
-        self.param_grid = param_grid
-        self.param_distributions = param_distributions
-        self.n_candidates = n_candidates
-        self.decider = decider
-        self.correlation = correlation
-        self.confidence = confidence
-        self.rope = rope
-        self.first_test = first_test
-        self.budget = budget
-        self.random_state = random_state
-        self.store = store
+        self._keep(locals())
 
     def _hold(self, fits: Fits, folds: Sequence[str], correlation: float) -> RaceResult:
         candidates = candidates_of(
@@ -426,27 +411,7 @@ class TunedSearchCV(RacedSearchCV):
         return_train_score: bool = False,
         store: str | PathLike[str] | None = None,
     ) -> None:
-        super().__init__(
-            estimator,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            error_score=error_score,
-            return_train_score=return_train_score,
-        )
-        self.space = space
-        self.budget = budget
-        self.elites = elites
-        self.decider = decider
-        self.correlation = correlation
-        self.confidence = confidence
-        self.rope = rope
-        self.first_test = first_test
-        self.random_state = random_state
-        self.store = store
+        self._keep(locals())
 
     def _hold(self, fits: Fits, folds: Sequence[str], correlation: float) -> TuneResult:
         if isinstance(self.space, Space):
