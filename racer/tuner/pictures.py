@@ -126,19 +126,22 @@ def _free(result: Tuned) -> tuple[list[int], list[Scale]]:
     return chosen, [scale(names[i], result.space.parameters[names[i]]) for i in chosen]
 
 
+def _elites(result: Tuned) -> list[int]:
+    """Return the best, then the other elites."""
+    best = [] if result.best_index is None else [result.best_index]
+    return list(dict.fromkeys([*best, *result.survivors]))
+
+
 def _sampling(result: Tuned, ax: Axes | None) -> Figure:  # noqa: ARG001  (a panel per parameter)
     chosen, scales = _free(result)
     races = [origin.race for origin in result.origins]
     where = places(result.space, result.configs)[:, chosen]
-    best = [] if result.best_index is None else [result.best_index]
-    elites = list(dict.fromkeys([*best, *result.survivors]))
-    return sampling(races, where, scales, elites)
+    return sampling(races, where, scales, _elites(result))
 
 
 def _parallel(result: Tuned, ax: Axes | None) -> Axes:
     chosen, scales = _free(result)
-    best = [] if result.best_index is None else [result.best_index]
-    elites = list(dict.fromkeys([*best, *result.survivors]))[:8]
+    elites = _elites(result)[:8]
     step = max(len(result.configs) // _MOST, 1)
     behind = places(result.space, result.configs[::step])[:, chosen]
     lines = places(result.space, [result.config(c) for c in elites])[:, chosen]
