@@ -84,15 +84,6 @@ def empty(words: str, *, ax: Axes | None = None) -> Axes:
     words : str
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    MissingExtraError
-        Without matplotlib.
-
     Examples
     --------
     >>> [text.get_text() for text in empty("Nothing was evaluated.").texts]
@@ -125,6 +116,32 @@ def legend(
         fontsize=SMALL,
         handlelength=None if below else 3.2,
     )
+
+
+def legend_beside(ax: Axes, title: str) -> None:
+    """Put a legend beside the axes, what was drawn last on top."""
+    handles, labels = ax.get_legend_handles_labels()
+    ax.legend(
+        handles[::-1],
+        labels[::-1],
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        borderaxespad=0.0,
+        fontsize=SMALL,
+        frameon=False,
+        title=title,
+        title_fontsize=SMALL,
+    )
+
+
+def name_rows(ax: Axes, names: Sequence[str], caption: str) -> None:
+    """Put names at the rows 0, 1, .., the first on top, and what the x axis shows."""
+    ax.set_yticks(range(len(names)), [plain(shortened(name)) for name in names], fontsize=SMALL)
+    ax.set(ylim=(len(names) - 0.4, -0.6), xlabel=plain(caption))
+    ax.tick_params(axis="x", labelsize=SMALL)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", alpha=0.3)
+    clear(ax, "bottom")
 
 
 def require() -> None:

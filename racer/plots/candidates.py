@@ -15,6 +15,8 @@ from racer.plots._canvas import (
     VERMILION,
     axes,
     clear,
+    legend_beside,
+    name_rows,
     plain,
     shortened,
     whole_ticks,
@@ -50,15 +52,6 @@ def courses(
         What is drawn.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    MissingExtraError
-        Without matplotlib.
-
     Examples
     --------
     >>> ax = courses([[0, 1], [0.5, 0.5]], [0, 1], ["a", "b"], "mean rank")
@@ -82,18 +75,7 @@ def courses(
             markevery=max(len(table) // 12, 1),
             label=plain(shortened(names[candidate])),
         )
-    handles, labels = ax.get_legend_handles_labels()
-    ax.legend(
-        handles[::-1],
-        labels[::-1],
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
-        borderaxespad=0.0,
-        fontsize=SMALL,
-        frameon=False,
-        title="best first" + ("" if len(order) <= _LINES else "; others grey"),
-        title_fontsize=SMALL,
-    )
+    legend_beside(ax, "best first" + ("" if len(order) <= _LINES else "; others grey"))
     ax.set(xlabel="block", ylabel=plain(caption))
     whole_ticks(ax)
     ax.tick_params(labelsize=SMALL)
@@ -115,15 +97,6 @@ def boxes(
     caption : str
         What the values are.
     ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    MissingExtraError
-        Without matplotlib.
 
     Examples
     --------
@@ -151,12 +124,7 @@ def boxes(
         if 0 < len(values) <= 60:
             up = np.linspace(-0.2, 0.2, len(values)) if len(values) > 1 else np.zeros(1)
             ax.plot(values, place + up, ".", color=COLOURS[0], markersize=3, alpha=0.7)
-    ax.set_yticks(range(n), [plain(shortened(name)) for name in names], fontsize=SMALL)
-    ax.set(ylim=(n - 0.4, -0.6), xlabel=plain(caption))
-    ax.tick_params(axis="x", labelsize=SMALL)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x", alpha=0.3)
-    clear(ax, "bottom")
+    name_rows(ax, names, caption)
     return ax
 
 
@@ -183,15 +151,6 @@ def bars(
         Of the axis.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    MissingExtraError
-        Without matplotlib.
-
     Examples
     --------
     >>> ax = bars([0.7, 0.3], ["a", "b"], "P(best)", limits=(0, 1))
@@ -213,12 +172,7 @@ def bars(
             fontsize=SMALL,
         )
     ax.axvline(0.0, color=BLACK, linewidth=0.8)
-    ax.set_yticks(places, [plain(shortened(name)) for name in names], fontsize=SMALL)
-    ax.set(ylim=(n - 0.4, -0.6), xlabel=plain(caption))
+    name_rows(ax, names, caption)
     if limits is not None:
         ax.set_xlim(limits)
-    ax.tick_params(axis="x", labelsize=SMALL)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x", alpha=0.3)
-    clear(ax, "bottom")
     return ax

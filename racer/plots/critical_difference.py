@@ -96,16 +96,10 @@ def critical_difference(
         What the line shows.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ScoresError
         Lengths that do not agree.
-    MissingExtraError
-        Without matplotlib.
 
     References
     ----------

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 def evolution(frame: pd.DataFrame, *, caption: str = "budget", ax: Axes | None = None) -> Axes:
     """Draw the probability of winning over budgets, a line and a band per algorithm.
 
+    The legend has the algorithms in the order of the largest budget. Bands are left out with more
+    than eight, where they would hide each other.
+
     Parameters
     ----------
     frame : DataFrame
@@ -24,18 +27,10 @@ def evolution(frame: pd.DataFrame, *, caption: str = "budget", ax: Axes | None =
         What the axis of budgets shows.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-        The legend has the algorithms in the order of the largest budget. Bands are left out
-        with more than eight, where they would hide each other.
-
     Raises
     ------
     ScoresError
         A column is missing.
-    MissingExtraError
-        Without matplotlib.
 
     References
     ----------

@@ -71,16 +71,10 @@ def intervals(
         Of the axis.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ScoresError
         Lengths that do not agree, or an unknown decision.
-    MissingExtraError
-        Without matplotlib.
 
     Examples
     --------

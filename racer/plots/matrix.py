@@ -42,16 +42,10 @@ def matrix(
         Whether colours are to be symmetric about 0.5, as of probabilities that one is better.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ScoresError
         Sizes that differ.
-    MissingExtraError
-        Without matplotlib.
 
     Examples
     --------

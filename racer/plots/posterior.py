@@ -35,16 +35,10 @@ def posterior(
         Written on either side.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ScoresError
         No draws, or more than one dimension.
-    MissingExtraError
-        Without matplotlib.
 
     Examples
     --------

@@ -24,16 +24,10 @@ def predictive_check(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         From `BradleyTerryResult.predictive_check`: level, wins and, with Davidson's model, ties.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ScoresError
         A column is missing.
-    MissingExtraError
-        Without matplotlib.
 
     Examples
     --------

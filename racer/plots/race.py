@@ -70,16 +70,10 @@ def race(
         Those eliminated; of more than 45 candidates, only the legend says why.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ScoresError
         Lengths that do not agree.
-    MissingExtraError
-        Without matplotlib.
 
     Examples
     --------

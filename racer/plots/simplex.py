@@ -35,16 +35,10 @@ def simplex(
         1/2 - band, between, above 1/2 + band. By default: where each proportion is the largest.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ScoresError
         Another shape.
-    MissingExtraError
-        Without matplotlib.
 
     References
     ----------

@@ -16,6 +16,7 @@ from racer.plots._canvas import (
     axes,
     canvas,
     clear,
+    legend_beside,
     plain,
     shortened,
     whole_ticks,
@@ -68,15 +69,6 @@ def quality(
     caption : str
         What the gaps are.
     ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    MissingExtraError
-        Without matplotlib.
 
     Examples
     --------
@@ -159,15 +151,6 @@ def sampling(
     elites : sequence of int
         Which candidates are marked, the best first.
 
-    Returns
-    -------
-    matplotlib Figure
-
-    Raises
-    ------
-    MissingExtraError
-        Without matplotlib.
-
     Examples
     --------
     >>> figure = sampling([0, 1], [[0.2], [0.4]], [Scale("x", (0, 1), ("0", "1"))])
@@ -227,15 +210,6 @@ def parallel(
         Others, in grey.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    MissingExtraError
-        Without matplotlib.
-
     Examples
     --------
     >>> scales = [Scale("x", (0, 1), ("0", "1")), Scale("y", (0, 1), ("a", "b"))]
@@ -286,16 +260,5 @@ def parallel(
     )
     ax.set(ylim=(-0.05, 1.08), yticks=[])
     clear(ax)
-    handles, labels = ax.get_legend_handles_labels()
-    ax.legend(
-        handles[::-1],
-        labels[::-1],
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
-        borderaxespad=0.0,
-        fontsize=SMALL,
-        frameon=False,
-        title="best first",
-        title_fontsize=SMALL,
-    )
+    legend_beside(ax, "best first")
     return ax
