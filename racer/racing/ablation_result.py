@@ -173,7 +173,7 @@ class AblationResult:
 
     @property
     def verdict(self) -> tuple[str, ...]:
-        """What came out, in sentences."""
+        """The result in sentences."""
         if not self.steps:
             return (f"No step was made. {self.ended.message}",)
         largest = max(self.rows, key=lambda row: np.nan_to_num(row[1]))
@@ -194,7 +194,7 @@ class AblationResult:
         return tuple(said)
 
     def said(self) -> list[Piece]:
-        """Return the steps in a table, and what came out."""
+        """Return the steps in a table, and the result in sentences."""
         rows = [
             (
                 *(i, ", ".join(names), number(gain, 4)),

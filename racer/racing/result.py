@@ -103,7 +103,7 @@ class Result:
     shared_blocks : int
         How many blocks all survivors have seen.
     verdict : tuple of str
-        What came out, in sentences.
+        The result in sentences.
     unused : Unused
         What free workers evaluated ahead, and nobody asked for: cells and their seconds, which
         are in none of the above, and not charged to the budget.
@@ -177,7 +177,7 @@ class Result:
 
     @property
     def verdict(self) -> tuple[str, ...]:
-        """What came out, in sentences."""
+        """The result in sentences."""
         return verdict(self)
 
     def __repr__(self) -> str:

@@ -77,7 +77,7 @@ def summary(result: Result) -> list[Piece]:
 
 
 def verdict(result: Result, extra: str = "") -> tuple[str, ...]:
-    """Return what came out, in plain sentences."""
+    """Return the result in plain sentences."""
     n, best = len(result.configs), result.best_index
     if best is None:
         return (f"No candidate can be called the best of {n}.",)

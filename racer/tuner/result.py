@@ -197,7 +197,7 @@ class TuneResult(Result):
 
     @property
     def verdict(self) -> tuple[str, ...]:
-        """What came out, in sentences."""
+        """The result in sentences."""
         others = [f"#{c}" for c in self.indistinguishable if c != self.best_index]
         alike = (
             f"The joint comparisons on these blocks do not show it to be better than "

@@ -1,4 +1,4 @@
-"""What came of a run, as frames and numbers."""
+"""Results of a tuning as frames and numbers."""
 
 from __future__ import annotations
 
