@@ -397,6 +397,28 @@ class Space(Structure):
             raise SpaceFileError(str(error), str(path)) from error
         return cls._from_arguments(arguments, str(path), None)
 
+    @classmethod
+    def from_configspace(cls, space: ConfigurationSpace) -> Space:
+        """Return the space of a `ConfigurationSpace`, whose default becomes the default.
+
+        Raises
+        ------
+        SettingError
+            Something else, or what a `Space` cannot say: distributions that are not uniform.
+
+        Examples
+        --------
+        >>> from ConfigSpace import ConfigurationSpace
+        >>> from racer import Space
+        >>> Space.from_configspace(ConfigurationSpace({"x": (1, 9), "alg": ["a", "b"]})).default
+        {'alg': 'a', 'x': 5}
+        """
+        try:
+            data = space.to_serialized_dict()
+        except AttributeError:
+            raise SettingError(f"{space!r} is no ConfigurationSpace of ConfigSpace") from None
+        return cls(**arguments_of_configspace(data))
+
     def to_configspace(self) -> ConfigurationSpace:
         """Return the space as one of ConfigSpace (extra `configspace`).
 

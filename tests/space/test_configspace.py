@@ -162,6 +162,7 @@ def test_its_json_is_read_and_written(tmp_path):
     theirs.to_json(tmp_path / "a.json")
     again = Space.read_configspace(tmp_path / "a.json")
     agree(again, theirs, n=200)
+    assert again == Space.from_configspace(theirs)
     assert again.default == SPACE.default
     assert {n: again.parameters[n] for n in SPACE.parameters} == dict(SPACE.parameters)
 
@@ -213,6 +214,11 @@ def test_json_that_cannot_be_read(tmp_path, data, said):
     (tmp_path / "a.json").write_text(data)
     with pytest.raises(SpaceFileError, match=said):
         Space.read_configspace(tmp_path / "a.json")
+
+
+def test_what_is_no_configuration_space_is_refused():
+    with pytest.raises(SettingError, match=r"\{'x': \(0, 1\)\} is no ConfigurationSpace"):
+        Space.from_configspace({"x": (0, 1)})
 
 
 @pytest.mark.parametrize(
