@@ -129,6 +129,43 @@ def test_links_lead_somewhere(page):
         assert (page.parent / target).exists(), target
 
 
+STUDIES = sorted((ROOT / "experiments").glob("*/README.md"))
+CELLS = re.compile(r"(?:`[^`]*`|\\\||[^|`])*")
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, *STUDIES], ids=lambda page: f"{page.parent.name}-{page.name}"
+)
+def test_every_row_of_a_table_has_a_cell_per_column(page):
+    table = []
+    for line in [*page.read_text(encoding="utf-8").splitlines(), ""]:
+        if line.startswith("|"):
+            table.append(len(CELLS.findall(line.strip("|"))))
+        elif table:
+            assert len(set(table)) == 1, table
+            assert len(table) > 2
+            table = []
+
+
+EVIDENCE = re.findall(
+    r": (\S+\.md)$",
+    (ROOT / "mkdocs.yml")
+    .read_text(encoding="utf-8")
+    .split("- Evidence:")[1]
+    .split("- Project:")[0],
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize("name", EVIDENCE)
+def test_figures_stand_beside_the_command_that_makes_them(name):
+    page = ROOT / name if name.startswith("experiments") else ROOT / "docs" / name
+    _, *sections = re.split(r"^#+ ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for section in sections:
+        if re.search(r"^\|.*\d", section, re.MULTILINE):
+            assert "python scripts/" in section + sections[0], section.splitlines()[0]
+
+
 def test_no_placeholder_is_left():
     for page in PAGES:
         assert not re.findall(r"@[A-Z]+@", page.read_text(encoding="utf-8")), page.name
