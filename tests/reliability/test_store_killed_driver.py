@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from mortal import exit_at
 
 import racer
-from racer.store import writer as store_module
 
 STRESS = Path(__file__).resolve().parents[2] / "scripts" / "stress.py"
 
@@ -36,41 +36,6 @@ def test_killed_at_random_moments_and_resumed_the_result_is_the_same(jobs):
     races, _, kills, identical = map(int, re.findall(r"\d+", done.stdout.splitlines()[-1])[1:])
     assert (races, identical) == (2, 2)  # one without limits, one with
     assert kills > 0
-
-
-def exit_at(moment, run):
-    """Run in a child process that ends, with nothing put in order, at its n-th statement.
-
-    Returns whether it did.
-    """
-    pid = os.fork()
-    if pid == 0:
-        count = 0
-        connect = store_module.connect
-
-        class Mortal:
-            def __init__(self, connection):
-                self.connection = connection
-
-            def __getattr__(self, name):
-                return getattr(self.connection, name)
-
-            def execute(self, *args):
-                nonlocal count
-                count += 1
-                if count == moment:
-                    os._exit(9)
-                return self.connection.execute(*args)
-
-        store_module.connect = lambda *args: Mortal(connect(*args))
-        try:
-            run()
-            os._exit(0)
-        finally:
-            os._exit(1)
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    assert code in (0, 9)
-    return code == 9
 
 
 @pytest.mark.slow

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from mortal import exit_at
 from old_stores import ONLY_READ, content, evaluate, planned, tune
 from old_stores import STORES as RUNS
 
 import racer
 from racer.deciders import BayesianFriedman, FRace
-from racer.store import writer
 from racer.store.check import check_store
 from racer.store.schema import SCHEMA
 
@@ -125,38 +124,6 @@ def outcomes(path):
         block = "block" if schema_of(path) == 1 else "iif(held_out, -1 - block, block)"
         query = f"SELECT {block}, candidate, status, value, seconds, checksum FROM outcomes"
         return set(connection.execute(query))
-
-
-def exit_at(moment, run):
-    """Run in a child process that just ends at its n-th statement; say whether it came to that."""
-    pid = os.fork()
-    if pid == 0:
-        count = 0
-        connect = writer.connect
-
-        class Mortal:
-            def __init__(self, connection):
-                self.connection = connection
-
-            def __getattr__(self, name):
-                return getattr(self.connection, name)
-
-            def execute(self, *args):
-                nonlocal count
-                count += 1
-                if count == moment:
-                    os._exit(9)
-                return self.connection.execute(*args)
-
-        writer.connect = lambda *args: Mortal(connect(*args))
-        try:
-            run()
-            os._exit(0)
-        finally:
-            os._exit(1)
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    assert code in (0, 9)
-    return code == 9
 
 
 @pytest.mark.filterwarnings("ignore:the race in .* was begun by racer:racer.RacerWarning")
