@@ -39,7 +39,7 @@ HEADLINES = (
         "docs/evidence.md",
         "table2.py",
         "",
-        "--repetitions 20",
+        "--repetitions 60",
     ),
     Headline(
         "Error rates of the deciders",
@@ -82,7 +82,7 @@ HEADLINES = (
         "docs/sklearn.md",
         "bench_sklearn.py",
         "",
-        "--data wine --estimators tree --repetitions 2",
+        "--data 'wine breast_cancer' --estimators tree --repetitions 3",
     ),
     Headline(
         "The tuner beside others",
@@ -90,7 +90,7 @@ HEADLINES = (
         "bench_tuner.py",
         "--half reported",
         "--half chosen --problems 'sphere annealing' --contenders 'racer halving' "
-        "--budgets 500 --seeds 2",
+        "--budgets 1000 --seeds 2",
     ),
     Headline(
         "Programs tuned",
