@@ -21,15 +21,16 @@ from joblib.externals.loky import reusable_executor
 from racer.evaluate.command.command import Command
 from racer.evaluate.limits.forks import not_in_forks
 from racer.evaluate.limits.limits import Limits, limited
+from racer.evaluate.limits.linux import cpu_seconds
 from racer.evaluate.limits.processes import supervised, warden
-from racer.evaluate.objective import Objective, judge, judge_error
-from racer.evaluate.outcome import Cell, Outcome
+from racer.evaluate.objective import Objective, judge, judge_error, judge_time, takes_bound
+from racer.evaluate.outcome import Cell, Outcome, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
 WATCHER_DIED = Outcome("killed", None, message="its watcher died with it")
-_FINAL = ("ok", "timeout", "memory", "rejected")  # the others may be worth another try
+_FINAL = ("ok", "timeout", "memory", "rejected", "capped")  # the others may be worth another try
 _ENDED_FROM_OUTSIDE = ("timeout", "memory", "killed")
 _clock = time.perf_counter  # an objective may replace that of `time`
 
@@ -38,18 +39,29 @@ def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False
     """Evaluate a cell once, the legacy generators seeded with its seed."""
     random.seed(cell.seed)
     np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
-    start = _clock()
+    start, used = _clock(), cpu_seconds()
     try:
-        status, value, message = judge(
-            evaluate.run(cell)
-            if isinstance(evaluate, Command)
-            else evaluate(cell.config, cell.instance, cell.seed)
-        )
+        answer = _called(evaluate, cell)
+        if cell.bound is None:
+            status, value, message = judge(answer)
+        else:
+            took = _clock() - start if used is None else (cpu_seconds() or 0.0) - used
+            status, value, message = judge_time(answer, took)
     except BaseException as error:
         if reraise_interrupt and isinstance(error, KeyboardInterrupt):
             raise
         status, value, message = judge_error(error)
-    return Outcome(status, value, _clock() - start, message)
+    found = Outcome(status, value, _clock() - start, message)
+    return found if value is None else bounded(found, cell.bound) or found
+
+
+def _called(evaluate: Objective, cell: Cell) -> Any:
+    if isinstance(evaluate, Command):
+        return evaluate.run(cell)
+    if cell.bound is not None and takes_bound(evaluate):
+        called: Any = evaluate
+        return called(cell.config, cell.instance, cell.seed, bound=cell.bound)
+    return evaluate(cell.config, cell.instance, cell.seed)
 
 
 def evaluate_cell(
@@ -58,7 +70,7 @@ def evaluate_cell(
     *,
     retries: int = 0,
     reraise_interrupt: bool = False,
-    within: Callable[[Callable[[], Outcome]], Outcome] | None = None,
+    within: Callable[..., Outcome] | None = None,
 ) -> Outcome:
     """Evaluate one cell, again up to `retries` times if it fails; `within` makes the attempt.
 
@@ -67,7 +79,7 @@ def evaluate_cell(
     attempt = partial(_attempt, evaluate, cell, reraise_interrupt=reraise_interrupt)
     attempts, seconds = 0, 0.0
     while True:
-        outcome = within(attempt) if within else attempt()
+        outcome = within(attempt, bound=cell.bound) if within else attempt()
         attempts, seconds = attempts + 1, seconds + outcome.seconds
         if outcome.status in _FINAL or attempts > retries:
             return Outcome(

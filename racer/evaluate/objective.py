@@ -43,8 +43,22 @@ _NOT_FUNCTIONS = {
 }
 
 
-def check_objective(evaluate: object) -> None:
-    """Raise ObjectiveError unless `evaluate` can be called as evaluate(config, instance, seed)."""
+def takes_bound(evaluate: Callable[..., Any]) -> bool:
+    """Say whether a function has a parameter `bound`, or takes any keyword."""
+    try:
+        parameters = inspect.signature(evaluate).parameters
+    except (TypeError, ValueError):  # some builtins have none
+        return False
+    any_keyword = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    bound = parameters.get("bound")
+    return any_keyword or (bound is not None and bound.kind is not bound.POSITIONAL_ONLY)
+
+
+def check_objective(evaluate: object, *, timed: bool = False) -> None:
+    """Raise ObjectiveError unless `evaluate` can be called as evaluate(config, instance, seed).
+
+    With `timed` also with a keyword `bound`, if it has one.
+    """
     if not callable(evaluate):
         raise ObjectiveError(
             f"evaluate is a {type(evaluate).__name__}, not a function: "
@@ -65,12 +79,12 @@ def check_objective(evaluate: object) -> None:
         signature = inspect.signature(evaluate)
     except (TypeError, ValueError):  # some builtins have none
         return
+    more = {"bound": 1.0} if timed and takes_bound(evaluate) else {}
     try:
-        signature.bind(None, None, 0)
+        signature.bind(None, None, 0, **more)
     except TypeError as error:
-        raise ObjectiveError(
-            f"evaluate{signature} cannot be called as evaluate(config, instance, seed): {error}"
-        ) from None
+        call = f"evaluate(config, instance, seed{', bound=..' if more else ''})"
+        raise ObjectiveError(f"evaluate{signature} cannot be called as {call}: {error}") from None
 
 
 def _shorten(text: str) -> str:
@@ -133,6 +147,16 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
     if not math.isfinite(value):
         return "invalid", None, f"returned {value}, not a finite number"
     return "ok", value, ""
+
+
+def judge_time(answer: Any, seconds: float) -> tuple[Status, float | None, str]:
+    """Return status, value and message where the cost is run time, as returned or (None) measured."""
+    if answer is None:
+        return "ok", seconds, ""
+    status, value, message = judge(answer)
+    if value is not None and value < 0.0:
+        return "invalid", None, f"returned {value}, which is no time"
+    return status, value, message
 
 
 class _Discard:

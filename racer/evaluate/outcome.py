@@ -12,10 +12,10 @@ from racer.errors import RaceStateError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Cell", "Outcome", "Status", "all_failed", "check_outcome"]
+__all__ = ["Cell", "Outcome", "Status", "all_failed", "bounded", "check_outcome"]
 
 CellKey = tuple[bool, int, int]  # held out, block, candidate
-Status = Literal["ok", "failed", "invalid", "timeout", "memory", "killed", "rejected"]
+Status = Literal["ok", "failed", "invalid", "timeout", "memory", "killed", "rejected", "capped"]
 
 
 class Cell(NamedTuple):
@@ -31,6 +31,8 @@ class Cell(NamedTuple):
         The instance is held out: the outcome decides nothing.
     instance_index : int or None
         Which of the instances, or of the held-out ones, it is; None without instances.
+    bound : float or None
+        Where the cost is run time: the seconds after which the evaluation is stopped.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Cell(NamedTuple):
     seed: int
     held_out: bool = False
     instance_index: int | None = None
+    bound: float | None = None
 
     @property
     def key(self) -> CellKey:
@@ -60,13 +63,15 @@ class Outcome(NamedTuple):
 
     Attributes
     ----------
-    status : {"ok", "failed", "invalid", "timeout", "memory", "killed", "rejected"}
+    status : {"ok", "failed", "invalid", "timeout", "memory", "killed", "rejected", "capped"}
         "failed": `evaluate` raised. "invalid": it returned something that is not a finite
         number. "timeout", "memory": it took more than it was allowed, or there was no more
         memory. "killed": its process died. "rejected": the program wants no more of this
-        configuration, which is eliminated at once.
+        configuration, which is eliminated at once. "capped": the cost is run time, and it was
+        stopped at the bound.
     value : float or None
-        What `evaluate` returned, in the user's direction; None unless the status is "ok".
+        What `evaluate` returned, in the user's direction; of a capped one the bound. None unless
+        the status is "ok" or "capped".
     seconds : float
         Wall time of the evaluation, retries included.
     message : str
@@ -94,6 +99,7 @@ class Outcome(NamedTuple):
 
 
 _STATUSES = get_args(Status)
+_WITH_VALUE = ("ok", "capped")
 _LONGEST_REASON = 500  # characters of a message in a sentence
 
 
@@ -111,7 +117,7 @@ def check_outcome(outcome: Outcome) -> None:
         value: Any = outcome.value
         status, seconds = outcome.status, outcome.seconds
         try:
-            sound = value is None if status != "ok" else math.isfinite(value)
+            sound = math.isfinite(value) if status in _WITH_VALUE else value is None
             if (
                 sound
                 and not isinstance(value, bool | np.bool_)
@@ -125,3 +131,21 @@ def check_outcome(outcome: Outcome) -> None:
         f"{outcome!r} was told: give racer.Outcome('ok', value) with a finite number, or "
         "racer.Outcome('failed', None, message=..)"
     )
+
+
+def bounded(outcome: Outcome, bound: float | None) -> Outcome | None:
+    """Return an outcome as it is under a bound (seconds); None if it was capped at less than that.
+
+    So what was found under a larger bound is known under every smaller one. Who takes as long as the
+    bound has reached it.
+    """
+    status, value = outcome.status, outcome.value
+    if bound is None or status == "rejected":
+        return outcome
+    if status == "capped" and value is not None and value < bound:
+        return None
+    took = outcome.seconds if value is None else value
+    if took < bound:
+        return outcome
+    seconds = bound if took == outcome.seconds else outcome.seconds * (bound / took)
+    return outcome._replace(status="capped", value=bound, seconds=seconds, message="")

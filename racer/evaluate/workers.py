@@ -187,13 +187,17 @@ def workers_for(
     timeout: float | None = None,
     memory: int | None = None,
     parameters: Collection[str] | None = (),
+    timed: bool = False,
 ) -> Workers:
-    """Return workers for these evaluations, or raise ObjectiveError or SettingError."""
-    check_objective(evaluate)
+    """Return workers for these evaluations, or raise ObjectiveError or SettingError.
+
+    Those that are `timed` are stopped at the bound of their cell.
+    """
+    check_objective(evaluate, timed=timed)
     check_command(evaluate, configs, instances, parameters)
     check_jobs(n_jobs)
     whole(retries, "retries", least=0)
-    limits = limits_for(timeout, memory)
+    limits = limits_for(timeout, memory, timed=timed)
     sent = {
         **{f"candidate {index}": config for index, config in enumerate(configs)},
         **{f"instance {index}": instance for index, instance in enumerate(instances or ())},

@@ -57,8 +57,9 @@ class Command:
     argv : str or sequence of str
         The program and its arguments; one line of text is split as a shell would, here and only
         here. In an argument ``{name}`` stands for a parameter of the configuration,
-        ``{instance}`` and ``{seed}`` for the others that `evaluate` gets; ``{{`` and ``}}`` are
-        braces. ``{parameters}``, an argument of its own, stands for options: one for each
+        ``{instance}`` and ``{seed}`` for the others that `evaluate` gets, ``{bound}`` (unless a
+        parameter is called so) for the seconds after which it is stopped: with `runtime` the cap
+        (rounded up to whole seconds for irace's runners), else the `timeout`; ``{{`` and ``}}`` are braces. ``{parameters}``, an argument of its own, stands for options: one for each
         parameter that has no place of its own. An argument with a parameter that the
         configuration does not have is left out, unless it is that parameter alone.
     switches : mapping of str to str, optional
@@ -71,10 +72,11 @@ class Command:
         The program is a runner of another tool: it is called and read as that tool does. Unless
         `argv` has places of its own, the arguments of the protocol follow it. Parameters are
         ``{parameters}`` only; ``{candidate}`` is the number of the configuration and
-        ``{instance_id}`` that of the instance, from 1 (held out: ``1t``), ``{bound}`` the
-        `timeout` in seconds. With "irace", ``Inf`` instead of a cost rejects the configuration.
+        ``{instance_id}`` that of the instance, from 1 (held out: ``1t``). With "irace", ``Inf`` instead of a cost rejects the configuration.
     cost : {"quality", "runtime"}
-        Which of the two that runners of "aclib", "paramils" and "smac" print is the cost.
+        Which of the two that runners of "aclib", "paramils" and "smac" print is the cost. With
+        `runtime` it is always the run time: what the program says ("cost time" of irace's
+        runners), or the CPU time that it used, if it prints nothing.
     cwd : str or path-like, optional
         The folder in which the program runs; the present one of the race if not given.
 
@@ -199,8 +201,13 @@ class Command:
             seed=cell.seed,
             candidate=cell.candidate + 1,
             instance_id=f"{(cell.instance_index or 0) + 1}{'t' if cell.held_out else ''}",
-            bound=timeout if math.isfinite(timeout) else NO_BOUND,
+            bound=self._told_bound(cell, timeout),
         )
+
+    def _told_bound(self, cell: Cell, timeout: float) -> float:
+        if cell.bound is None:
+            return timeout if math.isfinite(timeout) else NO_BOUND
+        return math.ceil(cell.bound) if self._protocol == "irace" else cell.bound
 
     def check(
         self,
@@ -268,10 +275,14 @@ class Command:
 
     def __call__(self, config: Mapping[str, Any], instance: Any, seed: int) -> float:
         """Run the program, and return what it prints."""
-        return self.run(Cell(0, 0, config, instance, seed))
+        found = self.run(Cell(0, 0, config, instance, seed))
+        return math.nan if found is None else found
 
-    def run(self, cell: Cell) -> float:
-        """Run the program for a cell, and return the cost that it prints."""
+    def run(self, cell: Cell) -> float | None:
+        """Run the program for a cell, and return the cost that it prints.
+
+        With a bound that is its run time; None: it did not say, and must be measured.
+        """
         argv = self.argv_of(cell)
         line = _shown(argv)
         until, timeout = deadline.get() or (math.inf, math.inf)
@@ -279,7 +290,13 @@ class Command:
             ran = run(argv, self._program_of(argv), until, self._cwd)
         except OSError as error:
             raise Misbehaved("failed", f"cannot be started ({error})\ncommand: {line}") from None
-        status, value, why = self._judged(ran, timeout)
+        status, value, why, time = self._judged(ran, timeout, is_timed=cell.bound is not None)
+        if cell.bound is not None:
+            value = math.nan if time is None else time
+            if status == "timeout" and ran.code is not None:
+                return cell.bound
+            if status == "ok":
+                return None if math.isnan(value) else value
         if status != "ok":
             raise Misbehaved(
                 status, f"{why}\ncommand: {line}\nstdout: {ran.out}\nstderr: {ran.err}"
@@ -292,15 +309,19 @@ class Command:
             return message
         return f"{message}\ncommand: {_shown(self.argv_of(cell))}"
 
-    def _judged(self, ran: Ran, timeout: float) -> Answer:
+    def _judged(self, ran: Ran, timeout: float, *, is_timed: bool) -> Answer:
         if ran.code is None:
             return Answer("timeout", why=took_more_than(timeout))
         how = f"the program {ending(ran.code)}"
         if ran.code:
             return Answer("killed" if ran.code < 0 else "failed", why=how)
+        if is_timed and not ran.out.end.strip():
+            return Answer("ok")
         if not ran.out.size:
             return Answer("invalid", why=f"{how}, and printed nothing")
-        answer = self._read(ran.out, self._cost)
+        answer = self._read(ran.out, "runtime" if is_timed else self._cost)
+        if answer.time is None:
+            answer = answer._replace(time=answer.value)
         return answer._replace(why=f"{how}, but {answer.why}") if answer.why else answer
 
 

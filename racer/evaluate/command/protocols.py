@@ -37,6 +37,7 @@ class Answer(NamedTuple):
     status: Status
     value: float = math.nan
     why: str = ""
+    time: float | None = None  # seconds, if it says that beside
 
 
 Reader = Callable[["Printed", Cost], Answer]
@@ -85,7 +86,8 @@ def _read_irace(out: Printed, _cost: Cost) -> Answer:
         if _INFINITE.fullmatch(words[0]):
             return Answer("rejected", why="it printed Inf: the configuration is rejected")
         if not math.isnan(value := _number(words[0])):
-            return Answer("ok", value)
+            time = _number(words[-1]) if len(words) > 1 else None
+            return Answer("ok", value, time=time)
     return Answer("invalid", why='neither "cost" nor "cost time" is all of standard output')
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 PARAMETERS = "parameters"
 RESERVED = ("instance", "seed", PARAMETERS)
+_BOUND = "bound"  # unless a parameter is called so
 _MARK = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
@@ -55,7 +56,7 @@ class Template:
             self._items += tuple(map(_parts, self.protocol.arguments))
         marks = [part.name for item in self._items for part in item if part.name is not None]
         self.names = frozenset(marks)
-        self.reserved = RESERVED if protocol is None else MARKS
+        self.reserved = (*RESERVED, _BOUND) if protocol is None else MARKS
         if protocol is not None and (other := sorted(self.names - {*MARKS})):
             raise SettingError(
                 f"the command has {{{other[0]}}}, which protocol={protocol!r} does not know: use "

@@ -22,6 +22,8 @@ from racer._checks import is_real, whole
 from racer.errors import SettingError
 from racer.evaluate.limits.forks import close_own_files
 from racer.evaluate.limits.linux import (
+    cpu_seconds,
+    cpu_seconds_of,
     descendants,
     die_with_parent,
     held,
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 _LAST_WORDS = 0.5  # seconds beyond its timeout for an evaluation that tells itself why it ends
 _LEAST_MEMORY = 2**20
 _LONGEST = 1e9  # seconds
+_FINE = 0.01  # seconds between two looks at the CPU time, near the bound
+_WALL = 10.0  # a program that waits, and uses no CPU time, is stopped after so many times its bound
 
 
 class Limits(NamedTuple):
@@ -52,9 +56,9 @@ deadline: ContextVar[tuple[float, float] | None] = ContextVar("deadline", defaul
 """In the process of an evaluation that tells why it ends: when (monotonic), and the timeout."""
 
 
-def limits_for(timeout: float | None, memory: int | None) -> Limits | None:
+def limits_for(timeout: float | None, memory: int | None, *, timed: bool = False) -> Limits | None:
     """Return the limits, None without any; SettingError if one is wrong or cannot be kept here."""
-    if timeout is None and memory is None:
+    if timeout is None and memory is None and not timed:
         return None
     if timeout is not None and not (is_real(timeout) and 0 < timeout <= _LONGEST):
         raise SettingError(
@@ -64,7 +68,8 @@ def limits_for(timeout: float | None, memory: int | None) -> Limits | None:
         whole(memory, "memory (bytes)", least=_LEAST_MEMORY)
     if not hasattr(os, "fork"):
         raise SettingError(
-            "timeout= and memory= need os.fork, which this system does not have: leave them out"
+            "timeout=, memory= and runtime= need os.fork, which this system does not have: leave "
+            "them out"
         )
     if memory is not None and not knows_memory():
         raise SettingError("memory= needs /proc, as on Linux: leave it out (timeout= works)")
@@ -111,8 +116,11 @@ def limited(
     pipe: int | None = None,
     warned: int | None = None,
     tells: bool = False,
+    bound: float | None = None,
 ) -> Outcome:
     """Run an evaluation in a process of its own, from a watcher; leave nothing of it.
+
+    With a `bound` it is stopped, as capped, after so many seconds of CPU time, if that is known.
 
     The watcher is made by `supervised`, which gives `pipe` (the descriptor that it writes to) and
     `lost` (whether the caller has ended), or by `warden`, which gives the descriptor `warned`.
@@ -125,7 +133,7 @@ def limited(
     child = Child(functools.partial(_answer, attempt, me, pipe, warned, until))
     patience = _LAST_WORDS if tells else 0.0
     try:
-        while (outcome := _look(child, limits, start, own, before, patience)) is None:
+        while (outcome := _look(child, limits, start, own, before, patience, bound)) is None:
             if lost():
                 _clear(child, before)
                 os._exit(1)
@@ -149,12 +157,14 @@ def _look(
     own: tuple[int, int],
     before: set[int],
     patience: float,
+    bound: float | None,
 ) -> Outcome | None:
     """Wait for a tick at most; return the outcome if there is one."""
     timeout = math.inf if limits.timeout is None else limits.timeout
     longest = timeout + patience
     memory = math.inf if limits.memory is None else limits.memory
-    line = child.line(min(start + longest - time.monotonic(), TICK))
+    tick = TICK if bound is None else min(max(start + bound - time.monotonic(), _FINE), TICK)
+    line = child.line(min(start + longest - time.monotonic(), tick))
     seconds = time.monotonic() - start
     if line is not None:
         outcome = parse(line, seconds)
@@ -164,11 +174,35 @@ def _look(
         if how.endswith("SIGKILL") and child.peak - own[1] > memory:  # the system was faster
             return Outcome("memory", None, seconds, f"its process {how}, over {memory} bytes")
         return Outcome("killed", None, seconds, f"its process {how}, without an answer")
-    if seconds >= longest:
+    return _over(child, limits, seconds, own, before, patience, bound)
+
+
+def _over(
+    child: Child,
+    limits: Limits,
+    seconds: float,
+    own: tuple[int, int],
+    before: set[int],
+    patience: float,
+    bound: float | None,
+) -> Outcome | None:
+    """Return the outcome of an evaluation that has taken too much; None if it may go on."""
+    timeout = math.inf if limits.timeout is None else limits.timeout
+    if bound is not None and _took(child.pid, seconds, before) >= bound:
+        return Outcome("capped", bound, seconds)
+    if seconds >= timeout + patience:
         return Outcome("timeout", None, seconds, took_more_than(timeout))
-    if limits.memory and (used := _used(child.pid, own[0], limits.memory, before)) > memory:
-        return Outcome("memory", None, seconds, f"held {used} bytes, more than {memory}")
+    if limits.memory and (used := _used(child.pid, own[0], limits.memory, before)) > limits.memory:
+        return Outcome("memory", None, seconds, f"held {used} bytes, more than {limits.memory}")
     return None
+
+
+def _took(child: int, seconds: float, before: set[int]) -> float:
+    """Return the CPU time of an evaluation so far; wall time where that is not known."""
+    if cpu_seconds() is None:
+        return seconds
+    roots = own_children() - before | {child}
+    return max(cpu_seconds_of(roots | descendants(roots)), seconds / _WALL)
 
 
 def took_more_than(timeout: float) -> str:

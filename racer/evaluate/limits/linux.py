@@ -176,6 +176,25 @@ def _kilobytes(path: str, fields: tuple[bytes, ...]) -> int:
     return sum(int(line.split()[1]) for line in lines if line.startswith(fields))
 
 
+def cpu_seconds() -> float | None:
+    """Return the CPU time of this process and of those it has waited for; None if not known."""
+    if sys.platform != "linux":
+        return None
+    import resource  # noqa: PLC0415  (not on Windows)
+
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+
+
+def cpu_seconds_of(pids: set[int]) -> float:
+    """Return the CPU time of some processes, and of those that they have waited for."""
+    ticks = 0
+    for pid in pids:
+        with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123  (faster)
+            ticks += sum(map(int, file.read().rpartition(b")")[2].split()[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def held(pid: int) -> int:
     """Return the bytes of memory of a process, resident or swapped out, that no file backs."""
     return 1024 * _kilobytes(f"/proc/{pid}/status", (b"RssAnon:", b"RssShmem:", b"VmSwap:"))
