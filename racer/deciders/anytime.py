@@ -116,6 +116,11 @@ class AnytimeRace:
         check_limit(self.evaluations, "evaluations")
         check_limit(self.blocks, "blocks")
 
+    @property
+    def takes_capped(self) -> bool:
+        """Whether it goes by ranks or signs of differences."""
+        return self.form in ("rank", "sign")
+
     def told_budget(self, evaluations: int | None, blocks: int | None) -> Self:
         """Return this decider for a race that may use so much, or as little as it was given."""
         return replace(

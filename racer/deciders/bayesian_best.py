@@ -99,6 +99,11 @@ class BayesianBest:
         check_draws(self.draws)
         check_limit(self.evaluations, "evaluations")
 
+    @property
+    def takes_capped(self) -> bool:
+        """Whether it goes by ranks."""
+        return self.by == "mean-rank"
+
     def told_budget(self, evaluations: int | None, blocks: int | None) -> Self:  # noqa: ARG002
         """Return this decider for a race of so many evaluations, or as many as it was given.
 

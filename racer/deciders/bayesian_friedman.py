@@ -115,6 +115,7 @@ class BayesianFriedman:
     """
 
     each_test: ClassVar = "growing"  # its error is spent at each test
+    takes_capped: ClassVar = True
 
     confidence: float = 0.95
     epsilon: float = 0.05

@@ -84,6 +84,7 @@ class BradleyTerryRace:
     """
 
     each_test: ClassVar = "growing"  # its error is spent at each test
+    takes_capped: ClassVar = True
 
     threshold: float = 0.05
     sigma: float = 1.0

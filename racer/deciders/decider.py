@@ -148,7 +148,8 @@ class JudgesOne(Protocol):
 class Decider(Protocol):
     """Settings of an elimination procedure; what it knows of a race is its state.
 
-    An attribute `each_test` says when it is asked if a race does not (see `racer.racing.Rules`).
+    An attribute `each_test` says when it is asked if a race does not (see `racer.racing.Rules`),
+    `takes_capped` that its statements hold for run times of which some are capped: ranks and signs.
     `decide` may use up the state it is given and return the same object.
 
     Examples

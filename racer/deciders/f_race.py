@@ -123,6 +123,11 @@ class FRace:
         return state, Verdict(dropped, best, standing, evidence)
 
     @property
+    def takes_capped(self) -> bool:
+        """Whether it goes by ranks and signs alone, to the last two."""
+        return not self._asks_signed_rank
+
+    @property
     def _asks_signed_rank(self) -> bool:
         return self.last_two == "signed-rank" or (
             self.last_two is None and self.posthoc == "conover"

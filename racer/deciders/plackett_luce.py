@@ -122,6 +122,7 @@ class PlackettLuceRace:
     """
 
     each_test: ClassVar = "growing"  # its error is spent at each test
+    takes_capped: ClassVar = True
 
     threshold: float = 0.05
     prior: float = 1.0

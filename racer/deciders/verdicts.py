@@ -133,6 +133,11 @@ class Protected:
     decider: Decider
     until: tuple[int, ...]
 
+    @property
+    def takes_capped(self) -> bool:
+        """Whether the decider inside does."""
+        return bool(getattr(self.decider, "takes_capped", False))
+
     def told_budget(self, evaluations: int | None, blocks: int | None) -> Decider:
         """Tell the decider inside, if it wants to know."""
         if not isinstance(self.decider, KnowsBudget):
