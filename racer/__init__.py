@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from racer.racing.events import RaceEnded as RaceEnded
     from racer.racing.race import Race as Race
     from racer.racing.result import RaceResult as RaceResult
+    from racer.racing.runtime import Runtime as Runtime
     from racer.run.ablation import ablation as ablation
     from racer.run.race import race as race
     from racer.run.resume import resume as resume
@@ -85,6 +86,7 @@ _HOME = {
     "RacerError": "racer.errors",
     "RacerWarning": "racer.errors",
     "Real": "racer.space.numeric",
+    "Runtime": "racer.racing.runtime",
     "ScoresError": "racer.errors",
     "SettingError": "racer.errors",
     "Space": "racer.space.space",
@@ -127,6 +129,7 @@ __all__ = [
     "RacerError",
     "RacerWarning",
     "Real",
+    "Runtime",
     "ScoresError",
     "SettingError",
     "Space",

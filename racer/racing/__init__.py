@@ -5,6 +5,7 @@ from racer.racing.events import BlockCompleted, Callback, Elimination, Ended, Ra
 from racer.racing.race import Race
 from racer.racing.result import RaceResult
 from racer.racing.rules import Rules
+from racer.racing.runtime import Runtime
 
 __all__ = [
     "BlockCompleted",
@@ -16,4 +17,5 @@ __all__ = [
     "RaceEnded",
     "RaceResult",
     "Rules",
+    "Runtime",
 ]

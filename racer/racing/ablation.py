@@ -111,6 +111,8 @@ class Ablation:
         if not self._seeds or len(self.instances or self._seeds) != len(self._seeds):
             raise SettingError(f"{len(self._seeds)} seeds: give one per instance")
         self.rules = Rules.given(rules)
+        if self.rules.runtime is not None:
+            raise SettingError("an ablation of run times is not possible yet: it does not cap")
         self._budget = self.rules.one_budget
         self._table = Table(maximize=self.rules.maximize)
         self._configs: list[Config] = []

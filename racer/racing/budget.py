@@ -89,13 +89,13 @@ class Budget:
                 raise BudgetError(f"budget {other} after {one}: give a larger one")
         return budgets
 
-    def pays(self, cells: int, *, evaluations: int, seconds: float) -> bool:
-        """Say whether `cells` more can be paid for after so many evaluations and seconds."""
+    def pays(self, cells: int, *, evaluations: int, seconds: float, extra: float = 0.0) -> bool:
+        """Say whether `cells` more, and `extra` seconds, can be paid for after so many of both."""
         if self.evaluations is not None and evaluations + cells > self.evaluations:
             return False
         if self.seconds is None or not evaluations:
             return True
-        return seconds + cells * seconds / evaluations <= self.seconds
+        return seconds + cells * seconds / evaluations + extra <= self.seconds
 
     def ends_by_time(self, evaluations: int) -> bool:
         """Say whether what ends before so many evaluations was ended by the seconds."""

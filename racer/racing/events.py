@@ -71,14 +71,17 @@ class Elimination:
     block : int
         The block after which it was eliminated (a row of `RaceResult.blocks`).
     candidate, against : int
-        The candidate, and the opponent that settled it: itself, if it was rejected.
+        The candidate, and the opponent that settled it: itself, if it was rejected; the leader,
+        if it was capped.
     reason : str
         "inferior", "indistinguishable", "halved", "outranked", "unlikely", or a decider's own;
-        "rejected" if an evaluation had the status "rejected".
+        "rejected" if an evaluation had the status "rejected", "capped" if its run time has
+        reached the cap on all blocks (see `racer.Runtime`).
     probability : float
         What `measure` names; an e-value may exceed 1.
     measure : str
-        "posterior", "p-value", "win-share", "e-value", or a decider's own; "outcome" if rejected.
+        "posterior", "p-value", "win-share", "e-value", or a decider's own; "outcome" if rejected
+        or capped, which no probability is behind: it is 1.
 
     Examples
     --------
@@ -100,6 +103,11 @@ class Elimination:
     def of_rejected(cls, block: int, candidate: int) -> Elimination:
         """Return that of a candidate which an evaluation rejected."""
         return cls(block, candidate, "rejected", candidate, 1.0, "outcome")
+
+    @classmethod
+    def of_capped(cls, block: int, candidate: int, leader: int) -> Elimination:
+        """Return that of a candidate which was capped on all blocks."""
+        return cls(block, candidate, "capped", leader, 1.0, "outcome")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from racer._numerics import with_ties
 from racer.deciders.decider import Blocks, KnowsBudget, Verdict
 from racer.deciders.verdicts import take_verdict
 from racer.errors import BudgetError, RaceStateError, SettingError, warn
-from racer.evaluate.outcome import Cell, Outcome, all_failed, check_outcome
+from racer.evaluate.outcome import Cell, Outcome, all_failed, bounded, check_outcome
 from racer.racing.contest import Description
 from racer.racing.events import (
     BlockCompleted,
@@ -24,6 +24,7 @@ from racer.racing.events import (
 from racer.racing.pool import as_pool, as_sequence
 from racer.racing.result import RaceResult
 from racer.racing.rules import Rules
+from racer.racing.runtime import LEADERS
 from racer.racing.stream import Stream
 from racer.racing.table import Table
 from racer.seeding import rng_for
@@ -100,7 +101,7 @@ class Race:
         self._decider = decider
 
         m = len(self.configs)
-        self._table = Table(maximize=self.rules.maximize)
+        self._table = Table(maximize=self.rules.maximize, runtime=self.rules.runtime)
         self._state = self._decider.start(m, rng_for(self.seed, "decider"))
         self._alive: NDArray[np.intp] = np.arange(m)
         self._alive.setflags(write=False)  # deciders are shown it
@@ -115,8 +116,11 @@ class Race:
         self._rejected = 0
         self._evaluations = 0
         self._seconds = 0.0
-        self._cells: dict[int, Cell] = {}
-        self._told: dict[int, Outcome] = {}
+        self._cells: dict[tuple[int, int], Cell] = {}  # by block and candidate
+        self._told: dict[tuple[int, int], Outcome] = {}
+        self._bound: float | None = None if self.rules.runtime is None else self.rules.runtime.limit
+        self._capped: dict[int, list[int]] = {}  # blocks on which a candidate was, below the limit
+        self._over: Ended | None = None  # but for the evaluations that are made again
         self._ended: Ended | None = None
 
     def _check(self) -> None:
@@ -185,21 +189,23 @@ class Race:
     def ask(self) -> tuple[Cell, ...]:
         """Return the cells of the current block that have not been told; empty when over."""
         self._begin()
-        return tuple(cell for c, cell in self._asked().items() if c not in self._told)
+        return tuple(cell for key, cell in self._asked().items() if key not in self._told)
 
     def ahead(self, blocks: int) -> Iterator[Cell]:
         """Yield the cells of up to so many blocks after this one, as if no one were eliminated.
 
-        Block by block, and the best standing first; only what instances and budget allow.
+        Block by block, and the best standing first; only what instances and budget allow. A cap is
+        as it would be now, times the slack: told under a smaller one, the outcome is the same.
         """
-        ranked = self.ranked
-        for more in range(1, blocks + 1) if self._asked() else ():
+        ranked, runtime = self.ranked, self.rules.runtime
+        bound = None if runtime is None else runtime.slackened(self._bound or 0.0)
+        for more in range(1, blocks + 1) if self._asked() and self._over is None else ():
             block = self._block + more
             if (self._length is not None and block >= self._length) or not self._budget.pays(
                 (more + 1) * len(ranked), evaluations=self._evaluations, seconds=self._seconds
             ):
                 return
-            yield from self._cells_of(block, ranked)
+            yield from self._cells_of(block, ranked, bound)
 
     def tell(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell that was asked for.
@@ -213,21 +219,25 @@ class Race:
             raise RaceStateError(f"{cell!r} is not a cell: tell only cells that ask() returned")
         check_outcome(outcome)
         self._begin()
-        asked = self._asked().get(cell.candidate)
-        if asked is None or asked.block != cell.block or cell.held_out:
+        key = cell.block, cell.candidate
+        asked = self._asked().get(key)
+        if asked is None or cell.held_out:
             raise RaceStateError(
                 f"candidate {cell.candidate} on block {cell.block} was not asked for: tell only "
                 "cells that ask() returned, within their block"
             )
-        if cell.candidate in self._told:
+        if key in self._told:
             raise RaceStateError(
                 f"candidate {cell.candidate} on block {cell.block} has been told before"
             )
-        self._told[cell.candidate] = outcome
+        self._told[key] = under(asked.bound, outcome)
         if len(self._told) == len(self._cells):
-            outcomes = [self._told[c] for c in self._cells]  # in this order, whatever came first
+            outcomes = [self._told[k] for k in self._cells]  # in this order, whatever came first
             self._told = {}
-            self._complete_block(outcomes)
+            if self._over is None:
+                self._complete_block(outcomes)
+            else:
+                self._conclude(outcomes)
 
     def tell_block(
         self, told: ArrayLike | Sequence[Outcome], *, seconds: float | None = None
@@ -247,7 +257,7 @@ class Race:
             The race is over, some cells of the block have been told, or this does not fit.
         """
         self._begin()
-        if self._ended is not None or self._told:
+        if self._ended is not None or self._told or self._over is not None:
             raise RaceStateError("tell_block() is for a block of which nothing has been told")
         listed: list[Any] = list(told) if isinstance(told, list | tuple) else []
         if any(isinstance(item, Outcome) for item in listed):
@@ -255,7 +265,7 @@ class Race:
                 check_outcome(outcome)
             if len(listed) != len(self._alive):
                 raise self._unfit()
-            self._complete_block(listed)
+            self._complete_block([under(self._bound, outcome) for outcome in listed])
             return
         try:
             row = np.array(told, dtype=np.float64)
@@ -265,6 +275,10 @@ class Race:
             raise self._unfit()
         if not 0.0 <= (seconds or 0.0) < math.inf:
             raise RaceStateError(f"seconds={seconds!r}: give a finite number >= 0")
+        if self.rules.runtime is not None:
+            told_each = [Outcome("ok", value, value) for value in row.tolist()]
+            self._complete_block([under(self._bound, outcome) for outcome in told_each])
+            return
         self._seconds += seconds or 0.0
         self._complete_block(row)
 
@@ -276,7 +290,7 @@ class Race:
 
     def result(self) -> RaceResult:
         """Return what is known: the result of a race that has ended, or the state of one."""
-        survivors = self.ranked
+        survivors = self._best_first()
         return RaceResult(
             configs=self.configs,
             best_index=self._best(survivors),
@@ -302,6 +316,19 @@ class Race:
         else:
             self._publish(self._advance())
 
+    def _best_first(self) -> tuple[int, ...]:
+        """Return those still in, the best first: by standing, or by the criterion of run times.
+
+        Those whose times are known up to the limit come before those that are capped.
+        """
+        ranked, runtime = self.ranked, self.rules.runtime
+        if runtime is None or self._verdict is None:
+            return ranked
+        known = [c for c in ranked if not self._capped.get(c)] or list(ranked)
+        costs = runtime.as_costs(self._table.costs(known)).mean(axis=0)
+        first = [known[i] for i in costs.argsort(kind="stable").tolist()]
+        return (*first, *(c for c in ranked if c not in known))
+
     def _best(self, survivors: tuple[int, ...]) -> int | None:
         """Return the best survivor; None where nothing speaks for one rather than another."""
         if len(self.configs) == 1:
@@ -321,33 +348,66 @@ class Race:
         return self._rejected == len(self.configs) - 1
 
     def _advance(self) -> RaceEnded | None:
-        """End the race where it is over, or where no block can be begun."""
+        """End the race where it is over; first ask for what was capped again, if that can be paid."""
+        ended = self._why_over()
+        if ended is not None and self._has_to_run_again():
+            self._over = ended
+            return None
+        return None if ended is None else self._end(ended)
+
+    def _why_over(self) -> Ended | None:
+        """Say why the race is over, or no block can be begun; None where it goes on."""
         if len(self._alive) <= self.rules.min_survivors:
-            return self._end(Ended.DECIDED if len(self._alive) else Ended.ALL_REJECTED)
+            return Ended.DECIDED if len(self._alive) else Ended.ALL_REJECTED
         if not self._table.n_usable and self._block >= self._first_test:
-            return self._end(Ended.ALL_FAILED)
+            return Ended.ALL_FAILED
         if self._is_undecided():
-            return self._end(Ended.UNDECIDED)
+            return Ended.UNDECIDED
         if self._length is not None and self._block >= self._length:
-            return self._end(Ended.INSTANCES)
-        if not self._budget.pays(
-            len(self._alive), evaluations=self._evaluations, seconds=self._seconds
-        ):
-            return self._end(Ended.BUDGET)
+            return Ended.INSTANCES
+        if not self._pays(len(self._alive) + self._reserve()):
+            return Ended.BUDGET
         return None
 
-    def _asked(self) -> dict[int, Cell]:
-        """Return the cells of the current block by candidate; none when the race is over."""
+    def _pays(self, cells: int, extra: float = 0.0) -> bool:
+        seconds = self._seconds
+        return self._budget.pays(cells, evaluations=self._evaluations, seconds=seconds, extra=extra)
+
+    def _reserve(self) -> int:
+        """Return how many evaluations of the leaders may be made again after one more block."""
+        if self.rules.runtime is None or self._verdict is None:
+            return 0
+        return sum(len(self._capped.get(c, ())) + 1 for c in self.ranked[:LEADERS])
+
+    def _has_to_run_again(self) -> bool:
+        """Ask for cells of survivors that were capped again; say whether there are any."""
+        runtime = self.rules.runtime
+        if runtime is None or not self._capped:
+            return False
+        cells: list[Cell] = []
+        extra = 0.0
+        for candidate in self.ranked:
+            blocks = self._capped.get(candidate, ())
+            at = [self._table.of(candidate)[block].value or 0.0 for block in blocks]
+            extra += sum(map(runtime.slackened, at))  # what they may be expected to take
+            if not self._pays(len(cells) + len(blocks), extra):
+                break
+            cells += [self._cells_of(b, [candidate], runtime.limit)[0] for b in blocks]
+        self._cells = {(cell.block, cell.candidate): cell for cell in cells}
+        return bool(cells)
+
+    def _asked(self) -> dict[tuple[int, int], Cell]:
+        """Return the cells that must be known next; none when the race is over."""
         if not self._cells and self._ended is None:
-            cells = self._cells_of(self._block, self._alive.tolist())
-            self._cells = {cell.candidate: cell for cell in cells}
+            cells = self._cells_of(self._block, self._alive.tolist(), self._bound)
+            self._cells = {(cell.block, cell.candidate): cell for cell in cells}
         return self._cells
 
-    def _cells_of(self, block: int, candidates: Sequence[int]) -> list[Cell]:
+    def _cells_of(self, block: int, candidates: Sequence[int], bound: float | None) -> list[Cell]:
         index, seed = self._stream.place(block)
         instance = None if index is None or self.instances is None else self.instances[index]
         return [
-            Cell(block, c, self.configs[c], instance, seed, instance_index=index)
+            Cell(block, c, self.configs[c], instance, seed, instance_index=index, bound=bound)
             for c in candidates
         ]
 
@@ -362,6 +422,7 @@ class Race:
         is_usable = self._table.is_usable(block)
         eliminated: tuple[Elimination, ...] = ()
         stay = np.array([outcome.status != "rejected" for outcome in outcomes], dtype=np.bool_)
+        self._note_capped(block, outcomes)
         if some_rejected := not stay.all():
             eliminated, costs = self._reject(block, stay), costs[stay]
         if is_usable:
@@ -371,6 +432,8 @@ class Race:
             due = self.rules.is_due(usable, self._first_test, self._block)
             if due and len(self._alive) > (1 if some_rejected else 0):
                 eliminated += self._test(block)
+        if self.rules.runtime is not None and self._tested_blocks >= self._first_test:
+            eliminated += self._drop_capped(block)
         completed = self._completed(block, outcomes, eliminated) if self._callbacks else None
         ended = self._advance()
         self._publish(completed, ended)
@@ -389,13 +452,64 @@ class Race:
     def _reject(self, block: int, stay: NDArray[np.bool_]) -> tuple[Elimination, ...]:
         """Eliminate all of `alive` but those that stay, whatever the decider would say of them."""
         out = self._alive[~stay].tolist()
-        self._alive = self._alive[stay]
-        self._alive.setflags(write=False)
-        self._pending = [row[stay] for row in self._pending]
+        self._leave(stay)
         rejected = tuple(Elimination.of_rejected(block, c) for c in out)
         self._eliminations += rejected
         self._rejected += len(rejected)
         return rejected
+
+    def _leave(self, stay: NDArray[np.bool_]) -> None:
+        """Go on with those of `alive` that stay, between two tests."""
+        self._alive = self._alive[stay]
+        self._alive.setflags(write=False)
+        self._pending = [row[stay] for row in self._pending]
+
+    def _note_capped(self, block: int, outcomes: Sequence[Outcome]) -> None:
+        """Note who was capped on a block, below the limit."""
+        runtime = self.rules.runtime
+        if runtime is None or self._bound is None or self._bound >= runtime.limit:
+            return
+        for candidate, outcome in zip(self._alive.tolist(), outcomes, strict=True):
+            if outcome.status == "capped":
+                self._capped.setdefault(candidate, []).append(block)
+
+    @property
+    def reference(self) -> tuple[int, ...]:
+        """The candidates whose times make the cap."""
+        return self.ranked[:LEADERS]
+
+    def _next_cap(self) -> float | None:
+        """Return the cap of the next block, a function of the blocks that are complete."""
+        runtime = self.rules.runtime
+        return None if runtime is None else runtime.cap(self._table.costs(self.reference))
+
+    def _drop_capped(self, block: int) -> tuple[Elimination, ...]:
+        """Set the cap of the next block; eliminate who took that long on every block so far."""
+        self._bound = cap = self._next_cap()
+        leaders = self.reference
+        spare = len(self._alive) - self.rules.min_survivors
+        out: list[int] = []
+        for candidate in reversed(self.ranked):
+            took = [outcome.value for outcome in self._table.of(candidate).values()]
+            if len(out) < spare and candidate not in leaders and _all_reach(took, cap):
+                out.append(candidate)
+        if not out:
+            return ()
+        self._leave(~np.isin(self._alive, out))
+        capped = tuple(Elimination.of_capped(block, c, leaders[0]) for c in out)
+        self._eliminations += capped
+        return capped
+
+    def _conclude(self, outcomes: Sequence[Outcome]) -> None:
+        """Take in what was evaluated again with the limit, test it all, and end."""
+        for cell, outcome in zip(self._cells.values(), outcomes, strict=True):
+            self._table.add(cell.block, [cell.candidate], [outcome])
+            self._capped.pop(cell.candidate, None)
+        self._cells = {}
+        self._evaluations += len(outcomes)
+        self._seconds += math.fsum(outcome.seconds for outcome in outcomes)
+        if self._over is not None:
+            self._publish(self._end(self._over))
 
     def _fell_short(self) -> bool:
         """Say whether the seconds, which cannot be known before, are too few for a test."""
@@ -430,7 +544,9 @@ class Race:
         """Test what is pending, and say why the race is over: failures first."""
         eliminated: tuple[Elimination, ...] = ()
         whole = self.rules.is_whole(self._block)
-        if self._pending and whole and len(self._alive) > (1 if self._rejected else 0):
+        if self._over is not None and whole and len(self._alive) > 1:
+            eliminated = self._test_anew()
+        elif self._pending and whole and len(self._alive) > (1 if self._rejected else 0):
             eliminated = self._test(self._block - 1)
         if len(self.configs) > 1 and len(self._alive):
             if not self._table.n_usable:
@@ -446,6 +562,13 @@ class Race:
         self._ended = ended
         return RaceEnded(ended, eliminated)
 
+    def _test_anew(self) -> tuple[Elimination, ...]:
+        """Show the decider all blocks again: those still in, with the least caps of each block."""
+        self._state = self._decider.start(len(self.configs), rng_for(self.seed, "decider"))
+        self._pending = list(self._table.costs(self._alive.tolist()))
+        self._tested_blocks = 0
+        return self._test(self._block - 1)
+
     def _is_undecided(self) -> bool:
         verdict = self._verdict
         return verdict is not None and verdict.undecided and not verdict.dropped
@@ -455,7 +578,7 @@ class Race:
     ) -> BlockCompleted:
         best = None
         if self._verdict is not None and self._verdict.best is not None:
-            best = next(iter(self.ranked), None)
+            best = next(iter(self._best_first()), None)
         return BlockCompleted(
             block=block,
             alive=self.alive,
@@ -464,7 +587,7 @@ class Race:
             eliminated=eliminated,
             evaluations=self._evaluations,
             seconds=self._seconds,
-            failed=sum(outcome.status != "ok" for outcome in outcomes),
+            failed=sum(outcome.value is None for outcome in outcomes),
         )
 
     def _publish(self, *events: BlockCompleted | RaceEnded | None) -> None:
@@ -475,6 +598,24 @@ class Race:
                     callback(event)
 
 
+def under(bound: float | None, outcome: Outcome) -> Outcome:
+    """Return an outcome as it is under a bound; RaceStateError if that is not known."""
+    if outcome.status == "capped" and bound is None:
+        raise RaceStateError("an outcome that is capped was told, but there is no runtime=")
+    found = bounded(outcome, bound)
+    if found is None:
+        raise RaceStateError(
+            f"an outcome capped at {outcome.value} s was told for a cell with the bound {bound} s: "
+            "evaluate it again"
+        )
+    return found
+
+
+def _all_reach(took: Sequence[float | None], cap: float | None) -> bool:
+    """Say whether all times (None: failed) are as long as a cap."""
+    return cap is not None and all(seconds is None or seconds >= cap for seconds in took)
+
+
 def _differ(costs: NDArray[np.float64]) -> bool:
     """Say whether the costs of a block, (m,), do not all tie."""
     shown = with_ties(costs[None])
@@ -482,7 +623,30 @@ def _differ(costs: NDArray[np.float64]) -> bool:
 
 
 class QuietRace(Race):
-    """A race in a series, which warns of blocks that are set aside by its own numbers."""
+    """A race in a series, which warns of blocks that are set aside by its own numbers.
+
+    Of run times the series says the caps, and evaluates again what was capped.
+    """
+
+    leaders: tuple[int, ...] = ()  # whose times make the cap, if any of them are still in
+
+    def set_cap(self, block: float, coming: float) -> None:
+        """Say what the cap of the current block is, and that of a new one."""
+        self._bound, self._coming = block, coming
+
+    @property
+    def reference(self) -> tuple[int, ...]:
+        """Those of `leaders` that are still in."""
+        return tuple(c for c in self.leaders if c in self._alive) or super().reference
+
+    def _next_cap(self) -> float | None:
+        return self._coming
+
+    def _has_to_run_again(self) -> bool:
+        return False
+
+    def _reserve(self) -> int:
+        return 0
 
     def _set_aside(self, block: int, told: Sequence[Outcome]) -> None:
         """Warn of nothing."""

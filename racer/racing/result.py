@@ -13,7 +13,7 @@ from racer.errors import CandidateError
 from racer.racing.page import command_line, data_of, subtitle
 from racer.racing.page import of_race as of_page
 from racer.racing.pictures import drawn, of_race
-from racer.racing.said import as_dict, summary, verdict
+from racer.racing.said import RunTimes, as_dict, summary, times_of, verdict
 from racer.report.notebook import as_html
 from racer.report.page import as_page, write_page
 from racer.report.text import as_text
@@ -104,6 +104,10 @@ class Result:
         How many blocks all survivors have seen.
     verdict : tuple of str
         The result in sentences.
+    run_times : DataFrame
+        With `runtime`, one row per survivor: score (mean, by the criterion: PAR10, say), unsolved
+        (evaluations that reached the limit), failed, capped (below the limit; the score has their
+        cap, a lower bound), blocks. Empty without.
     unused : Unused
         What free workers evaluated ahead, and nobody asked for: cells and their seconds, which
         are in none of the above, and not charged to the budget.
@@ -151,14 +155,19 @@ class Result:
         if chances[other] <= chances[best]:
             return ""
         mean, others = self.mean(best), self.mean(other)
-        known = mean is not None and others is not None
+        known = mean is not None and others is not None and self.rules.runtime is None
         values = f" (mean values: {mean:.4g} and {others:.4g})" if known else ""
         return (
-            f"#{best} is the best by {self._best_by}. By ranks, on the blocks that all survivors "
+            f"#{best} is the best by {self._criterion()}. By ranks, on the blocks that all survivors "
             f"have seen, #{other} is more probably so: {shown_probability(chances[other])} against "
             f"{shown_probability(chances[best])}{values}. Ranks count how often one is ahead, not "
             "by how much."
         )
+
+    def _criterion(self) -> str:
+        """Return by what the best is the best."""
+        runtime = self.rules.runtime
+        return self._best_by if runtime is None else runtime.criterion
 
     @cached_property
     def shared_blocks(self) -> int:
@@ -271,6 +280,15 @@ class Result:
         return cells_frame(self.known, self.stream.place)
 
     @cached_property
+    def run_times(self) -> pd.DataFrame:
+        """One row per survivor, where the cost is run time: its score and how it came about."""
+        import pandas as pd  # noqa: PLC0415
+
+        rows = {candidate: times_of(self, candidate) for candidate in self.survivors}
+        frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(RunTimes._fields))
+        return frame.rename_axis(index="candidate")
+
+    @cached_property
     def table(self) -> pd.DataFrame:
         """What `evaluate` returned, blocks x candidates."""
         import pandas as pd  # noqa: PLC0415
@@ -282,7 +300,7 @@ class Result:
     @cached_property
     def failures(self) -> pd.DataFrame:
         """The rows of `scores` whose evaluation failed."""
-        return self.scores[self.scores["status"] != "ok"]
+        return self.scores[~self.scores["status"].isin(["ok", "capped"])]
 
     @cached_property
     def blocks(self) -> pd.DataFrame:

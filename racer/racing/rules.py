@@ -10,6 +10,7 @@ from racer._checks import did_you_mean, flag, is_whole, whole
 from racer.deciders.names import as_decider
 from racer.errors import BudgetError, SettingError
 from racer.racing.budget import Budget
+from racer.racing.runtime import Runtime
 from racer.seeding import check_seed
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class RulesGiven(TypedDict, total=False):
     each_test: EachTest | None
     min_survivors: int
     block_size: int
+    runtime: Runtime | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +65,8 @@ class Rules:
     block_size : int
         So many instances in a row make a group, with one of every kind of instance, say. Groups are
         kept together, `first_test` and `each_test` count groups, and no test falls within one.
+    runtime : Runtime, optional
+        The cost is run time.
 
     Raises
     ------
@@ -79,6 +83,7 @@ class Rules:
     each_test: EachTest | None = None
     min_survivors: int = 1
     block_size: int = 1
+    runtime: Runtime | None = None
 
     def __post_init__(self) -> None:
         budgets = Budget.each(self.budget)
@@ -94,6 +99,17 @@ class Rules:
         checked["each_test"] = None if self.each_test is None else _each_test(self.each_test)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        self._check_runtime()
+
+    def _check_runtime(self) -> None:
+        given: Any = self.runtime
+        if given is None:
+            return
+        if not isinstance(given, Runtime):
+            raise SettingError(f"runtime={reprlib.repr(given)}: give racer.Runtime(limit)")
+        if self.maximize:
+            raise SettingError("maximize=True with runtime=: run time is minimised; leave it out")
+        given.check_decider(self.decider)
 
     @classmethod
     def given(cls, rules: RulesGiven) -> Rules:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from racer._numerics import shown_probability
 from racer.report.sections import Code, Grid, Section, number, parameters, value_shown
@@ -113,10 +113,41 @@ def configuration(config: Any) -> Piece:
 
 
 def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None:
-    """Return the mean value on some blocks, over the successes; None without any."""
+    """Return the mean value on some blocks, over the successes; None without any.
+
+    Of run times it is the mean score, failures included.
+    """
     column = known.of(candidate)
+    if known.runtime is not None:
+        scores = [known.runtime.score(column[block]) for block in blocks if block in column]
+        return math.fsum(scores) / len(scores) if scores else None
     values = [v for b in blocks if b in column and (v := column[b].value) is not None]
     return math.fsum(v / len(values) for v in values) if values else None
+
+
+class RunTimes(NamedTuple):
+    """The run times of a candidate: their mean score, and how many were not run to their end."""
+
+    score: float | None
+    unsolved: int
+    failed: int
+    capped: int
+    blocks: int
+
+
+def times_of(result: Result, candidate: int) -> RunTimes:
+    """Return the run times of a candidate; `capped` are those below the limit."""
+    told, runtime = list(result.known.of(candidate).values()), result.rules.runtime
+    limit = math.inf if runtime is None else runtime.limit
+    capped = [outcome.value or 0.0 for outcome in told if outcome.status == "capped"]
+    unsolved = sum(value >= limit for value in capped)
+    return RunTimes(
+        result.mean(candidate),
+        unsolved,
+        sum(outcome.value is None for outcome in told),
+        len(capped) - unsolved,
+        len(told),
+    )
 
 
 def survivors(result: Result, most: int | None = None) -> Grid:
@@ -124,22 +155,29 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     all_of_them = result.survivors
     chosen = all_of_them[:most]
     common = result.known.common(all_of_them) if all_of_them else []
-    tests = result.test_means
+    tests, runtime = result.test_means, result.rules.runtime
     rows = [
         (
             f"#{c}",
             "-" if result.best_index is None else shown_probability(result.probability_best[c]),
             number(mean_on(result.known, c, common)),
             len(result.known.of(c)),
+            *((times.unsolved, times.capped) if runtime is not None else ()),
             *([number(tests.get(c))] if tests else []),
         )
         for c in chosen
+        for times in [times_of(result, c)]
     ]
     more = len(all_of_them) - len(chosen)
     if more:
-        rows.append((f"and {more} more", "", "", "", *([""] if tests else [])))
-    mean = f"mean on {len(common)} common blocks"
-    head = ("candidate", "P(best)", mean, "blocks", *(["held-out mean"] if tests else []))
+        rows.append((f"and {more} more", *[""] * (len(rows[0]) - 1)))
+    mean = "mean" if runtime is None else runtime.score_is
+    common_blocks = f"{len(common)} {'common ' if runtime is None else ''}blocks"
+    head = (
+        *("candidate", "P(best)", f"{mean} on {common_blocks}", "blocks"),
+        *(() if runtime is None else ("unsolved", "capped")),
+        *([f"held-out {mean}"] if tests else []),
+    )
     return Grid.of(head, rows, left="candidate")
 
 
@@ -168,6 +206,8 @@ def cost(result: Result) -> str:
     """Return what it cost, in a sentence."""
     failed = len(result.known.failures)
     failures = f", {failed} of them failed" if failed else ""
+    capped = sum(o.status == "capped" for row in result.known.rows for o in row.others.values())
+    failures += f", {capped} stopped at a cap or the limit" if capped else ""
     budget = result.rules.budgets[-1].evaluations
     of = "" if budget is None else f" of a budget of {budget}"
     unused = result.unused
@@ -188,6 +228,7 @@ _RELATIONS = {
     "halved": "in the worse half behind",
     "outranked": "no room for it behind",
     "unlikely": "unlikely to be best beside",
+    "capped": "capped on all blocks, behind",
 }
 
 
@@ -195,6 +236,8 @@ def why(drop: Elimination) -> str:
     """Return why, against whom and by which evidence a candidate was eliminated."""
     if drop.reason == "rejected":
         return "rejected"
+    if drop.reason == "capped":
+        return f"{_RELATIONS['capped']} #{drop.against}"
     chance = drop.probability
     evidence = f"{chance:.3g}"
     if drop.measure == "posterior" and 0.0 <= chance <= 1.0:
@@ -266,6 +309,8 @@ def _survivor(result: Result, candidate: int, line: Callable[[Any], str] | None)
         "common_mean": mean_on(result.known, candidate, common),
         "common_blocks": len(common),
     }
+    if (runtime := result.rules.runtime) is not None:
+        said |= {"criterion": runtime.criterion, **times_of(result, candidate)._asdict()}
     if line is not None:
         said["command"] = line(said["config"])
     return said

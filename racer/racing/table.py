@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.evaluate.outcome import Status
+    from racer.racing.runtime import Runtime
 
 
 class Row(NamedTuple):
@@ -26,14 +27,14 @@ class Row(NamedTuple):
     candidates: NDArray[np.intp]
     values: NDArray[np.float64]  # as evaluate returned them; NaN where the cell failed
     seconds: NDArray[np.float64] | None  # None: not known
-    failed: Mapping[int, Outcome]  # by place
+    others: Mapping[int, Outcome]  # by place: those that are not ok
 
     def outcomes(self) -> list[Outcome]:
         """Return an outcome per candidate; attempts and workers of those that succeeded are gone."""
         values = self.values.tolist()
         seconds = [0.0] * len(values) if self.seconds is None else self.seconds.tolist()
         outcomes = [Outcome("ok", *both) for both in zip(values, seconds, strict=True)]
-        for place, outcome in self.failed.items():
+        for place, outcome in self.others.items():
             outcomes[place] = outcome
         return outcomes
 
@@ -48,10 +49,15 @@ class Failure(NamedTuple):
 
 
 class Table:
-    """Outcomes by block and candidate; costs are minimised values, +inf for a failed cell."""
+    """Outcomes by block and candidate; costs are minimised values, +inf for a failed cell.
 
-    def __init__(self, *, maximize: bool = False) -> None:
+    With `runtime`, where some are capped on a block, all of its costs are as with the least cap. An
+    outcome that is added again, with a larger bound, takes the place of the first.
+    """
+
+    def __init__(self, *, maximize: bool = False, runtime: Runtime | None = None) -> None:
         self.maximize = maximize
+        self.runtime = runtime
         self.rows: list[Row] = []
         self.failures: list[Failure] = []
         self._is_usable: dict[int, bool] = {}
@@ -68,7 +74,7 @@ class Table:
 
     def copy(self) -> Table:
         """Return what is known now; rows are shared, as they never change."""
-        twin = Table(maximize=self.maximize)
+        twin = Table(maximize=self.maximize, runtime=self.runtime)
         twin.rows, twin.failures = self.rows.copy(), self.failures.copy()
         twin._is_usable, twin.n_usable = self._is_usable.copy(), self.n_usable
         return twin
@@ -90,7 +96,8 @@ class Table:
         costs = as_costs(values, maximize=self.maximize)
         failed = np.isnan(values)
         places = np.flatnonzero(failed).tolist()
-        self.rows.append(Row(block, numbers, values, seconds, {i: told[i] for i in places}))
+        others = {i: o for i, o in enumerate(told) if o.status != "ok"}
+        self.rows.append(Row(block, numbers, values, seconds, others))
         self._note(block, usable=len(places) < len(values))
         for i in places:
             why = told[i]
@@ -143,7 +150,15 @@ class Table:
         return self._successes.get(candidate, array("d"))
 
     def mean(self, candidate: int) -> float | None:
-        """Return the mean value of a candidate over its successful cells, None without any."""
+        """Return the mean value of a candidate over its successful cells, None without any.
+
+        With `runtime`, the mean score of all its cells; one capped below the limit has that of its cap.
+        """
+        if self.runtime is not None:
+            told = self.of(candidate).values()
+            if all(outcome.value is None for outcome in told):
+                return None
+            return math.fsum(map(self.runtime.score, told)) / len(told)
         values = self._values_of(candidate)
         if not values:
             return None
@@ -177,6 +192,7 @@ class Table:
         row = {block: i for i, block in enumerate(filter(self.is_usable, blocks))}
         values = np.full((len(row), len(candidates)), np.nan)
         failed = np.zeros(values.shape, dtype=np.bool_)
+        caps = np.full((len(row), 1), np.inf)
         for j, candidate in enumerate(candidates):
             for block, outcome in self.of(candidate).items():
                 i = row.get(block)
@@ -186,7 +202,12 @@ class Table:
                     failed[i, j] = True
                 else:
                     values[i, j] = outcome.value
-        return np.where(failed, np.inf, as_costs(values, maximize=self.maximize))
+                    if outcome.status == "capped":
+                        caps[i] = min(caps[i, 0], outcome.value)
+        costs = as_costs(values, maximize=self.maximize)
+        if self.runtime is not None:
+            costs = np.minimum(costs, caps)
+        return np.where(failed, np.inf, costs)
 
     def values(self, n_candidates: int) -> NDArray[np.float64]:
         """Return values (blocks, n_candidates), rows by block; NaN: not evaluated, or failed."""

@@ -12,6 +12,7 @@ import numpy as np
 from racer._checks import check_epsilon, check_jobs, whole
 from racer.deciders.names import as_decider
 from racer.errors import SettingError
+from racer.evaluate.outcome import Outcome
 from racer.racing.budget import Budget
 from racer.racing.race import Race
 from racer.seeding import check_seed, seed_for
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider
     from racer.racing.result import RaceResult
     from racer.racing.rules import EachTest
+    from racer.racing.runtime import Runtime
     from racer.simulate.worlds import Drawn, World
 
 Select = Literal["standing", "mean"]
@@ -116,6 +118,7 @@ def play(
     first_test: int = 5,
     each_test: EachTest | None = None,
     min_survivors: int = 1,
+    runtime: Runtime | None = None,
     select: Select = "standing",
     epsilon: float = 0.05,
 ) -> Play:
@@ -135,8 +138,8 @@ def play(
     budget : int or Budget, optional
         Evaluations that a race may spend besides; by default all candidates on all blocks. No
         seconds: nothing is run, so there are none.
-    first_test, each_test, min_survivors
-        As in `racer.race`.
+    first_test, each_test, min_survivors, runtime
+        As in `racer.race`; with `runtime`, costs are seconds.
     select : {"standing", "mean"}
         Which survivor is taken, if there are several: the one with the best standing, as
         `RaceResult.best`, or the one with the best mean cost, as in Benavoli et al. (2015).
@@ -181,6 +184,7 @@ def play(
         "first_test": first_test,
         "each_test": each_test,
         "min_survivors": min_survivors,
+        "runtime": runtime,
     }
     seeds = [seed_for(seed, "play", repetition) for repetition in range(repetitions)]
     Race(range(world.n_candidates), range(most), seed=0, deterministic=True, **settings)  # checks
@@ -235,7 +239,18 @@ def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> 
             columns = np.array(alive)
         race.tell_block(drawn.costs(block)[columns])
         block += 1
+        if race.rules.runtime is not None and race.ended is None:
+            _tell_again(race, drawn)
     return race.result()
+
+
+def _tell_again(race: Race, drawn: Drawn) -> None:
+    """Tell what is asked for on blocks that are complete: what was capped."""
+    for cell in race.ask():
+        if cell.block == race.n_blocks:
+            return
+        time = float(drawn.costs(cell.block)[cell.candidate])
+        race.tell(cell, Outcome("ok", time, time))
 
 
 def _row(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer.errors import warn
-from racer.evaluate.outcome import Cell
+from racer.evaluate.outcome import Cell, bounded
 from racer.racing.budget import Budget
 from racer.racing.events import BlockCompleted, CandidatesAdded, Elimination, Ended, RaceEnded
 from racer.racing.table import Table, with_success
@@ -89,8 +89,10 @@ class Series:
         self.recorded: Iterator[dict[str, Any]] = iter(())  # sampled by an earlier version
         self.configs: list[dict[str, Any]] = []
         self.origins: list[Origin] = []
-        self.known = Table(maximize=plan.rules.maximize)
-        self.tests = Table(maximize=plan.rules.maximize)
+        self._runtime = runtime = plan.rules.runtime
+        self._limit = None if runtime is None else runtime.limit
+        self.known = Table(maximize=plan.rules.maximize, runtime=runtime)
+        self.tests = Table(maximize=plan.rules.maximize, runtime=runtime)
         self.eliminations: list[Elimination] = []
         self.races: list[RaceCompleted] = []
         self.rejected: set[int] = set()
@@ -120,6 +122,7 @@ class Series:
             self._budget = budget
             yield from self._run_races(number)
             yield from self._select()
+            self._put_best_first()
             yield from self._spend_rest()
             if len(self.configs) == 1:
                 self.best, self.elite = 0, (0,)
@@ -147,7 +150,7 @@ class Series:
         """Run races among the elites and new candidates while the budget pays for one."""
         begun = len(self.races) if phase else 0
         while True:
-            left = self._left()
+            left = self._left_for_races()
             if left is None and self.races:
                 warn(
                     "all evaluations took 0 seconds, as they were told, and the budget is in "
@@ -183,6 +186,26 @@ class Series:
                 return  # all that is left does not pay for a block
             if len(self.races) >= _HOPELESS and not self.known.n_usable:
                 return
+
+    def _left_for_races(self) -> int | None:
+        """Return how many evaluations are left beside those of elites that were capped."""
+        again = sum(
+            outcome.status == "capped" and outcome.value != self._limit
+            for candidate in self.elite
+            for outcome in self.known.of(candidate).values()
+        )
+        left = self._left()
+        return None if left is None else max(left - again, 0)
+
+    def _put_best_first(self) -> None:
+        """Order the elites by the criterion of run times, on the blocks that all have seen."""
+        if self._runtime is None or len(self.elite) < 2:
+            return
+        times = with_success(self.known.costs(self.elite))
+        if len(times):
+            order = self._runtime.as_costs(times).mean(axis=0).argsort(kind="stable")
+            self.elite = tuple(self.elite[i] for i in order.tolist())
+            self.best = None if self.best is None else self.elite[0]
 
     def _price_of_initial(self, schedule: Schedule, left: int | None) -> int:
         """Return what the initial candidates need: the first test, and more if it can be paid."""
@@ -229,6 +252,8 @@ class Series:
         if length is not None:
             length -= sum(not self.known.is_usable(block) for block in range(self.blocks_used))
         costs = with_success(self.known.all_costs(about))
+        if self._runtime is not None:
+            costs = np.where(np.isinf(costs), np.inf, self._runtime.as_costs(costs))
         failed = np.isinf(costs).sum(axis=0) == (~np.isnan(costs)).sum(axis=0)
         known = effects(costs, length)
         expected = self._proposals.learn(np.array(about), known, candidates, failed)
@@ -254,7 +279,7 @@ class Series:
                     break
                 now, later = blocks[:_AT_ONCE], blocks[_AT_ONCE:]
                 yield (
-                    [cell for block in now for cell in self._cells([candidate], block)],
+                    [c for block in now for c in self._cells([candidate], block, self._limit)],
                     partial(self._rest_ahead, candidate, later),
                 )
                 self.blocks_used = max(self.blocks_used, now[-1] + 1)
@@ -271,7 +296,7 @@ class Series:
 
     def _rest_ahead(self, candidate: int, blocks: Sequence[int]) -> Iterator[Cells]:
         for block in blocks:
-            yield self._cells([candidate], block)
+            yield self._cells([candidate], block, self._limit)
         yield from self._all_held_out(0)
 
     def _run_race(self, kind: str, entrants: Sequence[int], cells: int, survivors: int) -> Flow:
@@ -300,13 +325,15 @@ class Series:
             length=length,
             patient=kind != "race",
             watch=self._watch if self.is_watched else None,
+            leaders=self.elite if kind == "race" else (),
         )
         ended = None
         while (ended := race.ended) is None:
             block, alive = race.block, race.alive
-            missing = [c for c in alive if block not in self.known.of(c)]
+            cap, coming = self._caps(kind, race, block)
+            missing = self._missing(alive, block, cap)
             if len(missing) > 1 and self._left() is None:  # one tells what an evaluation costs
-                yield self._cells(missing[:1], block), tuple
+                yield self._cells(missing[:1], block, cap), tuple
                 cells -= 1
                 continue
             if len(missing) > cells or not self._pays(len(missing)):
@@ -315,22 +342,55 @@ class Series:
             cells -= len(missing)
             if missing:
                 yield (
-                    self._cells(missing, block),
+                    self._cells(missing, block, cap),
                     partial(self._race_ahead, kind, race, len(missing), cells),
                 )
             self.blocks_used = max(self.blocks_used, block + 1)
-            race.tell([self.known.of(c)[block] for c in alive])
+            told = [self.known.of(c)[block] for c in alive]
+            if cap is not None and coming is not None:
+                race.race.set_cap(cap, coming)
+            race.tell([bounded(outcome, cap) or outcome for outcome in told])
         self._conclude(kind, race, ended, survivors)
+
+    def _caps(
+        self, kind: str, race: SeriesRace, block: int
+    ) -> tuple[float, float] | tuple[None, None]:
+        """Return the cap of a block for a race, and that of a block which nobody knows.
+
+        Where elites are known, the first is at least their worst time: they are not run again.
+        """
+        runtime = self._runtime
+        if runtime is None:
+            return None, None
+        if kind == "selection" or not (leaders := race.leaders):
+            return runtime.limit, runtime.limit
+        mean = [
+            np.mean([runtime.limit if o.value is None else o.value for o in known.values()])
+            for c in leaders
+            if (known := self.known.of(c))
+        ]
+        coming = runtime.slackened(float(np.median(mean))) if mean else runtime.limit
+        there = [o for c in race.alive if (o := self.known.of(c).get(block)) is not None]
+        cap = max([coming, *(o.value for o in there if o.value is not None)])
+        return min([cap, *(o.value for o in there if o.value and o.status == "capped")]), coming
+
+    def _missing(self, candidates: Sequence[int], block: int, cap: float | None) -> list[int]:
+        """Return the candidates that are not known on a block, or were capped too early."""
+        found = ((c, self.known.of(c).get(block)) for c in candidates)
+        return [c for c, told in found if told is None or bounded(told, cap) is None]
 
     def _race_ahead(self, kind: str, race: SeriesRace, asked: int, cells: int) -> Iterator[Cells]:
         """Yield what the blocks to come need, while a race may use so many more `cells`."""
         spent, ranked = 0, race.ranked
         for block in race.certain():
-            missing = [c for c in ranked if block not in self.known.of(c)]
+            cap, _ = self._caps(kind, race, block)
+            if cap is not None and self._runtime is not None:
+                cap = self._runtime.slackened(cap)
+            missing = self._missing(ranked, block, cap if kind == "selection" else None)
             spent += len(missing)
             if spent > cells or not self._pays(asked + spent):
                 return
-            yield self._cells(missing, block)
+            yield self._cells(missing, block, cap)
         if kind == "selection":
             yield from self._all_held_out(0)
 
@@ -468,14 +528,13 @@ class Series:
     def _pays(self, cells: int) -> bool:
         return self._budget.pays(cells, evaluations=self.evaluations, seconds=self.seconds)
 
-    def _cells(self, candidates: Sequence[int], block: int) -> list[Cell]:
+    def _cells(self, candidates: Sequence[int], block: int, bound: float | None) -> list[Cell]:
         index, seed = self._plan.stream.place(block)
         instances = self._plan.instances
         instance = None if index is None or instances is None else instances[index]
         return [
-            Cell(block, c, dict(self.configs[c]), instance, seed, instance_index=index)
-            for c in candidates
-            if block not in self.known.of(c)
+            Cell(block, c, dict(self.configs[c]), instance, seed, False, index, bound)  # noqa: FBT003
+            for c in self._missing(candidates, block, bound)
         ]
 
     def _all_held_out(self, first: int) -> Iterator[Cells]:
@@ -486,7 +545,7 @@ class Series:
         _, seed = self._plan.stream.held_out(index)
         instance = self._plan.test_instances[index]
         return [
-            Cell(index, c, dict(self.configs[c]), instance, seed, True, index)  # noqa: FBT003
+            Cell(index, c, dict(self.configs[c]), instance, seed, True, index, self._limit)  # noqa: FBT003
             for c in self.elite
             if index not in self.tests.of(c)
         ]

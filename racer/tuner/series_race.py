@@ -36,6 +36,7 @@ class SeriesRace:
         length: int | None = None,
         patient: bool = False,
         watch: Callable[[BlockCompleted | RaceEnded], object] | None = None,
+        leaders: Sequence[int] = (),
     ) -> None:
         self.entrants = tuple(entrants)
         self._rules = rules
@@ -51,6 +52,7 @@ class SeriesRace:
             callbacks=[watch] if watch else [],
             **held.settings(),
         )
+        self.race.leaders = tuple(i for i, c in enumerate(self.entrants) if c in leaders)
         self._idle_blocks = self._idle_tests = 0
         self.race.ask()
         self.block = -1 if self.ended else next(blocks)
@@ -83,6 +85,13 @@ class SeriesRace:
             self._idle_tests += self.race.tested_blocks > tested > 0
         if self.ended is None:
             self.block = self._drawn.popleft() if self._drawn else next(self._blocks)
+
+    @property
+    def leaders(self) -> list[int]:
+        """The entrants whose times make the cap; none before the first test of a first race."""
+        if not self.race.leaders and self.race.tested_blocks < self._rules.first_test:
+            return []
+        return [self.entrants[i] for i in self.race.reference]
 
     def certain(self) -> Iterator[int]:
         """Yield the blocks that follow while no elite can be eliminated, and one more."""

@@ -12,6 +12,7 @@ from racer.evaluate.outcome import Cell, Outcome, check_outcome
 from racer.racing.contest import Description
 from racer.racing.events import Callback, Ended, check_callbacks
 from racer.racing.pool import as_sequence
+from racer.racing.race import under
 from racer.racing.rules import Rules
 from racer.racing.stream import InstanceOrder, Stream
 from racer.space.space import Space
@@ -251,7 +252,7 @@ class Tuner:
             )
         if key in self._told:
             raise RaceStateError(f"candidate {cell.candidate} on {where} has been told before")
-        self._told[key] = outcome
+        self._told[key] = under(self._asked[key].bound, outcome)
         if len(self._told) == len(self._asked):
             outcomes = [self._told[key] for key in self._asked]  # as they were asked for
             self._series.take_in(list(self._asked.values()), outcomes)

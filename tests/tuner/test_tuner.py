@@ -153,6 +153,7 @@ def test_the_settings_of_a_run_make_it_again(tuning):
         "block_size": 2,
         "elites": 2,
         "instance_order": "given",
+        "runtime": None,
     }
     tuner = Tuner(tuning.reals(), list("abcd"), test_instances=["x", "y"], **given_)
     assert set(given_) == set(tuner.settings)

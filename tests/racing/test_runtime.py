@@ -1,0 +1,228 @@
+"""Run time as the cost: the cap, who is stopped at it, and what is made of that."""
+
+from __future__ import annotations
+
+import math
+import zlib
+
+import numpy as np
+import pytest
+
+import racer
+from racer import Outcome, Runtime
+from racer.evaluate.outcome import bounded
+from racer.racing import Race
+from racer.tuner import Tuner
+
+SPACE = racer.Space({"x": racer.Real(0.0, 4.0)})
+LIMIT = 40.0
+
+
+def time_of(config, seed):
+    """Return log-normal seconds: a hard or easy block, the candidate, noise of its own."""
+    x = config["x"] if isinstance(config, dict) else config
+    easy = np.random.default_rng(seed).normal()
+    own = np.random.default_rng([seed, zlib.crc32(repr(config).encode())]).normal()
+    return math.exp(0.4 * x + easy + own)
+
+
+def played(contest):
+    """Run it without workers; return the cells asked for, and their outcomes."""
+    asked = []
+    while cells := contest.ask():
+        for cell in cells:
+            time = time_of(cell.config, cell.seed)
+            outcome = bounded(Outcome("ok", time, time), cell.bound)
+            asked.append((cell, outcome))
+            contest.tell(cell, outcome)
+    return asked
+
+
+def race(*, slack=2.0, budget=240, **more):
+    return Race(range(8), budget=budget, seed=2, runtime=Runtime(LIMIT, slack=slack), **more)
+
+
+def test_the_cap_is_a_function_of_earlier_blocks_and_the_same_for_all_of_a_block():
+    contest = race()
+    caps, told = {}, []
+    while (cells := contest.ask()) and cells[0].block == contest.n_blocks:
+        (caps[contest.n_blocks],) = {cell.bound for cell in cells}
+        leaders = contest.ranked[:5]
+        for cell in cells:
+            time = time_of(cell.config, cell.seed)
+            told.append((cell.block, cell.candidate, min(time, cell.bound)))
+            contest.tell(cell, Outcome("ok", time, time))  # no one has to stop: it is as if
+        if contest.tested_blocks >= 5 and cells[0].block > 5:
+            before = [row for row in told if row[0] < cells[0].block]
+            means = [np.mean([t for _, c, t in before if c == one]) for one in leaders]
+            assert caps[cells[0].block] == pytest.approx(min(LIMIT, 2 * np.median(means)))
+    assert {caps[block] for block in range(5)} == {LIMIT}
+    assert min(caps.values()) < LIMIT / 2
+
+
+def test_what_was_capped_runs_again_with_the_limit_before_the_last_test():
+    contest = race()
+    asked = played(contest)
+    result = contest.result()
+    first, again = {}, []
+    for cell, outcome in asked:
+        if cell.key in first:
+            again.append(cell)
+        else:
+            first[cell.key] = outcome
+    assert again
+    assert {cell.bound for cell in again} == {LIMIT}
+    assert {first[cell.key].status for cell in again} == {"capped"}
+    assert result.evaluations == len(asked) <= 240
+    assert (result.run_times["capped"] == 0).all()
+    assert result.failures.empty
+
+
+@pytest.mark.parametrize("slack", [1.0, 2.0, math.inf])
+def test_the_best_has_the_smallest_par10_of_the_survivors(slack):
+    contest = race(slack=slack)
+    played(contest)
+    result = contest.result()
+    par = {}
+    for candidate in result.survivors:
+        seeds = [result.stream.place(block).seed for block in result.known.of(candidate)]
+        times = [time_of(candidate, seed) for seed in seeds]
+        par[candidate] = np.mean([10 * LIMIT if t >= LIMIT else t for t in times])
+    assert par == pytest.approx(dict(result.run_times["score"]))
+    assert list(par) == sorted(par, key=par.get)
+    unsolved = result.run_times["unsolved"]
+    scores = result.scores
+    at_limit = scores[(scores["status"] == "capped") & (scores["value"] == LIMIT)]
+    assert unsolved.sum() == at_limit["candidate"].isin(result.survivors).sum()
+
+
+@pytest.mark.parametrize("utility", ["log", "linear", lambda t: -math.sqrt(t)])
+def test_the_best_has_the_largest_utility(utility):
+    contest = Race(range(5), budget=100, seed=2, runtime=Runtime(LIMIT, utility=utility))
+    played(contest)
+    scores = contest.result().run_times["score"].tolist()
+    assert len(scores) > 1
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_who_reaches_the_cap_on_every_block_is_eliminated_without_a_probability():
+    class Never:  # a decider that drops none
+        takes_capped = True
+
+        def start(self, n_candidates, rng):
+            return np.zeros(n_candidates)
+
+        def decide(self, state, blocks):
+            state = state.copy()
+            state[blocks.candidates] += blocks.costs.sum(axis=0)
+            standing = state[blocks.candidates]
+            best = int(blocks.candidates[standing.argmin()])
+            return state, racer.deciders.Verdict((), best, standing, {})
+
+    contest = Race(
+        [1.0, 1.1, 1.2, 1.3, 1.4, 2.5, 30.0],
+        budget=100,
+        seed=2,
+        decider=Never(),
+        runtime=Runtime(LIMIT),
+    )
+    while cells := contest.ask():
+        for cell in cells:
+            contest.tell(cell, Outcome("ok", cell.config, cell.config))
+    (first, second) = contest.result().dropped
+    assert (first.block, first.candidate, first.reason, first.measure) == (
+        4,
+        6,
+        "capped",
+        "outcome",
+    )
+    assert second.candidate == 5
+    assert "capped on all blocks, behind #0" in " ".join(
+        racer.racing.said.why(drop) for drop in (first, second)
+    )
+
+
+def test_an_outcome_is_known_under_every_smaller_bound():
+    slow = Outcome("ok", 5.0, 5.0)
+    assert bounded(slow, 6.0) == slow
+    assert bounded(slow, 5.0) == bounded(slow, 5.0)._replace(status="capped", value=5.0)
+    assert bounded(slow, 2.0) == Outcome("capped", 2.0, 2.0)
+    assert bounded(Outcome("capped", 3.0, 3.0), 2.0) == Outcome("capped", 2.0, 2.0)
+    assert bounded(Outcome("capped", 3.0, 3.0), 4.0) is None
+    assert bounded(Outcome("failed", None, 1.0, "no"), 2.0).status == "failed"
+    assert bounded(Outcome("failed", None, 3.0, "no"), 2.0).status == "capped"
+
+
+def test_an_outcome_capped_too_early_is_refused():
+    contest = race()
+    (cell, *_) = contest.ask()
+    with pytest.raises(racer.RaceStateError, match=r"capped at 1\.0 s .*evaluate it again"):
+        contest.tell(cell, Outcome("capped", 1.0, 1.0))
+    other = Race(range(3), budget=60)
+    with pytest.raises(racer.RaceStateError, match="there is no runtime="):
+        other.tell(other.ask()[0], Outcome("capped", 1.0))
+
+
+def test_a_tuner_never_compares_times_under_different_caps():
+    """Per race and block: one cap, which no elite has to be run again for."""
+    tuner = Tuner(SPACE, budget=300, seed=4, runtime=Runtime(LIMIT), test_instances=[1, 2])
+    asked = played(tuner)
+    result = tuner.result()
+    runs = {}
+    for cell, _ in asked:
+        runs.setdefault(cell.key, []).append(cell.bound)
+    assert {cell.bound for cell, _ in asked if cell.held_out} == {LIMIT}
+    assert all(bounds == sorted(set(bounds)) for bounds in runs.values())  # again: a larger one
+    assert min(min(bounds) for bounds in runs.values()) < LIMIT / 2
+    assert result.evaluations == sum(not cell.held_out for cell, _ in asked) <= 300
+    shared = result.known.common(result.survivors)
+    times = result.known.costs(result.survivors)
+    assert len(times) == len(shared)
+    means = np.where(times >= LIMIT, 10 * LIMIT, times).mean(axis=0)
+    assert means.tolist() == sorted(means.tolist())
+    assert result.best_index == result.survivors[0]
+
+
+@pytest.mark.parametrize(
+    ("decider", "fits"),
+    [
+        *((name, True) for name in ("bayesian-friedman", "bradley-terry", "plackett-luce")),
+        *((name, True) for name in ("f-race-sign", "f-race-mean-rank", "bayesian-best")),
+        *((racer.deciders.AnytimeRace(form=form), True) for form in ("rank", "sign")),
+        (racer.deciders.FRace(last_two="sign"), True),
+        (racer.deciders.SequentialHalving(by="mean-rank"), True),
+        *((name, False) for name in ("f-race", "t-race", "correlated-t", "signed-rank")),
+        *((name, False) for name in ("anytime", "halving", "best-for-budget")),
+    ],
+)
+def test_deciders_say_whether_they_hold_for_capped_times(decider, fits):
+    if fits:
+        Race(range(3), budget=60, decider=decider, runtime=Runtime(1.0))
+        return
+    with pytest.raises(racer.SettingError, match="does not take capped run times: it goes by"):
+        Race(range(3), budget=60, decider=decider, runtime=Runtime(1.0))
+    Race(range(3), budget=60, decider=decider, runtime=Runtime(1.0, slack=math.inf))
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"limit": 0.0}, "limit=0.0"),
+        ({"limit": "60"}, "limit='60'"),
+        ({"slack": 0.5}, "slack=0.5"),
+        ({"par": 0}, "par=0"),
+        ({"utility": "cubic"}, "utility='cubic'"),
+        ({"utility": 3}, "utility=3"),
+        ({"utility": lambda t: t}, "give a function that decreases"),
+    ],
+)
+def test_settings_out_of_range_are_refused(given, says):
+    with pytest.raises(racer.SettingError, match=says):
+        Runtime(**{"limit": 1.0} | given)
+
+
+def test_what_does_not_go_with_run_times_is_refused():
+    with pytest.raises(racer.SettingError, match="run time is minimised"):
+        Race(range(3), budget=60, maximize=True, runtime=Runtime(1.0))
+    with pytest.raises(racer.SettingError, match=r"runtime=60: give racer.Runtime\(limit\)"):
+        Race(range(3), budget=60, runtime=60)
