@@ -90,11 +90,11 @@ def write(path: Path, candidates: int, outcomes: int, decider: Decider) -> int:
         while race.ended is None:
             values = rng.normal(size=len(race.alive)).tolist()
             rows = [
-                OutcomeRow(race.n_blocks, c, 1, "ok", value, 0.001, "host:1234", "", 0)
+                OutcomeRow(race.n_blocks, c, 1, "ok", value, 0.001, "host:1234", "", 0, 0.0)
                 for c, value in zip(race.alive, values, strict=True)
             ]
             connection.executemany(
-                "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [(*row, checksum(row)) for row in rows],
             )
             race.tell_block(values, seconds=math.fsum(row.seconds for row in rows))

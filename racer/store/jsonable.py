@@ -22,13 +22,18 @@ import numpy as np
 import racer.deciders
 from racer.evaluate.command.command import Command
 from racer.racing.budget import Budget
+from racer.racing.runtime import Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _RECORDS: Mapping[str, type[Any]] = {
     cls.__name__: cls
-    for cls in (Budget, *(getattr(racer.deciders, name) for name in racer.deciders.__all__))
+    for cls in (
+        Budget,
+        Runtime,
+        *(getattr(racer.deciders, name) for name in racer.deciders.__all__),
+    )
     if isinstance(cls, type) and is_dataclass(cls)
 }
 # What settings were that are younger than some stores, or had other values: as default, or by value

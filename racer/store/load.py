@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from racer.errors import RacerError, SettingError, StoreError
 from racer.racing.ablation import Ablation
 from racer.racing.race import Race
-from racer.racing.result import Unused
 from racer.racing.rules import Rules
 from racer.space.space import Space
 from racer.space.stored import not_kept
 from racer.store.jsonable import decode, is_plain
 from racer.store.reader import open_to_read, sense_made_of
 from racer.store.recorder import Recorder
-from racer.store.replay import replay
+from racer.store.replay import Untold, replay
 from racer.store.schema import query
 from racer.store.setup import rebuilt, samples_otherwise
 from racer.tuner.proposals import VERSION
@@ -104,6 +103,8 @@ def why_not_replayed(setup: Setup) -> str | None:
     """Say what the file cannot hold that its verdicts depend on, None if nothing."""
     if not is_plain(setup.settings["decider"]):
         return "its decider is not one of racer's own"
+    if not is_plain(setup.settings.get("runtime")):
+        return "the function of its utility is not in the file"
     written = setup.settings.get("space")
     if isinstance(written, dict) and written.get("repair"):
         return "its repair is not in the file"
@@ -135,7 +136,7 @@ def replayed(
         reader.damaged(f"no race can be made of its settings ({error})")
     if reader.ending() is not None and contest.ended is None:
         reader.damaged("it has an ending, but the race of its outcomes goes on")
-    return replace(contest.result(), unused=Unused.of(untold.values())), contest
+    return replace(contest.result(), unused=Untold.of(contest, untold).unused()), contest
 
 
 def _made(reader: Reader, setup: Setup, settings: dict[str, Any]) -> Contest:

@@ -123,7 +123,11 @@ def sense_made_of(path: str) -> Iterator[None]:
 _ERROR_CODE = re.compile(r"error code=(\d+)")
 _SETTINGS = {
     *("racer", "evaluate", "retries", "timeout", "memory"),
-    *(field.name for field in fields(Rules) if field.name not in {"min_survivors", "block_size"}),
+    *(
+        field.name
+        for field in fields(Rules)
+        if field.name not in {"min_survivors", "block_size", "runtime"}
+    ),
 }
 
 
@@ -262,6 +266,7 @@ class Reader:
                 ("candidates", setup.candidates),
                 ("instances", setup.instances),
                 ("decider", setup.settings["decider"]),
+                ("runtime", setup.settings.get("runtime")),
                 ("test_instances", setup.settings.get("test_instances")),
             )
             if not is_plain(parts)

@@ -6,12 +6,13 @@ import math
 import warnings
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.errors import RacerWarning, RaceStateError, warn
-from racer.evaluate.outcome import Outcome, check_outcome
+from racer.evaluate.outcome import Outcome, bounded, check_outcome
 from racer.racing.events import Ended
 from racer.racing.race import Race
+from racer.racing.result import Unused
 from racer.store.jsonable import same
 from racer.store.reader import sense_made_of
 
@@ -57,7 +58,7 @@ def replay(contest: Contest, reader: Reader, recorder: Recorder) -> dict[CellKey
     recorder.replaying = True
     with warnings.catch_warnings(), sense_made_of(reader.path):
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
-        if isinstance(contest, Race):
+        if isinstance(contest, Race) and contest.rules.runtime is None:
             untold = _tell_by_block(contest, reader)
         else:
             untold = _tell_all(contest, reader)
@@ -94,19 +95,60 @@ def _tell_by_block(race: Race, reader: Reader) -> list[OutcomeRow]:
 
 
 def _tell_all(contest: Contest, reader: Reader) -> list[OutcomeRow]:
-    """Tell what is recorded in the order in which it is asked for; return the rest."""
-    known = {_key(row): row for row in reader.outcomes()}
+    """Tell what is recorded in the order in which it is asked for; return the rest.
+
+    Of a cell that was evaluated with several bounds, the smallest comes first, as it did then.
+    """
+    known: dict[CellKey, list[OutcomeRow]] = {}
+    for row in reader.outcomes():
+        known.setdefault(_key(row), []).append(row)
+    too_short: list[OutcomeRow] = []
     missing = False
     while not missing and (cells := contest.ask()):
         for cell in cells:
-            row = known.pop(cell.key, None)
-            missing = missing or row is None
-            if row is not None:
+            rows = known.get(cell.key, [])
+            while rows and bounded(_outcome(rows[0]), cell.bound) is None:
+                too_short.append(rows.pop(0))
+            missing = missing or not rows
+            if rows:
+                outcome = _outcome(rows[0])
                 try:
-                    contest.tell(cell, _outcome(row))
+                    contest.tell(cell, outcome)
                 except RaceStateError as error:
-                    reader.damaged(f"an outcome on block {row.block} makes no sense ({error})")
-    return list(known.values())
+                    reader.damaged(f"an outcome on block {cell.block} makes no sense ({error})")
+                if bounded(outcome, cell.bound) == outcome:  # else it says more, if asked again
+                    rows.pop(0)
+    return [*too_short, *(row for rows in known.values() for row in rows)]
+
+
+class Untold(NamedTuple):
+    """Recorded outcomes: made ahead; told, but known to a larger bound; capped too early."""
+
+    ahead: dict[CellKey, Outcome]
+    more: dict[CellKey, Outcome]
+    wasted: Unused
+
+    @classmethod
+    def of(cls, contest: Contest, outcomes: Mapping[CellKey, Outcome]) -> Untold:
+        """Sort out what `replay` returned."""
+        ahead, more, wasted = dict(outcomes), {}, []
+        if outcomes and contest.rules.runtime is not None:
+            table = contest.result().known
+            for key, outcome in outcomes.items():
+                held_out, block, candidate = key
+                told = None if held_out else table.of(candidate).get(block)
+                if told is None:
+                    continue
+                del ahead[key]
+                if outcome.status == "capped" and (outcome.value or 0.0) < (told.value or 0.0):
+                    wasted.append(outcome)
+                else:
+                    more[key] = outcome
+        return cls(ahead, more, Unused.of(wasted))
+
+    def unused(self) -> Unused:
+        """Return what was evaluated in vain."""
+        return self.wasted.plus(Unused.of(self.ahead.values()))
 
 
 def _check_ahead(outcomes: Mapping[CellKey, Outcome], contest: Contest, reader: Reader) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 APPLICATION_ID = 0x72616365  # "race"
-SCHEMA = 2
+SCHEMA = 3
 
 TABLES = {
     "settings": """
@@ -43,8 +43,9 @@ CREATE TABLE outcomes (
     worker TEXT NOT NULL,          -- host:pid
     message TEXT NOT NULL,
     held_out INTEGER NOT NULL,     -- 0 or 1
+    bound REAL NOT NULL,           -- seconds after which it was stopped, of run times; 0: none
     checksum INTEGER NOT NULL,     -- CRC-32 of the row
-    PRIMARY KEY (held_out, block, candidate)
+    PRIMARY KEY (held_out, block, candidate, bound)
 ) WITHOUT ROWID""",
     "verdicts": """
 CREATE TABLE verdicts (
@@ -61,7 +62,8 @@ CREATE TABLE ending (
 )""",
 }
 
-# What differs from the present tables. Schema 1: block i of held-out instances is -1 - i.
+# What differs from the present tables. Schema 1: block i of held-out instances is -1 - i. Before
+# schema 3 a cell was evaluated once, without a bound.
 _EARLIER: Mapping[int, Mapping[str, str]] = {
     1: {
         "outcomes": """
@@ -72,26 +74,43 @@ CREATE TABLE outcomes (
 ) WITHOUT ROWID""",
         "verdicts": "CREATE TABLE verdicts (block INTEGER PRIMARY KEY, best INTEGER, dropped TEXT NOT NULL)",
         "ending": "CREATE TABLE ending (ended TEXT NOT NULL, dropped TEXT NOT NULL)",
-    }
+    },
+    2: {
+        "outcomes": """
+CREATE TABLE outcomes (
+    block INTEGER NOT NULL, candidate INTEGER NOT NULL, attempt INTEGER NOT NULL,
+    status TEXT NOT NULL, value, seconds REAL NOT NULL, worker TEXT NOT NULL,
+    message TEXT NOT NULL, held_out INTEGER NOT NULL, checksum INTEGER NOT NULL,
+    PRIMARY KEY (held_out, block, candidate)
+) WITHOUT ROWID""",
+    },
 }
 
 _OUTCOME = "attempt, status, value, seconds, worker, message"
+_CONCLUSIONS = {
+    "verdicts": "SELECT block, best, dropped, checksum",
+    "ending": "SELECT ended, dropped, checksum",
+}
 _AS_NOW = {
     1: {
         "outcomes": f"SELECT CASE WHEN block < 0 THEN -1 - block ELSE block END, candidate, {_OUTCOME}, "
-        "block < 0, checksum",
+        "block < 0, 0.0, checksum",
         "verdicts": "SELECT block, best, dropped, conclusion_checksum(block, best, dropped)",
         "ending": "SELECT ended, dropped, conclusion_checksum(ended, dropped)",
     },
     2: {
-        "outcomes": f"SELECT block, candidate, {_OUTCOME}, held_out, checksum",
-        "verdicts": "SELECT block, best, dropped, checksum",
-        "ending": "SELECT ended, dropped, checksum",
+        "outcomes": f"SELECT block, candidate, {_OUTCOME}, held_out, 0.0, checksum",
+        **_CONCLUSIONS,
+    },
+    3: {
+        "outcomes": f"SELECT block, candidate, {_OUTCOME}, held_out, bound, checksum",
+        **_CONCLUSIONS,
     },
 }
 _KEYS = {
     1: "outcomes.block, outcomes.candidate",
     2: "outcomes.held_out, outcomes.block, outcomes.candidate",
+    3: "outcomes.held_out, outcomes.block, outcomes.candidate, outcomes.bound",
 }
 
 
@@ -151,6 +170,7 @@ class OutcomeRow(NamedTuple):
     worker: str
     message: str
     held_out: int
+    bound: float
 
 
 class VerdictRow(NamedTuple):
@@ -176,23 +196,25 @@ class CandidateRow(NamedTuple):
 
 
 _NUMBERS = struct.Struct("<qqqdd")
+_BOUND = struct.Struct("<d")
 _NAN = float("nan")
 
 
 def checksum(
-    row: OutcomeRow | tuple[int, int, int, str, float | None, float, str, str, int],
+    row: OutcomeRow | tuple[int, int, int, str, float | None, float, str, str, int, float],
 ) -> int:
     """Return the CRC-32 of a row of `outcomes`: numbers little endian, then texts joined by NUL.
 
     These are block (-1 - block if held out), candidate, attempt (int64), value (NaN if NULL),
-    seconds (float64); status, worker and message in UTF-8.
+    seconds (float64); status, worker and message in UTF-8; a bound after them, if it is not 0.
     """
-    block, candidate, attempt, status, value, seconds, worker, message, held_out = row
+    block, candidate, attempt, status, value, seconds, worker, message, held_out, bound = row
     if held_out:
         block = -held_out - block
     numbers = _NUMBERS.pack(block, candidate, attempt, _NAN if value is None else value, seconds)
     texts = "\0".join((status, worker, message))  # noqa: FLY002  (refuses what is not text)
-    return zlib.crc32(texts.encode(), zlib.crc32(numbers))
+    found = zlib.crc32(texts.encode(), zlib.crc32(numbers))
+    return zlib.crc32(_BOUND.pack(bound), found) if bound else found
 
 
 def conclusion_checksum(*row: int | str | None) -> int:

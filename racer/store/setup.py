@@ -90,12 +90,11 @@ def continued(
     return replace(rules, budget=written) if is_same else rules
 
 
-def recorded_rules(store: Store, decider: Any, budget: Any) -> dict[str, Any]:
-    """Return the recorded rules, with another decider or a larger budget if one is given."""
+def recorded_rules(store: Store, **given: Any) -> dict[str, Any]:
+    """Return the recorded rules, but for those that are given: another decider, a larger budget."""
     recorded = store.reader.setup()
     tuned = "space" in recorded.settings
     names = [field.name for field in fields(Rules) if field.name in recorded.settings]
-    given = {"decider": decider, "budget": budget}
     values = {
         name: rebuilt(store.path, name, recorded.settings[name])
         if given.get(name) is None

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import Cell, Outcome
     from racer.store.schema import Setup
 
-_ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD: dict[type, str] = {
     VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?, ?)",
     Ending: "INSERT INTO ending VALUES (?, ?, ?)",
@@ -192,6 +192,7 @@ class Store:
             outcome.worker,
             outcome.message,
             int(cell.held_out),
+            cell.bound or 0.0,
         )
         self._seconds += outcome.seconds
         due = self._seconds >= _IN_THE_LOG

@@ -11,12 +11,15 @@ import signal
 import sqlite3
 import sys
 import warnings
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
 import racer
+from racer.evaluate.workers import InProcess
+from racer.run import start
 
 
 def evaluate(config, instance, seed):
@@ -63,6 +66,13 @@ def planned(function=evaluate, **more):
     return tune(function, decider="halving", budget=[150, 290], **more)
 
 
+def times(function=evaluate, *, store):
+    """Race for run times."""
+    return race(function, decider="bayesian-friedman", runtime=TIMES, store=store)
+
+
+TIMES = racer.Runtime(5.0, slack=1.0) if hasattr(racer, "Runtime") else None  # since schema 3
+
 # name: what is run, and in which of its calls of `evaluate` it gets Ctrl-C
 STORES = {
     "race": (race, 43),
@@ -70,6 +80,7 @@ STORES = {
     "tune2": (tune, 77),
     "tests2": (tune, 153),
     "planned2": (planned, 240),
+    "times": (times, 70),
 }
 
 # begun when a tuner sampled other candidates: they can be read, but not gone on with
@@ -117,7 +128,9 @@ def cut_off(run, at, path):
         return evaluate(config, instance, seed)
 
     stopping.__module__, stopping.__qualname__ = "old_stores", "evaluate"
-    with suppress(racer.RaceInterrupted):
+    # run times are evaluated in processes of their own, in which no call is counted
+    workers = patch.object(start, "workers_for", lambda *_, **__: InProcess(stopping))
+    with suppress(racer.RaceInterrupted), workers if run is times else nullcontext():
         run(stopping, store=path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("VACUUM")
