@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Literal
 from racer._checks import is_whole
 from racer.errors import SettingError
 from racer.evaluate.executor import SPARE
+from racer.evaluate.outcome import bounded
 from racer.evaluate.workers import number_of
 from racer.racing.result import Unused
+from racer.store.replay import Untold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,18 +51,19 @@ class Feed:
         self._workers = workers
         auto = max(_AUTO, workers.capacity if workers.capacity < sys.maxsize else 0)
         self._ahead = (auto if ahead == "auto" else ahead) if workers.takes_more else 0
-        self._known = dict(known)
+        # `more`: used as if capped, but known to a larger bound
+        self._known, self._more, self._past = Untold.of(contest, known)
         self._keep = keep
         self._stopping = stopping
         self._running: dict[CellKey, Cell] = {}
-        self._past = Unused(0, 0.0)  # of candidates that are eliminated
         self.may_go_ahead = False
 
     def outcomes(self, asked: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
         """Yield cells with their outcomes, and whether that is new; not all of them if stopping."""
         wanted = {cell.key: cell for cell in asked}
-        for key in [key for key in wanted if key in self._known]:
-            yield wanted.pop(key), self._known.pop(key), False
+        for key in [*wanted]:
+            if (outcome := self._found(wanted[key])) is not None:
+                yield wanted.pop(key), outcome, False
         if self.may_go_ahead:
             self._forget()
         now = deque(cell for key, cell in wanted.items() if key not in self._running)
@@ -74,10 +77,39 @@ class Feed:
                 continue
             cell, outcome = ended
             del self._running[cell.key]
-            if cell.key in wanted:
-                yield wanted.pop(cell.key), outcome, True
-            elif self._keep(cell, outcome):
+            asks = wanted.get(cell.key)
+            if asks is None or bounded(outcome, asks.bound) is None:
+                now += self._kept(cell, outcome, asks)
+            else:
+                self._note_more(wanted.pop(cell.key), outcome)
+                yield cell, outcome, True
+
+    def _kept(self, cell: Cell, outcome: Outcome, asks: Cell | None) -> list[Cell]:
+        """Keep what went ahead; if it `asks`, the cap was too small: return what to evaluate."""
+        if self._keep(cell, outcome):
+            if asks is None:
                 self._known[cell.key] = outcome
+            else:
+                self._past = self._past.plus(Unused.of([outcome]))
+        return [] if asks is None else [asks]
+
+    def _found(self, cell: Cell) -> Outcome | None:
+        """Return what is known of a cell that is asked for, if it was not capped too early."""
+        outcome = self._known.pop(cell.key, None)
+        if outcome is not None and bounded(outcome, cell.bound) is None:
+            self._past = self._past.plus(Unused.of([outcome]))
+            outcome = None
+        if outcome is None:
+            outcome = self._more.pop(cell.key, None)
+        if outcome is None or bounded(outcome, cell.bound) is None:
+            return None
+        self._note_more(cell, outcome)
+        return outcome
+
+    def _note_more(self, cell: Cell, outcome: Outcome) -> None:
+        """Keep an outcome that says more than it was asked for: it may be asked for again."""
+        if bounded(outcome, cell.bound) != outcome:
+            self._more[cell.key] = outcome
 
     @property
     def n_workers(self) -> int | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from racer.racing.events import Callback
     from racer.racing.result import RaceResult
     from racer.racing.rules import EachTest
+    from racer.racing.runtime import Runtime
     from racer.run.feed import Ahead
 
 __all__ = ["race"]
@@ -42,6 +43,7 @@ def race(
     each_test: EachTest | None = None,
     min_survivors: int = 1,
     block_size: int = 1,
+    runtime: Runtime | None = None,
     timeout: float | None = None,
     memory: int | None = None,
     retries: int = 0,
@@ -103,6 +105,11 @@ def race(
         `each_test` count groups, and no test falls within one.
     min_survivors : int
         Stop when no more candidates than this are left.
+    runtime : Runtime, optional
+        The cost is run time, with an adaptive cap. `evaluate` returns seconds, or None: then CPU
+        time is measured (of it and of all processes that it waits for; wall time but on Linux). It
+        may have a keyword `bound`, the seconds after which it is stopped, whatever it does. Each
+        evaluation runs in a process of its own (not on Windows).
     timeout : float, optional
         Seconds of wall time that an evaluation may take. With this or `memory` each runs in a
         process of its own (not on Windows), which is killed with all that it started.
@@ -161,6 +168,7 @@ def race(
         first_test=first_test,
         each_test=each_test,
         block_size=block_size,
+        runtime=runtime,
         min_survivors=min_survivors,
     )
     how = how_to_evaluate(retries, timeout, memory)

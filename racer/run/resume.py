@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from racer.racing.contest import Contest
     from racer.racing.events import Callback
     from racer.racing.result import RaceResult
+    from racer.racing.runtime import Runtime
     from racer.run.feed import Ahead
     from racer.tuner.result import TuneResult
 
@@ -45,6 +46,7 @@ def resume(
     space: Space | None = None,
     decider: str | Decider | None = None,
     budget: int | Budget | None = None,
+    runtime: Runtime | None = None,
     n_jobs: int = 1,
     executor: Executor | None = None,
     ahead: Ahead = "auto",
@@ -72,6 +74,8 @@ def resume(
         not racer's: the same as then.
     budget : int or Budget, optional
         As large as before, or larger.
+    runtime : Runtime, optional
+        Of a run whose runtime has a function for its utility: the same as then.
     n_jobs, executor, ahead, progress, callbacks
         As in `racer.race`. Callbacks are told of new blocks, and of the end.
 
@@ -120,7 +124,7 @@ def resume(
             _refuse_others(file.path, "tuning", candidates=candidates)
         else:
             _refuse_others(file.path, "race", space=space, test_instances=test_instances)
-        rules = recorded_rules(file, decider, budget)
+        rules = recorded_rules(file, decider=decider, budget=budget, runtime=runtime)
         contest: Contest
         with sense_made_of(file.path):
             if not is_tuned:

@@ -25,6 +25,7 @@ class Standing:
         self.race = 0
         self.best: int | None = None
         self.mean: float | None = None
+        self.mean_is = "mean"
         self.evaluations = self.failures = 0
         self.seconds = 0.0
         self.cells = self.cells_told = 0
@@ -33,6 +34,7 @@ class Standing:
         self.running: Callable[[], int] = int
         self.ended = ""
         self._begun = now
+        self._contest: Contest | None = None  # of run times: the best is chosen at the end
         self._before = 0  # evaluations before `begun`
         self._is_watched = False  # by another process, which does not know when it began
 
@@ -49,6 +51,8 @@ class Standing:
         self.failures = len(result.known.failures)
         self.seconds = result.seconds
         self.workers, self.running = workers, running
+        if rules.runtime is not None:
+            self.mean_is, self._contest = rules.runtime.score_is, contest
         what = "tuning" if self.is_tuning else f"race of {self.candidates} candidates"
         if "ablation" in contest.description().settings:
             what = "ablation"
@@ -97,6 +101,10 @@ class Standing:
             self.best, self.left = event.best, event.alive
         elif isinstance(event, RaceEnded):
             self.ended = event.ended.message
+            if self._contest is not None:
+                result = self._contest.result()
+                self.best = result.best_index
+                self.mean = None if self.best is None else result.mean(self.best)
 
     def to_go(self, now: float) -> float | None:
         """Return how many seconds are left at this rate, if the whole budget is used."""
@@ -120,7 +128,7 @@ class Standing:
                 "watched for" if self._is_watched else "time used",
                 clock(now - self._begun),
             ),
-            ("mean on common blocks", mean, "time left", _at_most(to_go)),
+            (f"{self.mean_is} on common blocks", mean, "time left", _at_most(to_go)),
             (
                 f"{race}block {self.blocks}",
                 within,
@@ -152,8 +160,8 @@ class Standing:
         left = f"; at most {clock(to_go)} left" if to_go else ""
         failed = f", {self.failures} failed" if self.failures else ""
         return (
-            f"{race}{within}: {self.left} candidates left, best {best}, mean "
-            f"{mean}; {self._spent()} evaluations{failed}{left}"
+            f"{race}{within}: {self.left} candidates left, best {best}, "
+            f"{self.mean_is} {mean}; {self._spent()} evaluations{failed}{left}"
         )
 
     def _best(self) -> tuple[str, str]:

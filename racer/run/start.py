@@ -85,7 +85,7 @@ def start(
     makes other workers of those that evaluate.
     """
     if workers is None:
-        check_objective(evaluate)
+        check_objective(evaluate, timed=contest.rules.runtime is not None)
     check_ahead(ahead)
     description = contest.description()
     watchers = list(check_callbacks(callbacks))
@@ -115,6 +115,7 @@ def start(
             n_jobs=n_jobs,
             executor=executor,
             parameters=description.parameters,
+            timed=contest.rules.runtime is not None,
             **how,
         )
     if around is not None:

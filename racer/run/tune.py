@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from racer.racing.events import Callback
     from racer.racing.result import Result
     from racer.racing.rules import EachTest
+    from racer.racing.runtime import Runtime
     from racer.racing.stream import InstanceOrder
     from racer.run.feed import Ahead
     from racer.space.space import Space
@@ -50,6 +51,7 @@ def tune(
     each_test: EachTest | None = None,
     block_size: int = 1,
     elites: int | None = None,
+    runtime: Runtime | None = None,
     instance_order: InstanceOrder = "shuffled",
     test_instances: Sequence[Any] | None = None,
     timeout: float | None = None,
@@ -116,6 +118,8 @@ def tune(
         they stand.
     test_instances : sequence, optional
         Held out: at the end each elite is evaluated once on each of them, beyond the budget.
+    runtime : Runtime, optional
+        The cost is run time, with an adaptive cap: as in `racer.race`.
     timeout, memory, retries
         As in `racer.race`.
     store : str or path-like, optional
@@ -168,6 +172,7 @@ def tune(
         first_test=first_test,
         each_test=each_test,
         block_size=block_size,
+        runtime=runtime,
     )
     how = how_to_evaluate(retries, timeout, memory)
     with opened(store) as file:

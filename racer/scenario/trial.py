@@ -34,8 +34,11 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
         yield f"note: instances that are not files: {len(missing)}, such as {missing[0]!r}", False
     yield f"the least budget is {tuner.least_budget} evaluations", False
     configs = [*initial, *space.sample(_RANDOM, seed=tuner.seed)]
+    runtime = tuner.rules.runtime
+    bound = None if runtime is None else runtime.limit
+    first = instances[0] if instances else None
     cells = [
-        Cell(0, number, config, instances[0] if instances else None, seed, instance_index=0)
+        Cell(0, number, config, first, seed, instance_index=0, bound=bound)
         for seed in [seed_for(tuner.seed, "trial")]
         for number, config in enumerate(configs)
     ]
@@ -46,8 +49,10 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
         n_jobs=1,
         executor=None,
         retries=given.get("retries", 0),
-        **{name: given.get(name) for name in _LIMITS},
+        timeout=given.get("timeout"),
+        memory=given.get("memory"),
         parameters=tuple(space.parameters),
+        timed=bound is not None,
     )
     with workers:
         for cell in cells:
@@ -57,7 +62,7 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
                 shlex.join(evaluate.argv_of(cell)) if isinstance(evaluate, Command) else cell.config
             )
             yield f"{name} configuration {cell.candidate + 1}: {line}", False
-            yield f"  {_said(outcome)}", outcome.status not in {"ok", "rejected"}
+            yield f"  {_said(outcome)}", outcome.status not in {"ok", "rejected", "capped"}
 
 
 def _said(outcome: Outcome) -> Any:
