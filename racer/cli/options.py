@@ -28,6 +28,7 @@ _TYPES: dict[str, Any] = {
     "distance": _distance,
     "number": float,
     "flag": click.BOOL,
+    "runtime": float,
 }
 _IRACE = "irace_"
 _SHORT = 5  # choices that are shown as they are

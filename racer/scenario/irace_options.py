@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SCHEDULE = "racer plans its races by the budget itself"
-_CAPPING = "racer does not cap runs adaptively: each may take the whole boundMax"
+_CAPPING = "racer has one cap for all configurations of a block, from the first test on"
 _OWN_LOG = "racer goes on from its store by itself: run the same command again"
 
 
@@ -141,19 +141,22 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
             "postselection", ignored="the elites are raced with what is left of the budget"
         ),
         # capping
-        "capping": Option("capping", ignored=_CAPPING),
-        "cappingAfterFirstTest": Option("capping-after-first-test", ignored=_CAPPING),
+        "capping": Option("capping", becomes="runtime"),
+        "cappingAfterFirstTest": Option(
+            "capping-after-first-test", ignored=_CAPPING, neutral=(None, "", 0, 1, True, False)
+        ),
         "cappingType": Option("capping-type", ignored=_CAPPING, neutral=(None, "", "median")),
         "boundType": Option("bound-type", ignored=_CAPPING, neutral=(None, "", "candidate")),
-        "boundMax": Option("bound-max", becomes="the argument {bound} of the command"),
-        "boundDigits": Option("bound-digits", ignored=_CAPPING),
-        "boundPar": Option(
-            "bound-par", ignored="the runner says what a run costs", neutral=(None, "", 1)
+        "boundMax": Option("bound-max", becomes="runtime"),
+        "boundDigits": Option(
+            "bound-digits",
+            ignored="the runner is told whole seconds, rounded up; the exact bound counts",
         ),
+        "boundPar": Option("bound-par", becomes="runtime"),
         "boundAsTimeout": Option(
             "bound-as-timeout",
-            ignored="the runner says what a run costs",
-            neutral=(None, "", 1, True),
+            ignored="what is stopped below boundMax is run again at the end, if it survives",
+            neutral=(None, "", 0, 1, True, False),
         ),
     }
 )
@@ -233,12 +236,13 @@ def from_irace(
         for name, (value, _) in options.items()
         if name in OPTIONS and value not in _NO_VALUE
     }
-    if given.get("capping") or given.get("boundMax"):
+    if given.get("boundMax") and not _caps(given):
         bound = f"{source}: boundMax = {given.get('boundMax')!r}"
         notes.append(f"{bound} is what the runner is told for its bound, in each run")
     settings = {
         **_files(given, complete=complete, names_folder="trainInstancesDir" in options),
         **_command(given, complete=complete),
+        **_runtime(given, source),
         **_numbers(given, source),
     }
     return settings, notes
@@ -297,7 +301,7 @@ def _command(given: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
         else:
             inner = around.replace("{targetRunner}", runner)
             launched = [str(launcher), *inner.replace("{targetRunnerArgs}", line).split()]
-    bound = given.get("boundMax")
+    bound = "{bound}" if _caps(given) else given.get("boundMax")
     arguments = launched or [runner, *line.split()]
     return {
         "command": [_marked(word, bound) for word in arguments if bound or word != "{bound}"],
@@ -317,6 +321,24 @@ def _marked(word: str, bound: Any) -> str:
         return f"{{{_MARKS[found[1]]}}}" if found[1] in _MARKS else "{" + found[0] + "}"
 
     return re.sub(r"\{(\w+)\}", mark, word)
+
+
+def _caps(given: Mapping[str, Any]) -> bool:
+    return given.get("capping") not in (*_NO_VALUE, 0, "0", False)
+
+
+def _runtime(given: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Return run times that are capped, if irace would."""
+    if not _caps(given):
+        return {}
+    if "boundMax" not in given:
+        raise SettingError(f"{source}: capping = {given['capping']!r} needs boundMax, in seconds")
+    return {
+        "runtime": {
+            "limit": _as(float, "boundMax", given["boundMax"], source),
+            "par": _as(float, "boundPar", given.get("boundPar", 1), source),
+        }
+    }
 
 
 _WHOLE = ("firstTest", "eachTest", "seed", "digits", "parallel", "deterministic")
@@ -339,6 +361,8 @@ def _numbers(given: Mapping[str, Any], source: str) -> dict[str, Any]:
                 known = ", ".join(_TESTS)
                 raise SettingError(f"{source}: testType = {value!r}: give one of {known}")
             found[becomes] = _TESTS[str(value).lower()]
+            if _caps(given) and found[becomes] == "f-race":
+                found[becomes] = "f-race-last-sign"  # of the last two, too, by signs alone
     if "jobs" in found:
         found["jobs"] = max(found["jobs"], 1)
     if "deterministic" in found:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.evaluate.command.command import Command
 from racer.racing.budget import Budget
+from racer.racing.runtime import Runtime
 from racer.scenario.instances import not_files, read_instances
 from racer.scenario.irace_options import THE_OPTIONS, from_irace, merged
 from racer.scenario.r_file import read_assignments
@@ -76,6 +77,11 @@ class Scenario:
         }
         if "decider" in given:
             found["decider"] = TESTS.get(given["decider"], given["decider"])
+        if "runtime" in given:
+            runtime = given["runtime"]
+            found["runtime"] = Runtime(
+                **(runtime if isinstance(runtime, dict) else {"limit": runtime})
+            )
         if given.get("initial"):
             found["initial"] = self.initial(space)
         elif space.default is not None:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from racer._checks import did_you_mean, is_real, is_whole
+from racer.deciders.f_race import FRace
 from racer.deciders.names import DECIDERS
 from racer.deciders.t_race import TRace
 from racer.errors import SettingError
@@ -19,16 +20,29 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Kind = Literal[
-    "path", "paths", "instances", "command", "text", "whole", "distance", "number", "flag"
+    "path",
+    "paths",
+    "instances",
+    "command",
+    "text",
+    "whole",
+    "distance",
+    "number",
+    "flag",
+    "runtime",
 ]
 
 TESTS = MappingProxyType(
     {
         "t-race-bonferroni": TRace(correction="bonferroni"),
         "t-race-holm": TRace(correction="holm"),
+        "f-race-last-sign": FRace(last_two="sign"),
     }
 )
-"""Deciders that irace has names for, beside `DECIDERS`."""
+"""Deciders that irace has names for, or with capping, beside `DECIDERS`."""
+
+
+_RUNTIME = ("limit", "slack", "par", "utility")
 
 
 @dataclass(frozen=True)
@@ -72,6 +86,10 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "deterministic": Setting("flag", "The program ignores its seed."),
         "maximize": Setting("flag", "Larger is better."),
         "instance_order": Setting("text", "How instances are taken.", get_args(InstanceOrder)),
+        "runtime": Setting(
+            "runtime",
+            "The cost is run time: its limit in seconds, or a table with limit, slack, par, utility.",
+        ),
         "timeout": Setting("number", "Seconds that an evaluation may take."),
         "memory": Setting("whole", "Bytes that an evaluation may use."),
         "retries": Setting("whole", "How often an evaluation that failed is tried again."),
@@ -118,6 +136,10 @@ def _is_path(value: Any) -> bool:
     return isinstance(value, str) and "\0" not in value
 
 
+def _is_runtime(table: dict[str, Any]) -> bool:
+    return "limit" in table and table.keys() <= {*_RUNTIME}
+
+
 def _is_list(value: Any) -> bool:
     return isinstance(value, list) and bool(value)
 
@@ -136,6 +158,7 @@ _FITS: Mapping[Kind, Any] = {
     "distance": lambda value: is_whole(value) or value == "growing",
     "number": is_real,
     "flag": lambda value: isinstance(value, bool),
+    "runtime": lambda value: is_real(value) or (isinstance(value, dict) and _is_runtime(value)),
 }
 _WANTED: Mapping[Kind, str] = {
     "path": "a path, as text",
@@ -147,6 +170,7 @@ _WANTED: Mapping[Kind, str] = {
     "distance": 'a whole number, or "growing"',
     "number": "a number",
     "flag": "true or false",
+    "runtime": "seconds, or a table with limit, and slack, par or utility",
 }
 _SCHEMAS: Mapping[Kind, dict[str, Any]] = {
     "path": {"type": "string"},
@@ -158,6 +182,7 @@ _SCHEMAS: Mapping[Kind, dict[str, Any]] = {
     "distance": {"anyOf": [{"type": "integer"}, {"const": "growing"}]},
     "number": {"type": "number"},
     "flag": {"type": "boolean"},
+    "runtime": {"type": ["number", "object"], "properties": {key: {} for key in _RUNTIME}},
 }
 
 

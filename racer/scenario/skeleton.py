@@ -126,5 +126,7 @@ def as_toml(settings: Mapping[str, Any], notes: Sequence[str], source: str) -> s
 def _toml_value(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml_value, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name} = {_toml_value(item)}' for name, item in value.items())}}}"
     # in text, JSON's escapes are TOML's, except for DEL
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")

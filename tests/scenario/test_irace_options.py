@@ -52,6 +52,15 @@ def test_defaults_are_those_of_irace():
         ({"aclib": 1, "targetRunner": "w"}, {"command": ["./w"], "protocol": "aclib"}),
         ({"boundMax": 10}, {"command": ["./target-runner", *PLACES, "10", "{parameters}"]}),
         (
+            {"capping": 1, "boundMax": "10", "boundPar": 10, "testType": "F-test"},
+            {
+                "command": ["./target-runner", *PLACES, "{bound}", "{parameters}"],
+                "runtime": {"limit": 10.0, "par": 10.0},
+                "decider": "f-race-last-sign",
+            },
+        ),
+        ({"capping": True, "boundMax": 10}, {"runtime": {"limit": 10.0, "par": 1.0}}),
+        (
             {"targetRunnerLauncher": "python3", "targetRunner": "a.py"},
             {"command": ["python3", "./a.py", *PLACES, "{parameters}"]},
         ),
@@ -64,6 +73,11 @@ def test_defaults_are_those_of_irace():
 def test_what_is_mapped(options, expected):
     found, _ = settings(**options)
     assert {name: found[name] for name in expected} == expected
+
+
+def test_capping_needs_a_limit():
+    with pytest.raises(SettingError, match="capping = 1 needs boundMax"):
+        settings(capping=1)
 
 
 def test_what_is_ignored_says_so_unless_it_changes_nothing():

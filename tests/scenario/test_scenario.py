@@ -142,6 +142,25 @@ def test_what_replaces_what():
     assert other == Scenario({"seed": 1, "seconds": 2.0, "evaluate": "m:f"}, ("note", "more"))
 
 
+def test_run_times_are_a_limit_or_a_table(tmp_path):
+    (tmp_path / "p.txt").write_text('x "-x " r (0, 1)\n')
+    begin = 'space = "p.txt"\nbudget = 9\ncommand = ["true", "{bound}", "{parameters}"]\n'
+    for text, expected in (
+        ("runtime = 2", racer.Runtime(2.0)),
+        (
+            "[runtime]\nlimit = 2\nslack = 3\nutility = 'log'",
+            racer.Runtime(2.0, 3.0, utility="log"),
+        ),
+    ):
+        (tmp_path / "scenario.toml").write_text(begin + text)
+        found = read_scenario(str(tmp_path / "scenario.toml")).arguments()
+        assert found["runtime"] == expected
+        assert as_toml({"runtime": {"limit": 2.0}}, [], "x").endswith("runtime = {limit = 2.0}\n")
+    (tmp_path / "scenario.toml").write_text(begin + "[runtime]\nslack = 3")
+    with pytest.raises(racer.SettingError, match="give seconds, or a table with limit"):
+        read_scenario(str(tmp_path / "scenario.toml"))
+
+
 def test_the_schema_is_the_one_in_the_docs_and_fits():
     schema = json.loads((DOCS / "scenario.schema.json").read_text(encoding="utf-8"))
     assert schema == json_schema()
