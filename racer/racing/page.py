@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from racer.racing.pictures import Draw
-    from racer.racing.stream import Stream
     from racer.report.sections import Piece
 
 _MOST = 200  # rows of a table
@@ -46,8 +45,6 @@ class Told(Result, Protocol):
     def pictures(self) -> dict[str, Draw]: ...  # noqa: D102
     @property
     def how(self) -> Mapping[str, Any]: ...  # noqa: D102
-    @property
-    def stream(self) -> Stream: ...  # noqa: D102
     @property
     def instances(self) -> tuple[Any, ...] | None: ...  # noqa: D102
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from racer.racing.events import (
     check_callbacks,
 )
 from racer.racing.pool import as_pool, as_sequence
+from racer.racing.repeats import Repeats
 from racer.racing.result import RaceResult
 from racer.racing.rules import Rules
 from racer.racing.runtime import LEADERS
@@ -90,8 +92,9 @@ class Race:
         self._budget = self.rules.one_budget
         n_instances = None if self.instances is None else len(self.instances)
         self._stream = Stream(
-            n_instances, self.seed, self.rules.deterministic, "given", self.rules.block_size
+            n_instances, self.seed, bool(self.rules.deterministic), "given", self.rules.block_size
         )
+        self._repeats = Repeats(self._stream, self.rules)
         self._length = self._stream.length
         self._first_test = self.rules.least_blocks(n_instances)
         self._check()
@@ -109,6 +112,8 @@ class Race:
         self._has_begun = False
         self._told_apart = False
         self._pending: list[NDArray[np.float64]] = []
+        self._held: list[NDArray[np.float64]] = []  # not known to be evidence
+        self._n_held = 0  # blocks
         self._tested_blocks = 0
         self._verdict: Verdict | None = None
         self._tested: NDArray[np.intp] = self._alive
@@ -420,31 +425,58 @@ class Race:
         self._seconds += math.fsum(outcome.seconds for outcome in outcomes)
         costs = self._table.add(block, self._alive, told)
         is_usable = self._table.is_usable(block)
+        held = self._holds(block)
+        self._n_held += held
         eliminated: tuple[Elimination, ...] = ()
         stay = np.array([outcome.status != "rejected" for outcome in outcomes], dtype=np.bool_)
         self._note_capped(block, outcomes)
         if some_rejected := not stay.all():
             eliminated, costs = self._reject(block, stay), costs[stay]
         if is_usable:
-            self._pending.append(costs)
+            (self._held if held else self._pending).append(costs)
             self._told_apart = self._told_apart or _differ(costs)
             usable = self._tested_blocks + len(self._pending)
-            due = self.rules.is_due(usable, self._first_test, self._block)
-            if due and len(self._alive) > (1 if some_rejected else 0):
+            due = self.rules.is_due(usable, self._first_test, self._block - self._n_held)
+            if due and not held and len(self._alive) > (1 if some_rejected else 0):
                 eliminated += self._test(block)
         if self.rules.runtime is not None and self._tested_blocks >= self._first_test:
             eliminated += self._drop_capped(block)
+        if self._repeats.found:
+            self._stream = replace(self._stream, deterministic=True)
+            self._use_once(len(self.instances or ()))
         completed = self._completed(block, outcomes, eliminated) if self._callbacks else None
         ended = self._advance()
         self._publish(completed, ended)
         if not is_usable:
             self._set_aside(block, outcomes)
+        if self._repeats.found:
+            warn(self._repeats.message)
         if self._ended is Ended.BUDGET and self._fell_short():
             warn(
                 f"the budget ended after {self._tested_blocks} usable blocks, before the first test "
                 f"({self._first_test}): there is no best; give more seconds, fewer candidates, or a "
                 "lower first_test"
             )
+
+    def _holds(self, block: int) -> bool:
+        """Say whether a block is kept from the decider, until it is known to be evidence."""
+        was_open = self._repeats.is_open
+        if not was_open:
+            return False
+        self._repeats.see(block, self._alive.tolist(), self._table)
+        if not self._repeats.is_open and not self._repeats.found:
+            self._count_held()
+        return self._repeats.holds(block)
+
+    def _count_held(self) -> None:
+        """Take the blocks that were held back for evidence."""
+        self._pending, self._held, self._n_held = [*self._held, *self._pending], [], 0
+
+    def _use_once(self, n_instances: int) -> None:
+        """Go on as if each instance were used once: what was held back is no evidence."""
+        self._length = n_instances + self._n_held
+        self._first_test = min(self._first_test, n_instances)
+        self._held = []
 
     def _set_aside(self, block: int, told: Sequence[Outcome]) -> None:
         warn(f"block {block} is set aside: {all_failed(told)}")
@@ -463,6 +495,7 @@ class Race:
         self._alive = self._alive[stay]
         self._alive.setflags(write=False)
         self._pending = [row[stay] for row in self._pending]
+        self._held = [row[stay] for row in self._held]
 
     def _note_capped(self, block: int, outcomes: Sequence[Outcome]) -> None:
         """Note who was capped on a block, below the limit."""
@@ -536,14 +569,16 @@ class Race:
         )
         self._eliminations += eliminated
         out = [drop.candidate for drop in eliminated]
-        self._alive = self._alive[~np.isin(self._alive, out)]
+        stay = ~np.isin(self._alive, out)
+        self._alive = self._alive[stay]
         self._alive.setflags(write=False)
+        self._held = [row[stay] for row in self._held]
         return eliminated
 
     def _end(self, ended: Ended) -> RaceEnded:
         """Test what is pending, and say why the race is over: failures first."""
         eliminated: tuple[Elimination, ...] = ()
-        whole = self.rules.is_whole(self._block)
+        whole = self.rules.is_whole(self._block - self._n_held)
         if self._over is not None and whole and len(self._alive) > 1:
             eliminated = self._test_anew()
         elif self._pending and whole and len(self._alive) > (1 if self._rejected else 0):
@@ -625,9 +660,11 @@ def _differ(costs: NDArray[np.float64]) -> bool:
 class QuietRace(Race):
     """A race in a series, which warns of blocks that are set aside by its own numbers.
 
-    Of run times the series says the caps, and evaluates again what was capped.
+    The series knows which blocks are held back. Of run times it says the caps, and evaluates again
+    what was capped.
     """
 
+    holding = False
     leaders: tuple[int, ...] = ()  # whose times make the cap, if any of them are still in
 
     def set_cap(self, block: float, coming: float) -> None:
@@ -647,6 +684,18 @@ class QuietRace(Race):
 
     def _reserve(self) -> int:
         return 0
+
+    def _holds(self, block: int) -> bool:  # noqa: ARG002
+        return self.holding
+
+    def settle_repeats(self, n_instances: int | None) -> None:
+        """Count the blocks held back, or drop them, and use each instance once."""
+        if n_instances is None:
+            self._count_held()
+            return
+        self._use_once(n_instances)
+        if self._ended is None:
+            self._publish(self._advance())
 
     def _set_aside(self, block: int, told: Sequence[Outcome]) -> None:
         """Warn of nothing."""

@@ -29,7 +29,7 @@ class RulesGiven(TypedDict, total=False):
     budget: Required[int | Budget | Sequence[int | Budget]]
     maximize: bool
     seed: int | None
-    deterministic: bool
+    deterministic: bool | None
     first_test: int
     each_test: EachTest | None
     min_survivors: int
@@ -51,8 +51,10 @@ class Rules:
         Larger values are better.
     seed : int >= 0, optional
         None: one is drawn when a race is made of these rules.
-    deterministic : bool
-        The objective ignores its seed: use each instance once, then end.
+    deterministic : bool, optional
+        The objective ignores its seed: use each instance once, then end. None: not known; where
+        instances that are used again bring the same values with another seed, these are set aside,
+        and it goes on as with True.
     first_test : int
         Test first after so many blocks. Blocks in which all cells failed are not counted. A
         deterministic race with fewer instances tests at its end.
@@ -78,7 +80,7 @@ class Rules:
     budget: Budget | tuple[Budget, ...]
     maximize: bool = False
     seed: int | None = None
-    deterministic: bool = False
+    deterministic: bool | None = None
     first_test: int = 5
     each_test: EachTest | None = None
     min_survivors: int = 1
@@ -92,8 +94,9 @@ class Rules:
             "budget": budgets[0] if len(budgets) == 1 else budgets,
             "maximize": flag(self.maximize, "maximize"),
             "seed": None if self.seed is None else check_seed(self.seed),
-            "deterministic": flag(self.deterministic, "deterministic"),
         }
+        if self.deterministic is not None:
+            checked["deterministic"] = flag(self.deterministic, "deterministic")
         for name in ("first_test", "min_survivors", "block_size"):
             checked[name] = whole(getattr(self, name), name, least=1)
         checked["each_test"] = None if self.each_test is None else _each_test(self.each_test)
@@ -146,7 +149,7 @@ class Rules:
 
     def least_blocks(self, n_instances: int | None) -> int:
         """Return after how many usable blocks the first test is due."""
-        used_once = self.deterministic and n_instances is not None
+        used_once = bool(self.deterministic) and n_instances is not None
         first_test = self.first_test * self.block_size
         return min(first_test, n_instances or 0) if used_once else first_test
 

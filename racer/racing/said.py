@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from racer.racing.events import Elimination, Ended
     from racer.racing.rules import Rules
+    from racer.racing.stream import Stream
     from racer.racing.table import Table
     from racer.report.sections import Piece
 
@@ -45,6 +46,8 @@ class Result(Protocol):
     def seed(self) -> int: ...  # noqa: D102
     @property
     def known(self) -> Table: ...  # noqa: D102
+    @property
+    def stream(self) -> Stream: ...  # noqa: D102
     @property
     def dropped(self) -> tuple[Elimination, ...]: ...  # noqa: D102
     @property

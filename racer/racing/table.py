@@ -61,7 +61,8 @@ class Table:
         self.rows: list[Row] = []
         self.failures: list[Failure] = []
         self._is_usable: dict[int, bool] = {}
-        self.n_usable = 0
+        self._n_usable = 0
+        self._repeated: set[int] = set()
         self._columns: dict[int, dict[int, Outcome]] = {}
         self._n_in_columns = 0  # rows
         self._successes: dict[int, array[float]] = {}
@@ -76,7 +77,8 @@ class Table:
         """Return what is known now; rows are shared, as they never change."""
         twin = Table(maximize=self.maximize, runtime=self.runtime)
         twin.rows, twin.failures = self.rows.copy(), self.failures.copy()
-        twin._is_usable, twin.n_usable = self._is_usable.copy(), self.n_usable
+        twin._is_usable, twin._n_usable = self._is_usable.copy(), self._n_usable
+        twin._repeated = self._repeated.copy()
         return twin
 
     def add(
@@ -107,16 +109,26 @@ class Table:
     def _note(self, block: int, *, usable: bool) -> None:
         was_usable = self._is_usable.get(block, False)
         self._is_usable[block] = usable or was_usable
-        self.n_usable += usable and not was_usable
+        self._n_usable += usable and not was_usable
+
+    @property
+    def n_usable(self) -> int:
+        """How many blocks are usable."""
+        return self._n_usable - sum(self._is_usable[block] for block in self._repeated)
+
+    def set_repeated(self, *blocks: int) -> None:
+        """Set blocks aside that only repeat others, or take all of these in again."""
+        self._repeated = {*self._repeated, *blocks} if blocks else set()
+        self._successes, self._n_in_successes, self._sums = {}, 0, {}
 
     def is_usable(self, block: int) -> bool:
-        """Say whether any candidate has succeeded on a block."""
-        return self._is_usable.get(block, False)
+        """Say whether any candidate has succeeded on a block that does not repeat another."""
+        return self._is_usable.get(block, False) and block not in self._repeated
 
     @property
     def set_aside(self) -> list[int]:
-        """The blocks on which all candidates failed."""
-        return [block for block, usable in self._is_usable.items() if not usable]
+        """The blocks on which all candidates failed, or that only repeat others."""
+        return [block for block in self._is_usable if not self.is_usable(block)]
 
     @property
     def is_all_equal(self) -> bool:
@@ -143,6 +155,8 @@ class Table:
     def _values_of(self, candidate: int) -> array[float]:
         """Return the values of a candidate's successful cells, as they came."""
         for row in self.rows[self._n_in_successes :]:
+            if row.block in self._repeated:
+                continue
             for number, value in zip(row.candidates.tolist(), row.values.tolist(), strict=True):
                 if value == value:  # noqa: PLR0124  (not NaN)
                     self._successes.setdefault(number, array("d")).append(value)
@@ -178,7 +192,7 @@ class Table:
         shared = set(self.of(candidates[0]))
         for candidate in candidates[1:]:
             shared &= self.of(candidate).keys()
-        return sorted(shared)
+        return sorted(shared - self._repeated)
 
     def costs(self, candidates: Sequence[int]) -> NDArray[np.float64]:
         """Return costs (blocks, candidates) on the usable blocks that all of them have seen."""

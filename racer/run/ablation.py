@@ -97,7 +97,7 @@ def ablation(
     >>> space = racer.Space(
     ...     {"x": racer.Real(0, 9), "y": racer.Real(0, 9)}, default={"x": 9, "y": 9})
     >>> def evaluate(config, instance, seed):
-    ...     return 10 * config["x"] + config["y"] + instance
+    ...     return 10 * config["x"] + config["y"] + instance + seed % 7
     >>> result = racer.tune(space, evaluate, range(10), budget=200, seed=1)
     >>> found = racer.ablation(result, evaluate)
     >>> found.steps[0].parameters

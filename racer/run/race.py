@@ -38,7 +38,7 @@ def race(
     executor: Executor | None = None,
     ahead: Ahead = "auto",
     seed: int | None = None,
-    deterministic: bool = False,
+    deterministic: bool | None = None,
     first_test: int = 5,
     each_test: EachTest | None = None,
     min_survivors: int = 1,
@@ -90,9 +90,12 @@ def race(
         0 for evaluations that cost money.
     seed : int >= 0, optional
         Repeats the race; None draws one, which the result names.
-    deterministic : bool
+    deterministic : bool, optional
         `evaluate` ignores its seed: each instance is used once, then the race ends. With fewer
-        instances than `first_test` the only test is at the end.
+        instances than `first_test` the only test is at the end. None: not known. Instances that
+        are used again then have to bring another value with another seed, for one candidate at
+        least; while they bring the same they are no evidence, and once that is no coincidence the
+        race warns and goes on as with True. False: they are always evidence.
     first_test : int
         Test first after so many blocks.
     each_test : int or "growing", optional
@@ -154,7 +157,7 @@ def race(
     --------
     >>> import racer
     >>> def evaluate(config, instance, seed):
-    ...     return abs(config["x"] - 3) + instance
+    ...     return abs(config["x"] - 3) + instance + seed % 7
     >>> result = racer.race([{"x": x} for x in range(6)], evaluate, [0.5, 0.1, 0.9], budget=200)
     >>> result.best, result.ended.value
     ({'x': 3}, 'decided')

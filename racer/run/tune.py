@@ -46,7 +46,7 @@ def tune(
     executor: Executor | None = None,
     ahead: Ahead = "auto",
     seed: int | None = None,
-    deterministic: bool = False,
+    deterministic: bool | None = None,
     first_test: int = 5,
     each_test: EachTest | None = None,
     block_size: int = 1,
@@ -101,9 +101,9 @@ def tune(
         As in `racer.race`.
     seed : int >= 0, optional
         Repeats the run; None draws one, which the result names.
-    deterministic : bool
+    deterministic : bool, optional
         `evaluate` ignores its seed: a configuration is evaluated once on each instance. There
-        may be fewer instances than `first_test`.
+        may be fewer instances than `first_test`. None: not known, and found out as in `racer.race`.
     first_test : int
         In each race test first after so many blocks.
     each_test : int or "growing", optional
@@ -158,7 +158,7 @@ def tune(
     >>> import racer
     >>> space = racer.Space({"x": racer.Real(-5, 5), "y": racer.Integer(0, 9)})
     >>> def evaluate(config, instance, seed):
-    ...     return (config["x"] - 1) ** 2 + abs(config["y"] - 3) + instance
+    ...     return (config["x"] - 1) ** 2 + abs(config["y"] - 3) + instance + seed % 7
     >>> result = racer.tune(space, evaluate, [0.5, 0.1, 0.9], budget=500, seed=1)
     >>> result.best["y"], abs(result.best["x"] - 1) < 0.2, result.evaluations
     (3, True, 500)

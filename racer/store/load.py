@@ -69,7 +69,7 @@ def load(store: str | PathLike[str]) -> RaceResult | TuneResult:
     >>> import racer, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = folder + "/run.db"
-    ...     first = racer.race(range(5), lambda x, *_: x, [1, 2], budget=60, seed=1, store=path)
+    ...     first = racer.race(range(5), lambda x, *_: x, budget=60, seed=1, store=path)
     ...     racer.load(path).best == first.best
     True
     """

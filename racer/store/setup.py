@@ -61,7 +61,7 @@ def continued(
 ) -> Rules:
     """Return the rules that continue a stored contest: its seed, its budgets or a larger one.
 
-    Its distance of tests, too, unless given; its decider, if any will do; a decider's settings
+    Its distance of tests and whether it is deterministic, too, unless given; its decider, if any will do; a decider's settings
     that are younger than the store are what they were then, unless given.
     """
     if store is None or not store.holds_a_race:
@@ -74,6 +74,9 @@ def continued(
     if rules.each_test is None:
         each_test = rebuilt(store.path, "each_test", recorded.settings.get("each_test"))
         rules = replace(rules, each_test=each_test)
+    if rules.deterministic is None:
+        deterministic = rebuilt(store.path, "deterministic", recorded.settings.get("deterministic"))
+        rules = replace(rules, deterministic=deterministic)
     if any_decider:
         decider = rebuilt(store.path, "decider", recorded.settings.get("decider"))
         rules = replace(rules, decider=decider)

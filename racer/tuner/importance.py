@@ -184,7 +184,7 @@ def _with(
 
 
 def _effects_of(result: Tuned, candidates: list[int]) -> Effects:
-    length = len(result.known) if result.rules.deterministic else None
+    length = None if result.stream.length is None else result.known.n_usable
     return effects(with_success(result.known.all_costs(candidates)), length)
 
 

@@ -14,6 +14,7 @@ from racer.errors import warn
 from racer.evaluate.outcome import Cell, bounded
 from racer.racing.budget import Budget
 from racer.racing.events import BlockCompleted, CandidatesAdded, Elimination, Ended, RaceEnded
+from racer.racing.repeats import Repeats
 from racer.racing.table import Table, with_success
 from racer.seeding import seed_for
 from racer.tuner.effects import effects
@@ -81,6 +82,7 @@ class Series:
         self._proposals = Proposals(plan.space, self._seed)
         self._budget = plan.rules.budgets[0]
         self._race: SeriesRace | None = None
+        self._running: SeriesRace | None = None
         self._steps = 0
         self._clarity = 1.0
         self._told_apart = False
@@ -92,6 +94,7 @@ class Series:
         self._runtime = runtime = plan.rules.runtime
         self._limit = None if runtime is None else runtime.limit
         self.known = Table(maximize=plan.rules.maximize, runtime=runtime)
+        self.repeats = Repeats(plan.stream, plan.rules)
         self.tests = Table(maximize=plan.rules.maximize, runtime=runtime)
         self.eliminations: list[Elimination] = []
         self.races: list[RaceCompleted] = []
@@ -105,16 +108,33 @@ class Series:
 
     def take_in(self, cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> None:
         """Note the outcomes of cells, in the order in which they were asked for."""
+        was_open = self.repeats.is_open
         for _, group in groupby(range(len(cells)), lambda i: (cells[i].held_out, cells[i].block)):
             some = list(group)
             first, told = cells[some[0]], [outcomes[i] for i in some]
             table = self.tests if first.held_out else self.known
-            table.add(first.block, [cells[i].candidate for i in some], told)
+            candidates = [cells[i].candidate for i in some]
+            table.add(first.block, candidates, told)
             if not first.held_out:
+                self.repeats.see(first.block, candidates, self.known)
                 self.evaluations += len(told)
                 for outcome in told:
                     self.seconds += outcome.seconds
                 self.rejected |= {cells[i].candidate for i in some if _is_rejected(outcomes[i])}
+        if was_open and not self.repeats.is_open:
+            self._settle_repeats()
+
+    def _settle_repeats(self) -> None:
+        """Count the blocks that were held back, or use each instance once from here on."""
+        n = self._plan.stream.n_instances or 0
+        if self.repeats.found:
+            stream = replace(self._plan.stream, deterministic=True)
+            self._plan = replace(
+                self._plan, stream=stream, first_test=min(self._plan.first_test, n)
+            )
+            self.blocks_used = min(self.blocks_used, n)
+        if self._running is not None:
+            self._running.settle_repeats(n if self.repeats.found else None)
 
     def run(self) -> Flow:
         """Run all races; the cells that are yielded are known when it goes on."""
@@ -130,6 +150,11 @@ class Series:
                 yield self._held_out(index), partial(self._all_held_out, index + 1)
         self.ended = self._why_over()
         self.events.append(RaceEnded(self.ended, ()))
+
+    @property
+    def stream(self) -> Stream:
+        """The blocks that can be used, as far as is known."""
+        return self._plan.stream
 
     @property
     def alive(self) -> set[int]:
@@ -269,10 +294,9 @@ class Series:
 
     def _spend_rest(self) -> Flow:
         """Evaluate the best, then the next best, on blocks unseen so far with what is left."""
-        length = self._plan.stream.length
         for candidate in self.elite:
             while left := self._left() or 0:
-                known = self.known.of(candidate)
+                known, length = self.known.of(candidate), self._plan.stream.length
                 until = len(known) + left if length is None else length
                 blocks = [block for block in range(until) if block not in known][:left]
                 if not blocks:
@@ -282,7 +306,8 @@ class Series:
                     [c for block in now for c in self._cells([candidate], block, self._limit)],
                     partial(self._rest_ahead, candidate, later),
                 )
-                self.blocks_used = max(self.blocks_used, now[-1] + 1)
+                if self._plan.stream.length is None or length is not None:
+                    self.blocks_used = max(self.blocks_used, now[-1] + 1)
                 if candidate in self.rejected:
                     self._drop_rejected(candidate)
                     break
@@ -317,7 +342,7 @@ class Series:
             first_test=self._plan.first_test // self._plan.rules.block_size,
             min_survivors=min(survivors, len(entrants) - 1),
         )
-        race = self._race = SeriesRace(
+        race = self._race = self._running = SeriesRace(
             entrants,
             order,
             protected_until,
@@ -345,11 +370,15 @@ class Series:
                     self._cells(missing, block, cap),
                     partial(self._race_ahead, kind, race, len(missing), cells),
                 )
+                if race.ended is not None or race.block != block:  # each instance is used once
+                    continue
             self.blocks_used = max(self.blocks_used, block + 1)
             told = [self.known.of(c)[block] for c in alive]
             if cap is not None and coming is not None:
                 race.race.set_cap(cap, coming)
-            race.tell([bounded(outcome, cap) or outcome for outcome in told])
+            told = [bounded(outcome, cap) or outcome for outcome in told]
+            race.tell(told, held=self.repeats.holds(block))
+        self._running = None
         self._conclude(kind, race, ended, survivors)
 
     def _caps(
@@ -404,7 +433,7 @@ class Series:
         """
         size = self._plan.stream.block_size
         used = self.blocks_used - self.blocks_used % size  # in whole groups
-        new = self._plan.stream.new_ones(used)
+        new = self._new_blocks(used)
         if kind == "selection":
             common = {b for b in self.known.common(entrants) if self.known.is_usable(b)}
             groups, hopeless = self._whole_groups(range(used))
@@ -421,6 +450,14 @@ class Series:
                 max((at + 1 for at, block in enumerate(early) if block in known), default=0)
             )
         return chain(early, new, sorted(hopeless)), until
+
+    def _new_blocks(self, used: int) -> Iterator[int]:
+        """Yield the blocks after those used, while there are some."""
+        for block in self._plan.stream.new_ones(used):
+            length = self._plan.stream.length
+            if length is not None and block >= length:
+                return
+            yield block
 
     def _whole_groups(self, blocks: Sequence[int]) -> tuple[list[Sequence[int]], list[int]]:
         """Return groups of blocks with any success, in their order, and the blocks of the others."""

@@ -71,16 +71,20 @@ class SeriesRace:
         may_eliminate_all = self.race.n_blocks >= self._protected_until
         return "no-elimination" if is_idle and may_eliminate_all and not self._patient else None
 
-    def tell(self, outcomes: Sequence[Outcome]) -> None:
-        """Take in the block's outcomes, in the order of `alive`; warn if all have failed."""
+    def tell(self, outcomes: Sequence[Outcome], *, held: bool = False) -> None:
+        """Take in the block's outcomes, in the order of `alive`; warn if all have failed.
+
+        One that is held back is kept from the decider.
+        """
         before, tested = len(self.race.alive), self.race.tested_blocks
         block = self.block
+        self.race.holding = held
         self.race.tell_block(outcomes)
         if all(outcome.value is None for outcome in outcomes):
             warn(f"block {block} is set aside: {all_failed(outcomes)}")
         if len(self.race.alive) < before:
             self._idle_blocks = self._idle_tests = 0
-        else:
+        elif not held:
             self._idle_blocks += tested > 0
             self._idle_tests += self.race.tested_blocks > tested > 0
         if self.ended is None:
@@ -92,6 +96,16 @@ class SeriesRace:
         if not self.race.leaders and self.race.tested_blocks < self._rules.first_test:
             return []
         return [self.entrants[i] for i in self.race.reference]
+
+    def settle_repeats(self, n_instances: int | None) -> None:
+        """Count the blocks held back, or drop them, and use only the first `n_instances`."""
+        self.race.settle_repeats(n_instances)
+        if n_instances is None:
+            return
+        self._drawn = deque(block for block in self._drawn if block < n_instances)
+        self._blocks = (block for block in self._blocks if block < n_instances)
+        if self.ended is None and self.block >= n_instances:
+            self.block = self._drawn.popleft() if self._drawn else next(self._blocks)
 
     def certain(self) -> Iterator[int]:
         """Yield the blocks that follow while no elite can be eliminated, and one more."""

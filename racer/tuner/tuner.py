@@ -116,7 +116,7 @@ class Tuner:
         stream = Stream(
             n_instances,
             self.seed,
-            self.rules.deterministic,
+            bool(self.rules.deterministic),
             instance_order,
             self.rules.block_size,
         )
@@ -136,7 +136,7 @@ class Tuner:
         self._series = Series(self._plan)
         self._flow = self._series.run()
         self._later: Callable[[], Iterable[list[Cell]]] = tuple
-        self._has_begun = False
+        self._has_begun = self._has_warned = False
         self._callbacks: list[Callback] = []
         for callback in check_callbacks(callbacks):
             self.watch(callback)
@@ -278,7 +278,7 @@ class Tuner:
             seconds=series.seconds + math.fsum(outcome.seconds for outcome in pending),
             seed=self.seed,
             known=known,
-            stream=self._plan.stream,
+            stream=series.stream,
             dropped=tuple(series.eliminations),
             rules=self.rules,
             instances=self.instances,
@@ -305,6 +305,9 @@ class Tuner:
         for event in events:
             for callback in self._callbacks:
                 callback(event)
+        if self._series.repeats.found and not self._has_warned:
+            self._has_warned = True
+            warn(self._series.repeats.message)
         if self._series.fell_short:
             warn(
                 f"the budget ended after {self._series.evaluations} evaluations, before the first "

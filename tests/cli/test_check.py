@@ -13,7 +13,7 @@ from racer.cli import main
 def evaluate(config, instance, seed):
     if config["x"] == 2 and instance == 1:
         raise ValueError("cold")
-    return config["x"] + seed % 3
+    return config["x"] + seed % 7
 
 
 @pytest.fixture(name="path")
@@ -57,7 +57,9 @@ def test_the_store_of_a_run_of_races(tmp_path, repair):
         conditions={"x": {"kind": "a"}},
         repair=repair,
     )
-    result = racer.tune(space, lambda c, i, s: c.get("x", 0.5) + i, [0, 1], budget=300, store=path)
+    result = racer.tune(
+        space, lambda c, i, s: c.get("x", 0.5) + s % 7, [0, 1], budget=300, store=path
+    )
     done = check(path)
     assert done.exit_code == 0
     assert "space          {kind: categorical, x: real}, 1 conditional\n" in done.output

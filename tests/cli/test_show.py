@@ -13,7 +13,7 @@ from racer.space.irace.table import read_configurations
 
 RUNNER = """#!/bin/sh
 echo run >> {log}
-echo $((($1 - 3) * ($1 - 3) + $2 + $3 % 3))
+echo $((($1 - 3) * ($1 - 3) + $2 + $3 % 97))
 """
 SPACE = racer.Space(
     {"x": racer.Integer(0, 9), "k": racer.Categorical(["a", "b c"]), "q": racer.Real(0, 1)},

@@ -36,7 +36,9 @@ def _folder(tmp_path, monkeypatch):
 
 
 def test_a_scenario_of_irace_as_it_is(folder):
-    (folder / "scenario.txt").write_text("maxExperiments = 90\nseed = 1\nnbIterations = 3\n")
+    (folder / "scenario.txt").write_text(
+        "maxExperiments = 90\nseed = 1\nnbIterations = 3\ndeterministic = 0\n"
+    )
     done = said("tune", "scenario.txt", "--json", "-q")
     assert done.exit_code == 0, done.output
     assert "racer: scenario.txt, line 3: nbIterations = 3 is ignored" in done.stderr

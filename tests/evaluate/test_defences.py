@@ -158,7 +158,7 @@ def test_failures_that_differ_do_not_stop_a_race():
     def later(config, instance, seed):
         if instance == "late":
             raise ValueError
-        return float(config)
+        return config + seed / 7
 
     def invalid(config, instance, seed):
         return float("nan")

@@ -196,7 +196,7 @@ def test_an_executor_that_is_broken_is_an_error_not_a_loser():
     def fatal(config, instance, seed):
         if config == 3:
             os._exit(1)
-        return config
+        return config + seed % 7
 
     with (
         ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor,
@@ -305,7 +305,7 @@ def test_an_objective_that_cannot_be_loaded_in_a_worker_is_found_before_the_race
 
 
 def test_an_instance_that_cannot_be_sent_is_named():
-    race = racer.Race(range(3), [0, threading.Lock()], budget=60)
+    race = racer.Race(range(3), [0, threading.Lock()], budget=60, deterministic=False)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
         workers = workers_for(evaluate, race.configs, race.instances, executor=executor)
         with pytest.raises(RacerError, match=r"^instance 1 cannot be sent"):

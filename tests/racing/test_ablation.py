@@ -191,7 +191,7 @@ def test_what_cannot_be_ablated_is_said(tuned):
 
 def test_the_command_records_it_and_the_report_shows_it(tmp_path):
     path = tmp_path / "run.db"
-    command = racer.Command(["expr", "{x}", "*", "9", "+", "{y}", "+", "{instance}"])
+    command = racer.Command(["expr", "{x}", "*", "9", "+", "{y}", "+", "{seed}", "%", "7"])
     space = Space({"x": Integer(0, 9), "y": Integer(0, 9)})
     racer.tune(space, command, [1, 2], budget=84, seed=1, store=path, initial=[{"x": 9, "y": 9}])
     done = CliRunner().invoke(

@@ -43,7 +43,7 @@ def test_tests_at_growing_distances_fall_on_whole_groups(racing):
     decider = racing.Scripted()
     race = racer.Race(
         range(3), range(30), decider=decider, budget=200, seed=1,
-        first_test=2, each_test="growing", block_size=3,
+        first_test=2, each_test="growing", block_size=3, deterministic=False,
     )  # fmt: skip
     racing.play(race, lambda cell: float(cell.config))
     assert [blocks for blocks, _, _ in decider.looks] == [6, 9, 12, 15, 18, 24, 30, 39, 48, 60, 66]

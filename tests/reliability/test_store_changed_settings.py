@@ -26,7 +26,7 @@ CHANGES = [
     ("budget", racer.Budget(60, seconds=5.0), "seconds=5.0.*seconds=None"),
     ("budget", racer.Budget(seconds=5.0), "seconds=5.0.*seconds=None"),
     ("maximize", True, "maximize is True.*has False"),
-    ("deterministic", True, "deterministic is True.*has False"),
+    ("deterministic", True, "deterministic is True.*has None"),
     ("first_test", 6, "first_test is 6.*has 5"),
     ("each_test", 2, "each_test is 2.*has 'growing'"),
     ("min_survivors", 2, "min_survivors is 2.*has 1"),

@@ -206,7 +206,7 @@ CHANGES = [
     ("budget", Budget(seconds=5.0), "seconds=5.0.*seconds=None"),
     ("initial", [], r"initial is \[\].*has \[\{'k': 'b', 'n': 3\}\]"),
     ("maximize", True, "maximize is True.*has False"),
-    ("deterministic", True, "deterministic is True.*has False"),
+    ("deterministic", True, "deterministic is True.*has None"),
     ("first_test", 4, "first_test is 4.*has 5"),
     ("each_test", 2, "each_test is 2.*has 1"),
     ("elites", 2, "elites is 2.*has None"),

@@ -59,7 +59,7 @@ def test_what_it_says_is_what_is_recorded(path):
 def test_a_tuning_is_watched_too(tmp_path):
     path = str(tmp_path / "run.db")
     space = racer.Space({"x": racer.Real(0, 1)})
-    result = racer.tune(space, lambda c, i, s: c["x"], [1, 2], budget=60, seed=1, store=path)
+    result = racer.tune(space, lambda c, i, s: c["x"] + s, [1, 2], budget=60, seed=1, store=path)
     standing = standing_in(path, Standing(0.0))
     assert standing.is_tuning
     assert (standing.candidates, standing.evaluations) == (len(result.configs), 60)

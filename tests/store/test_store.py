@@ -25,7 +25,16 @@ def evaluate(config, instance, seed):
 @pytest.fixture(name="path")
 def _path(tmp_path):
     path = tmp_path / "run.db"
-    racer.race([1, 2, 3], evaluate, ["a", "b"], budget=24, seed=1, store=path, retries=1)
+    racer.race(
+        [1, 2, 3],
+        evaluate,
+        ["a", "b"],
+        budget=24,
+        seed=1,
+        store=path,
+        retries=1,
+        deterministic=False,
+    )
     return path
 
 

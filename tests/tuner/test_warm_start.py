@@ -15,7 +15,13 @@ def evaluate(config, instance, seed):
 
 def raced(costs, instances=(0, 1, 2), **more):
     race = racer.Race(
-        [{"x": x, "k": "a"} for x in costs], instances, budget=400, seed=1, first_test=20, **more
+        [{"x": x, "k": "a"} for x in costs],
+        instances,
+        budget=400,
+        seed=1,
+        first_test=20,
+        deterministic=False,
+        **more,
     )
     sign = -1 if more.get("maximize") else 1
     while race.n_blocks < 6 and (cells := race.ask()):

@@ -124,7 +124,7 @@ def asks_and_tells() -> RaceResult:
     while cells := race.ask():
         assert_type(cells, tuple[Cell, ...])
         for cell in cells:
-            outcome = Outcome("ok", float(cell.config), seconds=0.1)
+            outcome = Outcome("ok", cell.config + cell.seed / 7, seconds=0.1)
             assert_type(cell.seed, int)
             race.tell(cell, outcome)
     return race.result()

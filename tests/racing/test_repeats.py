@@ -1,0 +1,109 @@
+"""Objectives that ignore their seed, where nobody has said so."""
+
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+
+import pytest
+
+import racer
+
+SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Integer(0, 99)})
+TUNING = {"budget": 260, "seed": 1}
+
+
+def ignores_seed(config, instance, seed):
+    return Random(f"{config} {instance}").random()
+
+
+def told(result):
+    """Return what is decided, and what it cost."""
+    return (
+        result.best, result.survivors, result.ended, result.evaluations, result.dropped,
+        result.probability_best, list(result.blocks["set_aside"]),
+    )  # fmt: skip
+
+
+def raced(**more):
+    return racer.race(range(6), ignores_seed, range(7), budget=400, seed=1, first_test=4, **more)
+
+
+def tuned(**more):
+    return racer.tune(SPACE, ignores_seed, range(3), **TUNING, **more)
+
+
+def stopped_after(blocks, start, path):
+    """Interrupt what `start` begins in a store."""
+
+    def stop(event):
+        if isinstance(event, racer.BlockCompleted) and event.block == blocks:
+            raise KeyboardInterrupt
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", racer.RacerWarning)
+        with pytest.raises(racer.RaceInterrupted):
+            start(store=path, callbacks=[stop])
+
+
+def test_repeated_values_are_no_evidence():
+    with pytest.warns(
+        racer.RacerWarning, match="30 evaluations on instances used again, .* exactly"
+    ):
+        found = raced()
+    known = raced(deterministic=True)
+    assert found.probability_best == known.probability_best
+    assert (found.best, found.survivors) == (known.best, known.survivors)
+    assert found.ended is known.ended is racer.Ended.INSTANCES
+    assert found.evaluations == known.evaluations + 30
+    assert list(found.blocks["set_aside"]) == [False] * 7 + [True] * 5
+    assert found.shared_blocks == 7
+    assert found.mean(0) == known.mean(0)
+
+
+@pytest.mark.parametrize("start", [raced, tuned])
+def test_it_is_the_same_with_workers_and_after_a_resume(start, tmp_path):
+    with pytest.warns(racer.RacerWarning, match="ignore its seed"):
+        alone = start()
+    with pytest.warns(racer.RacerWarning, match="ignore its seed"), ThreadPoolExecutor(3) as pool:
+        assert told(start(executor=pool, n_jobs=3, ahead=6)) == told(alone)
+    for blocks in (5, 9):
+        path = tmp_path / f"{blocks}.db"
+        stopped_after(blocks, start, path)
+        with warnings.catch_warnings():  # before it was interrupted, or after
+            warnings.simplefilter("ignore", racer.RacerWarning)
+            assert told(racer.resume(path, ignores_seed)) == told(alone)
+        assert told(racer.load(path)) == told(alone)
+
+
+def test_a_tuning_goes_on_with_each_instance_used_once():
+    with pytest.warns(racer.RacerWarning, match="ignore its seed"):
+        found = tuned()
+    assert found.shared_blocks == 3
+    assert list(found.blocks["set_aside"]) == [False] * 3 + [True] * 5
+    assert all(race.blocks == 3 for race in found.races_held[2:])
+    tuned(deterministic=False)
+
+
+@pytest.mark.parametrize("instances", [None, ["one"]])
+def test_repetitions_of_nothing_else_are_what_was_asked_for(instances):
+    result = racer.race([1, 2], lambda c, *_: c, instances, budget=60)
+    assert result.ended is racer.Ended.DECIDED
+
+
+def test_one_value_that_differs_makes_all_of_them_evidence():
+    def evaluate(config, instance, seed):
+        return ignores_seed(config, instance, 0) + (config == 3 and seed == last)
+
+    last = raced(deterministic=False).blocks["seed"][11]
+    settings = {"decider": racer.deciders.FRace(alpha=1e-9), "budget": 84, "seed": 1}
+    found = racer.race(range(6), evaluate, range(7), **settings)
+    known = racer.race(range(6), evaluate, range(7), **settings, deterministic=False)
+    assert found.evaluations == 84
+    assert told(found) == told(known)
+
+
+def test_few_different_values_may_be_equal_by_chance():
+    result = racer.race([0, 1], lambda c, *_: c, range(5), budget=20)
+    assert list(result.blocks["set_aside"]) == [False] * 5 + [True] * 5
+    with pytest.warns(racer.RacerWarning, match="ignore its seed"):
+        racer.race([0, 1], lambda c, *_: c, range(5), budget=40)
