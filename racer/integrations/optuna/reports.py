@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 _SURE = 5.0  # log of how much more probable
+_SCALES = 1.5  # standard deviation of the logarithm of the scales of instances
+_LEAST = 1e-4  # share of a step's variance that is not between trials
 MEAN_STEP = "racer:mean_step"  # user attribute that names the step at which the mean is reported
 
 
@@ -77,23 +79,65 @@ def from_running_means(costs: NDArray[np.float64]) -> NDArray[np.float64]:
 def are_running_means(costs: NDArray[np.float64]) -> bool:
     """Say whether costs by step, (steps, trials), are much more probably running means than values.
 
-    Over trials without gaps, in three steps at least: normal models with a mean for each step and
-    each trial, and a variance for each trial, of the costs and of the values of which they would
-    be running means. The determinant of that change is the factorial of the number of steps.
+    Over trials without gaps, in three steps at least, by two models of the costs, or of the values
+    of which they would be running means: a variance for each trial, which is quick; and, as steps
+    are seldom of one scale, a variance for each step and one between trials. Both have to say so.
+    The determinant of the change is the factorial of the number of steps.
     """
     known = costs[:, ~np.isnan(costs).any(axis=0)]
     steps, trials = known.shape
     if steps < 3 or trials < 4:
         return False
-    gains = np.full(trials, math.lgamma(steps + 1) * (steps - 1) / steps)
-    for sign, table in ((1.0, known), (-1.0, from_running_means(known))):
-        rest = table - table.mean(axis=1, keepdims=True)
-        rest -= rest.mean(axis=0)
-        squares = (rest**2).sum(axis=0)
-        squares[squares < (1e-9 * np.abs(known).max()) ** 2] = 0.0  # no more than rounding
-        with np.errstate(divide="ignore", invalid="ignore"):
-            gains += sign * (steps - 1) / 2.0 * np.log(squares)
-    return bool(np.isfinite(gains).all()) and float(gains.sum()) > _SURE
+    tables = [
+        table - table.mean(axis=1, keepdims=True) for table in (known, from_running_means(known))
+    ]
+    rounding = 1e-9 * np.abs(known).max()
+    gain = trials * math.lgamma(steps + 1) * (steps - 1) / steps
+    for sign, rest in zip((1.0, -1.0), tables, strict=True):
+        squares = ((rest - rest.mean(axis=0)) ** 2).sum(axis=0)
+        if (squares < rounding**2).any():
+            return False
+        gain += sign * (steps - 1) / 2.0 * np.log(squares).sum()
+    if gain <= _SURE or any((np.abs(rest).max(axis=1) < rounding).any() for rest in tables):
+        return False
+    of_costs, of_values = (_log_likelihood(rest @ rest.T, trials - 1) for rest in tables)
+    return bool(of_values - of_costs + (trials - 1) * math.lgamma(steps + 1) > _SURE)
+
+
+def _log_likelihood(products: NDArray[np.float64], freedom: int) -> float:
+    """Return the largest, penalised, for the covariance diag(step) + between, of a matrix (k, k).
+
+    The logarithms of the steps' variances have a normal prior around their mean.
+    """
+    from scipy.optimize import minimize  # noqa: PLC0415  (rarely needed)
+
+    own = np.diag(products)
+    variances = own / freedom
+
+    def negative(at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        steps, between = at[:-1], math.exp(at[-1])
+        weights = np.exp(-steps)
+        total = 1.0 + between * weights.sum()
+        shrunk = between / total
+        along = products @ weights
+        whole = float(weights @ along)
+        apart = (steps - steps.mean()) / (2.0 * _SCALES)
+        value = freedom * (steps.sum() + math.log(total)) + own @ weights - shrunk * whole
+        by_weight = own - 2.0 * shrunk * along + shrunk**2 * whole
+        by_step = freedom * (1.0 - shrunk * weights) - by_weight * weights
+        by_between = (freedom * (total - 1.0) - shrunk * whole) / total
+        slope = np.append(by_step + (apart - apart.mean()) / _SCALES, by_between)
+        return 0.5 * float(value + apart @ apart), 0.5 * slope
+
+    lowest, middle = np.log(_LEAST * variances), math.log(np.median(variances))
+    found = minimize(
+        negative,
+        np.append(np.log(variances / 2.0), middle),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[*zip(lowest, lowest + 10.0, strict=True), (middle - 25.0, middle + 12.0)],
+    )
+    return -float(found.fun)
 
 
 def mean(values: Sequence[float]) -> float:

@@ -21,6 +21,7 @@ from racer.deciders import (
     SequentialHalving,
 )
 from racer.integrations.optuna import RacingPruner
+from racer.integrations.optuna.reports import are_running_means
 
 NAN, INF = float("nan"), float("inf")
 DECIDERS = ("anytime", "bayesian-friedman", "f-race", "f-race-sign", "f-race-mean-rank", "t-race")
@@ -398,3 +399,16 @@ def test_values_are_not_taken_for_running_means(add, run, recwarn, trend):
         add(study, good(20, seed) + trend * np.sort(good(20, 100)) + seed)
     assert run(study, good(20, 50)) is None
     assert not [warning for warning in recwarn if warning.category is RacerWarning]
+
+
+def test_values_on_instances_of_unequal_scale_are_not_taken_for_running_means():
+    rng = np.random.default_rng(1)
+    found = {True: 0, False: 0}
+    for _ in range(60):
+        scales = rng.lognormal(0.0, 2.0, (6, 1))
+        values = rng.normal(0.0, 2.0, 8) + scales * rng.normal(0.0, 1.0, (6, 8))
+        counts = np.arange(1, 7)[:, None]
+        found[False] += are_running_means(values)
+        found[True] += are_running_means(np.cumsum(values, axis=0) / counts)
+    assert found[False] == 0
+    assert found[True] > 20
