@@ -80,7 +80,9 @@ def evaluate_cell(
     attempts, seconds = 0, 0.0
     while True:
         outcome = within(attempt, bound=cell.bound) if within else attempt()
-        attempts, seconds = attempts + 1, seconds + outcome.seconds
+        is_time = cell.bound is not None and outcome.value is not None
+        took = outcome.value if is_time else outcome.seconds
+        attempts, seconds = attempts + 1, seconds + (took or 0.0)
         if outcome.status in _FINAL or attempts > retries:
             return Outcome(
                 outcome.status,

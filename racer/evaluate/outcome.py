@@ -73,7 +73,7 @@ class Outcome(NamedTuple):
         What `evaluate` returned, in the user's direction; of a capped one the bound. None unless
         the status is "ok" or "capped".
     seconds : float
-        Wall time of the evaluation, retries included.
+        Wall time of the evaluation, retries included; where the cost is run time, that.
     message : str
         Why, unless the status is "ok".
     attempt : int

@@ -290,7 +290,8 @@ class RuntimeWorld(_EndlessWorld):
     """Skewed runtimes that end at a cutoff: many blocks tie there.
 
     log(runtime) = quality + difficulty of the block + noise, both normal; a run longer than the
-    cutoff costs the cutoff. The probability of winning is a fraction of 10 000 blocks.
+    cutoff costs the cutoff. The probability of winning is a fraction of 10 000 blocks. With
+    `spreads` distributions cross: a candidate may be fast mostly, and slow in its tail.
 
     Parameters
     ----------
@@ -302,6 +303,11 @@ class RuntimeWorld(_EndlessWorld):
         Standard deviation of the difficulty.
     cutoff : float > 0
         In units of the median runtime of a candidate of quality 0 on a block of difficulty 0.
+    tail : float > 0, optional
+        Degrees of freedom of Student's t, for noise with heavier tails than the normal.
+    spreads : sequence of q floats > 0, optional
+        The standard deviation of each candidate's noise instead of `rho`, in the order of
+        `qualities`, which must be given.
     qualities : sequence of q floats, optional
         As in `NormalWorld`, but of the logarithm of the runtime.
 
@@ -317,11 +323,24 @@ class RuntimeWorld(_EndlessWorld):
 
     difficulty: float = 1.0
     cutoff: float = 2.0
+    tail: float | None = None
+    spreads: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("difficulty", "cutoff"):
-            _check(self.q, getattr(self, name), name)
+        for name in ("difficulty", "cutoff", "tail"):
+            if (value := getattr(self, name)) is not None:
+                _check(self.q, value, name)
+        given: Any = self.spreads
+        if given is None:
+            return
+        if self.qualities is None or len(given) != self.q:
+            raise SettingError(
+                f"spreads={reprlib.repr(given)}: give {self.q} numbers, and qualities to go with them"
+            )
+        for spread in given:
+            _check(self.q, spread, "spreads: each")
+        object.__setattr__(self, "spreads", tuple(map(float, given)))
 
     def _uniform(self, rng: np.random.Generator) -> NDArray[np.float64]:
         return 1.0 - rng.random(self.q)
@@ -329,20 +348,25 @@ class RuntimeWorld(_EndlessWorld):
     def _costs(
         self,
         quality: NDArray[np.float64],
-        seed: int,  # noqa: ARG002
+        seed: int,
         rng: np.random.Generator,
     ) -> NDArray[np.float64]:
-        return self._runtimes(quality, rng, _CHUNK)
+        return self._runtimes(quality, seed, rng, _CHUNK)
 
     def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:
-        times = self._runtimes(quality, rng_for(seed, "wins"), 10_000)
+        times = self._runtimes(quality, seed, rng_for(seed, "wins"), 10_000)
         return float((times[:, i] < times[:, j]).mean() + (times[:, i] == times[:, j]).mean() / 2)
 
     def _runtimes(
-        self, quality: NDArray[np.float64], rng: np.random.Generator, blocks: int
+        self, quality: NDArray[np.float64], seed: int, rng: np.random.Generator, blocks: int
     ) -> NDArray[np.float64]:
         difficulty = self.difficulty * rng.standard_normal((blocks, 1))
-        noise = self.rho * rng.standard_normal((blocks, self.q))
+        size = blocks, self.q
+        drawn = rng.standard_normal(size) if self.tail is None else rng.standard_t(self.tail, size)
+        spread: Any = self.rho
+        if self.spreads is not None:  # as the qualities were dealt
+            spread = np.array(self.spreads)[rng_for(seed, "qualities").permutation(self.q)]
+        noise = spread * drawn
         return np.asarray(np.minimum(np.exp(quality + difficulty + noise), self.cutoff))
 
 
