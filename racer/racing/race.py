@@ -519,6 +519,8 @@ class Race:
     def _drop_capped(self, block: int) -> tuple[Elimination, ...]:
         """Set the cap of the next block; eliminate who took that long on every block so far."""
         self._bound = cap = self._next_cap()
+        if cap is None or self.rules.runtime is None or cap >= self.rules.runtime.limit:
+            return ()  # who reaches the limit need not be worse than the leaders
         leaders = self.reference
         spare = len(self._alive) - self.rules.min_survivors
         out: list[int] = []
@@ -646,9 +648,9 @@ def under(bound: float | None, outcome: Outcome) -> Outcome:
     return found
 
 
-def _all_reach(took: Sequence[float | None], cap: float | None) -> bool:
+def _all_reach(took: Sequence[float | None], cap: float) -> bool:
     """Say whether all times (None: failed) are as long as a cap."""
-    return cap is not None and all(seconds is None or seconds >= cap for seconds in took)
+    return all(seconds is None or seconds >= cap for seconds in took)
 
 
 def _differ(costs: NDArray[np.float64]) -> bool:

@@ -11,9 +11,11 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from racer.errors import StoreError
 from racer.racing.events import Ended
 from racer.run.standing import Standing
-from racer.store.jsonable import decode
+from racer.store.jsonable import decode, is_plain
+from racer.store.load import load
 from racer.store.reader import open_to_read, sense_made_of
 from racer.store.schema import query
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from racer.racing.budget import Budget
+    from racer.racing.runtime import Runtime
     from racer.store.reader import Reader
 
 __all__ = ["standing_in", "watch"]
@@ -76,7 +79,20 @@ def standing_in(store: str, standing: Standing) -> Standing:
     """Bring up to date where a race in a store stands; StoreError if there is none."""
     with open_to_read(store) as reader, sense_made_of(reader.path):
         _read(reader, standing)
+        runtime = reader.setup().settings.get("runtime")
+    if runtime is not None and is_plain(runtime):
+        _score(store, standing, decode(runtime))
     return standing
+
+
+def _score(store: str, standing: Standing, runtime: Runtime) -> None:
+    """Say what run times are chosen by; once it has ended, which is the best."""
+    standing.mean_is, standing.mean = runtime.score_is, None
+    if standing.ended:
+        with suppress(StoreError):  # with a decider of one's own
+            result = load(store)
+            standing.best = result.best_index
+            standing.mean = None if standing.best is None else result.mean(standing.best)
 
 
 def _read(reader: Reader, standing: Standing) -> None:

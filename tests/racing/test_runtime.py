@@ -142,6 +142,14 @@ def test_who_reaches_the_cap_on_every_block_is_eliminated_without_a_probability(
     )
 
 
+def test_none_leaves_as_capped_where_nobody_is_faster():
+    contest = Race(range(8), budget=80, seed=1, runtime=Runtime(5.0))
+    while cells := contest.ask():
+        for cell in cells:
+            contest.tell(cell, Outcome("ok", 9.0, 9.0))
+    assert contest.result().dropped == ()
+
+
 def test_an_outcome_is_known_under_every_smaller_bound():
     slow = Outcome("ok", 5.0, 5.0)
     assert bounded(slow, 6.0) == slow

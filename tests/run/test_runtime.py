@@ -22,6 +22,8 @@ from racer.evaluate.executor import never
 from racer.evaluate.outcome import bounded
 from racer.racing import Race
 from racer.run.drive import drive
+from racer.run.standing import Standing
+from racer.run.watch import standing_in
 from racer.store.check import check_store
 from racer.store.recorder import Recorder
 from racer.store.replay import begin_or_replay
@@ -272,5 +274,7 @@ def test_a_store_of_run_times_is_read_and_continued_with_a_larger_budget(tmp_pat
     with pytest.raises(racer.StoreError, match="runtime is"):
         racer.race([3.0, 1.0, 9.0], says, runtime=Runtime(5.0), store=path, **RACE)
     loaded = racer.load(path)
+    seen = standing_in(path, Standing(0.0))
+    assert (seen.best, seen.mean, seen.mean_is) == (1, 1.0, "PAR10")
     assert loaded.rules.runtime == runtime
     assert loaded.best == 1.0
