@@ -197,7 +197,7 @@ def test_cpu_time_is_measured_and_stopped_at_the_limit(evaluate):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="CPU time of a process tree")
 def test_waiting_is_not_run_time_but_does_not_go_on_for_ever():
-    result = racer.race([0.02, 0.001, 60.0], asleep, runtime=Runtime(0.015), **RACE)
+    result = racer.race([0.02, 0.001, 60.0], asleep, runtime=Runtime(0.015), **RACE | {"budget": 6})
     assert result.table.iloc[0, :2].max() < 0.015
     assert result.scores["status"][2] == "capped"
 

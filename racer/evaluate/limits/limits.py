@@ -42,7 +42,10 @@ _LAST_WORDS = 0.5  # seconds beyond its timeout for an evaluation that tells its
 _LEAST_MEMORY = 2**20
 _LONGEST = 1e9  # seconds
 _FINE = 0.01  # seconds between two looks at the CPU time, near the bound
-_WALL = 10.0  # a program that waits, and uses no CPU time, is stopped after so many times its bound
+_START, _WALL = (
+    1.0,
+    10.0,
+)  # who uses no CPU time is stopped so long, and so many bounds, after its start
 
 
 class Limits(NamedTuple):
@@ -202,7 +205,7 @@ def _took(child: int, seconds: float, before: set[int]) -> float:
     if cpu_seconds() is None:
         return seconds
     roots = own_children() - before | {child}
-    return max(cpu_seconds_of(roots | descendants(roots)), seconds / _WALL)
+    return max(cpu_seconds_of(roots | descendants(roots)), (seconds - _START) / _WALL)
 
 
 def took_more_than(timeout: float) -> str:

@@ -1,0 +1,1 @@
+"""Run time as the cost: what caps do to tests, races, and the tuning of solvers."""
