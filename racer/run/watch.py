@@ -15,7 +15,7 @@ from racer.errors import StoreError
 from racer.racing.events import Ended
 from racer.run.standing import Standing
 from racer.store.jsonable import decode, is_plain
-from racer.store.load import load
+from racer.store.load import load_record
 from racer.store.reader import open_to_read, sense_made_of
 from racer.store.schema import query
 
@@ -90,7 +90,7 @@ def _score(store: str, standing: Standing, runtime: Runtime) -> None:
     standing.mean_is, standing.mean = runtime.score_is, None
     if standing.ended:
         with suppress(StoreError):  # with a decider of one's own
-            result = load(store)
+            result = load_record(store).result
             standing.best = result.best_index
             standing.mean = None if standing.best is None else result.mean(standing.best)
 
