@@ -43,7 +43,9 @@ def test_markdown(comparison):
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len(rows) == (2 + 4) + (2 + 6)
     assert "4 algorithms on 20 data sets; smaller is better" in text
-    assert ("That all are alike is rejected" in text) == (comparison.omnibus is not None)
+    assert ("The hypothesis that all perform alike is rejected" in text) == (
+        comparison.omnibus is not None
+    )
     assert "better: " in text
     assert r"alg\_a" in text
     for block in (rows[:6], rows[6:]):

@@ -12,7 +12,7 @@ from racer.comparison.render.tables import figures, shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from racer.comparison.data import ComparisonData
+    from racer.comparison.data import ComparisonData, Omnibus
 
 _DECIDED = {
     "better": "better",
@@ -42,13 +42,20 @@ def all_alike(comparison: ComparisonData) -> list[str]:
     if omnibus is None:
         return []
     word = "was" if omnibus.rejected else "was not"
-    bayesian = omnibus.test == "Bayesian Friedman"
-    p = shown(omnibus.probability, "p_value")
-    relation = "" if p.startswith("<") else "= "
-    measure = "posterior probability beyond" if bayesian else "p"
-    found = f"{omnibus.test}: {omnibus.found}, {measure} {relation}{p}"
+    found = f"{omnibus.test}: {omnibus.found}, {tail(omnibus)}"
     level = f"at level {comparison.alpha:g}"
     return [f"The hypothesis that all perform alike {word} rejected {level} ({found})."]
+
+
+def tail(omnibus: Omnibus) -> str:
+    """Return the p-value, or the posterior probability of the tail, with what it is."""
+    measure = "posterior tail probability" if omnibus.test == "Bayesian Friedman" else "p"
+    return f"{measure} {_related(shown(omnibus.probability, 'p_value'))}"
+
+
+def _related(figure: str) -> str:
+    """Return a figure with its relation: "= 0.02", "< 0.001"."""
+    return f"< {figure[1:]}" if figure.startswith("<") else f"= {figure}"
 
 
 def ranked(comparison: ComparisonData) -> str:
@@ -78,13 +85,15 @@ def leader(comparison: ComparisonData) -> str:
         kind = row["decision"]
         if kind == "better" and row["worse"] == name:
             kind = "worse"
-        value = row["in_rope" if kind == "equivalent" else column]
+        figure = shown(row["in_rope" if kind == "equivalent" else column], column)
+        if column == "p_value":
+            figure = f"p {_related(figure)}"
         open_to = kind in ("undecided", "indeterminate") and column == "probability"
         leads = f" for {row['better']}" if open_to else ""
         effect = row["effect_size"] * (1 if row["better"] == name else -1)
         size = "" if math.isnan(effect) else f", r = {effect:.2f}"
-        groups.setdefault(kind, []).append(f"{other} ({shown(value, column)}{leads}{size})")
-    figure = "adjusted p-value" if column == "p_value" else "posterior probability"
+        groups.setdefault(kind, []).append(f"{other} ({figure}{leads}{size})")
+    measure = "adjusted p-values" if column == "p_value" else "posterior probabilities"
     said = [
         f"{words} {_enumerated(groups[kind])}"
         for kind, words in (
@@ -98,7 +107,7 @@ def leader(comparison: ComparisonData) -> str:
     ]
     text = "; ".join(said)
     return (
-        f"{text[0].upper() if text.startswith('it ') else text[0]}{text[1:]} ({figure}; r is the "
+        f"{text[0].upper() if text.startswith('it ') else text[0]}{text[1:]} ({measure}; r is the "
         f"effect size of {name}, a matched-pairs rank-biserial correlation, "
         f"{in_prose([EFFECT_SIZE])})."
     )

@@ -154,7 +154,9 @@ def _facts(comparison: ComparisonData) -> list[str]:
     ]
     if comparison.omnibus is not None:
         test = comparison.omnibus
-        p = shown(test.probability, "p_value")
         verdict = "rejected" if test.rejected else "not rejected"
-        said.append(f"That all are alike is {verdict}: {test.test}, {test.found}, tail {p}")
+        said.append(
+            f"The hypothesis that all perform alike is {verdict}: {test.test}, {test.found}, "
+            f"{prose.tail(test)}"
+        )
     return said

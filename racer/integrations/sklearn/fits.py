@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _TIMES = {"mean_fit_time": "fit_time", "mean_score_time": "score_time"}
 _RECORDED = {"test_score", *_TIMES.values()}
-_FAILED = "the fit failed, or its score is not finite: see the warnings of scikit-learn"
+_FAILED = "the fit failed, or its score is not finite: see scikit-learn's FitFailedWarning"
 
 
 def one_score_only() -> SettingError:

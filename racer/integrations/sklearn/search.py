@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 import joblib
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import (
     RepeatedKFold,
     RepeatedStratifiedKFold,
@@ -18,7 +20,7 @@ from sklearn.utils import check_random_state
 
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.names import as_decider
-from racer.errors import SettingError
+from racer.errors import SettingError, warn
 from racer.integrations.sklearn.candidates import candidates_of
 from racer.integrations.sklearn.cv_results import (
     add_race,
@@ -136,6 +138,8 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         self._complete(fits, result, len(listed))
         if not fits.results and fits.error is not None:
             raise fits.error  # not one fit has succeeded
+        if fits.error is not None:
+            warnings.warn(str(fits.error), FitFailedWarning, stacklevel=2)
         params = [fits.params(config) for config in result.configs]
         names = list(dict.fromkeys(name for found in fits.known.values() for name in found))
         results = cv_results(super()._format_results, params, len(listed), fits.known, names)
@@ -149,6 +153,8 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.result_ = result
         for kind in ("test", "train"):
             warn_of_failures(results, kind)
+        if result.best is None and len(params) > 1:
+            warn(f"{result.verdict[0]} best_params_ is the first of those that rank first")
         fits.results.clear()
         fits.results.update(results)
 

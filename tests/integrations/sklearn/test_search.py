@@ -369,7 +369,10 @@ def test_errors_are_raised_where_that_is_asked_for_or_where_nothing_succeeds():
 def test_a_fold_on_which_all_fail_is_set_aside():
     """Its training part has no second class, which a classifier needs."""
     target = np.repeat([0, 1], [30, 10])
-    with pytest.warns(UserWarning, match="non-finite"):
+    with (
+        pytest.warns(FitFailedWarning, match="All the 2 fits failed"),
+        pytest.warns(UserWarning, match="non-finite"),
+    ):
         found = raced({"C": [1e-4, 1.0]}, LogisticRegression(), cv=KFold(4)).fit(ROWS, target)
     assert np.isnan(found.cv_results_["split3_test_score"]).all()
     assert found.result_.blocks["set_aside"].tolist() == [False] * 3 + [True]
