@@ -31,12 +31,13 @@ _FIRST_TEST = 5  # blocks; later tests have one block each
 class _Table:
     """A race on paper: costs, shape (n, m), and which candidates are in at the next test.
 
-    "eliminated": without those dropped; "kept": all; "leaving": without the last one, too.
+    "eliminated": without those dropped; "kept": all; "leaving", "leaving first": without the last
+    one, or the first, too.
     """
 
     name: str
     costs: NDArray[np.float64]
-    out: Literal["eliminated", "kept", "leaving"] = "eliminated"
+    out: Literal["eliminated", "kept", "leaving", "leaving first"] = "eliminated"
 
     def __str__(self) -> str:
         n, m = self.costs.shape
@@ -47,7 +48,9 @@ class _Table:
         if self.out == "kept":
             return alive
         left = alive[~np.isin(alive, [drop.candidate for drop in verdict.dropped])]
-        return left[:-1] if self.out == "leaving" and len(left) > 2 else left
+        if len(left) < 3 or self.out == "eliminated":
+            return left
+        return left[1:] if self.out == "leaving first" else left[:-1]
 
 
 def _tables() -> list[_Table]:
@@ -71,6 +74,8 @@ def _tables() -> list[_Table]:
         _Table("blocks of unequal scale", 10.0 ** rng.integers(-6, 7, (20, 1)) * noisy(20, 4)),
         _Table("candidates that stay although eliminated", noisy(12, 5, effect=9.0), "kept"),
         _Table("candidates that leave although not eliminated", noisy(12, 8), "leaving"),
+        # numbers are no longer places
+        _Table("the first leave, the last is best", noisy(12, 8, effect=-0.2), "leaving first"),
     ]
 
 

@@ -98,6 +98,14 @@ class NumbersByPosition(DropWorst):
         return Verdict(drop, int(blocks.candidates[best]), standing, {})
 
 
+class NamesTheBestByPosition(DropWorst):
+    def decide(self, totals, blocks):
+        totals, verdict = super().decide(totals, blocks)
+        if verdict.best is not None:
+            verdict = verdict._replace(best=int(np.argmin(verdict.standing)))
+        return totals, verdict
+
+
 class TakesFailuresAsNumbers(DropWorst):
     def decide(self, totals, blocks):
         costs = blocks.costs.sum(axis=0)
@@ -174,6 +182,11 @@ class NeedsItsBudget(DropWorst):
         (DropsTheGone(), "a clear winner", "eliminated already"),
         (DropsAll(), "a clear winner", "it eliminates all 4 candidates"),
         (ForgetsTheFailed(), "failed cells (+inf)", "`standing` has shape"),
+        (
+            NamesTheBestByPosition(),
+            "the first leave, the last is best",
+            "is not among the candidates",
+        ),
         (NumbersByPosition(), "many ties", "eliminated already"),
         (TakesFailuresAsNumbers(), "failed cells (+inf)", "`standing` has a NaN"),
         (KeepsItsStateOnItself(), "a clear winner", "while another race is under way"),

@@ -62,6 +62,11 @@ class Budget:
             if getattr(self, name) is not None:  # as plain numbers, which a store can hold
                 object.__setattr__(self, name, kind(getattr(self, name)))
 
+    def __str__(self) -> str:
+        evaluations = [] if self.evaluations is None else [f"{self.evaluations} evaluations"]
+        seconds = [] if self.seconds is None else [f"{self.seconds:g} s"]
+        return " and ".join([*evaluations, *seconds])
+
     @classmethod
     def of(cls, budget: int | Budget) -> Budget:
         """Return `budget` itself, or a budget of that many evaluations."""
@@ -87,7 +92,7 @@ class Budget:
             raise BudgetError("budget=[]: give at least one")
         for one, other in pairwise(budgets):
             if not other.is_larger(one):
-                raise BudgetError(f"budget {other} after {one}: give a larger one")
+                raise BudgetError(f"a budget of {other} after {one}: give a larger one")
         return budgets
 
     def pays(self, cells: int, *, evaluations: int, seconds: float, extra: float = 0.0) -> bool:

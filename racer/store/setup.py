@@ -191,7 +191,9 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
         except (KeyError, TypeError, StopIteration):  # what is recorded is not a space
             place = ""
         _refuse(path, name + place, new, old)
-    elif name != "budget" or not _goes_on(decode(new), rebuilt(path, name, old)):
+    elif name == "budget":
+        _check_budgets(path, decode(new), rebuilt(path, name, old))
+    else:
         _refuse(path, name, new, old)
 
 
@@ -208,12 +210,18 @@ def _where_they_differ(new: Any, old: Any, place: str = "") -> tuple[str, Any, A
     return _where_they_differ(new[name], old[name], f"{place}[{name!r}]")
 
 
-def _goes_on(new: Budget | list[Budget], old: Budget | list[Budget]) -> bool:
-    """Say whether a budget allows all that the recorded one did, and more."""
+def _check_budgets(path: str, new: Budget | list[Budget], old: Budget | list[Budget]) -> None:
+    """Refuse a budget, or those of a tuning, that does not allow all that was recorded, and more."""
+    news, olds = (given if isinstance(given, list) else [given] for given in (new, old))
     if isinstance(new, list):
-        olds = old if isinstance(old, list) else [old]
-        return new[: len(olds)] == olds
-    return isinstance(old, Budget) and new.is_larger(old)
+        goes_on = news[: len(olds)] == olds
+    else:
+        goes_on = isinstance(old, Budget) and new.is_larger(old)
+    if not goes_on:
+        raise StoreError(
+            f"budget is {news[-1]}, but the race in {path!r} has {olds[-1]}: give that, a larger "
+            "one, or another store"
+        )
 
 
 def _same_function(old: str, new: str) -> bool:
@@ -229,11 +237,7 @@ def _warn(path: str, what: str) -> None:
 
 
 def _refuse(path: str, name: str, new: Any, old: Any) -> None:
-    room = ""
-    if name == "budget":
-        last = "the last of them, or " if isinstance(old, list) else ""
-        room = f" ({last}a larger one is allowed)"
     here, there = shown_apart(new, old)
     raise StoreError(
-        f"{name} is {here}, but the race in {path!r} has {there}{room}: give that, or another store"
+        f"{name} is {here}, but the race in {path!r} has {there}: give that, or another store"
     )

@@ -88,7 +88,10 @@ def _read_irace(out: Printed, _cost: Cost) -> Answer:
         if not math.isnan(value := _number(words[0])):
             time = _number(words[-1]) if len(words) > 1 else None
             return Answer("ok", value, time=time)
-    return Answer("invalid", why='neither "cost" nor "cost time" is all of standard output')
+    return Answer(
+        "invalid",
+        why='standard output is not one number, the cost, or two, "cost time", and nothing else',
+    )
 
 
 _UNSOLVED: Mapping[str, Status] = MappingProxyType(

@@ -188,6 +188,10 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _correlation(self, folds: OneFold) -> float:
         if self.correlation == "folds":
             return folds.test_share()
+        if isinstance(self.correlation, str):
+            raise SettingError(
+                f"correlation={self.correlation!r}: give 'folds', None, or a number from 0 to below 1"
+            )
         return 0.0 if self.correlation is None else check_correlation(self.correlation)
 
     def _started(
