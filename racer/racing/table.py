@@ -203,25 +203,33 @@ class Table:
         return self._costs(candidates, sorted({b for c in candidates for b in self.of(c)}))
 
     def _costs(self, candidates: Sequence[int], blocks: Iterable[int]) -> NDArray[np.float64]:
-        row = {block: i for i, block in enumerate(filter(self.is_usable, blocks))}
-        values = np.full((len(row), len(candidates)), np.nan)
-        failed = np.zeros(values.shape, dtype=np.bool_)
-        caps = np.full((len(row), 1), np.inf)
-        for j, candidate in enumerate(candidates):
-            for block, outcome in self.of(candidate).items():
-                i = row.get(block)
-                if i is None:
-                    continue
-                if outcome.value is None:
-                    failed[i, j] = True
-                else:
-                    values[i, j] = outcome.value
-                    if outcome.status == "capped":
-                        caps[i] = min(caps[i, 0], outcome.value)
+        at = {block: i for i, block in enumerate(filter(self.is_usable, blocks))}
+        column = np.full(max(candidates, default=-1) + 1, -1)
+        column[list(candidates)] = np.arange(len(candidates))
+        values = np.full((len(at), len(candidates)), np.nan)
+        is_known = np.zeros(values.shape, dtype=np.bool_)
+        for row in self.rows:
+            if (i := at.get(row.block)) is None:
+                continue
+            wanted = row.candidates < len(column)
+            columns = column[row.candidates[wanted]]
+            wanted[wanted] = columns >= 0
+            columns = columns[columns >= 0]
+            values[i, columns] = row.values[wanted]
+            is_known[i, columns] = True
         costs = as_costs(values, maximize=self.maximize)
         if self.runtime is not None:
-            costs = np.minimum(costs, caps)
-        return np.where(failed, np.inf, costs)
+            costs = np.minimum(costs, self._caps(candidates, at))
+        return np.where(is_known & np.isnan(values), np.inf, costs)
+
+    def _caps(self, candidates: Sequence[int], at: Mapping[int, int]) -> NDArray[np.float64]:
+        """Return the least cap of any of these candidates on each block, shape (blocks, 1)."""
+        caps = np.full((len(at), 1), np.inf)
+        for candidate in candidates:
+            for block, outcome in self.of(candidate).items():
+                if outcome.status == "capped" and outcome.value is not None and block in at:
+                    caps[at[block]] = min(caps[at[block], 0], outcome.value)
+        return caps
 
     def values(self, n_candidates: int) -> NDArray[np.float64]:
         """Return values (blocks, n_candidates), rows by block; NaN: not evaluated, or failed."""

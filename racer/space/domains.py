@@ -185,12 +185,17 @@ class Continuum:
         """Infinitely many."""
         return math.inf
 
-    def _rounded(self, value: float) -> float:
-        size = value if self.log else self.high - self.low
+    @cached_property
+    def _usual_decimals(self) -> int:
+        return self._decimals_of(self.high - self.low)
+
+    def _decimals_of(self, size: float) -> int:
         as_asked = self.decimals is not None and not self.log
         decimals = (_DIGITS_ASKED if as_asked else _DIGITS) - math.floor(math.log10(size))
-        if self.decimals is not None:
-            decimals = min(decimals, self.decimals)
+        return decimals if self.decimals is None else min(decimals, self.decimals)
+
+    def _rounded(self, value: float) -> float:
+        decimals = self._decimals_of(value) if self.log else self._usual_decimals
         with suppress(OverflowError):  # near the largest float
             value = round(float(value), decimals) + 0.0
         return min(max(value, self.low), self.high)
