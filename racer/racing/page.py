@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _MOST = 200  # rows of a table
 _LIBRARIES = ("numpy", "scipy", "pandas", "joblib")
+_LONG = 25  # parameters, which would hide what follows
 _AGREE, _DISAGREE = 0.6, 0.3  # Kendall's W
 
 
@@ -77,11 +78,14 @@ def of_best(result: Told) -> Section:
     """Return the best as a table, a dict and a command line."""
     if result.best_index is None:
         return Section("The best", ("There is none.",))
-    pieces: list[Piece] = [configuration(result.best)]
-    if isinstance(pieces[0], Grid):
+    shown = configuration(result.best)
+    pieces: list[Piece] = [shown]
+    if isinstance(shown, Grid):
         pieces += ["In Python:", Code(repr(result.best))]
     if line := command_line(result.how):
         pieces += ["On the command line:", Code(line(result.best))]
+    if isinstance(shown, Grid) and len(shown.rows) > _LONG:
+        pieces = [*pieces[1:], Section(f"All {len(shown.rows)} parameters", (shown,))]
     return Section("The best", tuple(pieces))
 
 
@@ -93,7 +97,7 @@ def of_survivors(result: Told) -> Section:
     if len(result.survivors) > 1 and result.best_index is not None:
         words = "The probability that each has the smallest expected rank among them."
         pieces.append(drawing(result, "posterior", words))
-    if len(result.configs) > 1 and result.survivors:
+    if len(result.configs) > 1 and result.survivors and result.known.n_usable:
         words = "Values; of few survivors, those eliminated last are shown beside them."
         pieces.append(drawing(result, "costs", words))
     if "test" in result.pictures and result.test_means:

@@ -165,10 +165,13 @@ def importance(result: Tuned) -> Importance:
     # the first ones, which are spread over the space: later ones are alike in what matters not, too
     known = known[: min(_LEARNT, max(int(np.sqrt(_DISTANCES / max(len(names), 1))), _LEAST))]
     nothing = (float("nan"),) * len(free)
-    said = Importance(tuple(space.free), nothing, nothing, float("nan"), len(known))
-    if len(known) < _LEAST or not free:
+    costs = with_success(result.known.all_costs(known))
+    learnt = len(known) if len(costs) else 0
+    said = Importance(tuple(space.free), nothing, nothing, float("nan"), learnt)
+    if learnt < _LEAST or not free:
         return said
-    model = _Model(space, [result.config(c) for c in known], _effects_of(result, known))
+    length = None if result.stream.length is None else result.known.n_usable
+    model = _Model(space, [result.config(c) for c in known], effects(costs, length))
     r_squared = model.r_squared
     if not r_squared >= _POOR:
         return _with(said, nothing, nothing, r_squared)
@@ -181,11 +184,6 @@ def _with(
     said: Importance, total: Sequence[float], local: Sequence[float], r_squared: float
 ) -> Importance:
     return Importance(said.parameters, tuple(total), tuple(local), r_squared, said.candidates)
-
-
-def _effects_of(result: Tuned, candidates: list[int]) -> Effects:
-    length = None if result.stream.length is None else result.known.n_usable
-    return effects(with_success(result.known.all_costs(candidates)), length)
 
 
 class _Model:
@@ -223,9 +221,11 @@ class _Model:
         probe = predicted(rng.random((d, 64)))
         if float(probe.var()) <= _NEGLIGIBLE:
             return [0.0] * d
+        if d == 1:  # all of it, and SciPy has nothing for a single one
+            return [1.0]
         dists: Any = [uniform()] * d
         found = sobol_indices(func=predicted, n=n, dists=dists, rng=rng)
-        clipped: list[float] = np.clip(np.atleast_1d(found.total_order), 0.0, None).tolist()
+        clipped: list[float] = np.clip(found.total_order, 0.0, None).tolist()
         return clipped
 
     def local(self, free: list[int], best: dict[str, Any]) -> list[float]:

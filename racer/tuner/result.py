@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from racer.errors import SettingError
 from racer.racing.page import command_line, data_of, subtitle
 from racer.racing.pictures import drawn
 from racer.racing.result import Result, cells_frame
@@ -238,10 +239,15 @@ class TuneResult(Result):
         Raises
         ------
         SettingError
-            There is no such picture.
+            There is no such picture; that of an ablation is drawn by its own result.
         MissingExtraError
             Without matplotlib (``pip install 'racer-tuning[plot]'``).
         """
+        if kind == "ablation":
+            raise SettingError(
+                "kind='ablation': an ablation needs evaluations of its own; make one, and draw it: "
+                "racer.ablation(result, evaluate).plot()"
+            )
         return drawn(self.pictures, kind, ax)
 
     @property

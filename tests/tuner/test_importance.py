@@ -49,6 +49,14 @@ def test_what_matters_comes_first(found):
     assert list(found.to_frame()["parameter"]) == list(found.parameters)
 
 
+def test_a_single_parameter_has_all_of_it():
+    space = Space({"x": Real(0, 9)})
+    found = racer.tune(
+        space, lambda c, i, s: c["x"] + s % 3, range(5), budget=200, seed=1
+    ).importance
+    assert found.total == found.local == (1.0,)
+
+
 def test_nothing_is_said_where_the_surrogate_is_poor_or_little_is_known():
     def noise(config, instance, seed):
         return np.random.default_rng([seed, int(1e9 * config["x"])]).normal()
@@ -60,6 +68,8 @@ def test_nothing_is_said_where_the_surrogate_is_poor_or_little_is_known():
     few = racer.tune(Space({"x": Integer(0, 9)}), lambda c, i, s: c["x"] + s % 3, budget=60, seed=1)
     assert "too few" in repr(few.importance)
     assert few.plot("importance").texts
+    with pytest.raises(racer.SettingError, match=r"racer\.ablation\(result, evaluate\)\.plot"):
+        few.plot("ablation")
 
 
 def test_the_gradient_is_that_of_the_posterior():

@@ -124,7 +124,7 @@ def test_it_says_what_it_is(result):
 
 @pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
 def test_where_all_failed_there_is_no_best_and_the_frames_say_why(tuning):
-    tuner = Tuner(tuning.reals(), budget=100, seed=1)
+    tuner = Tuner(tuning.reals(), budget=200, seed=1)
     tuning.play(tuner, lambda cell: Outcome("timeout", None, 1.0, "too long"))
     result = tuner.result()
     assert (result.best, result.best_index, result.elites) == (None, None, ())
@@ -133,6 +133,7 @@ def test_where_all_failed_there_is_no_best_and_the_frames_say_why(tuning):
     assert result.configurations["mean"].isna().all()
     assert isinstance(result.races, pd.DataFrame)
     assert (result.probability_best, result.indistinguishable) == ({}, ())
+    assert "too few" in repr(result.importance)
 
 
 def test_where_all_are_equal_there_is_no_best(tuning):
