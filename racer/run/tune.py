@@ -85,7 +85,7 @@ def tune(
         cost of an evaluation is estimated from those made. A list, each larger than the one
         before: a tuning with the first, which goes on from its end with what the next adds.
     decider : str or Decider, optional
-        Decides in each race; as in `racer.race`. None: "bayesian-friedman", or, with a store, the
+        Decides in each race; as in `racer.race`. None: "best-for-budget", or, with a store, the
         recorded one.
     initial : sequence of configurations, a result, or a store
         Candidates of the first race, beside those sampled: the default configuration, say. Of a

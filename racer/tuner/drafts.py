@@ -47,14 +47,16 @@ def drafts_around(
     present: Present,
     surrogate: Surrogate | Guarded | None,
     rng: np.random.Generator,
+    branches: int = 0,
 ) -> Drafts:
     """Draw drafts for n children around the elites (m, d), best first, the better the more often.
 
-    `spreads` is (m,), `choices` (d,). The surrogate orders the drafts of most children by its mean.
-    Those of the others have a choice drawn anew, and are ordered by mean - sd: a choice that lost
-    with poor values of the other parameters, or was never tried, is tried again.
+    `spreads` is (m,), `choices` (d,); the last `branches` rows are no elites, but the best of other
+    branches. The surrogate orders the drafts of most children by its mean. The others explore, in
+    the order of mean - sd: with a choice drawn anew, as it may have lost, or never been tried, with
+    poor values of the other parameters; or around the best of another branch.
     """
-    m, d = len(elites), len(choices)
+    m, d = len(elites) - branches, len(choices)
     each = min(_DRAFTS, max(_DRAFTS_IN_ALL // n, _DRAFTS_LEAST))
     weights = np.arange(m, 0, -1) / (m * (m + 1) / 2)
     parents = rng.choice(m, size=n, p=weights)
@@ -63,18 +65,23 @@ def drafts_around(
         rng.choice(m, size=(n, d), p=weights),
         parents[:, None],
     )
+    explores = (rng.random(n) < _EXPLORING) & bool(choices.any()) & (surrogate is not None)
+    if branches:
+        there_too = int((~np.isnan(elites[0]) & (choices > 0)).sum())
+        elsewhere = explores & (rng.random(n) < branches / (branches + there_too))
+        parents[elsewhere] = m + rng.integers(0, branches, int(elsewhere.sum()))
+        of_each[elsewhere] = parents[elsewhere, None]
     middles = elites[of_each, np.arange(d)]
     drafts = vectors_around(
         np.repeat(middles, each, axis=0), np.repeat(spreads[parents], each), choices, rng
     ).reshape(n, each, d)
     if surrogate is None:
         return Drafts(parents, drafts, _there(drafts, present))
-    explores = (rng.random(n) < _EXPLORING) & bool(choices.any())
     exploring, others = np.flatnonzero(explores), np.flatnonzero(~explores)
     few = min(_EXPLORED, each)
     plain = drafts[exploring, :_FALLBACKS]  # should the other choices be forbidden
-    if len(exploring):
-        drafts[exploring, :few] = _with_another_choice(drafts[exploring, :few], choices, rng)
+    if len(anew := exploring[parents[exploring] < m]):
+        drafts[anew, :few] = _with_another_choice(drafts[anew, :few], choices, rng)
     there = _there(drafts, present)
     if len(others):
         costs = surrogate(features(there[others].reshape(-1, d), choices))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _FEW = 5  # candidates that succeeded: with fewer, failures are learnt as costs
 _LABEL_NOISE = 0.01  # variance: of two neighbours, one may fail
 
-VERSION = 2
+VERSION = 3
 """Of what is sampled, in a store: counted up where a seed gives other candidates than before."""
 
 
@@ -45,11 +46,17 @@ class Child(NamedTuple):
     parent: int | None
 
 
+def _branch(vector: NDArray[np.float64]) -> bytes:
+    """Return what two vectors share that have the same parameters."""
+    return np.isnan(vector).tobytes()
+
+
 class Proposals:
     """Draw configurations that have not been drawn before, around the elites.
 
     The neighbourhood narrows from race to race and widens where it is used up; a surrogate picks
-    among drafts. After López-Ibáñez et al. (2016), 2.1 and 2.2, except crossing and surrogate.
+    among drafts. Candidates with the same parameters present are a branch; the best of each is kept.
+    After López-Ibáñez et al. (2016), 2.1 and 2.2, except crossing, surrogate and branches.
     """
 
     def __init__(self, space: Space, seed: int) -> None:
@@ -62,6 +69,8 @@ class Proposals:
         self._kernel: Kernel | None = None
         self._kernels: tuple[Kernel | None, Kernel | None] = (None, None)  # where some fail
         self._surrogate: Surrogate | Guarded | None = None
+        self._best_of: dict[bytes, int] = {}  # of each branch, the candidate
+        self._in_branch: Counter[bytes] = Counter()
         self.spread = WIDEST
 
     def take(self, config: dict[str, Any]) -> None:
@@ -70,6 +79,7 @@ class Proposals:
         self._keys.add(key)
         self._configs.append(config)
         self._vectors.append(vector)
+        self._in_branch[_branch(vector)] += 1
 
     def everywhere(self, n: int, race: int, known: Sequence[int]) -> list[Child]:
         """Draw n from the whole space, fewer if there are no more, or around `known` if rare."""
@@ -100,7 +110,22 @@ class Proposals:
             self._kernel = surrogate.kernel
             if failed is not None and failed[chosen].any():
                 self._learn_failures(points, learnt, failed[chosen])
-            return surrogate.posterior[np.searchsorted(chosen, at)]
+            posterior = surrogate.posterior
+        self._note_best(candidates, known.value, chosen, posterior)
+        return posterior[np.searchsorted(chosen, at)]
+
+    def _note_best(
+        self,
+        candidates: NDArray[np.intp],
+        value: NDArray[np.float64],
+        chosen: NDArray[np.intp],
+        posterior: NDArray[np.float64],
+    ) -> None:
+        """Note the best of each branch, by value (m,), and by the posterior where that is known."""
+        costs = value.copy()
+        costs[chosen] = posterior
+        order = costs.argsort(kind="stable")[::-1]  # the best last
+        self._best_of |= {_branch(self._vectors[c]): c for c in candidates[order].tolist()}
 
     def _learn_failures(
         self, points: NDArray[np.float64], known: Effects, failed: NDArray[np.bool_]
@@ -128,7 +153,14 @@ class Proposals:
         rng = rng_for(self._seed, "around", race)
         spreads = np.full(len(elites), self.spread)
         net = self._space.net(self._keys)
-        vectors = np.array([self._vectors[elite] for elite in elites])
+        others = self._other_branches(elites)
+        centres = [*elites, *others.values()]
+        wide = [
+            WIDEST * narrowing(self._in_branch[branch], int((~np.isnan(self._vectors[c])).sum()))
+            for branch, c in others.items()
+        ]
+        spreads = np.concatenate([spreads, np.maximum(wide, self.spread)])
+        vectors = np.array([self._vectors[centre] for centre in centres])
         parents: list[int] = []
         nearby = np.concatenate([vectors, np.empty((n, vectors.shape[1]))])  # and the children
         while len(parents) < n:
@@ -141,17 +173,23 @@ class Proposals:
                     self._space.present,
                     self._surrogate,
                     rng,
+                    len(others),
                 )
-            widened = self._keep(drafts, net, parents, nearby, len(elites))
+            widened = self._keep(drafts, net, parents, nearby, len(centres))
             if (spreads >= WIDEST).all():
                 break
             spreads = np.where(widened, np.minimum(spreads / factor, WIDEST), spreads)
-        children = [Child(c, elites[p]) for c, p in zip(net.found, parents, strict=True)]
+        children = [Child(c, centres[p]) for c, p in zip(net.found, parents, strict=True)]
         if len(children) < n:
             around = [self._configs[elite] for elite in elites]
             rest = self._space.sample(n - len(children), seed=rng, exclude=net.taken, known=around)
             children += [Child(config, None) for config in rest]
         return children
+
+    def _other_branches(self, elites: Sequence[int]) -> dict[bytes, int]:
+        """Return the best candidate of each branch but that of the first elite."""
+        here = _branch(self._vectors[elites[0]])
+        return {branch: c for branch, c in self._best_of.items() if branch != here}
 
     def _keep(
         self,

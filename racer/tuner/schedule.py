@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 _GROWTH = 5  # races in which the blocks that a candidate is expected to see grow by one each
 _PER_RACE = 14  # evaluations per squared number of races: with more, more races
-
+_DECISIVE = 1_000  # evaluations in all, up to which races leave no more than the elites
 _MOST_CANDIDATES = 2_000  # in a race: a budget without sense makes more races, not larger ones
 _MOST_RACES = 100  # planned; more follow if the budget still pays for them
 
@@ -15,6 +15,8 @@ _MOST_RACES = 100  # planned; more follow if the budget still pays for them
 @dataclass(frozen=True)
 class Schedule:
     """The plan of a tuning: `first_test` and `length` are blocks, `races` a number to begin with.
+
+    `stretch` is how many times its evaluations a race tells a decider that plans with them.
 
     López-Ibáñez et al. (2016), 2.1: at least 2 + log2(d) races and as many elites; here a larger
     budget means more races, too.
@@ -24,6 +26,7 @@ class Schedule:
     elites: int
     first_test: int
     length: int | None
+    stretch: float = 1.0
 
     @classmethod
     def of(
@@ -37,7 +40,8 @@ class Schedule:
     ) -> Schedule:
         """Return the plan for `free` parameters and `total` evaluations (None: unknown)."""
         usual = 2 + int(math.log2(max(free, 1)))
-        plan = cls(usual, usual if elites is None else elites, first_test, length)
+        stretch = max((total or 0) / _DECISIVE, 1.0)
+        plan = cls(usual, usual if elites is None else elites, first_test, length, stretch)
         most = min(math.isqrt((total or 0) // _PER_RACE), _MOST_RACES)
         races, needed = plan.races, plan.minimum
         while races < most and (needed := needed + plan.least(races)) <= (total or 0):

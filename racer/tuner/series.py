@@ -89,6 +89,7 @@ class Series:
         self._has_tested = False
         self._drawn_to_its_end = False  # the space
         self.recorded: Iterator[dict[str, Any]] = iter(())  # sampled by an earlier version
+        self.stretches = True  # earlier versions did not
         self.configs: list[dict[str, Any]] = []
         self.origins: list[Origin] = []
         self._runtime = runtime = plan.rules.runtime
@@ -206,7 +207,8 @@ class Series:
             if len(entrants) < 2 or self._drawn_to_its_end:
                 return
             used = self.evaluations
-            yield from self._run_race("race", entrants, cells, schedule.elites)
+            stretch = schedule.stretch if self.stretches else 1.0
+            yield from self._run_race("race", entrants, cells, schedule.elites, stretch)
             if left is not None and cells >= left and self.evaluations == used:
                 return  # all that is left does not pay for a block
             if len(self.races) >= _HOPELESS and not self.known.n_usable:
@@ -324,13 +326,21 @@ class Series:
             yield self._cells([candidate], block, self._limit)
         yield from self._all_held_out(0)
 
-    def _run_race(self, kind: str, entrants: Sequence[int], cells: int, survivors: int) -> Flow:
+    def _run_race(
+        self,
+        kind: str,
+        entrants: Sequence[int],
+        cells: int,
+        survivors: int,
+        stretch: float = 1.0,
+    ) -> Flow:
         number = len(self.races)
         order, protected_until = self._order(kind, number, entrants)
-        # more than can be paid for, perhaps: below, the race ends before it is spent; with the
-        # held-out cells, as deciders that plan by the budget have always been told
+        # more than can be paid for: below, the race ends before it is spent; with the held-out
+        # cells, as deciders that plan by the budget have always been told
         most = max(
-            cells + sum(len(self.known.of(c)) + len(self.tests.of(c)) for c in entrants),
+            round(stretch * cells)
+            + sum(len(self.known.of(c)) + len(self.tests.of(c)) for c in entrants),
             len(entrants) * self._plan.first_test,
         )
         length = self._plan.stream.length

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Tuner"]
 
-DECIDER = "bayesian-friedman"
+DECIDER = "best-for-budget"
 
 
 class Tuner:
@@ -63,7 +63,7 @@ class Tuner:
         `RaceEnded` of the whole tuning.
     **rules
         Budget, decider, seed, ..: the parameters of `racer.racing.Rules`, by name, but for
-        `min_survivors`, whose part the elites have. Without `decider`: "bayesian-friedman";
+        `min_survivors`, whose part the elites have. Without `decider`: "best-for-budget";
         without `each_test`: after each block.
 
     Raises
@@ -191,6 +191,7 @@ class Tuner:
         """Take new candidates from those that an earlier version sampled, before the first `ask`."""
         given = [self.space.check(config) for config in configs]
         self._series.recorded = iter(given[len(self._plan.initial) :])
+        self._series.stretches = False
 
     def watch(self, callback: Callback) -> None:
         """Call `callback` with each event from now on."""

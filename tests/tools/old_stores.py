@@ -77,14 +77,14 @@ TIMES = racer.Runtime(5.0, slack=1.0) if hasattr(racer, "Runtime") else None  # 
 STORES = {
     "race": (race, 43),
     "bayesian": (bayesian, 43),
-    "tune2": (tune, 77),
-    "tests2": (tune, 153),
-    "planned2": (planned, 240),
+    "tune3": (tune, 77),
+    "tests3": (tune, 153),
+    "planned3": (planned, 240),
     "times": (times, 70),
 }
 
 # begun when a tuner sampled other candidates: they can be read, but not gone on with
-ONLY_READ = ("tune", "tests", "planned")
+ONLY_READ = ("tune", "tests", "planned", "tune2", "tests2", "planned2")
 
 
 def rounded(dropped):

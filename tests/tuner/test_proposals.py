@@ -52,7 +52,7 @@ def test_children_are_new_and_in_the_space(tuning, name, seed, n, clarity, with_
     assert not keys & {space.key(config) for config in parents}
     for child in children:
         assert space.check(child.config) == child.config
-        assert child.parent is None or child.parent in elites
+        assert child.parent is None or child.parent in range(len(parents))
 
 
 def test_the_same_seed_and_race_give_the_same_children(tuning):
@@ -326,3 +326,25 @@ def test_vectors_around_parents_are_truncated_and_follow_their_spread():
     shares = np.bincount((drawn[:, 0] * 4).astype(int), minlength=4) / 4000
     assert shares == pytest.approx([0.925, 0.025, 0.025, 0.025], abs=0.01)
     assert np.histogram(drawn[:, 2], 4, (0, 1))[0] / 4000 == pytest.approx([0.25] * 4, abs=0.03)
+
+
+def test_some_children_are_drawn_around_the_best_of_other_branches():
+    space = Space(
+        {"kind": Categorical(["a", "b", "c"]), "x": Real(0, 1), "y": Real(0, 1)},
+        conditions={"x": {"kind": "a"}, "y": {"kind": "b"}},
+    )
+    configs = [{"kind": "a", "x": 0.1 * i} for i in range(8)]
+    configs += [{"kind": "b", "y": 0.9}, {"kind": "b", "y": 0.2}]
+    proposals = begun(space, configs)
+    learnt(proposals, [*range(8), 30, 20])
+    children = proposals.around([0, 1], 60, 1, 1.0)
+    others = [child.config for child in children if child.parent == 9]  # the better of its branch
+    assert {child.parent for child in children} == {0, 1, 9}
+    assert 2 <= len(others) <= 30
+    assert np.median([c["y"] for c in others if "y" in c]) < 0.5
+
+
+def test_all_children_are_around_elites_where_there_is_one_branch(tuning):
+    proposals = begun(tuning.reals(), tuning.reals().sample(9, seed=3))
+    learnt(proposals, np.arange(9))
+    assert {child.parent for child in proposals.around([0, 4], 30, 1, 1.0)} == {0, 4}

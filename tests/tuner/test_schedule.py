@@ -90,3 +90,7 @@ def test_the_least_part_pays_for_a_new_candidate(free, elites, first_test, race)
     least = schedule.least(race)
     assert schedule.new_ones(race, least, known=elites) == 1
     assert schedule.new_ones(race, least - 1, known=elites) == 0
+
+
+def test_races_of_a_larger_tuning_tell_deciders_of_more_evaluations_than_they_have():
+    assert [of(4, total).stretch for total in (None, 100, 1000, 3000)] == [1, 1, 1, 3]

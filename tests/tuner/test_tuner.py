@@ -256,3 +256,16 @@ def test_a_run_that_goes_on_can_be_looked_at(tuning):
     assert result.ended is Ended.INTERRUPTED
     assert tuner.ended is None
     assert (result.evaluations, result.seconds, len(result.scores)) == (1, 1.0, 1)
+
+
+def test_a_larger_tuning_keeps_more_candidates_to_the_end_of_its_races(tuning):
+    """Near the optimum they differ by less than noise: the process chooses among them."""
+    found = []
+    for stretches in (True, False):
+        tuner = Tuner(tuning.reals(), budget=2500, seed=1, decider="best-for-budget")
+        if not stretches:  # as one that an earlier version recorded
+            tuner.sample_as_recorded(found[0].configs)
+        tuning.play(tuner, tuning.noisy)
+        found.append(tuner.result())
+    ends = [[race.ended for race in result.races_held] for result in found]
+    assert ends[0].count("decided") < ends[1].count("decided")
