@@ -24,11 +24,10 @@ __all__ = ["CONTENDERS", "available", "overhead"]
 
 PER_TRIAL = 5  # instances, for those that average over some
 PER_CANDIDATE = 12  # evaluations, on average, of random candidates in a race
-DECIDER = "best-for-budget"  # of racer's races
 
 
 def by_racer(problem: Problem, budget: int, seed: int, **settings: Any) -> Config:
-    """Tune with racer, by DECIDER; the first elite where nothing speaks for any."""
+    """Tune with racer; the first elite where nothing speaks for any."""
     result = racer.tune(
         problem.space,
         problem,
@@ -36,7 +35,7 @@ def by_racer(problem: Problem, budget: int, seed: int, **settings: Any) -> Confi
         budget=budget,
         seed=seed,
         deterministic=problem.deterministic,
-        **{"decider": DECIDER, **settings},
+        **settings,
     )
     return result.configs[(result.survivors or (0,))[0]] if result.best is None else result.best
 
@@ -122,6 +121,5 @@ def overhead(problem: Problem, budget: int, seed: int, **settings: Any) -> float
         return value
 
     start = time.process_time()
-    settings = {"decider": DECIDER, **settings}
     racer.tune(problem.space, timed, range(problem.tuning), budget=budget, seed=seed, **settings)
     return (time.process_time() - start - inside) / budget * 1e6

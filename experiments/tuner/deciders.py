@@ -1,8 +1,6 @@
-"""What deciders reach as those of a tuner, on the same problems and seeds.
+"""What deciders reach as those of a tuner: regrets on the half of the suite that choices are made on.
 
-The logarithm of the quality that is reached, less that of the first decider: the mean over seeds, and
-its standard error. "scaled": instances are of wildly unequal scale while it is tuned, and of
-one when quality is judged.
+With --instances, few of a problem's instances are there to tune on.
 """
 
 from __future__ import annotations
@@ -11,66 +9,53 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
-import numpy as np
+import pandas as pd
 
-import racer
-from experiments.options import number_option, words_option
-from experiments.report import markdown, mean_and_error, plus_minus
-from experiments.tuner.problems import FOR_TUNING, INSTANCES, KINDS, problem, space
-from racer.deciders import BayesianFriedman, as_decider
-from racer.seeding import rng_for
+from experiments.options import csv_option, number_option, words_option
+from experiments.tuner.contenders import by_racer
+from experiments.tuner.suite import SUITE
+from experiments.tuner.tables import tables
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from experiments.tuner.problems import Kind
-    from racer.deciders import Decider
+    from pathlib import Path
 
 __all__ = ["main"]
 
-FIRST = "bayesian-friedman-no-pair-prior"
-DECIDERS: Mapping[str, Decider] = {
-    FIRST: BayesianFriedman(pair_strength=0.0),
-    **{name: as_decider(name) for name in ("bayesian-friedman", "best-for-budget", "f-race")},
-}
-LOG_SCALE = 1.5
-ONE = np.ones(INSTANCES)
-
-
-def reached(name: str, kind: Kind, budget: int, seed: int, *, scaled: bool) -> float:
-    """Return the logarithm of the quality of the configuration that a tuning ends with."""
-    judged = tuned = problem(kind, seed)
-    if scaled:
-        scale = np.exp(rng_for(seed, "scales").normal(0.0, LOG_SCALE, INSTANCES))
-        judged, tuned = replace(judged, scale=ONE), replace(tuned, scale=scale)
-    best = racer.tune(
-        space(), tuned, range(FOR_TUNING), budget=budget, seed=seed, decider=DECIDERS[name]
-    ).best
-    return float(np.log(judged.quality(best or {})))
+DECIDERS = ("best-for-budget", "bayesian-friedman", "f-race", "halving")
+USUAL = DECIDERS[:2]
+CHOSEN = [name for name, c in SUITE.items() if c.half == "chosen"]
+BUDGETS = (1_000, 3_000)
 
 
 @click.command()
-@number_option("--seeds", 20, least=2)
-@number_option("--first-seed", 1000, least=0)
-@number_option("--budget", 1000, least=200)
-@words_option("--deciders", DECIDERS)
-def main(seeds: int, first_seed: int, budget: int, deciders: tuple[str, ...]) -> None:
-    """Print what each decider reaches, as a difference of logarithms; smaller is better."""
-    names = [FIRST, *(name for name in deciders if name != FIRST)]
-    lines = []
-    columns = [(kind, scaled) for scaled in (False, True) for kind in KINDS]
-    found = {
-        (name, *column): np.array(
-            [
-                reached(name, column[0], budget, seed, scaled=column[1])
-                for seed in range(first_seed, first_seed + seeds)
-            ]
-        )
-        for column in columns
-        for name in names
-    }
-    for name in names:
-        differences = (found[name, *column] - found[FIRST, *column] for column in columns)
-        lines.append([f"`{name}`", *(plus_minus(*mean_and_error(d)) for d in differences)])
-    head = ("decider", *(f"{kind}, scaled" if scaled else kind for kind, scaled in columns))
-    print(markdown(head, lines))
+@number_option("--seeds", 10, least=2)
+@number_option("--first-seed", 200, least=0)
+@words_option("--problems", CHOSEN, click.Choice(list(SUITE)))
+@words_option("--budgets", BUDGETS, click.IntRange(200))
+@words_option("--deciders", USUAL, click.Choice(DECIDERS))
+@click.option("--instances", type=click.IntRange(1), help="To tune on, at most.")
+@csv_option
+def main(
+    seeds: int,
+    first_seed: int,
+    problems: tuple[str, ...],
+    budgets: tuple[int, ...],
+    deciders: tuple[str, ...],
+    instances: int | None,
+    csv_path: Path | None,
+) -> None:
+    """Print regrets by decider, and the verdicts of the first on the others."""
+    rows = []
+    for name in problems:
+        for seed in range(first_seed, first_seed + seeds):
+            problem = SUITE[name].draw(seed)
+            problem = replace(problem, tuning=min(instances or problem.tuning, problem.tuning))
+            for budget in budgets:
+                for decider in deciders:
+                    quality = problem.quality(by_racer(problem, budget, seed, decider=decider))
+                    rows.append((name, budget, decider, seed, quality, problem.reference))
+    names = ["problem", "budget", "contender", "seed", "quality", "reference"]
+    found = pd.DataFrame(rows, columns=names)
+    if csv_path is not None:
+        found.to_csv(csv_path, index=False, float_format="%.6g")
+    print(tables(found, deciders))

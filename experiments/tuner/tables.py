@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import statistics
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -22,6 +22,9 @@ from experiments.options import csv_option, number_option, words_option
 from experiments.report import markdown, with_progress
 from experiments.tuner.contenders import CONTENDERS, available, overhead
 from experiments.tuner.suite import SUITE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["OWN", "main", "regrets", "tables"]
 
@@ -101,16 +104,16 @@ def regrets(rows: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def tables(rows: pd.DataFrame) -> str:
-    """Return mean regrets by problem, and the verdicts on each neighbour, as Markdown."""
+def tables(rows: pd.DataFrame, contenders: Sequence[str] = tuple(CONTENDERS)) -> str:
+    """Return mean regrets by problem, and the verdicts of the first on the others, as Markdown."""
     found = regrets(rows)
-    others = [name for name in CONTENDERS if name in found and name != OWN]
+    own, *others = (name for name in contenders if name in found)
     means = found.groupby(["problem", "budget"], sort=False).mean().reset_index()
     lines = [
-        (row["problem"], f"{row['budget']}", *(f"{row[c]:.3g}" for c in (OWN, *others)))
+        (row["problem"], f"{row['budget']}", *(f"{row[c]:.3g}" for c in (own, *others)))
         for row in _rows(means)
     ]
-    parts = [markdown(("mean regret", "evaluations", OWN, *others), lines)]
+    parts = [markdown(("mean regret", "evaluations", own, *others), lines)]
     verdicts = []
     for real in (True, False):
         for budget in sorted(set(rows.budget)):
@@ -123,7 +126,7 @@ def tables(rows: pd.DataFrame) -> str:
                 )
             ]
             for other in others:
-                pair = found.loc[keep, [OWN, other]].dropna()
+                pair = found.loc[keep, [own, other]].dropna()
                 if len(pair) > 1:
                     kind = "algorithms" if real else "formulas"
                     verdicts.append((kind, f"{budget}", other, *_verdict(pair)))
@@ -139,7 +142,7 @@ def _verdict(pair: pd.DataFrame) -> tuple[str, str, str]:
     lost = int((pair.iloc[:, 0] > pair.iloc[:, 1]).sum())
     compared = racer.compare(np.log(pair.reset_index(drop=True)), "signed-rank").pairs.iloc[0]
     better = float(compared["probability"])
-    if compared["better"] != OWN:
+    if compared["better"] != pair.columns[0]:
         better = 1.0 - better
     return f"{ratio:.2f}", f"{won}/{lost}", f"{min(max(better, 0.001), 0.999):.3f}"
 

@@ -9,7 +9,7 @@ from racer.racing.rules import Rules
 from racer.run.start import how_to_evaluate, opened, start
 from racer.store.load import load_record
 from racer.store.setup import continued
-from racer.tuner.tuner import DECIDER, Tuner
+from racer.tuner.tuner import Tuner, usual_decider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,8 +85,8 @@ def tune(
         cost of an evaluation is estimated from those made. A list, each larger than the one
         before: a tuning with the first, which goes on from its end with what the next adds.
     decider : str or Decider, optional
-        Decides in each race; as in `racer.race`. None: "best-for-budget", or, with a store, the
-        recorded one.
+        Decides in each race; as in `racer.race`. None: "best-for-budget" ("bayesian-friedman" for
+        run times that are capped), or, with a store, the recorded one.
     initial : sequence of configurations, a result, or a store
         Candidates of the first race, beside those sampled: the default configuration, say. Of a
         result, or of the path of a store (or several of either, in the sequence): the best, then
@@ -164,7 +164,7 @@ def tune(
     (3, True, 500)
     """
     rules = Rules(
-        decider=DECIDER if decider is None else decider,  # type: ignore[arg-type]
+        decider=usual_decider(runtime) if decider is None else decider,  # type: ignore[arg-type]
         budget=budget,  # type: ignore[arg-type]
         maximize=maximize,
         seed=seed,

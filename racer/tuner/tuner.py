@@ -28,12 +28,17 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import CellKey
     from racer.racing.result import Result
     from racer.racing.rules import RulesGiven
+    from racer.racing.runtime import Runtime
 
     Initial = Sequence[Mapping[str, Any] | Result] | Result
 
 __all__ = ["Tuner"]
 
-DECIDER = "best-for-budget"
+
+def usual_decider(runtime: Runtime | None) -> str:
+    """Return the decider of a tuning that is given none; one of ranks where times are capped."""
+    capped = runtime is not None and getattr(runtime, "slack", math.inf) < math.inf
+    return "bayesian-friedman" if capped else "best-for-budget"
 
 
 class Tuner:
@@ -63,8 +68,8 @@ class Tuner:
         `RaceEnded` of the whole tuning.
     **rules
         Budget, decider, seed, ..: the parameters of `racer.racing.Rules`, by name, but for
-        `min_survivors`, whose part the elites have. Without `decider`: "best-for-budget";
-        without `each_test`: after each block.
+        `min_survivors`, whose part the elites have. Without `decider`: "best-for-budget", or for
+        capped run times "bayesian-friedman"; without `each_test`: after each block.
 
     Raises
     ------
@@ -110,7 +115,7 @@ class Tuner:
         )
         if rules.get("each_test") is None:
             rules["each_test"] = 1
-        rules.setdefault("decider", DECIDER)
+        rules.setdefault("decider", usual_decider(rules.get("runtime")))
         self.rules = Rules.given(rules)
         n_instances = None if self.instances is None else len(self.instances)
         stream = Stream(

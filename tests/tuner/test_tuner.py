@@ -18,6 +18,8 @@ from racer import (
     Race,
     RacerError,
     RaceStateError,
+    Real,
+    Runtime,
     SettingError,
     Space,
     Tuner,
@@ -269,3 +271,10 @@ def test_a_larger_tuning_keeps_more_candidates_to_the_end_of_its_races(tuning):
         found.append(tuner.result())
     ends = [[race.ended for race in result.races_held] for result in found]
     assert ends[0].count("decided") < ends[1].count("decided")
+
+
+def test_without_a_decider_it_is_one_that_takes_the_costs():
+    given = [{}, {"runtime": Runtime(5.0)}, {"runtime": Runtime(5.0, slack=math.inf)}]
+    space = Space({"x": Real(0, 1)})
+    names = [type(Tuner(space, budget=100, **more).rules.decider).__name__ for more in given]
+    assert names == ["BestForBudget", "BayesianFriedman", "BestForBudget"]
