@@ -40,7 +40,7 @@ class Schedule:
     ) -> Schedule:
         """Return the plan for `free` parameters and `total` evaluations (None: unknown)."""
         usual = 2 + int(math.log2(max(free, 1)))
-        stretch = max((total or 0) / _DECISIVE, 1.0)
+        stretch = max((total or 0) / _DECISIVE, 1.0) if length is None else 1.0  # no noise
         plan = cls(usual, usual if elites is None else elites, first_test, length, stretch)
         most = min(math.isqrt((total or 0) // _PER_RACE), _MOST_RACES)
         races, needed = plan.races, plan.minimum

@@ -94,3 +94,4 @@ def test_the_least_part_pays_for_a_new_candidate(free, elites, first_test, race)
 
 def test_races_of_a_larger_tuning_tell_deciders_of_more_evaluations_than_they_have():
     assert [of(4, total).stretch for total in (None, 100, 1000, 3000)] == [1, 1, 1, 3]
+    assert of(4, 3000, length=6).stretch == 1
