@@ -125,6 +125,19 @@ def test_what_the_page_says_is_what_was_measured(measured):
         assert line in page
 
 
+@pytest.mark.parametrize(
+    ("measured", "where"), [("deciders", ""), ("deciders_few", ", eight instances")]
+)
+def test_deciders_compare_as_the_page_says(measured, where):
+    rows = pd.read_csv(FOLDER / f"{measured}.csv")
+    verdicts = tables(rows, ("best-for-budget", "bayesian-friedman")).split("\n\n")[1]
+    page = Path("docs/tuning.md").read_text(encoding="utf-8")
+    shown = [[cell.strip() for cell in line.split("|")] for line in page.splitlines()]
+    for line in verdicts.splitlines()[2:]:
+        _, kind, budget, _, *rest = (cell.strip() for cell in line.split("|"))
+        assert ["", kind + where, budget, *rest] in shown
+
+
 @pytest.mark.parametrize(("name", "goal"), [("sphere", 0.15), ("rastrigin", 10.0)])
 def test_the_tuner_still_finds_as_much(name, goal):
     """The mean regret of three seeds; about half of it is usual."""
