@@ -1,10 +1,10 @@
 """What racer's sampler finds in an Optuna study, beside TPE, and the time it takes.
 
-The problems of `problems.py`: five reals; 50 instances for tuning that differ in level, scale
-and optimum; noise of sd 1. The number of evaluations is the same with one instance a trial and
-with five. Quality is the mean over 100 instances without bias and noise, smaller is better: that
-of the trial with the best value, and the median of the last tenth of the trials. The time of a
-trial is what `study.ask` takes, in memory, the samplers taking turns.
+Two problems of the suite: five reals; 50 instances for tuning that differ in level, scale and
+optimum; noise of sd 1. The number of evaluations is the same with one instance a trial and with
+five. Quality is the mean over 200 other instances without level, scale and noise, smaller is
+better: that of the trial with the best value, and the median of the last tenth of the trials. The
+time of a trial is what `study.ask` takes, in memory, the samplers taking turns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import optuna
 
 from experiments.options import csv_option, number_option
 from experiments.report import markdown, mean_and_error, plus_minus, with_progress, write
-from experiments.tuner.problems import FOR_TUNING, KINDS, problem, space
+from experiments.tuner.suite import SUITE
 from racer.integrations.optuna import RacingSampler
 from racer.seeding import block_seed, rng_for
 
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
     from optuna.samplers import BaseSampler
 
-    from experiments.tuner.problems import Problem
+    from experiments.tuner.problem import Problem
 
 __all__ = ["SAMPLERS", "Found", "main", "ran"]
 
+KINDS = ("sphere", "rastrigin")
 PER_TRIAL = (5, 1)
 TRIALS = (200, 1_000)  # of which the time is measured
 SECONDS = 5e-3  # per trial
@@ -81,8 +82,8 @@ def ran(name: str, problem: Problem, trials: int, per_trial: int, seed: int) -> 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     make, reports = SAMPLERS[name]
     study = optuna.create_study(sampler=make(seed))
-    order = rng_for(seed, "rotation").permutation(FOR_TUNING).tolist()
-    distributions = space().to_optuna()
+    order = rng_for(seed, "rotation").permutation(problem.tuning).tolist()
+    distributions = problem.space.to_optuna()
     qualities, times = [], []
     for number in range(trials):
         start = time.perf_counter()
@@ -91,7 +92,7 @@ def ran(name: str, problem: Problem, trials: int, per_trial: int, seed: int) -> 
         blocks = range(number, number + 1) if per_trial == 1 else range(per_trial)
         values = []
         for block in blocks:
-            instance = order[block % FOR_TUNING]
+            instance = order[block % problem.tuning]
             values.append(problem(trial.params, instance, block_seed(seed, block)))
             if reports:
                 trial.report(values[-1], step=instance)
@@ -125,7 +126,7 @@ def main(seeds: int, evaluations: int, repeats: int, csv_path: Path | None) -> N
     for name, kind, per, seed in with_progress(
         jobs, expected, 1, lambda job: f"{job[0]}, {job[1]}"
     ):
-        found = ran(name, problem(kind, seed), evaluations // per, per, seed)
+        found = ran(name, SUITE[kind].draw(seed), evaluations // per, per, seed)
         rows.append(
             {"sampler": name, "problem": kind, "per_trial": per, "seed": seed, **found._asdict()}
         )
@@ -166,7 +167,10 @@ def main(seeds: int, evaluations: int, repeats: int, csv_path: Path | None) -> N
 def times(repeats: int) -> list[list[str]]:
     """Return the rows of the times: medians over studies."""
     taken = [
-        [[ran(name, problem("sphere", seed), n, 5, seed)[2:] for n in TRIALS] for name in SAMPLERS]
+        [
+            [ran(name, SUITE["sphere"].draw(seed), n, 5, seed)[2:] for n in TRIALS]
+            for name in SAMPLERS
+        ]
         for seed in range(repeats)
     ]
     medians = np.median(taken, axis=0).reshape(len(SAMPLERS), -1)

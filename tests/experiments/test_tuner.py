@@ -14,8 +14,7 @@ import pytest
 
 from experiments.tuner.contenders import CONTENDERS, available, overhead
 from experiments.tuner.irace import _read, _written
-from experiments.tuner.problems import KINDS, problem
-from experiments.tuner.samplers import SAMPLERS, ran
+from experiments.tuner.samplers import KINDS, SAMPLERS, ran
 from experiments.tuner.suite import SUITE
 from experiments.tuner.tables import regrets, tables
 
@@ -24,21 +23,8 @@ QUALITY_OF_SAMPLERS = FOLDER / "samplers.csv"
 ORIGIN = {f"x{i}": 0.0 for i in range(5)}
 
 
-def test_quality_is_the_mean_without_bias_and_noise():
-    drawn = problem("sphere", 1)
-    shifts = (drawn.shift**2).sum(axis=1)
-    assert drawn.quality(ORIGIN) == pytest.approx((drawn.scale * shifts).mean())
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_evaluation_is_a_function_of_its_arguments(kind):
-    drawn = problem(kind, 1)
-    assert drawn(ORIGIN, 3, 7) == problem(kind, 1)(ORIGIN, 3, 7)
-    assert drawn(ORIGIN, 3, 7) != drawn(ORIGIN, 3, 8)
-
-
 def test_noise_has_sd_1():
-    drawn = problem("sphere", 2)
+    drawn = SUITE["sphere"].draw(2)
     values = [drawn(ORIGIN, 0, seed) for seed in range(2000)]
     assert np.std(values) == pytest.approx(1.0, abs=0.06)
 
@@ -151,15 +137,13 @@ def test_the_tuner_still_finds_as_much(name, goal):
 @pytest.mark.parametrize("name", SAMPLERS)
 @pytest.mark.parametrize("per_trial", [1, 5])
 def test_studies_have_as_many_evaluations_as_asked_for(name, per_trial):
-    drawn, calls = problem("sphere", 1), []
+    drawn, calls = SUITE["sphere"].draw(1), []
 
-    class Counted(type(drawn)):
-        def __call__(self, config, instance, seed):
-            calls.append(instance)
-            return super().__call__(config, instance, seed)
+    def counted(config, instance, seed):
+        calls.append(instance)
+        return drawn(config, instance, seed)
 
-    counted = Counted(drawn.kind, drawn.bias, drawn.scale, drawn.shift)
-    found = ran(name, counted, 12, per_trial, 1)
+    found = ran(name, replace(drawn, cost=counted, worth=drawn.worth), 12, per_trial, 1)
     assert len(calls) == 12 * per_trial
     assert len(set(calls)) == (12 if per_trial == 1 else 5)
     assert min(found) > 0.0
