@@ -1,6 +1,7 @@
 """`racer show` and `racer resume`, as typed."""
 
 import json
+import shlex
 import stat
 from pathlib import Path
 
@@ -50,7 +51,9 @@ def test_it_shows_without_running(store, log, tmp_path):
     assert done.exit_code == 0, done.output
     assert f"The best is #{result.best_index} of" in done.stdout
     line = next(text for text in done.stdout.splitlines() if text.startswith(str(runner)))
-    assert line.startswith(f"{runner} {result.best['x']} {{instance}} {{seed}} --k=")
+    words = shlex.split(line)[:5]
+    assert words[:4] == [str(runner), f"{result.best['x']}", "{instance}", "{seed}"]
+    assert words[4] == f"--k={result.best['k']}"
     for title in ("Elites", "held-out mean", "Races", "Eliminations", "90 evaluations", "seed 1."):
         assert title in done.stdout
     assert not log.exists()
