@@ -19,7 +19,7 @@ def _end(text: str) -> Any:
         return text
 
 
-@click.command(short_help="Say which changes mattered.")
+@click.command(short_help="Show which parameter changes mattered.")
 @click.argument("store", type=click.Path())
 @click.option("--source", default="default", show_default=True, help="Or a number, or JSON.")
 @click.option("--target", default="best", show_default=True, help="Or a number, or JSON.")

@@ -30,7 +30,7 @@ def init(folder: Path) -> None:
     click.echo("Now: racer check-scenario, and racer tune, in that folder.", err=True)
 
 
-@click.command("import-irace", short_help="Make a scenario.toml of one of irace.")
+@click.command("import-irace", short_help="Convert a scenario of irace to scenario.toml.")
 @click.argument("scenario", type=click.Path(dir_okay=False, path_type=Path))
 def import_irace(scenario: Path) -> None:
     """Write a scenario.toml beside SCENARIO, a scenario.txt of irace.

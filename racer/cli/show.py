@@ -80,7 +80,7 @@ def report(store: str, *, output: Path, ablation: Path | None) -> None:
         click.echo(output)
 
 
-@click.command(short_help="Go on with what a store holds.")
+@click.command(short_help="Continue the run in a store.")
 @click.argument("store", type=click.Path())
 @click.option("--budget", type=click.IntRange(1), help="Evaluations in all, more than before.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Evaluations at a time.")

@@ -30,7 +30,7 @@ class Ended(StrEnum):
     >>> result.ended
     <Ended.DECIDED: 'decided'>
     >>> print(result.ended.message)
-    No more candidates are left than were asked for.
+    Only the requested number of candidates is left.
     """
 
     DECIDED = "decided"
@@ -50,9 +50,9 @@ class Ended(StrEnum):
 
 
 _MESSAGES = {
-    Ended.DECIDED: "No more candidates are left than were asked for.",
+    Ended.DECIDED: "Only the requested number of candidates is left.",
     Ended.BUDGET: "The budget cannot pay for another block.",
-    Ended.INSTANCES: "Every instance has been used, and a deterministic race uses each once.",
+    Ended.INSTANCES: "All instances have been used; a deterministic race uses each only once.",
     Ended.UNDECIDED: "What is left of the budget and the instances cannot bring enough evidence to drop anyone.",
     Ended.ALL_EQUAL: "No block told any two candidates apart, so nothing speaks for any of them.",
     Ended.ALL_FAILED: "Every evaluation has failed.",

@@ -101,7 +101,7 @@ def verdict(result: Result, extra: str = "") -> tuple[str, ...]:
         chances = (
             f"P(best) {chance}: the posterior probability that its {result.best_has} among the "
             f"{m} {result.survivors_are}, on the {result.shared_blocks} blocks "
-            "that all of them have seen. It says nothing of those that were eliminated."
+            "that all of them have seen. It says nothing about eliminated candidates."
         )
     return (f"{of} {chances}", *_non_empty(extra), *_non_empty(result.caveat))
 

@@ -109,7 +109,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         ),
         "seed": Option("seed", becomes="seed"),
         "digits": Option("digits", becomes="digits"),
-        "quiet": Option("quiet", ignored="say racer tune -q"),
+        "quiet": Option("quiet", ignored="use racer tune -q"),
         "debugLevel": Option("debug-level", ignored="failures are recorded with their output"),
         # irace's own schedule
         "nbIterations": Option("iterations", ignored=_SCHEDULE),
