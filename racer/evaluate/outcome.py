@@ -105,10 +105,8 @@ _LONGEST_REASON = 500  # characters of a message in a sentence
 
 def all_failed(outcomes: Sequence[Outcome]) -> str:
     """Say in a sentence that all of them failed, and how the first did."""
-    return (
-        f"all {len(outcomes)} evaluations failed, the first with "
-        f"{outcomes[0].message[:_LONGEST_REASON]!r}"
-    )
+    first = next(iter(outcomes[0].message.splitlines()), "")
+    return f"all {len(outcomes)} evaluations failed, the first with {first[:_LONGEST_REASON]!r}"
 
 
 def check_outcome(outcome: Outcome) -> None:
