@@ -491,6 +491,22 @@ def test_what_reached_a_limit_is_not_tried_again(tmp_path, n_jobs, how, limit, a
     assert len(list(tmp_path.iterdir())) == attempts
 
 
+def test_memory_that_was_freed_before_counts_when_it_is_held_again():
+    """The C library keeps freed pieces that are not on top, and a fork inherits them."""
+
+    def evaluate(config, instance, seed):
+        held = [b"x" * 100_000 for _ in range(1000)]
+        time.sleep(10)
+        return len(held)
+
+    pieces = [bytes(100_000) for _ in range(1500)]
+    last = pieces.pop()
+    pieces.clear()
+    outcomes = outcomes_of(evaluate, ["holds"], memory=50 * MB)
+    assert outcomes["holds"].status == "memory"
+    assert last
+
+
 def test_each_attempt_has_the_whole_limit(tmp_path):
     """All ten together take longer than the limit; each is far below it."""
 

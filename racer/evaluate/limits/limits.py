@@ -26,6 +26,7 @@ from racer.evaluate.limits.linux import (
     cpu_seconds_of,
     descendants,
     die_with_parent,
+    give_back_free_memory,
     held,
     held_alone,
     knows_memory,
@@ -130,7 +131,10 @@ def limited(
     """
     me = os.getpid()
     before = own_children()
-    own = (held(me), resident(me)) if limits.memory else (0, 0)
+    own = (0, 0)
+    if limits.memory:
+        give_back_free_memory()
+        own = held(me), resident(me)
     start = time.monotonic()
     until = (start + limits.timeout, limits.timeout) if tells and limits.timeout else None
     child = Child(functools.partial(_answer, attempt, me, pipe, warned, until))
