@@ -131,10 +131,14 @@ class Clock:
         self._running.clear()
 
 
+OTHER = "tune, bayesian-friedman"
+
+
 def _contest(kind: str, seed: int, evaluations: int) -> Race | Tuner:
     if kind == "race":
         return Race(range(40), budget=evaluations, seed=seed)
-    return Tuner(SPACE, budget=evaluations, seed=seed)
+    decider: Any = {"decider": "bayesian-friedman"} if kind == OTHER else {}
+    return Tuner(SPACE, budget=evaluations, seed=seed, **decider)
 
 
 def simulated(
@@ -173,7 +177,7 @@ def print_simulated(kinds: dict[str, int], seeds: int) -> None:
     print_row("", "times", "workers", "block by block", "ahead", "goal", "unused", head=True)
     for kind, evaluations in kinds.items():
         for law in LAWS:
-            goals: tuple[Any, ...] = GOALS.get((kind, law), ("-", "-", "-"))
+            goals: tuple[Any, ...] = GOALS.get((kind.split(",")[0], law), ("-",) * 3)
             for n_workers, goal in zip(WORKERS, goals, strict=True):
                 shares = []
                 for ahead in (0, "auto"):
@@ -259,6 +263,6 @@ def main(seeds: int, race: int, tune: int, n_real: int | None, memory: int | Non
     if memory is not None:
         print_memory(memory)
     elif n_real is None:
-        print_simulated(kinds, seeds)
+        print_simulated({**kinds, OTHER: tune}, seeds)
     else:
         print_real(kinds, n_real)

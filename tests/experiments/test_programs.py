@@ -10,7 +10,7 @@ import racer
 from experiments.programs import tables
 from racer.cli import main
 
-BUDGETS = {"maxsat": (120, 2), "minisat": (250, 5)}  # and elites
+BUDGETS = {"maxsat": (120, 2), "minisat": (300, 5)}  # and elites
 
 
 @pytest.mark.parametrize("name", tables.PROGRAMS)
@@ -18,7 +18,7 @@ def test_a_program_is_tuned_from_its_scenario(name, tmp_path):
     if not tables.is_there(name):
         pytest.skip("its program is not installed")
     budget, elites = BUDGETS[name]
-    scenario = tables.set_up(name, tmp_path, train=8, test=8)
+    scenario = tables.set_up(name, tmp_path)
     with scenario.open("a", encoding="utf-8") as file:
         file.write(f"minNbSurvival = {elites}\n")
     words = ["tune", str(scenario), "--max-experiments", str(budget), "-q", "--json"]
