@@ -39,7 +39,8 @@ def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False
     """Evaluate a cell once, the legacy generators seeded with its seed."""
     random.seed(cell.seed)
     np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
-    start, used = _clock(), cpu_seconds()
+    used = None if cell.bound is None else cpu_seconds()
+    start = _clock()
     try:
         answer = _called(evaluate, cell)
         if cell.bound is None:
