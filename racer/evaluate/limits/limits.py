@@ -139,8 +139,9 @@ def limited(
     until = (start + limits.timeout, limits.timeout) if tells and limits.timeout else None
     child = Child(functools.partial(_answer, attempt, me, pipe, warned, until))
     patience = _LAST_WORDS if tells else 0.0
+    watched = _Watched(child, limits, start, own, before, patience, bound)
     try:
-        while (outcome := _look(child, limits, start, own, before, patience, bound)) is None:
+        while (outcome := watched.look()) is None:
             if lost():
                 _clear(child, before)
                 os._exit(1)
@@ -157,51 +158,50 @@ def _tell(warned: int | None, group: int) -> None:
             os.write(warned, group.to_bytes(8))
 
 
-def _look(
-    child: Child,
-    limits: Limits,
-    start: float,
-    own: tuple[int, int],
-    before: set[int],
-    patience: float,
-    bound: float | None,
-) -> Outcome | None:
-    """Wait for a tick at most; return the outcome if there is one."""
-    timeout = math.inf if limits.timeout is None else limits.timeout
-    longest = timeout + patience
-    memory = math.inf if limits.memory is None else limits.memory
-    tick = TICK if bound is None else min(max(start + bound - time.monotonic(), _FINE), TICK)
-    line = child.line(min(start + longest - time.monotonic(), tick))
-    seconds = time.monotonic() - start
-    if line is not None:
-        outcome = parse(line, seconds)
-        return outcome._replace(seconds=seconds) if outcome.status == "timeout" else outcome
-    if child.status is not None:
-        how = child.how()
-        if how.endswith("SIGKILL") and child.peak - own[1] > memory:  # the system was faster
+class _Watched(NamedTuple):
+    """An evaluation that runs, and what it may take."""
+
+    child: Child
+    limits: Limits
+    start: float
+    own: tuple[int, int]  # bytes held, and resident, before it
+    before: set[int]  # processes that were there
+    patience: float  # seconds beyond the timeout
+    bound: float | None  # of run time
+
+    @property
+    def longest(self) -> float:
+        """The seconds after which it is stopped."""
+        timeout = self.limits.timeout
+        return math.inf if timeout is None else timeout + self.patience
+
+    def look(self) -> Outcome | None:
+        """Wait for a tick at most; return the outcome if there is one."""
+        start, bound = self.start, self.bound
+        tick = TICK if bound is None else min(max(start + bound - time.monotonic(), _FINE), TICK)
+        line = self.child.line(min(start + self.longest - time.monotonic(), tick))
+        seconds = time.monotonic() - start
+        if line is not None:
+            outcome = parse(line, seconds)
+            return outcome._replace(seconds=seconds) if outcome.status == "timeout" else outcome
+        if self.child.status is None:
+            return self._exceeded(seconds)
+        how = self.child.how()
+        memory = math.inf if self.limits.memory is None else self.limits.memory
+        if how.endswith("SIGKILL") and self.child.peak - self.own[1] > memory:  # by the system
             return Outcome("memory", None, seconds, f"its process {how}, over {memory} bytes")
         return Outcome("killed", None, seconds, f"its process {how}, without an answer")
-    return _over(child, limits, seconds, own, before, patience, bound)
 
-
-def _over(
-    child: Child,
-    limits: Limits,
-    seconds: float,
-    own: tuple[int, int],
-    before: set[int],
-    patience: float,
-    bound: float | None,
-) -> Outcome | None:
-    """Return the outcome of an evaluation that has taken too much; None if it may go on."""
-    timeout = math.inf if limits.timeout is None else limits.timeout
-    if bound is not None and _took(child.pid, seconds, before) >= bound:
-        return Outcome("capped", bound, seconds)
-    if seconds >= timeout + patience:
-        return Outcome("timeout", None, seconds, took_more_than(timeout))
-    if limits.memory and (used := _used(child.pid, own[0], limits.memory, before)) > limits.memory:
-        return Outcome("memory", None, seconds, f"held {used} bytes, more than {limits.memory}")
-    return None
+    def _exceeded(self, seconds: float) -> Outcome | None:
+        """Return the outcome where a limit is exceeded, None where the evaluation may continue."""
+        child, (timeout, memory), before = self.child.pid, self.limits, self.before
+        if self.bound is not None and _took(child, seconds, before) >= self.bound:
+            return Outcome("capped", self.bound, seconds)
+        if timeout is not None and seconds >= self.longest:
+            return Outcome("timeout", None, seconds, took_more_than(timeout))
+        if memory and (used := _used(child, self.own[0], memory, before)) > memory:
+            return Outcome("memory", None, seconds, f"held {used} bytes, more than {memory}")
+        return None
 
 
 def _took(child: int, seconds: float, before: set[int]) -> float:
