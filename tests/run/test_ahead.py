@@ -6,11 +6,12 @@ import random
 import tempfile
 import warnings
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from stored import stored
 
 import racer
 from racer.evaluate.executor import never
@@ -19,10 +20,6 @@ from racer.racing import Race
 from racer.run.drive import drive
 from racer.run.feed import Feed
 from racer.store.check import check_store
-from racer.store.recorder import Recorder
-from racer.store.replay import begin_or_replay
-from racer.store.setup import set_up
-from racer.store.writer import Store
 from racer.tuner import Tuner
 
 pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
@@ -148,19 +145,6 @@ def test_with_many_workers_they_do_go_ahead(expected):
     assert repr(content(result)) == expected["race"]
 
 
-@contextmanager
-def stored(path, contest):
-    """Give a contest, its store, and the outcomes in it that were not told."""
-    with Store(path) as store:
-        how = {"retries": 0, "timeout": None, "memory": None}
-        setup = set_up(contest.description(), evaluate, how)
-        recorder = Recorder(store.conclude)
-        if store.holds_a_race:
-            recorder.expect(store.reader, setup)
-        contest.watch(recorder)
-        yield contest, store, begin_or_replay(store, contest, recorder, setup)
-
-
 class Crash(BaseException):
     """As if the power failed."""
 
@@ -183,7 +167,7 @@ def test_from_any_crash_it_goes_on_to_the_same_result(folder, expected, name, po
     for until in [*points, None]:
         workers = Crashing(12, seed)
         workers.until = until
-        with suppress(Crash), stored(path, CONTESTS[name]()) as (contest, store, known):
+        with suppress(Crash), stored(path, CONTESTS[name](), evaluate) as (contest, store, known):
             result = drive(contest, workers, store=store, known=known)
         evaluated += workers.evaluated
     assert repr(content(result)) == expected[name]

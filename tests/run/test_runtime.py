@@ -9,12 +9,13 @@ import sys
 import tempfile
 import time
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from objectives import says_its_time as says
+from stored import stored
 
 import racer
 from racer import Outcome, Runtime
@@ -25,10 +26,6 @@ from racer.run.drive import drive
 from racer.run.standing import Standing
 from racer.run.watch import standing_in
 from racer.store.check import check_store
-from racer.store.recorder import Recorder
-from racer.store.replay import begin_or_replay
-from racer.store.setup import set_up
-from racer.store.writer import Store
 from racer.tuner import Tuner
 
 SPACE = racer.Space({"x": racer.Real(0.0, 5.0), "y": racer.Categorical(["a", "b"])})
@@ -107,18 +104,6 @@ def _expected():
     return {name: content(result) for name, result in found.items()}
 
 
-@contextmanager
-def stored(path, contest):
-    with Store(path) as store:
-        how = {"retries": 0, "timeout": None, "memory": None}
-        setup = set_up(contest.description(), time_of, how)
-        recorder = Recorder(store.conclude)
-        if store.holds_a_race:
-            recorder.expect(store.reader, setup)
-        contest.watch(recorder)
-        yield contest, store, begin_or_replay(store, contest, recorder, setup)
-
-
 LAW = settings(deadline=None, derandomize=True)
 
 
@@ -147,7 +132,10 @@ def test_from_any_crash_it_goes_on_to_the_same_result(expected, name, until, see
         path = f"{folder}/run.db"
         for at in (until, None):
             workers = Stopping(8, seed, at)
-            with suppress(Crash), stored(path, CONTESTS[name]()) as (contest, store, known):
+            with (
+                suppress(Crash),
+                stored(path, CONTESTS[name](), time_of) as (contest, store, known),
+            ):
                 result = drive(contest, workers, store=store, known=known)
             evaluated += workers.evaluated
         assert content(result) == expected[name]
