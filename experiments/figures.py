@@ -11,6 +11,7 @@ import pandas as pd
 
 import racer
 from experiments.importance.known_truth import SPACE, evaluate
+from experiments.options import figures_option
 from experiments.report import read
 from experiments.wainer2023 import published
 from racer import compare
@@ -125,12 +126,7 @@ def searched() -> Any:
 
 
 @click.command()
-@click.option(
-    "--folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=ROOT / "docs" / "figures",
-    help="Where the pictures go.  [default: docs/figures]",
-)
+@figures_option
 def main(folder: Path) -> None:
     """Write the pictures as PNG."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "csv_option",
+    "figures_option",
     "file_in_a_directory",
     "jobs_option",
     "number_option",
@@ -75,4 +76,11 @@ csv_option = click.option(
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     callback=file_in_a_directory,
     help="Write the table to this file.",
+)
+
+figures_option = click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(__file__).resolve().parents[1] / "docs" / "figures",
+    help="Where the pictures go.  [default: docs/figures]",
 )

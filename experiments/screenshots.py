@@ -12,10 +12,10 @@ import click
 import racer
 from experiments.figures import known_truth, step_sizes
 from experiments.importance.known_truth import evaluate
+from experiments.options import figures_option
 
 __all__ = ["main"]
 
-ROOT = Path(__file__).resolve().parents[1]
 _OPTIONS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -42,12 +42,7 @@ def shoot(page: Path, picture: Path, *, dark: bool, height: int) -> None:
 
 
 @click.command()
-@click.option(
-    "--folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=ROOT / "docs" / "figures",
-    help="Where the pictures go.  [default: docs/figures]",
-)
+@figures_option
 def main(folder: Path) -> None:
     """Write the reports of a race and of a tuning, and take pictures of them."""
     if shutil.which("chromium") is None:
