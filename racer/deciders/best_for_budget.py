@@ -124,12 +124,18 @@ class BestForBudget:
             standing = _robust(state, costs) if state.is_robust else costs.mean(axis=0)
             standing = np.nan_to_num(standing)
         best = best_of(blocks.candidates, standing)
-        room = _room(state)
+        room = self.room(state, state.used)
         dropped: tuple[Drop, ...] = ()
         if len(costs) > 1 and best is not None and room < m:
             dropped = _worst(state, costs, standing, room)
         evidence = {"room": room, "standing": "robust" if state.is_robust else "mean"}
         return state, Verdict(dropped, best, standing, evidence)
+
+    def room(self, state: _State, used: int) -> int:
+        """Return how many candidates the rest of the budget has room for, two at least."""
+        left = max(0.0, 1.0 - used / state.budget)
+        later = 1.0 - 1.5 / state.first
+        return max(2, math.ceil(math.pow(state.first, left**later) - _EPSILON))
 
 
 def _take_in(state: _State, row: NDArray[np.float64]) -> None:
@@ -140,13 +146,6 @@ def _take_in(state: _State, row: NDArray[np.float64]) -> None:
     state.costs.append(above)
     log_scale = math.log(scale) if scale > 0.0 else -math.inf
     state.scales.append(np.array([log_scale, _LOG_SCALE / len(row)]))
-
-
-def _room(state: _State) -> int:
-    """Return how many candidates the rest of the budget has room for, two at least."""
-    left = max(0.0, 1.0 - state.used / state.budget)
-    later = 1.0 - 1.5 / state.first
-    return max(2, math.ceil(math.pow(state.first, left**later) - _EPSILON))
 
 
 def _have_tails(costs: NDArray[np.float64]) -> bool:

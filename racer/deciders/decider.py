@@ -133,6 +133,15 @@ class KnowsBudget(Protocol):
 
 
 @runtime_checkable
+class PlansDrops(Protocol):
+    """A decider that knows beforehand how many candidates it will keep, and when."""
+
+    def room(self, state: Any, used: int) -> int:
+        """Return how many candidates it keeps once the race has used so many evaluations."""
+        ...
+
+
+@runtime_checkable
 class JudgesOne(Protocol):
     """A decider that can compare one candidate with others that have not seen the same blocks."""
 

@@ -11,7 +11,15 @@ import numpy as np
 
 from racer._checks import is_real, is_whole
 from racer._numerics import with_ties
-from racer.deciders.decider import Blocks, Decider, Drop, JudgesOne, KnowsBudget, Verdict
+from racer.deciders.decider import (
+    Blocks,
+    Decider,
+    Drop,
+    JudgesOne,
+    KnowsBudget,
+    PlansDrops,
+    Verdict,
+)
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
@@ -156,3 +164,9 @@ class Protected:
             free = tuple(drop for drop in verdict.dropped if self.until[drop.candidate] <= seen)
             verdict = verdict._replace(dropped=free)
         return (inner, seen), verdict
+
+    def room(self, state: tuple[Any, int], used: int) -> int:
+        """Return how many candidates the decider inside keeps; all of them if it does not plan."""
+        if not isinstance(self.decider, PlansDrops):
+            return len(self.until)
+        return self.decider.room(state[0], used)

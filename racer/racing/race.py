@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from racer._numerics import with_ties
-from racer.deciders.decider import Blocks, KnowsBudget, Verdict
+from racer.deciders.decider import Blocks, KnowsBudget, PlansDrops, Verdict
 from racer.deciders.verdicts import take_verdict
 from racer.errors import BudgetError, RaceStateError, SettingError, warn
 from racer.evaluate.outcome import Cell, Outcome, all_failed, bounded, check_outcome
@@ -197,20 +198,46 @@ class Race:
         return tuple(cell for key, cell in self._asked().items() if key not in self._told)
 
     def ahead(self, blocks: int) -> Iterator[Cell]:
-        """Yield the cells of up to so many blocks after this one, as if no one were eliminated.
+        """Yield cells of up to so many blocks after this one, of those that are likely to be in.
 
         Block by block, and the best standing first; only what instances and budget allow. A cap is
         as it would be now, times the slack: told under a smaller one, the outcome is the same.
         """
-        ranked, runtime = self.ranked, self.rules.runtime
+        if not self._asked() or self._over is not None:
+            return
+        runtime = self.rules.runtime
         bound = None if runtime is None else runtime.slackened(self._bound or 0.0)
-        for more in range(1, blocks + 1) if self._asked() and self._over is None else ():
-            block = self._block + more
+        cells = len(self._alive)
+        for block, ranked in enumerate(islice(self.expected(), blocks), self._block + 1):
+            cells += len(ranked)
             if (self._length is not None and block >= self._length) or not self._budget.pays(
-                (more + 1) * len(ranked), evaluations=self._evaluations, seconds=self._seconds
+                cells, evaluations=self._evaluations, seconds=self._seconds
             ):
                 return
             yield from self._cells_of(block, ranked, bound)
+
+    def expected(self) -> Iterator[tuple[int, ...]]:
+        """Yield who is likely to be in, block by block from the next one, best standing first.
+
+        All that are left, unless the decider plans how many it keeps, until it keeps no more than
+        the race has to.
+        """
+        ranked, used = self._ranked_so_far(), self._evaluations
+        seen = self._tested_blocks + len(self._pending)
+        while True:
+            used, seen = used + len(ranked), seen + 1
+            if isinstance(self._decider, PlansDrops) and seen >= self._first_test:
+                ranked = ranked[: self._decider.room(self._state, used)]
+                if len(ranked) <= self.rules.min_survivors:
+                    return
+            yield ranked
+
+    def _ranked_so_far(self) -> tuple[int, ...]:
+        """Return those left, best standing first; before the first test, by their mean ranks."""
+        if self._verdict is not None or not self._pending:
+            return self.ranked
+        places = np.array(self._pending).argsort(axis=1, kind="stable").argsort(axis=1)
+        return tuple(self._alive[places.mean(axis=0).argsort(kind="stable")].tolist())
 
     def tell(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell that was asked for.

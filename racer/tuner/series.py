@@ -378,7 +378,7 @@ class Series:
             if missing:
                 yield (
                     self._cells(missing, block, cap),
-                    partial(self._race_ahead, kind, race, len(missing), cells),
+                    partial(self._race_ahead, kind, race, len(missing), cells, survivors),
                 )
                 if race.ended is not None or race.block != block:  # each instance is used once
                     continue
@@ -418,20 +418,34 @@ class Series:
         found = ((c, self.known.of(c).get(block)) for c in candidates)
         return [c for c, told in found if told is None or bounded(told, cap) is None]
 
-    def _race_ahead(self, kind: str, race: SeriesRace, asked: int, cells: int) -> Iterator[Cells]:
-        """Yield what the blocks to come need, while a race may use so many more `cells`."""
-        spent, ranked = 0, race.ranked
-        for block in race.certain():
-            cap, _ = self._caps(kind, race, block)
-            if cap is not None and self._runtime is not None:
-                cap = self._runtime.slackened(cap)
+    def _race_ahead(
+        self, kind: str, race: SeriesRace, asked: int, cells: int, survivors: int
+    ) -> Iterator[Cells]:
+        """Yield what the blocks to come need, while a race may use so many more `cells`.
+
+        Then what is likely of the next race: its first block, which is new, of the elites to be.
+        """
+        spent, used = 0, max(self.blocks_used, race.block + 1)
+        for block, ranked in race.expected():
+            cap = self._cap_ahead(kind, race, block)
             missing = self._missing(ranked, block, cap if kind == "selection" else None)
             spent += len(missing)
             if spent > cells or not self._pays(asked + spent):
                 return
+            used = max(used, block + 1)
             yield self._cells(missing, block, cap)
         if kind == "selection":
             yield from self._all_held_out(0)
+        elif self._pays(asked + spent + survivors):
+            for block in islice(self._new_blocks(used), 1):
+                yield self._cells(
+                    race.ranked[:survivors], block, self._cap_ahead(kind, race, block)
+                )
+
+    def _cap_ahead(self, kind: str, race: SeriesRace, block: int) -> float | None:
+        """Return the cap of a block as it would be now, times the slack."""
+        cap, _ = self._caps(kind, race, block)
+        return None if cap is None or self._runtime is None else self._runtime.slackened(cap)
 
     def _order(
         self, kind: str, race: int, entrants: Sequence[int]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from racer.deciders.decider import KnowsBudget
+from racer.deciders.decider import KnowsBudget, PlansDrops
 from racer.deciders.verdicts import Protected
 from racer.errors import warn
 from racer.evaluate.outcome import all_failed
@@ -107,16 +108,21 @@ class SeriesRace:
         if self.ended is None and self.block >= n_instances:
             self.block = self._drawn.popleft() if self._drawn else next(self._blocks)
 
-    def certain(self) -> Iterator[int]:
-        """Yield the blocks that follow while no elite can be eliminated, and one more."""
+    def expected(self) -> Iterator[tuple[int, list[int]]]:
+        """Yield the blocks that follow and who is likely to be in, best standing first.
+
+        If the decider does not plan: while no elite can be eliminated, and one block more.
+        """
         safe = max(self._protected_until, self._rules.first_test * self._rules.block_size)
-        for more in range(max(safe - self.race.n_blocks, 1)):
+        plans = isinstance(self._rules.decider, PlansDrops)
+        most = None if plans else max(safe - self.race.n_blocks, 1)
+        for more, ranked in enumerate(islice(self.race.expected(), most)):
             while len(self._drawn) <= more:
                 block = next(self._blocks, None)
                 if block is None:
                     return
                 self._drawn.append(block)
-            yield self._drawn[more]
+            yield self._drawn[more], [self.entrants[i] for i in ranked]
 
     @property
     def ranked(self) -> list[int]:

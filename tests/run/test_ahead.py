@@ -202,6 +202,18 @@ def test_what_goes_ahead_is_what_may_be_asked_for(name):
     assert list(contest.ahead(5)) == []
 
 
+def test_nothing_goes_ahead_that_the_deciders_plan_has_no_room_for():
+    """Without noise the plan says who is in: from the second block on, all of it is asked for."""
+    race, ahead, asked = racer.Race(range(12), budget=200, decider="best-for-budget"), set(), set()
+    while cells := race.ask():
+        asked |= {cell.key for cell in cells}
+        ahead |= {cell.key for cell in race.ahead(9) if race.n_blocks}
+        for cell in cells:
+            race.tell(cell, racer.Outcome("ok", cell.config))
+    assert len(ahead) > 100
+    assert ahead <= asked
+
+
 def test_the_same_cell_is_asked_for_as_went_ahead():
     for name in ("race", "tuning"):
         contest, ahead, met = CONTESTS[name](), {}, 0
