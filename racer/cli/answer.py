@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import warnings
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from racer.racing.ablation_result import AblationResult
 from racer.racing.page import command_line
 from racer.racing.said import configurations, eliminations, failures, summary
 from racer.report.sections import Code, Section
-from racer.report.text import as_text
+from racer.report.text import as_text, folded
 from racer.space.irace.table import written_configurations
 
 if TYPE_CHECKING:
@@ -37,10 +38,10 @@ def reported() -> Iterator[None]:
         try:
             yield
         except RacerError as error:
-            raise click.ClickException(str(error)) from None
+            raise click.ClickException(in_terminal(str(error))) from None
         except RaceInterrupted as stop:
             if not stop.kept:
-                click.echo(f"racer: {stop}", err=True)
+                click.echo(in_terminal(f"racer: {stop}"), err=True)
             sys.exit(stop.code)
 
 
@@ -52,7 +53,14 @@ def _show_warning(
     file: TextIO | None = None,  # noqa: ARG001
     line: str | None = None,  # noqa: ARG001
 ) -> None:
-    click.echo(f"racer: {message}", err=True)
+    click.echo(in_terminal(f"racer: {message}"), err=True)
+
+
+def in_terminal(message: str) -> str:
+    """Return a message for standard error, broken between words if that is a terminal."""
+    if not sys.stderr.isatty():
+        return message
+    return folded(message, shutil.get_terminal_size().columns)
 
 
 def forms(command: Callable[..., Any]) -> Callable[..., Any]:

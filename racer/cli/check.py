@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from racer.cli.answer import in_terminal
 from racer.errors import StoreError
 from racer.racing.events import Ended
+from racer.report.text import folded
 from racer.store.check import check_store
 
 if TYPE_CHECKING:
     from racer.store.check import Report
+
+
+_TO_COPY = ("go on with", "or, typed")
 
 
 @click.command(short_help="Say whether a store is sound.")
@@ -26,12 +32,13 @@ def check(store: str) -> None:
     try:
         report = check_store(store)
     except StoreError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(in_terminal(str(error))) from None
     if report.settings:
         for name, value in _lines(report):
-            click.echo(f"{name:<15}{value}")
+            line = f"{name:<15}{value}"
+            click.echo(line if name in _TO_COPY else folded(line, indent=" " * 15))
     for problem in report.problems:
-        click.echo(f"NOT SOUND: {problem}", err=True)
+        click.echo(in_terminal(f"NOT SOUND: {problem}"), err=True)
     if report.problems:
         sys.exit(1)
     click.echo(f"{store} is sound.")
@@ -58,8 +65,11 @@ def _lines(report: Report) -> list[tuple[str, str]]:
             ("still in", ", ".join(f"#{c}" for c in report.result.survivors)),
             ("best", "cannot be said" if best is None else f"#{best}{config}"),
         ]
-    settings = report.settings.items()
-    lines += [(n, _space(v) if n == "space" else str(v)) for n, v in settings]
+    given = {n: value for n, value in report.settings.items() if value not in (None, [])}
+    if command := given.get("command"):
+        given |= {"evaluate": f"{shlex.join(map(str, command['argv']))}, in {command['cwd']}"}
+        del given["command"]
+    lines += [(n, _space(v) if n == "space" else str(v)) for n, v in given.items()]
     lines += [("note", note) for note in report.notes]
     lines += [("ended", report.ended or "no")]
     if not report.problems:
@@ -68,8 +78,10 @@ def _lines(report: Report) -> list[tuple[str, str]]:
                 ("go on with", "a new store, once evaluate is mended: these are not tried again")
             ]
             return lines
-        more = " (with budget=.., a larger one, if the budget ended it)" if report.ended else ""
-        lines += [("go on with", f"{report.resume}{more}")]
+        call, _, typed = report.resume.partition(", or, typed: ")
+        lines += [("go on with", call), *([("or, typed", typed)] if typed else [])]
+        if report.ended == Ended.BUDGET:
+            lines += [("", "with a larger budget, as the budget ended it")]
     return lines
 
 

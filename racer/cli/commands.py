@@ -37,6 +37,16 @@ class _Commands(click.Group):
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from racer._checks import did_you_mean  # noqa: PLC0415  (a second)
+
+            ctx.fail(error.format_message().rstrip(".") + did_you_mean(args[0], _COMMANDS))
+
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="racer-tuning")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from racer.cli.answer import in_terminal
 from racer.comparison.data import LocalRope, Method, Named, Posthoc
 from racer.errors import RacerError
 from racer.plots import require
@@ -142,6 +143,6 @@ def compare_command(
             figure.savefig(plot)
             click.echo(f"Picture written to {plot}.", err=True)
     except RacerError as error:
-        raise Refused(str(error)) from None
+        raise Refused(in_terminal(str(error))) from None
     except OSError as error:
         raise Refused(f"{plot} cannot be written: {error.strerror or error}") from None

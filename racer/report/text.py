@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from racer.report.sections import Piece
 
-__all__ = ["as_text"]
+__all__ = ["as_text", "folded"]
 
 _WIDTH = 80
 
@@ -25,9 +25,24 @@ def as_text(pieces: Iterable[Piece], width: int = _WIDTH) -> str:
     return "\n".join(line.rstrip() for line in text.split("\n"))
 
 
+def folded(text: str, width: int = _WIDTH, indent: str = "") -> str:
+    """Return text with its long lines broken between words; `indent` begins what is broken off."""
+    return "\n".join(
+        fill(
+            line,
+            width,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+            replace_whitespace=False,
+        )
+        for line in text.split("\n")
+    )
+
+
 def _part(piece: Piece, width: int) -> str:
     if isinstance(piece, str):
-        return fill(piece, width, break_long_words=False, break_on_hyphens=False)
+        return folded(piece, width)
     if isinstance(piece, Grid):
         return _grid(piece, width)
     if isinstance(piece, Code):

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from racer.racing.events import BlockCompleted, CandidatesAdded, Elimination, RaceEnded
 from racer.racing.said import why
+from racer.report.text import folded
 from racer.run.signals import tell
 from racer.run.standing import Standing
 from racer.tuner.events import RaceCompleted
@@ -75,9 +76,8 @@ class Progress:
         """Print the lines that have gathered: each printing draws the live part again."""
         lines, self._lines = self._lines, []
         if lines:
-            self.console.print(
-                "\n".join(lines), highlight=False, markup=False, soft_wrap=True, emoji=False
-            )
+            text = folded("\n".join(lines), self.console.width, indent="  ")
+            self.console.print(text, highlight=False, markup=False, soft_wrap=True, emoji=False)
 
     def _text(self) -> str:
         text = self.standing.text(time.monotonic())
@@ -162,14 +162,15 @@ def _left(eliminated: tuple[Elimination, ...]) -> list[str]:
     if len(eliminated) > _EACH:
         reasons = Counter(drop.reason for drop in eliminated)
         said = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
-        return [f"block {eliminated[0].block:>3}: dropped {len(eliminated)} candidates: {said}"]
+        block = eliminated[0].block + 1
+        return [f"block {block:>3}: dropped {len(eliminated)} candidates: {said}"]
     return [_line(drop) for drop in eliminated]
 
 
 def _line(drop: Elimination) -> str:
     if drop.reason == "rejected":
-        return f"block {drop.block:>3}: #{drop.candidate} was rejected"
-    return f"block {drop.block:>3}: dropped #{drop.candidate}, {why(drop)}"
+        return f"block {drop.block + 1:>3}: #{drop.candidate} was rejected"
+    return f"block {drop.block + 1:>3}: dropped #{drop.candidate}, {why(drop)}"
 
 
 def _race(event: RaceCompleted) -> str:

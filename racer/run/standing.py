@@ -23,6 +23,7 @@ class Standing:
         self.is_tuning = False
         self.candidates = self.left = self.blocks = 0
         self.race = 0
+        self._earlier = 0  # blocks of the races of a tuning before this one
         self.best: int | None = None
         self.mean: float | None = None
         self.mean_is = "mean"
@@ -45,7 +46,9 @@ class Standing:
         self.is_tuning = "space" in contest.description().settings
         self.budget = rules.budgets[-1]
         self.candidates, self.left = len(contest.configs), len(contest.alive)
-        self.blocks = contest.n_blocks
+        self.race = len(held := getattr(result, "races_held", ()))
+        self._earlier = sum(race.blocks for race in held)
+        self.blocks = 0 if self.is_tuning else contest.n_blocks
         self.best = result.best_index
         self.evaluations = self._before = result.evaluations
         self.failures = len(result.known.failures)
@@ -73,6 +76,12 @@ class Standing:
         self.go_on("", budget, evaluations)
         self._is_watched = True
 
+    def end(self, result: Any) -> None:
+        """Take in the result of one that has ended."""
+        self.best, self.left = result.best_index, len(result.survivors)
+        self.mean = None if self.best is None else result.mean(self.best)
+        self.blocks, self.cells = len(result.known), 0
+
     def asked(self, cells: int) -> None:
         """Take in how many cells must be known next."""
         self.cells, self.cells_told = cells, 0
@@ -88,7 +97,7 @@ class Standing:
     def take(self, event: Any) -> None:
         """Take in an event."""
         if isinstance(event, BlockCompleted):
-            self.blocks = max(self.blocks, event.block + 1)
+            self.blocks = max(self.blocks, event.block + 1 - self._earlier)
             self.left, self.best, self.mean = len(event.alive), event.best, event.best_mean
             self.candidates = max(self.candidates, self.left + len(event.eliminated))
             self.evaluations, self.seconds = event.evaluations, event.seconds
@@ -99,6 +108,8 @@ class Standing:
         elif isinstance(event, RaceCompleted):
             self.is_tuning, self.race = True, event.race
             self.best, self.left = event.best, event.alive
+            self._earlier += event.blocks
+            self.blocks = 0
         elif isinstance(event, RaceEnded):
             self.ended = event.ended.message
             if self._contest is not None:
@@ -119,7 +130,7 @@ class Standing:
         best, mean = self._best()
         to_go = self.to_go(now)
         within = f"{self.cells_told} of {self.cells} cells of it" if self.cells else "-"
-        race = f"race {self.race}, " if self.is_tuning else ""
+        race = self._race()
         rows = [
             ("candidates left", f"{self.left} of {self.candidates}", "evaluations", self._spent()),
             (
@@ -130,7 +141,7 @@ class Standing:
             ),
             (f"{self.mean_is} on common blocks", mean, "time left", _at_most(to_go)),
             (
-                f"{race}block {self.blocks}",
+                f"{race}block {self._block()}",
                 within,
                 "workers" if self._is_watched else "workers busy",
                 f"{self._busy()}; {self.failures} failed",
@@ -152,17 +163,25 @@ class Standing:
         best, mean = self._best()
         to_go = self.to_go(now)
         within = (
-            f"block {self.blocks}, {self.cells_told} of {self.cells} cells"
+            f"block {self._block()}, {self.cells_told} of {self.cells} cells"
             if self.cells_told < self.cells
             else f"{self.blocks} blocks done"
         )
-        race = f"race {self.race}, " if self.is_tuning else ""
+        race = self._race()
         left = f"; at most {clock(to_go)} left" if to_go else ""
         failed = f", {self.failures} failed" if self.failures else ""
         return (
             f"{race}{within}: {self.left} candidates left, best {best}, "
             f"{self.mean_is} {mean}; {self._spent()} evaluations{failed}{left}"
         )
+
+    def _race(self) -> str:
+        """Return the number of the race of a tuning; a store does not tell it."""
+        return f"race {self.race}, " if self.is_tuning and not self._is_watched else ""
+
+    def _block(self) -> int:
+        """Return the number, from 1, of the block that is evaluated, or of the last one."""
+        return self.blocks + (self.cells_told < self.cells)
 
     def _best(self) -> tuple[str, str]:
         return (

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from racer.errors import StoreError
+from racer.racing.ablation_result import AblationResult
 from racer.racing.events import Ended
 from racer.run.standing import Standing
+from racer.run.standing import clock as readable
 from racer.store.jsonable import decode, is_plain
 from racer.store.load import load_record
 from racer.store.reader import open_to_read, sense_made_of
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from racer.racing.budget import Budget
-    from racer.racing.runtime import Runtime
     from racer.store.reader import Reader
 
 __all__ = ["standing_in", "watch"]
@@ -44,12 +47,25 @@ def watch(
     if not console.is_terminal and not once:
         _lines(store, standing, interval, console, clock, wait)
         return
+
+    def text() -> str:
+        return f"{standing.text(clock())}\n{standing.ended or _silence(store)}"
+
     with Live(console=console, auto_refresh=False, transient=True) as live:
         while not (once or standing.ended):
-            live.update(Text(standing.text(clock()), no_wrap=True), refresh=True)
+            live.update(Text(text(), no_wrap=True, overflow="ellipsis"), refresh=True)
             wait(interval)
             standing_in(store, standing)
-    console.print(f"{standing.text(clock())}\n{standing.ended}", highlight=False, markup=False)
+    console.print(text(), highlight=False, markup=False)
+
+
+def _silence(store: str) -> str:
+    """Say how long nothing has been written: a process that was killed cannot say so itself."""
+    path = os.path.realpath(store)
+    files = [file for end in ("", "-wal") if (file := Path(f"{path}{end}")).exists()]
+    written = max((file.stat().st_mtime for file in files), default=time.time())
+    ago = readable(max(time.time() - written, 0.0))
+    return f"Last written {ago} ago; if nothing runs it: racer check {store}"
 
 
 def _lines(
@@ -61,6 +77,7 @@ def _lines(
     wait: Callable[[float], None],
 ) -> None:
     """Write a line whenever something has changed."""
+    console.file.write(f"{_silence(store)}\n" if not standing.ended else "")
     shown = -1
     while True:
         if standing.evaluations != shown or standing.ended:
@@ -81,18 +98,13 @@ def standing_in(store: str, standing: Standing) -> Standing:
         _read(reader, standing)
         runtime = reader.setup().settings.get("runtime")
     if runtime is not None and is_plain(runtime):
-        _score(store, standing, decode(runtime))
-    return standing
-
-
-def _score(store: str, standing: Standing, runtime: Runtime) -> None:
-    """Say what run times are chosen by; once it has ended, which is the best."""
-    standing.mean_is, standing.mean = runtime.score_is, None
+        standing.mean_is, standing.mean = decode(runtime).score_is, None
     if standing.ended:
         with suppress(StoreError):  # with a decider of one's own
-            result = load_record(store).result
-            standing.best = result.best_index
-            standing.mean = None if standing.best is None else result.mean(standing.best)
+            result: Any = load_record(store).result
+            if not isinstance(result, AblationResult):
+                standing.end(result)
+    return standing
 
 
 def _read(reader: Reader, standing: Standing) -> None:
@@ -113,15 +125,16 @@ def _read(reader: Reader, standing: Standing) -> None:
     standing.candidates, standing.left = sampled, sampled - len(gone)
     standing.evaluations, standing.failures = n, failed or 0
     standing.seconds, standing.workers = seconds or 0.0, workers or None
-    standing.blocks = 0 if block is None else block
+    block = -1 if block is None else block
     standing.best = verdicts[-1].best if verdicts else None
     ((told, mean),) = reader.rows(
-        f"SELECT sum(block = {int(standing.blocks)}), avg(CASE WHEN candidate = "  # noqa: S608
+        f"SELECT sum(block = {int(block)}), avg(CASE WHEN candidate = "  # noqa: S608
         f"{-1 if standing.best is None else int(standing.best)} THEN value END) FROM {cells} "
         "WHERE NOT held_out"
     )
     standing.cells_told, standing.mean = told or 0, mean
     standing.cells = max(standing.left, standing.cells_told)
+    standing.blocks = block + (standing.cells_told == standing.cells)
     ending = reader.ending()
     if ending is not None:
         with suppress(ValueError):  # of a newer version

@@ -142,10 +142,10 @@ def test_resume_does_not_ask_beside_the_unchanged_scenario(store, tmp_path, monk
 def test_check_names_the_command_that_goes_on(store):
     done = said("check", store)
     assert done.exit_code == 0, done.output
-    assert (
-        f"go on with     racer.resume({str(store)!r}, evaluate), or, typed: racer resume {store}"
-        in done.stdout
-    )
+    assert f"go on with     racer.resume({str(store)!r}, evaluate)\n" in done.stdout
+    assert f"or, typed      racer resume {store}\n" in done.stdout
+    others = [line for line in done.stdout.splitlines() if "/" not in line]
+    assert max(map(len, others)) <= 80
 
 
 def test_a_function_is_not_in_the_store(tmp_path):

@@ -191,3 +191,9 @@ def test_help_is_whole_in_80_columns():
         assert done.exit_code == 0
         assert max(map(len, lines)) <= 80
         assert not any(line.endswith("...") for line in lines[1:])
+
+
+def test_a_command_that_is_not_there_brings_the_nearest_to_mind():
+    done = CliRunner().invoke(main, ["tun"])
+    assert done.exit_code == 2
+    assert "No such command 'tun'; did you mean 'tune'?" in done.stderr

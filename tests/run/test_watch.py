@@ -1,6 +1,7 @@
 """A store that another process writes is watched."""
 
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -50,10 +51,13 @@ def test_it_is_shown_until_it_has_ended(path, is_terminal):
 def test_what_it_says_is_what_is_recorded(path):
     standing = standing_in(path, Standing(0.0))
     assert (standing.candidates, standing.left, standing.evaluations) == (4, 4, 12)
-    assert (standing.failures, standing.blocks, standing.ended) == (3, 2, "")
+    assert (standing.failures, standing.blocks, standing.ended) == (3, 3, "")
     console = Console(file=io.StringIO(), width=80)
     watch(path, once=True, console=console)
-    assert "candidates left       4 of 4" in console.file.getvalue()
+    shown = console.file.getvalue()
+    assert "candidates left       4 of 4" in shown
+    assert "block 3" in shown
+    assert re.search(r"Last written \d:\d\d:\d\d ago; if nothing runs it: racer check ", shown)
 
 
 def test_a_tuning_is_watched_too(tmp_path):
@@ -64,6 +68,9 @@ def test_a_tuning_is_watched_too(tmp_path):
     assert standing.is_tuning
     assert (standing.candidates, standing.evaluations) == (len(result.configs), 60)
     assert standing.ended == result.ended.message
+    assert (standing.best, standing.left) == (result.best_index, len(result.survivors))
+    assert (standing.mean, standing.blocks) == (result.mean(result.best_index), len(result.known))
+    assert "race 0" not in standing.line(0.0)
 
 
 def test_what_is_no_store_is_an_error(tmp_path):
