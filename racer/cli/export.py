@@ -110,7 +110,9 @@ def _trial(
     if stays:
         attrs["P(best)"] = result.probability_best[candidate]
     if gone is not None:
-        attrs["eliminated"] = f"{gone.reason}, against #{gone.against}, after block {gone.block}"
+        attrs["eliminated"] = (
+            f"{gone.reason}, against #{gone.against}, after block {gone.block + 1}"
+        )
     if isinstance(result, TuneResult):
         attrs["race"] = result.origins[candidate].race
     return create_trial(

@@ -60,7 +60,7 @@ def courses(
     """
     table = np.asarray(values, dtype=np.float64)
     ax = axes(ax, 7.2, 4.2)
-    x = np.arange(len(table))
+    x = np.arange(len(table)) + 1
     many = len(order) > 100
     for candidate in reversed(order[_LINES:]):
         ax.plot(x, table[:, candidate], color="#BBBBBB", linewidth=0.7, rasterized=many)
@@ -76,7 +76,7 @@ def courses(
             label=plain(shortened(names[candidate])),
         )
     legend_beside(ax, "best first" + ("" if len(order) <= _LINES else "; others grey"))
-    ax.set(xlabel="block", ylabel=plain(caption))
+    ax.set(xlabel="blocks", ylabel=plain(caption))
     whole_ticks(ax)
     ax.tick_params(labelsize=SMALL)
     ax.grid(alpha=0.3)

@@ -69,7 +69,8 @@ class Elimination:
     Attributes
     ----------
     block : int
-        The block after which it was eliminated (a row of `RaceResult.blocks`).
+        The block after which it was eliminated, from 0 (a row of `RaceResult.blocks`). Texts,
+        tables and pictures say after how many: one more.
     candidate, against : int
         The candidate, and the opponent that settled it: itself, if it was rejected; the leader,
         if it was capped.

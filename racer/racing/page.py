@@ -143,7 +143,7 @@ def of_instances(result: Told, order: Sequence[int] | None = None) -> Section:
     per: dict[str, list[float]] = {}
     for block, value in found.items():
         name = instance_name(result, block)
-        per.setdefault(name if name != "-" else f"block {block}", []).append(value)
+        per.setdefault(name if name != "-" else f"block {block + 1}", []).append(value)
     ranked = sorted(per, key=lambda name: float(np.mean(per[name])))
     rows = [(name, len(per[name]), f"{np.mean(per[name]):.2f}") for name in ranked]
     against = [name for name in ranked if np.mean(per[name]) < 0.0]
@@ -206,7 +206,11 @@ def of_failures(result: Told) -> Section:
     line = command_line(result.how)
     rows = []
     for failure in failures[:_MOST]:
-        row = [str(failure.block), f"#{failure.candidate}", instance_name(result, failure.block)]
+        row = [
+            str(failure.block + 1),
+            f"#{failure.candidate}",
+            instance_name(result, failure.block),
+        ]
         rows.append([*row, failure.status, failure.message])
         if line is not None:
             seed = result.stream.place(failure.block).seed

@@ -506,7 +506,7 @@ class Race:
         self._held = []
 
     def _set_aside(self, block: int, told: Sequence[Outcome]) -> None:
-        warn(f"block {block} is set aside: {all_failed(told)}")
+        warn(f"block {block + 1} is set aside: {all_failed(told)}")
 
     def _reject(self, block: int, stay: NDArray[np.bool_]) -> tuple[Elimination, ...]:
         """Eliminate all of `alive` but those that stay, whatever the decider would say of them."""

@@ -13,7 +13,7 @@ from racer.errors import CandidateError
 from racer.racing.page import command_line, data_of, subtitle
 from racer.racing.page import of_race as of_page
 from racer.racing.pictures import drawn, of_race
-from racer.racing.said import RunTimes, as_dict, summary, times_of, verdict
+from racer.racing.said import RunTimes, as_dict, mean_on, summary, times_of, verdict
 from racer.report.notebook import as_html
 from racer.report.page import as_page, write_page
 from racer.report.text import as_text
@@ -84,12 +84,13 @@ class Result:
         instance (its index; <NA> without instances), seed, evaluated, set_aside: one row per
         block.
     eliminations : DataFrame
-        block, candidate, reason, against, probability, measure: one row per candidate
+        blocks, candidate, reason, against, probability, measure: one row per candidate
         eliminated. `measure` says what `probability` is; an e-value is none, and may exceed 1.
     probability_best : dict of int to float
         For each survivor, the posterior probability of being the best of them, by ranks.
     caveat : str
-        Where that is larger for another than for `best`: a sentence that says so, and why.
+        Where that is larger for another than for `best`, or another has a better mean on the
+        common blocks: a sentence that says so, and why.
     evaluations : int
         Cells evaluated, failed ones included, held-out ones not.
     seconds : float
@@ -147,13 +148,13 @@ class Result:
 
     @cached_property
     def caveat(self) -> str:
-        """Why another survivor is more probably the best by ranks than `best`; empty if none is."""
+        """Where `best` is not the best survivor by ranks, or else not by its mean: a sentence."""
         best, chances = self.best_index, self.probability_best
         if best not in chances:
             return ""
         other = max(chances, key=lambda candidate: chances[candidate])
         if chances[other] <= chances[best]:
-            return ""
+            return self._not_by_mean()
         mean, others = self.mean(best), self.mean(other)
         known = mean is not None and others is not None and self.rules.runtime is None
         values = f" (mean values: {mean:.4g} and {others:.4g})" if known else ""
@@ -162,6 +163,26 @@ class Result:
             f"have seen, #{other} is more probably so: {shown_probability(chances[other])} against "
             f"{shown_probability(chances[best])}{values}. Ranks count how often one is ahead, not "
             "by how much."
+        )
+
+    def _not_by_mean(self) -> str:
+        """Return which survivor has a better mean than `best` on common blocks; empty if none."""
+        best, common = self.best_index, self.known.common(self.survivors)
+        known = {c: mean_on(self.known, c, common) for c in self.survivors}
+        means = {
+            c: -mean if self.rules.maximize else mean
+            for c, mean in known.items()
+            if mean is not None
+        }
+        if best not in means or self.rules.runtime is not None:
+            return ""
+        other = min(means, key=lambda candidate: means[candidate])
+        mean, others = f"{known[best]:.4g}", f"{known[other]:.4g}"
+        if means[other] >= means[best] or mean == others:
+            return ""
+        return (
+            f"On these blocks #{other} has a better mean value than #{best}, {others} against "
+            f"{mean}, but no better ranks: a few blocks can rule a mean."
         )
 
     def _criterion(self) -> str:
@@ -327,8 +348,9 @@ class Result:
         """One row per candidate eliminated."""
         import pandas as pd  # noqa: PLC0415
 
-        names = ["block", "candidate", "reason", "against", "probability", "measure"]
-        frame = pd.DataFrame([vars(e) for e in self.dropped], columns=names)
+        names = ["blocks", "candidate", "reason", "against", "probability", "measure"]
+        rows = [{**vars(gone), "blocks": gone.block + 1} for gone in self.dropped]
+        frame = pd.DataFrame(rows, columns=names)
         words = {"reason", "measure"}
         kinds = {name: "str" if name in words else "int64" for name in names}
         return frame.astype(kinds | {"probability": "float64"})
@@ -355,7 +377,7 @@ class RaceResult(Result):
     table : DataFrame, blocks x candidates
         What `evaluate` returned; NaN where a candidate was out or its evaluation failed.
     eliminations : DataFrame
-        block, candidate, reason, against, probability, measure: one row per candidate
+        blocks, candidate, reason, against, probability, measure: one row per candidate
         eliminated. `measure` says what `probability` is; an e-value is none, and may exceed 1.
     failures : DataFrame
         The rows of `scores` whose evaluation failed, with the reason in `message`.
@@ -375,7 +397,7 @@ class RaceResult(Result):
         survivor it is 1.
     caveat : str
         Where that is larger for another survivor than for `best`, by whose standing the decider
-        goes: a sentence that says so, and why.
+        goes, or another has a better mean on the common blocks: a sentence that says so, and why.
 
     Examples
     --------
@@ -384,7 +406,7 @@ class RaceResult(Result):
     >>> result.best, result.survivors, result.ended.value
     ('a', (0,), 'decided')
     >>> list(result.eliminations.columns)
-    ['block', 'candidate', 'reason', 'against', 'probability', 'measure']
+    ['blocks', 'candidate', 'reason', 'against', 'probability', 'measure']
     """
 
     _best_by = "the standing that its decider goes by"

@@ -213,6 +213,8 @@ def cost(result: Result) -> str:
     failures += f", {capped} stopped at a cap or the limit" if capped else ""
     budget = result.rules.budgets[-1].evaluations
     of = "" if budget is None else f" of a budget of {budget}"
+    if budget is not None and result.ended == "decided" and result.evaluations < budget:
+        of += f" (the other {budget - result.evaluations} were not needed)"
     unused = result.unused
     ahead = (
         f", and {unused.cells} more ({number(unused.seconds, 4)} s) made ahead and not needed"
@@ -255,10 +257,10 @@ def eliminations(result: Result, latest: int = 10) -> Section:
     """Return why candidates were eliminated, and the latest of them."""
     counts = Counter(gone.reason for gone in result.dropped)
     said = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
-    head = ("block", "candidate", "reason", "against", "probability", "measure")
+    head = ("blocks", "candidate", "reason", "against", "probability", "measure")
     rows = [
         (
-            *(gone.block, f"#{gone.candidate}", gone.reason),
+            *(gone.block + 1, f"#{gone.candidate}", gone.reason),
             *(f"#{gone.against}", _chance(gone), gone.measure),
         )
         for gone in result.dropped[-latest:]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from racer.errors import RaceInterrupted
 from racer.evaluate.limits.forks import not_in_forks
+from racer.report.text import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -124,6 +125,8 @@ class HeldBack:
 def tell(line: str) -> None:
     """Write a line to standard error, past its buffer: print() may be what was interrupted."""
     with suppress(OSError):  # a terminal that has gone
+        if os.isatty(2):
+            line = folded(line, os.get_terminal_size(2).columns or 80)
         os.write(2, f"{line}\n".encode(errors="backslashreplace"))
 
 

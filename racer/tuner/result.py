@@ -84,7 +84,8 @@ class TuneResult(Result):
         knows nothing of neighbours, nor of by how much one is ahead, so that it may be larger
         for another than `best`.
     caveat : str
-        Where it is: a sentence that says so, and why.
+        Where it is, or another has a better mean on these blocks: a sentence that says so, and
+        why.
     indistinguishable : tuple of int
         The elites that the joint multiple comparisons on those blocks do not show to be worse
         than `best`, itself included.
@@ -96,8 +97,8 @@ class TuneResult(Result):
     table : DataFrame, blocks x candidates
         What `evaluate` returned; NaN where a candidate was not evaluated, or failed.
     eliminations : DataFrame
-        block, candidate, reason, against, probability, measure: one row for each time that a
-        candidate was eliminated. Blocks are counted through all races, as in `BlockCompleted`.
+        blocks, candidate, reason, against, probability, measure: one row for each time that a
+        candidate was eliminated, after so many blocks of all races.
     scores : DataFrame
         One row per evaluation, in the order of blocks: block, instance, seed, candidate, value,
         status, seconds, message.
@@ -194,7 +195,9 @@ class TuneResult(Result):
     @property
     def history(self) -> tuple[Section, ...]:
         """The races, in a table."""
-        return (races(self.races_held),)
+        is_over = self.races_held and self.ended != "interrupted"
+        after = self.evaluations - self.races_held[-1].evaluations if is_over else 0
+        return (races(self.races_held, after),)
 
     @property
     def verdict(self) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from racer.tuner.events import RaceCompleted
 
 
-def races(held: Sequence[RaceCompleted]) -> Section:
-    """Return the races; means are of all that was known of the best, so not of the same blocks."""
+def races(held: Sequence[RaceCompleted], after: int) -> Section:
+    """Return the races, and how many evaluations came `after` the last one."""
     head = ("race", "kind", "candidates", "alive", "blocks", "best", "its mean", "ended")
     rows = [
         (
@@ -22,5 +22,10 @@ def races(held: Sequence[RaceCompleted]) -> Section:
         )
         for race in held
     ]
-    note = "Means of different races are not of the same blocks."
+    note = (
+        "Means of different races are not of the same blocks. Eliminations count the blocks of "
+        "all races."
+    )
+    if after:
+        note += f" After the last race {after} evaluations went to the elites, the best first."
     return Section("Races", (Grid.of(head, rows, left="kind ended"), note))

@@ -82,7 +82,7 @@ class SeriesRace:
         self.race.holding = held
         self.race.tell_block(outcomes)
         if all(outcome.value is None for outcome in outcomes):
-            warn(f"block {block} is set aside: {all_failed(outcomes)}")
+            warn(f"block {block + 1} is set aside: {all_failed(outcomes)}")
         if len(self.race.alive) < before:
             self._idle_blocks = self._idle_tests = 0
         elif not held:

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from racer import Race
+from racer.racing.said import eliminations
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def test_who_is_out_has_no_score(racing):
 
 def test_eliminations_have_a_row_each(result):
     frame = result.eliminations
-    assert list(frame) == ["block", "candidate", "reason", "against", "probability", "measure"]
+    assert list(frame) == ["blocks", "candidate", "reason", "against", "probability", "measure"]
     row = frame.iloc[0]
     assert (row.candidate, row.reason, row.against, row.measure) == (2, "inferior", 1, "posterior")
     assert 0.95 < row.probability <= 1
@@ -91,7 +92,7 @@ def test_frames_of_a_race_in_which_nothing_went_wrong_keep_their_columns(racing)
     result = racing.play(Race([1, 2], budget=10), racing.noisy)
     assert list(result.failures) == list(result.scores)
     assert result.failures.empty
-    assert list(result.eliminations)[:2] == ["block", "candidate"]
+    assert list(result.eliminations)[:2] == ["blocks", "candidate"]
 
 
 def test_probabilities_of_the_survivors_sum_to_one(result):
@@ -153,7 +154,33 @@ def test_where_best_is_the_most_probable_nothing_is_said(result):
     assert result.caveat == ""
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_best_by_ranks_that_has_not_the_best_mean_is_explained(racing, sign):
+    """Candidate 0 is worse by far in one block, and better by little in all others."""
+    race = Race(["a", "b"], decider="f-race", budget=12, first_test=6, maximize=sign < 0)
+    result = racing.play(
+        race, lambda c: sign * ((101 if c.block == 3 else 1) if c.config == "a" else 1.5)
+    )
+    assert result.best_index == 0
+    means = f"{sign * 1.5:g} against {sign * (106 / 6):.4g}"
+    assert f"#1 has a better mean value than #0, {means}, but no better ranks" in result.caveat
+    assert " ".join(result.caveat.split()) in " ".join(str(result).split())
+
+
+def test_what_was_left_of_the_budget_is_explained(racing):
+    race = Race([1, 2], decider=racing.Scripted({5: [1]}), budget=60)
+    result = racing.play(race, lambda c: c.config)
+    assert "budget of 60 (the other 50 were not needed), on 5" in " ".join(str(result).split())
+
+
 def test_a_table_of_eliminations_has_the_same_types_if_it_is_empty(result, racing):
     none = racing.play(Race([0, 1], budget=20, seed=1), lambda cell: 1.0)
     assert len(result.eliminations) > 0 == len(none.eliminations)
     assert result.eliminations.dtypes.tolist() == none.eliminations.dtypes.tolist()
+
+
+def test_blocks_are_counted_from_one_wherever_they_are_shown(result):
+    gone = result.dropped[0]
+    assert result.eliminations["blocks"].tolist() == [gone.block + 1]
+    (row,) = eliminations(result).pieces[1].rows
+    assert row[0] == str(gone.block + 1)

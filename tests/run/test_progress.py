@@ -236,7 +236,7 @@ def test_how_to_go_on_stays_on_the_screen(tmp_path, what):
     os.close(terminal)
     assert process.returncode == 130
     before, _, after = written.decode().partition("racer: the race was interrupted")
-    assert "go on with racer.resume(" in after
+    assert "go on with racer.resume(" in " ".join(after.split())
     assert "\x1b" not in after.replace("\x1b[?25h", "")  # nothing is moved or wiped off
     assert "what is being evaluated will be finished" in before
 
