@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
-_PANELS = 30  # parameters in one picture of what was sampled
+_PANELS = 30  # parameters in one picture
+_MOST = 400  # candidates in a picture of what was sampled, beside the elites
 _TICKED = 14  # parallel coordinates that have room for values
 
 
@@ -149,7 +150,7 @@ def sampling(
     scales : sequence of Scale, length d
         Of more than 30 parameters the first are drawn.
     elites : sequence of int
-        Which candidates are marked, the best first.
+        Which candidates are marked, the best first. Of more than 400 others some are drawn.
 
     Examples
     --------
@@ -165,19 +166,15 @@ def sampling(
     figure = canvas(max(2.5 * columns, 3.6), 1.9 * rows + 0.5)
     rng = np.random.default_rng(0)
     jitter = x + rng.uniform(-0.3, 0.3, len(x))
+    some = slice(None, None, -(-len(x) // _MOST) or 1)
+    best, others = list(elites[:1]), list(elites[1:])
+    marked = (others, BLUE, "o", 4.0), (best, VERMILION, "D", 5.5)
     for place, scale in enumerate(shown):
         ax = figure.add_subplot(rows, columns, place + 1)
         up = y[:, place] + rng.uniform(-0.02, 0.02, len(x)) * (len(scale.values) < 8)
-        ax.plot(jitter, up, ".", color=GREY, markersize=2.5, alpha=0.5, rasterized=True)
-        for elite in reversed(elites):
-            best = elite == elites[0]
-            ax.plot(
-                x[elite],
-                y[elite, place],
-                "D" if best else "o",
-                color=VERMILION if best else BLUE,
-                markersize=5.5 if best else 4,
-            )
+        ax.plot(jitter[some], up[some], ".", color=GREY, markersize=2.5, alpha=0.5, rasterized=True)
+        for chosen, colour, marker, size in marked:
+            ax.plot(x[chosen], y[chosen, place], marker, color=colour, markersize=size)
         ax.set_title(plain(shortened(scale.name, 26)), fontsize=SMALL)
         ax.set_yticks(scale.places, [plain(shortened(v, 10)) for v in scale.values])
         ax.set_ylim(-0.06, 1.06)
@@ -185,8 +182,11 @@ def sampling(
         whole_ticks(ax)
         ax.tick_params(labelsize=SMALL - 1.5)
         clear(ax, "left", "bottom")
+    every = f", grey: 1 of {some.step} others" if some.step > 1 else ""
     more = f"; the first {_PANELS} of {len(scales)} parameters" if len(scales) > _PANELS else ""
-    figure.supxlabel(f"race (orange diamond: the best, blue: other elites{more})", fontsize=SMALL)
+    figure.supxlabel(
+        f"race (orange diamond: the best, blue: other elites{every}{more})", fontsize=SMALL
+    )
     return figure
 
 
@@ -205,6 +205,7 @@ def parallel(
     places : array_like, shape (k, d)
         Positions from 0 to 1, the best first; NaN where a parameter does not exist.
     scales : sequence of Scale, length d
+        Of more than 30 parameters the first are drawn.
     names : sequence of str, length k
     background : array_like, shape (n, d), optional
         Others, in grey.
@@ -217,12 +218,13 @@ def parallel(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['#3']
     """
+    n, scales = len(scales), scales[:_PANELS]
     d = len(scales)
-    lines = np.asarray(places, dtype=np.float64).reshape(len(names), d)
+    lines = np.asarray(places, dtype=np.float64).reshape(len(names), n)[:, :d]
     ax = axes(ax, min(max(5.0, 1.6 + 0.75 * d), 6.0 + 0.16 * d), 4.2)
     x = np.arange(d)
     if background is not None:
-        behind: NDArray[np.float64] = np.asarray(background, dtype=np.float64).reshape(-1, d)
+        behind: NDArray[np.float64] = np.asarray(background, dtype=np.float64).reshape(-1, n)[:, :d]
         style = "." if d == 1 else "-"
         ax.plot(x, behind.T, style, color="#CCCCCC", linewidth=0.5, rasterized=True, zorder=1)
     for place in reversed(range(len(lines))):
@@ -231,7 +233,7 @@ def parallel(
             lines[place],
             color=COLOURS[(3, 0, 1, 2, 4, 5, 6, 7)[place % 8]],
             marker=MARKERS[place % len(MARKERS)],
-            markersize=5 if d <= 40 else 3,
+            markersize=5,
             linewidth=2.4 if place == 0 else 1.1,
             label=plain(shortened(names[place])),
             zorder=3,
@@ -253,11 +255,13 @@ def parallel(
     ax.set_xticks(
         x,
         [plain(shortened(scale.name, 26)) for scale in scales],
-        rotation=(60 if d <= 40 else 90) if turn else 0,
-        ha="right" if turn and d <= 40 else "center",
-        rotation_mode="anchor" if turn and d <= 40 else "default",
-        fontsize=SMALL - (d > 40),
+        rotation=60 if turn else 0,
+        ha="right" if turn else "center",
+        rotation_mode="anchor" if turn else "default",
+        fontsize=SMALL,
     )
+    if n > d:
+        ax.set_xlabel(f"the first {d} of {n} parameters", fontsize=SMALL)
     ax.set(ylim=(-0.05, 1.08), yticks=[])
     clear(ax)
     legend_beside(ax, "best first")

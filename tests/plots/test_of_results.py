@@ -11,6 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import racer
 from racer import plots
+from racer.plots.tuning import Scale, sampling
 
 LONG = "a name of eighty characters, as it may occur, with $x_1$ in it, and more words  "
 
@@ -98,9 +99,22 @@ def test_the_quality_of_leaders_is_that_against_the_best(tuning):
 
 def test_one_and_very_many_parameters():
     assert legible(tuned(1).plot("parallel")) == []
-    figure = tuned(40, budget=400).plot("sampling")
+    many = tuned(40, budget=400)
+    figure = many.plot("sampling")
     assert len(figure.axes) == 30
     assert "the first 30 of 40" in figure.get_supxlabel()
+    ax = many.plot("parallel")
+    assert len(ax.get_xticks()) == 30
+    assert "the first 30 of 40" in ax.get_xlabel()
+
+
+def test_of_many_candidates_some_are_drawn_and_all_elites():
+    where = np.linspace(0.0, 1.0, 1001)[:, None]
+    figure = sampling([0] * 1001, where, [Scale("x", (0, 1), ("0", "1"))], elites=[500, 7, 8])
+    grey, others, best = (line.get_ydata() for line in figure.axes[0].lines)
+    assert 300 < len(grey) <= 400
+    assert "1 of 3 others" in figure.get_supxlabel()
+    assert [*best, *others] == list(where[[500, 7, 8], 0])
 
 
 def test_no_best_no_quality():
