@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import stat
 from pathlib import Path
 
@@ -26,27 +27,41 @@ def said(*words, **more):
     return CliRunner().invoke(main, [str(word) for word in words], **more)
 
 
+@pytest.fixture(name="tuned", scope="module")
+def _tuned(tmp_path_factory):
+    """A tuning of a program, which writes a log."""
+    folder = tmp_path_factory.mktemp("tuned")
+    runner = folder / "runner"
+    runner.write_text(RUNNER.format(log=folder / "log"))
+    runner.chmod(runner.stat().st_mode | stat.S_IXUSR)
+    command = racer.Command([runner, "{x}", "{instance}", "{seed}", "{parameters}"])
+    store = folder / "run.db"
+    settings = {"budget": 50, "first_test": 2, "seed": 1, "test_instances": [5, 6]}
+    racer.tune(SPACE, command, [0, 1], **settings, store=store)
+    return store
+
+
 @pytest.fixture(name="log")
-def _log(tmp_path):
-    return tmp_path / "log"
+def _log(tuned):
+    log = tuned.parent / "log"
+    log.unlink(missing_ok=True)
+    return log
+
+
+@pytest.fixture(name="runner")
+def _runner(tuned):
+    return tuned.parent / "runner"
 
 
 @pytest.fixture(name="store")
-def _store(tmp_path, log):
-    runner = tmp_path / "runner"
-    runner.write_text(RUNNER.format(log=log))
-    runner.chmod(runner.stat().st_mode | stat.S_IXUSR)
-    path = tmp_path / "run.db"
-    command = racer.Command([runner, "{x}", "{instance}", "{seed}", "{parameters}"])
-    racer.tune(SPACE, command, [0, 1], budget=90, seed=1, store=path, test_instances=[5, 6])
-    log.unlink()
-    return path
+def _store(tuned, tmp_path):
+    return Path(shutil.copy(tuned, tmp_path))
 
 
-def test_it_shows_without_running(store, log, tmp_path):
-    runner = tmp_path / "runner"
-    runner.rename(tmp_path / "gone")
+def test_it_shows_without_running(store, log, runner):
+    gone = runner.rename(runner.with_name("gone"))
     done = said("show", store)
+    gone.rename(runner)
     result = racer.load(store)
     assert done.exit_code == 0, done.output
     assert f"The best is #{result.best_index} of" in done.stdout
@@ -54,7 +69,7 @@ def test_it_shows_without_running(store, log, tmp_path):
     words = shlex.split(line)[:5]
     assert words[:4] == [str(runner), f"{result.best['x']}", "{instance}", "{seed}"]
     assert words[4] == f"--k={result.best['k']}"
-    for title in ("Elites", "held-out mean", "Races", "Eliminations", "90 evaluations", "seed 1."):
+    for title in ("Elites", "held-out mean", "Races", "Eliminations", "50 evaluations", "seed 1."):
         assert title in done.stdout
     assert not log.exists()
 
@@ -96,33 +111,35 @@ def test_a_race_without_a_best(tmp_path):
     assert (done.exit_code, "No candidate can be called" in done.stdout) == (3, True)
 
 
-def test_resume_asks_before_it_runs_anything(store, log):
-    asked = said("resume", store, "--budget", 100, input="n\n")
+def test_resume_asks_before_it_runs_anything(store, log, runner):
+    asked = said("resume", store, "--budget", 60, input="n\n")
     assert asked.exit_code == 1
-    assert f"{store.parent / 'runner'} '{{x}}'" in asked.stderr
+    assert f"{runner} '{{x}}'" in asked.stderr
     assert str(Path.cwd()) in asked.stderr
     assert not log.exists()
-    done = said("resume", store, "--budget", 100, "--yes", "-q", "--json")
+    done = said("resume", store, "--budget", 60, "--yes", "-q", "--json")
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["evaluations"] == 100
+    assert json.loads(done.stdout)["evaluations"] == 60
     assert log.read_text().count("\n") >= 10
 
 
-def test_resume_does_not_ask_beside_the_unchanged_scenario(store, tmp_path, monkeypatch):
+def test_resume_does_not_ask_beside_the_unchanged_scenario(store, runner, tmp_path, monkeypatch):
+    shutil.copy(runner, tmp_path)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "parameters.txt").write_text('x "" i (0, 3)\n')
     (tmp_path / "instances").write_text("0\n1\n")
     text = (
-        'space = "parameters.txt"\ninstances = "instances"\nbudget = 60\nstore = "tuned.db"\n'
+        'space = "parameters.txt"\ninstances = "instances"\nbudget = 30\nstore = "tuned.db"\n'
+        "first_test = 2\n"
         'command = ["./runner", "{x}", "{instance}", "{seed}"]\n'
     )
     (tmp_path / "scenario.toml").write_text(text)
     assert said("tune", "-q").exit_code == 0
-    done = said("resume", "tuned.db", "--budget", 70, "-q", "--json")
+    done = said("resume", "tuned.db", "--budget", 35, "-q", "--json")
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["evaluations"] == 70
+    assert json.loads(done.stdout)["evaluations"] == 35
     monkeypatch.chdir("/")
-    done = said("resume", tmp_path / "tuned.db", "--budget", 75, "-q")
+    done = said("resume", tmp_path / "tuned.db", "--budget", 38, "-q")
     assert done.exit_code == 0, done.output
     monkeypatch.chdir(tmp_path)
     for name, changed in (
@@ -134,9 +151,9 @@ def test_resume_does_not_ask_beside_the_unchanged_scenario(store, tmp_path, monk
     ):
         before = (tmp_path / name).read_text()
         (tmp_path / name).write_text(changed)
-        assert "Run it?" in said("resume", "tuned.db", "--budget", 80, input="n\n").stderr, changed
+        assert "Run it?" in said("resume", "tuned.db", "--budget", 40, input="n\n").stderr, changed
         (tmp_path / name).write_text(before)
-    assert "Run it?" in said("resume", store, "--budget", 100, input="n\n").stderr
+    assert "Run it?" in said("resume", store, "--budget", 60, input="n\n").stderr
 
 
 def test_check_names_the_command_that_goes_on(store):
