@@ -37,28 +37,28 @@ def _folder(tmp_path, monkeypatch):
 
 def test_a_scenario_of_irace_as_it_is(folder):
     (folder / "scenario.txt").write_text(
-        "maxExperiments = 90\nseed = 1\nnbIterations = 3\ndeterministic = 0\n"
+        "maxExperiments = 50\nfirstTest = 2\nnbIterations = 3\nseed = 1\ndeterministic = 0\n"
     )
     done = said("tune", "scenario.txt", "--json", "-q")
     assert done.exit_code == 0, done.output
     assert "racer: scenario.txt, line 3: nbIterations = 3 is ignored" in done.stderr
     answer = json.loads(done.stdout)
-    assert (answer["best"]["x"], answer["evaluations"]) == (3, 90)
+    assert (answer["best"]["x"], answer["evaluations"]) == (3, 50)
     words = answer["survivors"][0]["command"].split()
     assert words[:5] == [
         *(f"{folder}/target-runner", "{candidate}", "{instance_id}", "{seed}", "{instance}"),
     ]
-    again = said("tune", "--max-experiments", 110, "--parallel", 2, "--json", "-q")
-    assert json.loads(again.stdout)["evaluations"] == 110, again.output
+    again = said("tune", "--max-experiments", 60, "--parallel", 2, "--json", "-q")
+    assert json.loads(again.stdout)["evaluations"] == 60, again.output
     (folder / "parameters.txt").write_text(PARAMETERS.replace("(0, 9)", "(0, 8)"))
-    changed = said("tune", "--max-experiments", 110, "-q")
+    changed = said("tune", "--max-experiments", 60, "-q")
     assert changed.exit_code == 1
     assert "space['parameters']['x']['high'] is 8" in changed.stderr
     assert "has 9" in changed.stderr
 
 
 def test_initial_configurations_of_earlier_stores_and_tables(folder):
-    (folder / "scenario.txt").write_text("maxExperiments = 90\nseed = 1\n")
+    (folder / "scenario.txt").write_text("maxExperiments = 50\nfirstTest = 2\nseed = 1\n")
     assert said("tune", "-q").exit_code == 0
     (folder / "table.txt").write_text("x k\n0 b\n")
     words = ("--initial", "racer.db", "--initial", "table.txt", "--store", "new.db")
@@ -68,19 +68,20 @@ def test_initial_configurations_of_earlier_stores_and_tables(folder):
     assert result.configs[:2] == ({"x": 0, "k": "b"}, old.best)
     assert [origin.initial for origin in result.origins[:3]] == [True, True, False]
     (folder / "scenario.toml").write_text(
-        "space = 'parameters.txt'\ninitial = ['racer.db', 'table.txt']\n"
+        "space = 'parameters.txt'\ninitial = ['racer.db', 'table.txt']\nfirst_test = 2\n"
     )
     (folder / "scenario.txt").unlink()
-    words = ("--target-runner", "target-runner", "--instances", "Instances", "--budget", 90)
+    words = ("--target-runner", "target-runner", "--instances", "Instances", "--budget", 50)
     assert said("tune", "-q", "--seed", 2, "--store", "new.db", *words).exit_code == 0
 
 
 def test_without_a_scenario_a_program_after_two_dashes(folder):
-    words = ("--space", "parameters.txt", "--instances", "Instances", "--budget", 90, "--seed", 1)
+    words = ("--space", "parameters.txt", "--instances", "Instances", "--budget", 50, "--seed", 1)
     code = "import sys; print(int(sys.argv[1].split('=')[1]) + 1)"
     done = said(
         "tune",
         *words,
+        *("--first-test", 2),
         "-q",
         "--store",
         "",
@@ -148,7 +149,7 @@ def test_wrong_usage_and_no_best(folder):
     assert done.exit_code == 1
     assert "there is no scenario.toml or scenario.txt here" in done.stderr
     assert said("tune", "--budgte", 3).exit_code == 2
-    (folder / "scenario.txt").write_text("maxExperiments = 90\n")
+    (folder / "scenario.txt").write_text("maxExperiments = 50\nfirstTest = 2\n")
     done = said("tune", "--batchmode", "sge")
     assert done.exit_code == 1
     assert "batchmode = 'sge' cannot be used" in done.stderr
