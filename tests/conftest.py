@@ -11,6 +11,7 @@ import pytest
 
 HERE = Path(__file__).parent
 LONG = (  # files with a test of more than five seconds, or with many that wait
+    "experiments/test_programs.py",  # the more memory a process has, the longer it takes to fork
     "run/test_dask.py",
     "published/test_benavoli2014.py",
     "experiments/test_benavoli2015.py",

@@ -10,17 +10,18 @@ import racer
 from experiments.programs import tables
 from racer.cli import main
 
-BUDGETS = {"maxsat": (120, 2), "minisat": (300, 5)}  # and elites
+# budget, first test, elites, held-out instances
+SMALL = {"maxsat": (80, 2, 2, 5), "minisat": (250, 3, 5, 8)}
 
 
 @pytest.mark.parametrize("name", tables.PROGRAMS)
 def test_a_program_is_tuned_from_its_scenario(name, tmp_path):
     if not tables.is_there(name):
         pytest.skip("its program is not installed")
-    budget, elites = BUDGETS[name]
-    scenario = tables.set_up(name, tmp_path)
+    budget, first_test, elites, held_out = SMALL[name]
+    scenario = tables.set_up(name, tmp_path, test=held_out)
     with scenario.open("a", encoding="utf-8") as file:
-        file.write(f"minNbSurvival = {elites}\n")
+        file.write(f"firstTest = {first_test}\nminNbSurvival = {elites}\n")
     words = ["tune", str(scenario), "--max-experiments", str(budget), "-q", "--json"]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
@@ -29,7 +30,7 @@ def test_a_program_is_tuned_from_its_scenario(name, tmp_path):
     assert answer["failures"] == 0
     found = tables.compared(scenario, budget=budget, runs=2)  # from the store
     assert found.best == answer["best"]
-    assert found.tuned.mean() < found.default.mean()
+    assert found.tuned.mean() < found.default.mean(), found
     assert tables.row(name, found).count("|") == 6
 
 
