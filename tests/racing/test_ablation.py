@@ -193,7 +193,8 @@ def test_the_command_records_it_and_the_report_shows_it(tmp_path):
     path = tmp_path / "run.db"
     command = racer.Command(["expr", "{x}", "*", "9", "+", "{y}", "+", "{seed}", "%", "7"])
     space = Space({"x": Integer(0, 9), "y": Integer(0, 9)})
-    racer.tune(space, command, [1, 2], budget=84, seed=1, store=path, initial=[{"x": 9, "y": 9}])
+    settings = {"budget": 48, "first_test": 2, "seed": 1, "initial": [{"x": 9, "y": 9}]}
+    racer.tune(space, command, [1, 2], **settings, store=path)
     done = CliRunner().invoke(
         main, ["ablation", str(path), "--yes", "-q", "--blocks", "3", "--json"]
     )

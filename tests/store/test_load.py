@@ -39,9 +39,10 @@ def test_a_race_and_one_that_goes_on(tmp_path):
 def test_a_tuning_of_a_program(tmp_path):
     path = tmp_path / "run.db"
     code = "import sys; x, i, s = map(float, sys.argv[1:]); print((x - 3) ** 2 + i + s % 3)"
-    command = racer.Command([sys.executable, "-c", code, "{x}", "{instance}", "{seed}"])
+    command = racer.Command([sys.executable, "-I", "-S", "-c", code, "{x}", "{instance}", "{seed}"])
     space = racer.Space({"x": racer.Integer(0, 9)})
-    result = racer.tune(space, command, [0, 1], budget=60, seed=1, store=path, test_instances=[5])
+    settings = {"budget": 25, "first_test": 2, "seed": 1, "test_instances": [5]}
+    result = racer.tune(space, command, [0, 1], **settings, store=path)
     loaded = racer.load(path)
     assert told(loaded) == told(result)
     assert loaded.tests.equals(result.tests)
