@@ -90,15 +90,25 @@ def assert_said(comparison, *, drawn=True):
         FigureCanvasAgg(comparison.plot().figure).draw()
 
 
-@pytest.mark.parametrize(("method", "more"), METHODS, ids=IDS)
-@pytest.mark.parametrize("name", ANSWERED)
+def cases():
+    """Return each table with each method, but with one adjustment of Wilcoxon's p-values, in turn."""
+    for place, name in enumerate(ANSWERED):
+        adjusted = 0
+        for (method, more), method_id in zip(METHODS, IDS, strict=True):
+            if "wilcoxon" in method_id:
+                adjusted += 1
+                if adjusted != place % 3 + 1:
+                    continue
+            yield pytest.param(name, method, more, id=f"{name}-{method_id}")
+
+
+@pytest.mark.parametrize(("name", "method", "more"), [*cases()])
 def test_an_answer(name, method, more):
     drawn = more.get("posthoc") in (None, "nemenyi")  # all others are drawn alike
     assert_said(racer.compare(ANSWERED[name], method, **more), drawn=drawn)
 
 
-@pytest.mark.parametrize(("method", "more"), METHODS, ids=IDS)
-@pytest.mark.parametrize("name", ANSWERED)
+@pytest.mark.parametrize(("name", "method", "more"), [*cases()])
 def test_an_answer_with_a_control(name, method, more):
     frame = ANSWERED[name]
     if more.get("posthoc") in ("nemenyi", "wilcoxon-shaffer"):
