@@ -132,13 +132,14 @@ def killed_and_resumed(
     jobs: int,
     rng: random.Random,
     budget: int,
+    milliseconds: float,
     most: int,
     timeout: float,
     patience: float,
 ) -> tuple[int, list[str]]:
     """Run one race, killed again and again; return how often, and what went wrong."""
     seed = rng.randrange(2**31)
-    settings = {"jobs": jobs, "milliseconds": 4.0, "budget": budget, "seed": seed}
+    settings = {"jobs": jobs, "milliseconds": milliseconds, "budget": budget, "seed": seed}
     store, kills = folder / f"run{seed}.db", 0
     wanted = race(None, jobs=1, milliseconds=0.0, budget=budget, seed=seed)
     known: set[tuple[Any, ...]] = set()
@@ -207,7 +208,9 @@ def main(
         while done < races if races else time.monotonic() < until:
             n = list(tally)[done % len(tally)]
             limit = 60.0 * (done // len(tally) % 2)
-            count, faults = killed_and_resumed(Path(folder), n, rng, budget, kills, limit, patience)
+            count, faults = killed_and_resumed(
+                Path(folder), n, rng, budget, milliseconds, kills, limit, patience
+            )
             wrong += faults
             for place, more in enumerate((1, count > 0, count, not faults)):
                 tally[n][place] += more

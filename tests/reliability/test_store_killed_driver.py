@@ -25,6 +25,7 @@ def test_killed_at_random_moments_and_resumed_the_result_is_the_same(jobs):
         [
             *(sys.executable, STRESS, "--races", "2", "--kills", "1"),
             *("--jobs", str(jobs), "--seed", str(jobs)),
+            *("--budget", "90", "--milliseconds", "7"),  # as long as 150 of 4, with fewer forks
             *("--patience", "20"),  # a second, unless other work takes it
         ],
         capture_output=True,

@@ -377,7 +377,7 @@ def test_killed_at_random_moments_and_resumed_the_result_is_the_same(tmp_path):
     script.write_text(RUN, encoding="utf-8")
     rng, kills, known = random.Random(jobs), 0, set()
 
-    def start(where, seconds):
+    def start(where, seconds, jobs=jobs):
         return subprocess.Popen(
             [sys.executable, script, str(where), str(jobs), str(seconds)],
             stdout=subprocess.PIPE,
@@ -390,7 +390,7 @@ def test_killed_at_random_moments_and_resumed_the_result_is_the_same(tmp_path):
         tables = [row[1] for row in rows(store, "sqlite_master")] if store.exists() else []
         return set(rows(store)) if "outcomes" in tables else set()
 
-    wanted, err = start("none", 0.0).communicate(timeout=60)
+    wanted, err = start("none", 0.0, jobs=1).communicate(timeout=60)
     assert wanted, err
     while True:
         process = start(store, 0.01)
