@@ -61,6 +61,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
     """What the searches have in common: scikit-learn's own, but for the order of the fits."""
 
     cv: Any
+    verbose: int
     decider: str | Decider | None
     correlation: Correlation
     confidence: float
@@ -97,17 +98,19 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         RaceInterrupted
             Ctrl-C, which it is; its `result` is what was known by then.
         """
-        cv = self.cv
+        cv, verbose = self.cv, self.verbose
         folds = OneFold(self._splitter(y))
         self._data: str | None = (
             None if self.store is None else joblib.hash((X, y, params, self.estimator))
         )
         self.cv = folds
+        self._shows = verbose == 1
+        self.verbose = 0 if self._shows else verbose
         try:
             super().fit(X, y, **params)
         finally:
-            self.cv = cv
-            del self._data
+            self.cv, self.verbose = cv, verbose
+            del self._data, self._shows
             if hasattr(self, "_checked_cv_orig"):  # which would keep the folds
                 del self._checked_cv_orig
         self.n_splits_ = len(folds.folds)
@@ -208,7 +211,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
                 n_jobs=1,
                 executor=None,
                 ahead=0,
-                progress=False,
+                progress=self._shows,
                 callbacks=(),
                 workers=fits,
             )
@@ -271,9 +274,12 @@ class RacingSearchCV(RacedSearchCV):
     cv : int, cross-validation generator or iterable
         As in `GridSearchCV`, but for None: five folds, four times, in random order by
         `random_state` (stratified for classifiers), as a race needs folds.
-    scoring, n_jobs, refit, verbose, pre_dispatch, error_score, return_train_score
+    scoring, n_jobs, refit, pre_dispatch, error_score, return_train_score
         As in `GridSearchCV`. Workers share the fits of one fold. With several scores the race is
         by the one that `refit` names, else by the first.
+    verbose : int
+        1: the progress of the race, on stderr, as of `racer.race`. 2 and more: each fit, as
+        `GridSearchCV` shows it.
     random_state : int, RandomState instance or None
         For the draws of candidates and of the decider; the latter are the same for None, too.
     store : str or path-like, optional
@@ -369,7 +375,7 @@ class TunedSearchCV(RacedSearchCV):
     decider, correlation, confidence, rope, first_test, cv, random_state, store
         As in `RacingSearchCV`.
     scoring, n_jobs, refit, verbose, pre_dispatch, error_score, return_train_score
-        As in `GridSearchCV`, and in `RacingSearchCV`.
+        As in `RacingSearchCV`.
 
     Attributes
     ----------

@@ -206,6 +206,19 @@ def test_candidates_are_drawn_from_distributions_or_a_grid_or_listed():
     assert found["param_splitter"].mask.tolist() == [True, False]
 
 
+@BOTH
+def test_verbose_shows_the_race_and_then_each_fit(search, capsys):
+    fitted = search(verbose=1).fit(X, Y)
+    said = capsys.readouterr()
+    assert fitted.verbose == 1
+    assert said.out == ""
+    assert "candidates left" in said.err or "new candidates" in said.err
+    search(verbose=2).fit(X, Y)
+    said = capsys.readouterr()
+    assert said.out.count("[CV] END") == sum(fitted.cv_results_["race_folds"])
+    assert said.err == ""
+
+
 def test_one_candidate_is_fitted_on_all_folds():
     found = raced({"max_depth": [3]}, cv=4).fit(X, Y)
     assert found.best_score_ == pytest.approx(
