@@ -231,9 +231,11 @@ def _choose(table: Scores) -> tuple[str, str]:
 def _with_means(
     ranking: pd.DataFrame, values: NDArray[np.float64], known_as: dict[str, int]
 ) -> pd.DataFrame:
-    """Add mean and standard deviation over the data sets with a score, as far as they exist."""
+    """Add mean and sd over the data sets with a score; how many, `n`, where any is missing."""
     order = [known_as[name] for name in ranking["algorithm"]]
     known = [column[~np.isnan(column)] for column in values.T[order]]
+    if np.isnan(values).any():
+        ranking = ranking.assign(n=[len(column) for column in known])
     with np.errstate(all="ignore"):
         return ranking.assign(
             mean=[float((column / len(column)).sum()) for column in known],

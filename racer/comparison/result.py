@@ -38,7 +38,8 @@ class Comparison(ComparisonData):
         The method's name; `title` is the same in words.
     ranking : DataFrame
         A row per algorithm, the best first; `order` says by what. `mean` and `sd` are those of
-        its scores over the data sets, sd NaN for one.
+        its scores over the data sets, sd NaN for one; where scores are missing, `n` says on how
+        many data sets it has one.
     pairs : DataFrame
         A row per pair: better, worse (which leads, not a claim); on how many data sets the first
         wins, loses, ties; `effect_size`, the matched-pairs rank-biserial correlation (-1 to 1,
@@ -146,7 +147,7 @@ class Comparison(ComparisonData):
         return {name: _plain(value) for name, value in kept.items()}
 
     def prose(self) -> str:
-        """Return a paragraph that a paper could use."""
+        """Return a paragraph that a paper could use, to stand beside the tables."""
         said = [sentence for section in self.sections for sentence in section.prose]
         return " ".join([*said, computed(self)])
 

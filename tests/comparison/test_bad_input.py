@@ -147,7 +147,7 @@ def test_two_data_sets_that_agree_prove_nothing(method, k):
     assert not comparison.omnibus.rejected
     assert comparison.omnibus.probability > 0.16
     assert set(comparison.pairs["decision"]) == {"undecided"}
-    at_limit = "2 data sets won would make it 0.750" in str(comparison)
+    at_limit = "2 data sets won would make it 0.750" in " ".join(str(comparison).split())
     assert at_limit == (method == "bayesian-friedman")
 
 

@@ -7,19 +7,12 @@ from typing import TYPE_CHECKING
 
 from racer.comparison.methods.base import many
 from racer.comparison.render.cite import EFFECT_SIZE, in_prose
-from racer.comparison.render.tables import figures, shown
+from racer.comparison.render.tables import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from racer.comparison.data import ComparisonData, Omnibus
-
-_DECIDED = {
-    "better": "better",
-    "equivalent": "practically equivalent",
-    "undecided": "undecided",
-    "indeterminate": "indeterminate",
-}
 
 
 def compared(comparison: ComparisonData) -> str:
@@ -64,15 +57,6 @@ def ranked(comparison: ComparisonData) -> str:
     return f"By {comparison.order}, the order is {', '.join(names)}."
 
 
-def means(comparison: ComparisonData) -> str:
-    """Return mean and standard deviation of each algorithm."""
-    ranking = comparison.ranking
-    mean, sd = (figures(ranking[name].tolist()) for name in ("mean", "sd"))
-    rows = zip(ranking["algorithm"], mean, sd, strict=True)
-    said = ", ".join(f"{name} {mean} ({sd})" for name, mean, sd in rows)
-    return f"Mean scores (standard deviations) over the data sets: {said}."
-
-
 def leader(comparison: ComparisonData) -> str:
     """Return how the control, or the algorithm that ranks first, compares with the others."""
     name = comparison.control or comparison.ranking["algorithm"].iloc[0]
@@ -113,22 +97,15 @@ def leader(comparison: ComparisonData) -> str:
     )
 
 
-def decided(comparison: ComparisonData) -> str:
-    """Return how many pairs were decided in which way, and what "better" means."""
-    tally = comparison.pairs["decision"].value_counts().to_dict()
-    counted = _enumerated(
-        [f"{tally[key]} {word}" for key, word in _DECIDED.items() if key in tally]
-    )
+def meaning(comparison: ComparisonData) -> str:
+    """Return what "better" means, and "equivalent" where a pair is."""
     rope = ""
-    if comparison.rope is not None and "in_rope" in comparison.pairs:
+    if comparison.rope is not None and (comparison.pairs["decision"] == "equivalent").any():
         rope = (
             f", and equivalent a posterior probability above {1.0 - comparison.alpha:g} of lying "
             f"within the region of practical equivalence (half-width {comparison.rope:g})"
         )
-    return (
-        f"Of {many(len(comparison.pairs), 'pair')}: {counted}; better means {comparison.meaning}"
-        f"{rope}."
-    )
+    return f"Better means {comparison.meaning}{rope}."
 
 
 def computed(comparison: ComparisonData) -> str:

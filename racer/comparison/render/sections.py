@@ -53,7 +53,7 @@ def _ranking(comparison: ComparisonData) -> Section:
         terminal=[f"\n{title}", frame],
         markdown=[frame],
         latex=[(frame, [f"{title}. {comparison.title}", *_facts(comparison)])],
-        prose=[prose.ranked(comparison), prose.means(comparison)],
+        prose=[prose.ranked(comparison)],
         pictures=picture.of_ranking(comparison),
     )
 
@@ -65,7 +65,7 @@ def _pairs(comparison: ComparisonData) -> Section:
         terminal=["Pairs", frame, better],
         markdown=[frame],
         latex=[(frame, caption)],
-        prose=[prose.leader(comparison), prose.decided(comparison)],
+        prose=[prose.leader(comparison), prose.meaning(comparison)],
         pictures=picture.of_pairs(comparison),
     )
 

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from racer.comparison.render.tables import DISPENSABLE, HEADS, Figure, cells, on_the_right
 from racer.report.sections import Grid
+from racer.report.text import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,12 +27,13 @@ _LEAST = 10  # of a folded column
 
 
 def as_text(pieces: Iterable[str | pd.DataFrame]) -> str:
-    """Return lines and tables as plain text, tables in 80 columns if their figures fit."""
+    """Return lines and tables as plain text in 80 columns, if the figures of a table fit."""
     console = Console(width=2000, color_system=None, force_terminal=False, legacy_windows=False)
     with console.capture() as capture:
         for piece in pieces:
             if isinstance(piece, str):
-                console.print(escape(piece), highlight=False, soft_wrap=True)
+                text = folded(piece, _WIDTH, "  " if piece.startswith("- ") else "")
+                console.print(escape(text), highlight=False, soft_wrap=True)
             else:
                 _print(piece, console)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
