@@ -50,9 +50,10 @@ def linked(path: str) -> set[str]:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the README, and all that is linked to from it and from the pages in docs."""
+    """Add the README, and all that the navigation and pages that are there lead to."""
     here = [f"docs/{file.src_uri}" for file in files.documentation_pages()]
-    seen, ahead = set(here), ["README.md", *here]
+    studies = re.findall(r"experiments/\w+/README\.md", str(config.nav))
+    seen, ahead = set(here), ["README.md", *studies, *here]
     while ahead:
         path = ahead.pop()
         if path not in seen and not path.startswith("docs/") and (ROOT / path).is_file():
