@@ -258,7 +258,8 @@ def _counted(table: Scores) -> list[str]:
     """Return notes on how the table was read, missing scores, folds and ties."""
     notes = list(table.notes)
     if table.n_missing:
-        notes.append(f"{table.n_missing} of {table.costs.size} scores are missing.")
+        are = "is" if table.n_missing == 1 else "are"
+        notes.append(f"{table.n_missing} of {table.costs.size} scores {are} missing.")
     if table.n_folds > 1:
         notes.append(f"Scores are {table.over_folds}s over up to {many(table.n_folds, 'fold')}.")
     if table.n_uneven:

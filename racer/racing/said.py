@@ -245,8 +245,8 @@ def why(drop: Elimination) -> str:
         return f"{_RELATIONS['capped']} #{drop.against}"
     chance = drop.probability
     evidence = f"{chance:.3g}"
-    if drop.measure == "posterior" and 0.0 <= chance <= 1.0:
-        evidence = shown_probability(chance)
+    if drop.measure in {"posterior", "p-value"} and 0.0 <= chance <= 1.0:
+        evidence = _chance(drop)
     elif drop.measure != "e-value":
         evidence = f"{chance:.2g}"
     relation = _RELATIONS.get(drop.reason, f"{drop.reason}, against")
@@ -273,6 +273,8 @@ def eliminations(result: Result, latest: int = 10) -> Section:
 def _chance(gone: Elimination) -> str:
     """Return a probability, or a value that is none and may exceed 1."""
     value = gone.probability
+    if gone.measure == "p-value":
+        return f"{value:.2g}" if value >= 0.0005 else "<0.001"
     return shown_probability(value) if gone.measure == "posterior" else number(value, 4)
 
 

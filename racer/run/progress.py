@@ -134,7 +134,8 @@ class Progress:
             self.line(_race(event))
         elif isinstance(event, CandidatesAdded) and event.race:
             many = len(event.configs)
-            self.line(f"race {event.race}: {many} new candidates, #{event.first} and on")
+            new = "new candidate" + "s" * (many != 1)
+            self.line(f"race {event.race}: {many} {new}, from #{event.first} on")
         elif isinstance(event, BlockCompleted) and (
             (event.eliminated and not self.standing.is_tuning)
             or time.monotonic() - self._last >= _SILENT
