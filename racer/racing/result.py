@@ -157,10 +157,14 @@ class Result:
             return self._not_by_mean()
         mean, others = self.mean(best), self.mean(other)
         known = mean is not None and others is not None and self.rules.runtime is None
-        values = f" (mean values: {mean:.4g} and {others:.4g})" if known else ""
+        values = (
+            f" (mean values, each over all its blocks: {mean:.4g} and {others:.4g})"
+            if known
+            else ""
+        )
         return (
-            f"#{best} is the best by {self._criterion()}. By ranks, on the blocks that all survivors "
-            f"have seen, #{other} is more probably so: {shown_probability(chances[other])} against "
+            f"#{best} is the best by {self._criterion()}. By ranks, on the blocks that all "
+            f"{self.survivors_are} have seen, #{other} is more probably so: {shown_probability(chances[other])} against "
             f"{shown_probability(chances[best])}{values}. Ranks count how often one is ahead, not "
             "by how much."
         )

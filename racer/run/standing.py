@@ -23,7 +23,7 @@ class Standing:
         self.is_tuning = False
         self.candidates = self.left = self.blocks = 0
         self.race = 0
-        self._earlier = 0  # blocks of the races of a tuning before this one
+        self._held = self._earlier = 0  # races of a tuning before this one, and their blocks
         self.best: int | None = None
         self.mean: float | None = None
         self.mean_is = "mean"
@@ -46,7 +46,8 @@ class Standing:
         self.is_tuning = "space" in contest.description().settings
         self.budget = rules.budgets[-1]
         self.candidates, self.left = len(contest.configs), len(contest.alive)
-        self.race = len(held := getattr(result, "races_held", ()))
+        held = getattr(result, "races_held", ())
+        self.race = self._held = len(held)
         self._earlier = sum(race.blocks for race in held)
         self.blocks = 0 if self.is_tuning else contest.n_blocks
         self.best = result.best_index
@@ -97,6 +98,7 @@ class Standing:
     def take(self, event: Any) -> None:
         """Take in an event."""
         if isinstance(event, BlockCompleted):
+            self.race = self._held
             self.blocks = max(self.blocks, event.block + 1 - self._earlier)
             self.left, self.best, self.mean = len(event.alive), event.best, event.best_mean
             self.candidates = max(self.candidates, self.left + len(event.eliminated))
@@ -108,7 +110,7 @@ class Standing:
         elif isinstance(event, RaceCompleted):
             self.is_tuning, self.race = True, event.race
             self.best, self.left = event.best, event.alive
-            self._earlier += event.blocks
+            self._held, self._earlier = event.race + 1, self._earlier + event.blocks
             self.blocks = 0
         elif isinstance(event, RaceEnded):
             self.ended = event.ended.message

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import racer
 from racer.cli import main
+from racer.cli.answer import in_terminal
 from racer.space.irace.table import read_configurations
 
 RUNNER = """#!/bin/sh
@@ -172,3 +173,12 @@ def test_a_function_is_not_in_the_store(tmp_path):
     assert done.exit_code == 1
     assert "go on with racer.resume(" in done.stderr
     assert said("show", tmp_path / "none.db").exit_code == 1
+
+
+def test_a_message_is_broken_between_words_in_a_terminal(monkeypatch):
+    words = "store 'run.db': " + "there is no such file; " * 9
+    assert in_terminal(words) == words
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "50")
+    assert max(map(len, in_terminal(words).splitlines())) <= 50
+    assert in_terminal(words).split() == words.split()

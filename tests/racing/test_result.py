@@ -147,7 +147,7 @@ def test_a_best_that_is_not_the_most_probable_is_explained(racing):
     assert result.probability_best[1] > 0.95
     assert "#0 is the best by the standing that its decider goes by" in result.caveat
     assert "#1 is more probably so" in result.caveat
-    assert "(mean values: -9.1 and 0.5)" in result.caveat
+    assert "(mean values, each over all its blocks: -9.1 and 0.5)" in result.caveat
 
 
 def test_where_best_is_the_most_probable_nothing_is_said(result):

@@ -272,3 +272,26 @@ def test_the_races_of_a_study_are_shown_by_the_numbers_of_its_trials(capsys):
     assert max(dropped) > 4
     assert dropped <= {t.number for t in study.trials if t.state is optuna.trial.TrialState.PRUNED}
     assert any(line.startswith("race 1: best is trial #") for line in lines)
+
+
+def test_lines_are_broken_between_words_where_a_terminal_ends():
+    console = Console(file=io.StringIO(), force_terminal=True, width=40)
+    race(callbacks=[Progress(console)])
+    lines = [re.sub(r"\x1b\[.*?[a-zA-Z]", "", one) for one in console.file.getvalue().split("\n")]
+    assert max(len(line.rstrip()) for line in lines) <= 40
+    assert "block   5: dropped #2, inferior to #0" in lines
+    assert "  (posterior 0.984)" in lines
+
+
+def test_a_tunings_blocks_are_those_of_the_present_race():
+    space = racer.Space({"x": racer.Integer(0, 3)})
+    progress, seen = Progress(Console(file=io.StringIO())), []
+
+    def look(event):
+        progress(event)
+        if isinstance(event, racer.BlockCompleted):
+            seen.append((progress.standing.race, progress.standing.blocks))
+
+    result = racer.tune(space, lambda c, i, s: c["x"], budget=60, seed=1, callbacks=[look])
+    expected = [(race.race, n + 1) for race in result.races_held for n in range(race.blocks)]
+    assert seen == expected
