@@ -204,7 +204,7 @@ def test_progress_in_a_log_is_a_line_for_each_race(capsys):
     assert shown.out == ""
     lines = [line[20:] for line in shown.err.splitlines()]
     assert re.match(r"tuning: decider BestForBudget, budget of \d+ evaluations", lines[0])
-    assert len([x for x in lines if " new candidates" not in x]) == len(result.races_held) + 2
+    assert len([x for x in lines if " new candidate" not in x]) == len(result.races_held) + 2
     tune()
     assert capsys.readouterr() == ("", "")
 
