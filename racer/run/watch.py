@@ -102,7 +102,9 @@ def standing_in(store: str, standing: Standing) -> Standing:
     if standing.ended:
         with suppress(StoreError):  # with a decider of one's own
             result: Any = load_record(store).result
-            if not isinstance(result, AblationResult):
+            if isinstance(result, AblationResult):
+                standing.best = result.best_index
+            else:
                 standing.end(result)
     return standing
 
@@ -110,9 +112,9 @@ def standing_in(store: str, standing: Standing) -> Standing:
 def _read(reader: Reader, standing: Standing) -> None:
     setup = reader.setup()
     cells = f"({query('outcomes', reader.version)})"
-    ((n, failed, seconds, block, workers),) = reader.rows(
-        f"SELECT count(*), sum(value IS NULL), sum(seconds), max(block), count(DISTINCT worker) "  # noqa: S608
-        f"FROM {cells} WHERE NOT held_out"
+    ((n, failed, seconds, block, workers, seen),) = reader.rows(
+        f"SELECT count(*), sum(value IS NULL), sum(seconds), max(block), count(DISTINCT worker), "  # noqa: S608
+        f"count(DISTINCT candidate) FROM {cells} WHERE NOT held_out"
     )
     verdicts = list(reader.verdicts())
     gone: set[int] = set()
@@ -122,6 +124,8 @@ def _read(reader: Reader, standing: Standing) -> None:
         standing.watch(_last_budget(decode(setup.settings["budget"])), n)
     standing.is_tuning = "space" in setup.settings
     sampled = len(list(reader.sampled())) if standing.is_tuning else len(setup.candidates)
+    if "ablation" in setup.settings:  # which makes its candidates as it goes on
+        sampled = seen
     standing.candidates, standing.left = sampled, sampled - len(gone)
     standing.evaluations, standing.failures = n, failed or 0
     standing.seconds, standing.workers = seconds or 0.0, workers or None

@@ -76,3 +76,14 @@ def test_a_tuning_is_watched_too(tmp_path):
 def test_what_is_no_store_is_an_error(tmp_path):
     with pytest.raises(racer.StoreError, match="there is no such file"):
         watch(str(tmp_path / "none.db"))
+
+
+def test_an_ablation_is_watched_too(tmp_path):
+    path = str(tmp_path / "run.db")
+    space = racer.Space({"x": racer.Real(0, 9), "y": racer.Real(0, 9)}, default={"x": 8, "y": 8})
+    cost = lambda c, i, s: c["x"] + c["y"] + s % 5  # noqa: E731
+    result = racer.tune(space, cost, [1, 2], budget=90, seed=1)
+    found = racer.ablation(result, cost, store=path)
+    standing = standing_in(path, Standing(0.0))
+    assert (standing.best, standing.candidates) == (found.best_index, len(found.configs))
+    assert standing.ended == found.ended.message
