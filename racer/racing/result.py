@@ -84,7 +84,7 @@ class Result:
         instance (its index; <NA> without instances), seed, evaluated, set_aside: one row per
         block.
     eliminations : DataFrame
-        blocks, candidate, reason, against, probability, measure: one row per candidate
+        block, candidate, reason, against, probability, measure: one row per candidate
         eliminated. `measure` says what `probability` is; an e-value is none, and may exceed 1.
     probability_best : dict of int to float
         For each survivor, the posterior probability of being the best of them, by ranks.
@@ -352,9 +352,8 @@ class Result:
         """One row per candidate eliminated."""
         import pandas as pd  # noqa: PLC0415
 
-        names = ["blocks", "candidate", "reason", "against", "probability", "measure"]
-        rows = [{**vars(gone), "blocks": gone.block + 1} for gone in self.dropped]
-        frame = pd.DataFrame(rows, columns=names)
+        names = ["block", "candidate", "reason", "against", "probability", "measure"]
+        frame = pd.DataFrame([vars(gone) for gone in self.dropped], columns=names)
         words = {"reason", "measure"}
         kinds = {name: "str" if name in words else "int64" for name in names}
         return frame.astype(kinds | {"probability": "float64"})
@@ -381,7 +380,7 @@ class RaceResult(Result):
     table : DataFrame, blocks x candidates
         What `evaluate` returned; NaN where a candidate was out or its evaluation failed.
     eliminations : DataFrame
-        blocks, candidate, reason, against, probability, measure: one row per candidate
+        block, candidate, reason, against, probability, measure: one row per candidate
         eliminated. `measure` says what `probability` is; an e-value is none, and may exceed 1.
     failures : DataFrame
         The rows of `scores` whose evaluation failed, with the reason in `message`.
@@ -410,7 +409,7 @@ class RaceResult(Result):
     >>> result.best, result.survivors, result.ended.value
     ('a', (0,), 'decided')
     >>> list(result.eliminations.columns)
-    ['blocks', 'candidate', 'reason', 'against', 'probability', 'measure']
+    ['block', 'candidate', 'reason', 'against', 'probability', 'measure']
     """
 
     _best_by = "the standing that its decider goes by"

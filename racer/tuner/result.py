@@ -97,8 +97,8 @@ class TuneResult(Result):
     table : DataFrame, blocks x candidates
         What `evaluate` returned; NaN where a candidate was not evaluated, or failed.
     eliminations : DataFrame
-        blocks, candidate, reason, against, probability, measure: one row for each time that a
-        candidate was eliminated, after so many blocks of all races.
+        block, candidate, reason, against, probability, measure: one row for each time that a
+        candidate was eliminated. Blocks are numbered through all races, as in `BlockCompleted`.
     scores : DataFrame
         One row per evaluation, in the order of blocks: block, instance, seed, candidate, value,
         status, seconds, message.

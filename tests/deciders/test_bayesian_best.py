@@ -59,8 +59,8 @@ def test_the_first_to_go_has_the_least_posterior_probability_of_being_best():
     """Before anyone goes, ranks weigh the same in every block: that is eq. 15."""
     costs = some_costs(5)
     gone = race(costs).eliminations
-    first = gone[gone["blocks"] == gone["blocks"].min()]
-    shares = probability_best(costs[: first["blocks"].iloc[0]], draws=50_000)
+    first = gone[gone["block"] == gone["block"].min()]
+    shares = probability_best(costs[: first["block"].iloc[0] + 1], draws=50_000)
     assert set(first["candidate"]) == set(np.argsort(shares)[: len(first)].tolist())
     expected = shares[first["candidate"]]
     error = np.sqrt(expected * (1.0 - expected) / 1000) + 1e-3

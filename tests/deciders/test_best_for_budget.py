@@ -47,7 +47,7 @@ def test_what_is_dropped_says_how_often_the_leader_won():
     assert set(gone["reason"]) == {"outranked"}
     assert set(gone["measure"]) == {"win-share"}
     drop = gone.iloc[0]
-    shown = costs[: drop["blocks"]]
+    shown = costs[: drop["block"] + 1]
     won = (shown[:, drop["against"]] < shown[:, drop["candidate"]]).mean()
     assert drop["probability"] == pytest.approx(won)
 
@@ -101,7 +101,7 @@ def test_those_that_tie_with_one_that_stays_stay(table):
     costs = some_costs(4)
     costs = np.column_stack([costs, costs[:, 3], costs[:, 3]])  # the worst, three times
     for by in BY:
-        gone = race(costs, by=by).eliminations.groupby("blocks")["candidate"].agg(set)
+        gone = race(costs, by=by).eliminations.groupby("block")["candidate"].agg(set)
         assert {3, 4, 5} in gone.tolist()
 
 

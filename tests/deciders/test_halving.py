@@ -27,10 +27,10 @@ def test_sixteen_candidates_in_four_halvings():
     result = run(16, 16 * 40)
     assert result.best == 0
     assert result.ended == racer.Ended.DECIDED
-    gone = result.eliminations.groupby("blocks").size()
+    gone = result.eliminations.groupby("block").size()
     assert gone.tolist() == [8, 4, 2, 1]
     # 640 evaluations in four parts of 160: 10, 20, 40 and 80 blocks
-    assert gone.index.tolist() == [10, 30, 70, 150]
+    assert gone.index.tolist() == [9, 29, 69, 149]
     assert result.evaluations == 640
     assert set(result.eliminations["reason"]) == {"halved"}
     assert set(result.eliminations["measure"]) == {"win-share"}
@@ -47,7 +47,7 @@ def test_the_budget_is_spent_to_less_than_a_block_and_one_is_left(m, budget):
 
 def test_late_looks_shift_the_parts_that_remain():
     result = run(16, 16 * 20, first_test=7)
-    assert result.eliminations["blocks"].min() == 7
+    assert result.eliminations["block"].min() == 6
     assert len(result.survivors) == 1
     assert result.evaluations <= 320
 

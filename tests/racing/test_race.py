@@ -79,7 +79,7 @@ def test_with_fewer_instances_than_first_test_the_only_look_is_at_the_end(racing
     assert [look for look, _, _ in decider.looks] == [3]
     assert result.survivors == (1,)
     assert result.best == 1
-    assert result.eliminations["blocks"].tolist() == [3]
+    assert result.eliminations["block"].tolist() == [2]
 
 
 def test_a_race_that_ends_before_its_first_look_names_no_best(racing):

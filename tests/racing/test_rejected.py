@@ -37,7 +37,7 @@ def test_it_leaves_at_once_with_every_decider(decider, when):
 
     result = played(racer.Race(range(6), decider=decider, budget=400, seed=2), outcome_of)
     out = result.eliminations.query("reason == 'rejected'")
-    assert set(out["blocks"]) <= {when + 1}
+    assert set(out["block"]) <= {when}
     assert 0 in set(out["candidate"]) or 0 in set(result.eliminations["candidate"])
     assert result.scores.query("candidate == 0")["block"].max() <= when
     assert not {0, 5} & set(result.survivors) or result.scores["block"].max() < when
@@ -72,7 +72,7 @@ def test_blocks_that_wait_for_a_test_forget_it():
     )
     assert result.best_index == 0
     first = result.eliminations.iloc[0]
-    assert (first["blocks"], first["candidate"], first["reason"]) == (4, 1, "rejected")
+    assert (first["block"], first["candidate"], first["reason"]) == (3, 1, "rejected")
     assert first["against"] == 1
 
 

@@ -48,7 +48,7 @@ def test_who_is_out_has_no_score(racing):
 
 def test_eliminations_have_a_row_each(result):
     frame = result.eliminations
-    assert list(frame) == ["blocks", "candidate", "reason", "against", "probability", "measure"]
+    assert list(frame) == ["block", "candidate", "reason", "against", "probability", "measure"]
     row = frame.iloc[0]
     assert (row.candidate, row.reason, row.against, row.measure) == (2, "inferior", 1, "posterior")
     assert 0.95 < row.probability <= 1
@@ -92,7 +92,7 @@ def test_frames_of_a_race_in_which_nothing_went_wrong_keep_their_columns(racing)
     result = racing.play(Race([1, 2], budget=10), racing.noisy)
     assert list(result.failures) == list(result.scores)
     assert result.failures.empty
-    assert list(result.eliminations)[:2] == ["blocks", "candidate"]
+    assert list(result.eliminations)[:2] == ["block", "candidate"]
 
 
 def test_probabilities_of_the_survivors_sum_to_one(result):
@@ -181,6 +181,6 @@ def test_a_table_of_eliminations_has_the_same_types_if_it_is_empty(result, racin
 
 def test_blocks_are_counted_from_one_wherever_they_are_shown(result):
     gone = result.dropped[0]
-    assert result.eliminations["blocks"].tolist() == [gone.block + 1]
+    assert result.eliminations["block"].tolist() == [gone.block]
     (row,) = eliminations(result).pieces[1].rows
     assert row[0] == str(gone.block + 1)
