@@ -44,8 +44,18 @@ def folder():
         yield Path(name)
 
 
+@pytest.fixture
+def two_blas_threads():
+    """Give BLAS two threads, which it does not have in a worker."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(2, user_api="blas"):
+        yield
+
+
 def pytest_xdist_auto_num_workers(config):
-    """Return one worker more than there are cores: many tests wait."""
+    """Return one worker more than there are cores: many tests wait; so BLAS has one thread each."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     given = os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS")
     return int(given) if given else (os.cpu_count() or 1) + 1
 

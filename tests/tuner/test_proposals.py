@@ -202,6 +202,7 @@ def test_what_always_fails_is_kept_away_from_and_what_is_beside_it_is_not():
     assert np.median(np.abs(np.array(children) - 0.48)) < 0.05
 
 
+@pytest.mark.usefixtures("two_blas_threads")
 def test_a_second_blas_thread_is_not_woken(monkeypatch):
     def threads():
         libraries = ThreadpoolController().select(user_api="blas").lib_controllers

@@ -529,6 +529,7 @@ def test_several_threads_share_a_sampler():
     assert sampler._seed != 1  # Optuna has reseeded it
 
 
+@pytest.mark.usefixtures("two_blas_threads")
 def test_threads_leave_blas_its_threads():
     libraries = ThreadpoolController().select(user_api="blas")
     before = [library.get_num_threads() for library in libraries.lib_controllers]
