@@ -1,4 +1,7 @@
-"""A process of its own on a storage: `python optuna_worker.py KIND URL STUDY [DIE_AT]`.
+"""Processes of their own on a storage: `python optuna_worker.py`, and on its input what they do.
+
+Lines of `start KIND URL STUDY DIE_AT` are answered with the number of a new process, and lines of
+`wait NUMBER` with its exit code. Each is a fork of one process that has loaded what a race needs.
 
 It takes part in a study with RacingPruner ("pruner"), or drives races in it ("race"). With DIE_AT
 it kills itself, without a word to the study, in its evaluation of that number.
@@ -9,6 +12,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import traceback
 
 import numpy as np
 import optuna
@@ -60,10 +64,10 @@ class InOrder(optuna.samplers.BaseSampler):
         return float(rng.uniform(distribution.low, distribution.high))
 
 
-def race(study, evaluate):
+def race(study, evaluate, budget=90):
     """Drive races."""
     instances = [float(i) for i in range(N)]
-    return race_study(study, evaluate, instances, suggest=suggest, budget=90, trials=4, seed=3)
+    return race_study(study, evaluate, instances, suggest=suggest, budget=budget, trials=4, seed=3)
 
 
 def take_part(study, evaluate, trials):
@@ -82,8 +86,8 @@ def take_part(study, evaluate, trials):
     study.optimize(objective, n_trials=trials)
 
 
-def main(kind, url, name, die_at=-1):
-    """Do what the arguments say."""
+def work(kind, url, name, die_at):
+    """Do what the words say."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.load_study(
         study_name=name,
@@ -98,5 +102,30 @@ def main(kind, url, name, die_at=-1):
         take_part(study, evaluate, 10)
 
 
+def answer(number):
+    sys.stdout.write(f"{number}\n")
+    sys.stdout.flush()
+
+
+def main():
+    """Answer what is asked, until the end of the input."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    race(optuna.create_study(storage="sqlite://", sampler=InOrder()), Evaluate(-1), budget=24)
+    for line in sys.stdin:
+        do, *words = line.split()
+        if do == "wait":
+            status = os.waitpid(int(words[0]), 0)[1]
+            answer(os.waitstatus_to_exitcode(status))
+        elif pid := os.fork():
+            answer(pid)
+        else:
+            try:
+                work(*words)
+            except BaseException:  # noqa: BLE001
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -46,19 +46,24 @@ def study_in(storage):
     )
 
 
-def started(kind, url, study, *more):
+@pytest.fixture(scope="module")
+def ask():
+    """Return a function that gives a line to a process which starts others, and returns its answer."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([p for p in sys.path if p])}
-    return subprocess.Popen(
-        [sys.executable, optuna_worker.__file__, kind, url, study.study_name, *map(str, more)],
+    with subprocess.Popen(
+        [sys.executable, optuna_worker.__file__],
         env=environment,
-        stderr=subprocess.PIPE,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-    )
+    ) as process:
 
+        def answered(*words):
+            print(*words, file=process.stdin, flush=True)
+            return int(process.stdout.readline())
 
-def ended(process):
-    _, errors = process.communicate()
-    return process.returncode, errors
+        yield answered
+        process.stdin.close()
 
 
 def reloaded(url, study):
@@ -100,10 +105,10 @@ def test_one_process_leaves_the_same_in_every_storage(url, in_memory):
 
 @pytest.mark.slow
 @shared
-def test_a_race_goes_on_after_its_process_was_killed(url, in_memory):
+def test_a_race_goes_on_after_its_process_was_killed(url, in_memory, ask):
     study = study_in(open_storage(url))
-    code, errors = ended(started("race", url, study, 37))
-    assert code == -signal.SIGKILL, errors
+    process = ask("start", "race", url, study.study_name, 37)
+    assert ask("wait", process) == -signal.SIGKILL
     half_way = reloaded(url, study)
     assert TrialState.RUNNING in {trial.state for trial in half_way.trials}
     known = sum(len(t.intermediate_values) for t in half_way.trials)
@@ -114,13 +119,11 @@ def test_a_race_goes_on_after_its_process_was_killed(url, in_memory):
 
 @pytest.mark.slow
 @shared
-def test_two_processes_share_a_study_and_one_is_killed(url):
+def test_two_processes_share_a_study_and_one_is_killed(url, ask):
     study = study_in(open_storage(url))
-    dying, living = started("pruner", url, study, 20), started("pruner", url, study)
-    code, errors = ended(dying)
-    assert code == -signal.SIGKILL, errors
-    code, errors = ended(living)
-    assert code == 0, errors
+    dying, living = (ask("start", "pruner", url, study.study_name, at) for at in (20, -1))
+    assert ask("wait", dying) == -signal.SIGKILL
+    assert ask("wait", living) == 0
 
     seen = reloaded(url, study)
     states = [trial.state for trial in seen.trials]
