@@ -576,13 +576,15 @@ def test_a_crash_at_any_write_changes_nothing(monkeypatch, after):
     def failing(config, instance, seed):
         return math.nan if config["x"] > 4.0 else evaluate(config, instance, seed)
 
-    settings = {"budget": 90, "trials": 4, "evaluate": failing}
+    settings = {"budget": 60, "trials": 4, "evaluate": failing}
     whole = in_order()
     with monkeypatch.context() as patched:
         count = crash_at(whole, patched, -1, after)
         raced(whole, **settings)
         writes = count()
     assert writes > 100
+    assert any("racer:failed" in name for t in whole.trials for name in t.user_attrs)
+    assert len({t.user_attrs["racer:race"] for t in whole.trials}) > 1
     assert {t.state for t in whole.trials} >= {TrialState.COMPLETE, TrialState.PRUNED}
     for at in range(0, writes, 2):  # after one is before the next
         study = in_order()
