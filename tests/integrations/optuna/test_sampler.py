@@ -12,6 +12,8 @@ import numpy as np
 import optuna
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState, create_trial
 from threadpoolctl import ThreadpoolController
 
@@ -168,17 +170,28 @@ def test_the_same_seed_gives_the_same_trials_and_another_gives_others(objective)
     assert all(a != b for a, b in zip(one, other, strict=True))
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_a_new_sampler_goes_on_with_a_study_as_the_old_one_would(objective, tmp_path):
-    whole = run(RacingSampler(seed=7, n_startup_trials=5), objective, 40)
-    storage = f"sqlite:///{tmp_path}/study.db"
-    first = run(RacingSampler(seed=7, n_startup_trials=5), objective, 23, storage=storage)
-    second = optuna.load_study(
-        study_name=first.study_name, storage=storage, pruner=optuna.pruners.NopPruner()
-    )
-    run(RacingSampler(seed=7, n_startup_trials=5), objective, 17, second)
+def opened(kind, folder):
+    """Return a storage in a file, as a process that has just begun sees it."""
+    if kind == "sqlite":
+        return optuna.storages.RDBStorage(f"sqlite:///{folder}/study.db")
+    return JournalStorage(JournalFileBackend(f"{folder}/study.log"))
+
+
+@pytest.mark.parametrize(
+    ("objective", "storage", "trials"),
+    [(sphere, "journal", 17), (by_instance, "sqlite", 5), (branching, "journal", 17)],
+)
+def test_a_new_sampler_goes_on_with_a_study_as_the_old_one_would(
+    objective, storage, trials, folder
+):
+    whole = run(RacingSampler(seed=7, n_startup_trials=5), objective, 10 + trials)
+    given = {"study_name": "solver", "pruner": optuna.pruners.NopPruner()}
+    sampler = RacingSampler(seed=7, n_startup_trials=5)
+    first = run(sampler, objective, 10, storage=opened(storage, folder), **given)
+    second = optuna.load_study(storage=opened(storage, folder), **given)
+    run(RacingSampler(seed=7, n_startup_trials=5), objective, trials, second)
     assert params(second) == params(whole)
-    for study in (first, second):
+    for study in (first, second) if storage == "sqlite" else ():
         study._storage.remove_session()
         study._storage._backend.engine.dispose()
 
