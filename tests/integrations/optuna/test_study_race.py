@@ -895,6 +895,7 @@ def test_a_trial_that_the_first_process_has_ended_is_over(monkeypatch):
 def test_a_second_process_may_run_to_its_end_while_the_first_asks(monkeypatch, trials, at, where):
     """Before its trial is created, after that, or when it is about to enter it into a race."""
     study, asked = in_order(), []
+    settings = {"trials": trials, "budget": 150}
     name = "set_trial_user_attr" if where == "marked" else "create_new_trial"
     write = getattr(study._storage, name)
 
@@ -907,17 +908,17 @@ def test_a_second_process_may_run_to_its_end_while_the_first_asks(monkeypatch, t
         made = write(*args, **kwargs) if where == "after" else None
         other = optuna.load_study(study_name=study.study_name, storage=study._storage)
         other.sampler = InOrder()
-        raced(other, trials=trials)
+        raced(other, **settings)
         return made if where == "after" else write(*args, **kwargs)
 
     with monkeypatch.context() as patched:
         patched.setattr(study._storage, name, overtaken)
         with pytest.raises(racer.RaceStateError, match="another process has gone on"):
-            raced(study, trials=trials)
+            raced(study, **settings)
     done = held(study)
-    raced(study, trials=trials)
+    raced(study, **settings)
     assert held(study) == done
-    assert evaluations(study) <= 260
+    assert evaluations(study) <= 150
     assert not [t for t in study.trials if t.state == TrialState.RUNNING]
 
 
