@@ -219,7 +219,10 @@ def test_an_objective_cannot_turn_back_the_clock(monkeypatch, tmp_path):
 
 # Timeouts of programs
 
-CODE = "import sys, time; print('so far', flush=True); sys.stderr.write('hm'); time.sleep(60)"
+CODE = (  # what is not flushed would be lost, but for PYTHONUNBUFFERED
+    "import sys, time; print('so far', flush=True); print('hm', file=sys.stderr, flush=True); "
+    "time.sleep(60)"
+)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
