@@ -11,7 +11,10 @@ import pytest
 
 HERE = Path(__file__).parent
 LONG = (  # files with a test of more than five seconds, or with many that wait
-    "experiments/test_programs.py",  # the more memory a process has, the longer it takes to fork
+    "experiments/test_programs.py",  # forks, which take the longer the more memory a process has
+    "cli/test_tune.py",
+    "cli/test_show.py",
+    "reliability/test_command_hostile_values.py",
     "run/test_dask.py",
     "published/test_benavoli2014.py",
     "experiments/test_benavoli2015.py",
