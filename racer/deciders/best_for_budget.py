@@ -30,7 +30,6 @@ _EPSILON = 1e-9  # what is so near to a whole number is one
 @dataclass
 class _State:
     first: int  # candidates at the start
-    budget: int
     candidates: NDArray[np.intp]
     costs: RowBuffer  # of each block, above its median
     scales: RowBuffer  # of each block: its logarithm (-inf if all tie), and sampling variance
@@ -104,10 +103,10 @@ class BestForBudget:
 
     def start(self, n_candidates: int, rng: np.random.Generator) -> _State:  # noqa: ARG002
         """Return the state of a race in which nothing is known yet."""
-        budget = needed(self.evaluations, "best-for-budget", "BestForBudget")
+        needed(self.evaluations, "best-for-budget", "BestForBudget")
         m, is_robust = n_candidates, self.by == "robust"
         costs, scales = RowBuffer(m, np.float64), RowBuffer(2, np.float64)
-        return _State(m, budget, np.arange(m), costs, scales, is_robust, 0)
+        return _State(m, np.arange(m), costs, scales, is_robust, 0)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         """Take in new blocks; drop the worst ones that the budget has no room for."""
@@ -124,18 +123,19 @@ class BestForBudget:
             standing = _robust(state, costs) if state.is_robust else costs.mean(axis=0)
             standing = np.nan_to_num(standing)
         best = best_of(blocks.candidates, standing)
-        room = self.room(state, state.used)
+        room = self.planned_room(state.first, state.used)
         dropped: tuple[Drop, ...] = ()
         if len(costs) > 1 and best is not None and room < m:
             dropped = _worst(state, costs, standing, room)
         evidence = {"room": room, "standing": "robust" if state.is_robust else "mean"}
         return state, Verdict(dropped, best, standing, evidence)
 
-    def room(self, state: _State, used: int) -> int:
+    def planned_room(self, n_candidates: int, used: int) -> int:
         """Return how many candidates the rest of the budget has room for, two at least."""
-        left = max(0.0, 1.0 - used / state.budget)
-        later = 1.0 - 1.5 / state.first
-        return max(2, math.ceil(math.pow(state.first, left**later) - _EPSILON))
+        budget = needed(self.evaluations, "best-for-budget", "BestForBudget")
+        left = max(0.0, 1.0 - used / budget)
+        later = 1.0 - 1.5 / n_candidates
+        return max(2, math.ceil(math.pow(n_candidates, left**later) - _EPSILON))
 
 
 def _take_in(state: _State, row: NDArray[np.float64]) -> None:

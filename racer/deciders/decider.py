@@ -134,10 +134,13 @@ class KnowsBudget(Protocol):
 
 @runtime_checkable
 class PlansDrops(Protocol):
-    """A decider that knows beforehand how many candidates it will keep, and when."""
+    """A decider that knows beforehand how many candidates it will keep, and when.
 
-    def room(self, state: Any, used: int) -> int:
-        """Return how many candidates it keeps once the race has used so many evaluations."""
+    Free workers then evaluate no more of them ahead; what is decided does not depend on it.
+    """
+
+    def planned_room(self, n_candidates: int, used: int) -> int:
+        """Return how many of so many candidates it keeps after so many evaluations of a race."""
         ...
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._checks import is_real, is_whole
+from racer._checks import is_real, is_whole, whole
 from racer._numerics import with_ties
 from racer.deciders.decider import (
     Blocks,
@@ -23,6 +23,8 @@ from racer.deciders.decider import (
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 
@@ -165,8 +167,20 @@ class Protected:
             verdict = verdict._replace(dropped=free)
         return (inner, seen), verdict
 
-    def room(self, state: tuple[Any, int], used: int) -> int:
-        """Return how many candidates the decider inside keeps; all of them if it does not plan."""
-        if not isinstance(self.decider, PlansDrops):
-            return len(self.until)
-        return self.decider.room(state[0], used)
+
+def who_stays(
+    decider: Decider, ranked: Sequence[int], n_candidates: int, used: int, seen: int
+) -> Sequence[int]:
+    """Return those of `ranked`, best first, whom a decider that plans will keep; else all.
+
+    After a test with which a race has used so many evaluations, and the decider has seen so many
+    blocks.
+    """
+    if isinstance(decider, Protected):
+        inner = set(who_stays(decider.decider, ranked, n_candidates, used, seen))
+        return tuple(c for c in ranked if c in inner or decider.until[c] > seen)
+    if not isinstance(decider, PlansDrops):
+        return ranked
+    room = decider.planned_room(n_candidates, used)
+    whole(room, f"{type(decider).__name__}.planned_room()", least=1)
+    return ranked[:room]

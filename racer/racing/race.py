@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer._numerics import with_ties
-from racer.deciders.decider import Blocks, KnowsBudget, PlansDrops, Verdict
-from racer.deciders.verdicts import take_verdict
+from racer.deciders.decider import Blocks, KnowsBudget, Verdict
+from racer.deciders.verdicts import take_verdict, who_stays
 from racer.errors import BudgetError, RaceStateError, SettingError, warn
 from racer.evaluate.outcome import Cell, Outcome, all_failed, bounded, check_outcome
 from racer.racing.contest import Description
@@ -216,18 +216,19 @@ class Race:
                 return
             yield from self._cells_of(block, ranked, bound)
 
-    def expected(self) -> Iterator[tuple[int, ...]]:
+    def expected(self) -> Iterator[Sequence[int]]:
         """Yield who is likely to be in, block by block from the next one, best standing first.
 
-        All that are left, unless the decider plans how many it keeps, until it keeps no more than
-        the race has to.
+        All that are left, unless the decider plans how many it keeps at each test, until it keeps
+        no more than the race has to.
         """
-        ranked, used = self._ranked_so_far(), self._evaluations
+        ranked: Sequence[int] = self._ranked_so_far()
+        used, blocks = self._evaluations, self._block - self._n_held
         seen = self._tested_blocks + len(self._pending)
         while True:
-            used, seen = used + len(ranked), seen + 1
-            if isinstance(self._decider, PlansDrops) and seen >= self._first_test:
-                ranked = ranked[: self._decider.room(self._state, used)]
+            used, blocks, seen = used + len(ranked), blocks + 1, seen + 1
+            if self.rules.is_due(seen, self._first_test, blocks):
+                ranked = who_stays(self._decider, ranked, len(self.configs), used, seen)
                 if len(ranked) <= self.rules.min_survivors:
                     return
             yield ranked

@@ -423,21 +423,26 @@ class Series:
     ) -> Iterator[Cells]:
         """Yield what the blocks to come need, while a race may use so many more `cells`.
 
-        Then what is likely of the next race: its first block, which is new, of the elites to be.
+        Then what is likely of the next race: its first group of blocks, which is new, of the
+        elites to be.
         """
+        size = self._plan.stream.block_size
         spent, used = 0, max(self.blocks_used, race.block + 1)
         for block, ranked in race.expected():
             cap = self._cap_ahead(kind, race, block)
             missing = self._missing(ranked, block, cap if kind == "selection" else None)
             spent += len(missing)
-            if spent > cells or not self._pays(asked + spent):
+            if not self._pays(asked + spent):
                 return
+            if spent > cells:
+                spent -= len(missing)
+                break
             used = max(used, block + 1)
             yield self._cells(missing, block, cap)
         if kind == "selection":
             yield from self._all_held_out(0)
-        elif self._pays(asked + spent + survivors):
-            for block in islice(self._new_blocks(used), 1):
+        elif self._pays(asked + spent + survivors * size):
+            for block in islice(self._new_blocks(used - used % size), size):
                 yield self._cells(
                     race.ranked[:survivors], block, self._cap_ahead(kind, race, block)
                 )

@@ -231,8 +231,9 @@ class Tuner:
     def ahead(self, blocks: int) -> Iterator[Cell]:
         """Yield cells that may be asked for after these, of up to so many blocks, in order.
 
-        Of a race, those of the blocks that it is certain to reach while no elite can be eliminated,
-        and of one more; after it, nothing is certain before the end.
+        Of a race, those of the blocks that its decider plans for, or without a plan that it is
+        certain to reach while no elite can be eliminated, and of one more; then of the blocks with
+        which the next race begins, those of the elites.
         """
         if self._asked:
             yield from chain.from_iterable(islice(self._later(), blocks))

@@ -26,6 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
 LAW = settings(max_examples=60, deadline=None, derandomize=True)
 SPACE = racer.Space({"x": racer.Real(0.0, 5.0), "y": racer.Categorical(["a", "b"])})
 QUICK = {"seed": 3, "decider": "f-race"}
+PLANS = "best-for-budget"  # the default of tunings
 CONTESTS = {
     "race": lambda: Race(range(9), budget=160, seed=3),
     "by the budget": lambda: Race(range(9), budget=160, seed=3, decider="halving"),
@@ -36,6 +37,9 @@ CONTESTS = {
         SPACE, range(6), deterministic=True, budget=120, initial=[{"x": 1.0, "y": "a"}], **QUICK
     ),
     "twice": lambda: Tuner(SPACE, budget=[120, 180], **QUICK),
+    "race by plan": lambda: Race(range(9), budget=160, seed=3, each_test=3, decider=PLANS),
+    "tuning by plan": lambda: Tuner(SPACE, range(7), budget=180, test_instances=range(3), seed=3),
+    "groups by plan": lambda: Tuner(SPACE, range(12), budget=240, block_size=3, seed=3),
 }
 
 
@@ -202,16 +206,47 @@ def test_what_goes_ahead_is_what_may_be_asked_for(name):
     assert list(contest.ahead(5)) == []
 
 
-def test_nothing_goes_ahead_that_the_deciders_plan_has_no_room_for():
+@pytest.mark.parametrize("rules", [{}, {"each_test": 4}, {"block_size": 2}, {"min_survivors": 4}])
+def test_nothing_goes_ahead_that_the_deciders_plan_has_no_room_for(rules):
     """Without noise the plan says who is in: from the second block on, all of it is asked for."""
-    race, ahead, asked = racer.Race(range(12), budget=200, decider="best-for-budget"), set(), set()
+    race, ahead, asked = Race(range(11, -1, -1), budget=200, decider=PLANS, **rules), set(), set()
     while cells := race.ask():
         asked |= {cell.key for cell in cells}
         ahead |= {cell.key for cell in race.ahead(9) if race.n_blocks}
         for cell in cells:
             race.tell(cell, racer.Outcome("ok", cell.config))
-    assert len(ahead) > 100
     assert ahead <= asked
+    assert asked - ahead == {(False, 0, i) for i in range(12)} | {(False, 1, i) for i in range(12)}
+
+
+@pytest.mark.parametrize("block_size", [1, 3])
+def test_of_a_tuning_by_plan_most_is_ahead_and_little_in_vain(block_size):
+    """The blocks of a race, and of the next one those with which it begins, of its elites."""
+    tuner = Tuner(SPACE, range(30), budget=600, seed=1, block_size=block_size)
+    ahead, asked, begins = set(), set(), 0
+    while cells := tuner.ask():
+        new = {cell.key for cell in cells} - asked
+        elites = set(tuner.result().races_held[-1].elites) if tuner.result().races_held else set()
+        begins += {key[2] for key in new & ahead} == elites != {key[2] for key in new}
+        asked |= new
+        ahead |= {cell.key for cell in tuner.ahead(2)}
+        for cell in cells:
+            tuner.tell(cell, Outcome("ok", cell.config["x"] + cell.seed % 1000 * 1e-4))
+    assert begins >= 3
+    assert len(asked & ahead) > 0.6 * len(asked)
+    assert len(ahead - asked) < 0.1 * len(ahead)
+
+
+@pytest.mark.parametrize("room", [0, 2.5, None])
+def test_a_plan_that_is_none_is_refused(room):
+    class Plans(racer.deciders.FRace):
+        def planned_room(self, n_candidates, used):
+            return room
+
+    race = Race(range(5), budget=100, decider=Plans(), first_test=2)
+    race.tell_block([1.0] * 5)
+    with pytest.raises(racer.SettingError, match=r"Plans.planned_room\(\)"):
+        list(race.ahead(3))
 
 
 def test_the_same_cell_is_asked_for_as_went_ahead():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import count, islice
 
 import pytest
 
@@ -11,6 +11,8 @@ from racer.deciders import SequentialHalving
 from racer.deciders.names import as_decider
 from racer.racing.rules import Rules
 from racer.tuner.series_race import SeriesRace
+
+PLANS = "best-for-budget"
 
 
 def contest(
@@ -119,7 +121,7 @@ def test_all_fail():
     race = contest()
     with pytest.warns(RacerWarning, match="is set aside: all 3 evaluations failed") as warned:
         play(race, lambda candidate: None)
-    assert [str(w.message)[6:9] for w in warned] == ["100", "101", "102", "103", "104"]
+    assert [str(w.message)[6:9] for w in warned] == ["101", "102", "103", "104", "105"]
     assert race.ended == "all-failed"
     assert race.race.result().best_index is None
 
@@ -134,3 +136,16 @@ def test_it_is_watched():
     play(contest(watch=seen.append))
     assert [event.block for event in seen[:-1]] == list(range(len(seen) - 1))
     assert seen[-1].ended.value == "decided"
+
+
+@pytest.mark.parametrize(("name", "sizes"), [("f-race-sign", [8, 8]), (PLANS, [7, 5, 5, 4, 4])])
+def test_who_is_expected_as_far_as_the_decider_plans(name, sizes):
+    """Without a plan until none is protected, with it all blocks; who is protected in any case."""
+    race = contest(
+        entrants=range(8), until=[3] + [0] * 7, budget=80, first_test=2, decider=as_decider(name)
+    )
+    tell(race, lambda candidate: -candidate)  # the protected one is the worst
+    expected = list(islice(race.expected(), 5))
+    assert [block for block, _ in expected] == list(range(102, 102 + len(expected)))
+    assert [len(ranked) for _, ranked in expected] == sizes
+    assert 0 in expected[0][1]
