@@ -78,7 +78,8 @@ class Ablation:
         One per block.
     callbacks : sequence of callable
     **rules
-        As of `racer.Race`; without a budget, as much as it takes.
+        As of `racer.Race`; without a budget, as much as it takes. With `runtime` all evaluations
+        may take `limit`: gains of the mean score need times that are not capped.
 
     Raises
     ------
@@ -111,10 +112,13 @@ class Ablation:
         if not self._seeds or len(self.instances or self._seeds) != len(self._seeds):
             raise SettingError(f"{len(self._seeds)} seeds: give one per instance")
         self.rules = Rules.given(rules)
-        if self.rules.runtime is not None:
-            raise SettingError("an ablation of run times is not possible yet: it does not cap")
+        if (
+            times := self.rules.runtime
+        ) is not None:  # gains are of means: not capped, not of ranks
+            times = replace(times, slack=math.inf, par=times.par or 1.0)
+            self.rules = replace(self.rules, runtime=times)
         self._budget = self.rules.one_budget
-        self._table = Table(maximize=self.rules.maximize)
+        self._table = Table(maximize=self.rules.maximize, runtime=self.rules.runtime)
         self._configs: list[Config] = []
         self._at: dict[Any, int] = {}
         self._callbacks = list(callbacks)
@@ -254,7 +258,12 @@ class Ablation:
         instance = None if self.instances is None else self.instances[block]
         index = None if self.instances is None else block
         config = dict(self._configs[candidate])
-        return Cell(block, candidate, config, instance, self._seeds[block], instance_index=index)
+        times = self.rules.runtime
+        return Cell(
+            *(block, candidate, config, instance, self._seeds[block]),
+            instance_index=index,
+            bound=None if times is None else times.limit,
+        )
 
     def _missing(self, candidates: Sequence[int], blocks: Sequence[int]) -> list[Cell]:
         known = self._table.of
@@ -312,6 +321,8 @@ class Ablation:
             block_size=1,
         )
         race = QuietRace(range(len(options)), range(n), **rules.settings())
+        if rules.runtime is not None:
+            race.set_cap(rules.runtime.limit, rules.runtime.limit)
         race.ask()
         while race.ended is None:
             block = race.n_blocks
@@ -325,6 +336,8 @@ class Ablation:
     def _best(self, ranked: list[int]) -> int:
         """Return the one with the best mean of those that the race could not tell apart."""
         costs = self._table.costs(ranked)
+        if self.rules.runtime is not None:
+            costs = self.rules.runtime.as_costs(costs)
         finite = costs[np.isfinite(costs)]
         if len(ranked) == 1 or not len(finite):
             return ranked[0]

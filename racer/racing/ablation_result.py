@@ -61,7 +61,8 @@ class AblationResult:
     steps : tuple of Step
         `before`, `after` (numbers), and the `parameters` that change.
     frame : DataFrame
-        One row per step: parameters, gain (of the mean value, in the direction of better), share
+        One row per step: parameters, gain (of the mean value, or of PAR10 or the utility, as
+        `runtime` says; in the direction of better), share
         (of the gain from source to target), probability (posterior, that the step helps: the
         Bayesian signed-rank test on all blocks), mean.
     best : dict
@@ -108,8 +109,13 @@ class AblationResult:
     how: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def _costs(self, one: int, other: int) -> NDArray[np.float64]:
-        """Return costs (blocks, 2); a failure costs as much as the worst, and their range more."""
+        """Return costs (blocks, 2); a failure costs as much as the worst, and their range more.
+
+        Run times count by their score, as does a failure.
+        """
         costs = self.known.costs([one, other])
+        if self.rules.runtime is not None:
+            return self.rules.runtime.as_costs(costs)
         finite = costs[np.isfinite(costs)]
         worst = 2.0 * finite.max() - finite.min() if finite.size else 0.0
         return np.where(np.isfinite(costs), costs, worst)
@@ -154,10 +160,16 @@ class AblationResult:
     @cached_property
     def best_index(self) -> int | None:
         """The configuration of the path with the best mean, by number."""
-        sign = -1.0 if self.rules.maximize else 1.0
+        times = self.rules.runtime
+        is_more_better = self.rules.maximize if times is None else times.utility is not None
+        sign = -1.0 if is_more_better else 1.0
         means = {c: mean_on(self.known, c, range(self.blocks)) for c in self.path}
         known = {c: sign * mean for c, mean in means.items() if mean is not None}
         return min(known, key=lambda c: (known[c], -self.path.index(c)), default=None)
+
+    @property
+    def _mean_is(self) -> str:
+        return "mean" if self.rules.runtime is None else self.rules.runtime.score_is
 
     @property
     def best(self) -> dict[str, Any] | None:
@@ -188,7 +200,7 @@ class AblationResult:
             said.append(f"The path does not reach the target: {self.ended.message}")
         if not math.isnan(self.beats_target):
             said.append(
-                f"A configuration of the path has a better mean than the target: #{self.best_index}"
+                f"A configuration of the path has a better {self._mean_is} than the target: #{self.best_index}"
                 f"; it is better with probability {shown_probability(self.beats_target)}."
             )
         return tuple(said)
@@ -204,7 +216,7 @@ class AblationResult:
             )
             for i, (names, gain, share, chance, mean) in enumerate(self.rows, 1)
         ]
-        head = ("step", "changed", "gain", "share", "P(helps)", "mean")
+        head = ("step", "changed", "gain", "share", "P(helps)", self._mean_is)
         pieces: list[Piece] = [*self.verdict, Grid.of(head, rows, left="changed")]
         if not math.isnan(self.beats_target) and self.best is not None:
             pieces.append(Section(f"#{self.best_index}", (parameters(self.best),)))
@@ -255,7 +267,7 @@ class AblationResult:
         return bars(
             gains,
             [f"{i}. {', '.join(row[0])}" for i, row in enumerate(self.rows, 1)],
-            f"gain of the mean value on {self.blocks} blocks",
+            f"gain of the {self._mean_is} value on {self.blocks} blocks",
             notes=notes,
             limits=(low - 0.03 * room, high + 0.42 * room),
             ax=ax,

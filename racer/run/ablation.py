@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from racer._checks import is_whole, whole
 from racer.errors import SettingError, StoreError
+from racer.evaluate.outcome import bounded
 from racer.racing.ablation import Ablation
 from racer.run.start import how_to_evaluate, opened, start
 from racer.store.jsonable import is_plain
@@ -194,11 +195,13 @@ def _places(result: TuneResult, blocks: int | None) -> tuple[bool, list[Place]]:
 def _known(result: TuneResult, held_out: bool, blocks: int) -> dict[tuple[Any, int], Outcome]:
     """Return what the tuning knows of these blocks, by configuration and block."""
     table = result.held_out if held_out else result.known
+    runtime = result.rules.runtime
+    limit = None if runtime is None else runtime.limit
     return {
         (result.space.key(config), block): outcome
         for candidate, config in enumerate(result.configs)
         for block, outcome in table.of(candidate).items()
-        if block < blocks
+        if block < blocks and bounded(outcome, limit) is not None  # not one capped below the limit
     }
 
 

@@ -56,7 +56,8 @@ class Standing:
         self.seconds = result.seconds
         self.workers, self.running = workers, running
         if rules.runtime is not None:
-            self.mean_is, self._contest = rules.runtime.score_is, contest
+            self.mean_is = rules.runtime.score_is
+            self._contest = contest if hasattr(result, "mean") else None
         what = "tuning" if self.is_tuning else f"race of {self.candidates} candidates"
         if "ablation" in contest.description().settings:
             what = "ablation"

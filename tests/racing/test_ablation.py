@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 import racer
-from racer import Categorical, Integer, Param, Real, Space
+from racer import Categorical, Integer, Outcome, Param, Real, Runtime, Space
 from racer.cli import main
+from racer.evaluate.outcome import bounded
 from racer.racing.ablation import Ablation, toward
 
 SPACE = Space(
@@ -174,6 +175,49 @@ def test_what_the_tuning_knows_is_not_evaluated_again(tuned):
     known = len(result.known.of(result.best_index))
     assert len(calls) <= found.evaluations - min(known, 6)
     assert len(set(calls)) == len(calls)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "gains"),
+    [
+        (Runtime(75.0), [750.0 - 23.02, 2.0, 0.0]),
+        (Runtime(75.0, par=None), [75.0 - 23.02, 2.0, 0.0]),  # ranks add up to nothing
+        (Runtime(75.0, utility="linear"), [1.0 - 23.02 / 75.0, 2.0 / 75.0, 0.0]),
+    ],
+)
+def test_gains_of_run_times_are_of_their_score_at_the_limit(runtime, gains):
+    def timed(config, instance, seed):
+        return cost(config, instance, 0)  # 83.09 s of the source: unsolved
+
+    contest = made(runtime=runtime)
+    while cells := contest.ask():
+        assert {cell.bound for cell in cells} == {75.0}
+        for cell in cells:
+            took = timed(cell.config, cell.instance, cell.seed)
+            contest.tell(cell, bounded(Outcome("ok", took, took), cell.bound))
+    result = contest.result()
+    assert [row[1] for row in result.rows] == pytest.approx(gains)
+    assert result.best == TARGET
+    assert runtime.utility or f"PAR{runtime.par or 1:g}" in repr(result)
+
+
+def says_its_time(config, instance, seed):
+    return 1.0 + config["x"] + config["y"] + seed % 3
+
+
+def test_what_the_tuning_stopped_below_the_limit_is_run_again(tmp_path):
+    runtime = Runtime(20.0, slack=1.0)
+    space = Space({"x": Real(0, 9), "y": Real(0, 9)})
+    tuned = racer.tune(space, says_its_time, [0, 1], budget=84, seed=1, runtime=runtime)
+    stopped = tuned.scores[(tuned.scores["status"] == "capped") & (tuned.scores["block"] < 8)]
+    ends = {"source": int(stopped["candidate"].iloc[0]), "blocks": 8}
+    store = tmp_path / "ablation.db"
+    found = racer.ablation(tuned, says_its_time, store=store, **ends)
+    assert not {why.status for row in found.known.rows for why in row.others.values()}
+    assert found.steps
+    assert racer.load(store).rows == found.rows
+    shown = CliRunner().invoke(main, ["show", str(store)])
+    assert "PAR10" in shown.output
 
 
 def test_what_cannot_be_ablated_is_said(tuned):
