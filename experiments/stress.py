@@ -3,8 +3,9 @@
 Each race runs in a process group of its own with n_jobs 1, 2 or 4. The process that drives it
 gets SIGKILL again and again, and is started again on the same store, until the race comes to its
 end. Its result must be that of a race never interrupted, no recorded row may change or vanish, and on
-Linux nothing that it started may live a second longer. Every second race has a limit per
-evaluation, and so processes of its own for each. Exits with 1 if one does not come out the same.
+Linux nothing that it started may live a second longer. In every second race the cost is run time,
+with a limit per evaluation, and so processes of its own for each. Exits with 1 if one does not come
+out the same.
 
 `--one STORE` is one such race, to be killed by somebody else.
 """
@@ -33,10 +34,14 @@ from experiments.report import print_row
 __all__ = ["main"]
 
 MARK = "RACER_STRESS"  # in the environment of a race, its store
+RUNTIME = racer.Runtime(20.0, slack=1.0)
 
 
-def objective(milliseconds: float) -> Any:
-    """Return an objective that takes about so long, fails now and then, and travels by value."""
+def objective(milliseconds: float, *, timed: bool = False) -> Any:
+    """Return an objective that takes about so long, fails now and then, and travels by value.
+
+    One that is timed reports a run time, which is a function of its arguments.
+    """
 
     def evaluate(config: int, instance: int, seed: int) -> float:
         import time  # noqa: PLC0415
@@ -47,7 +52,8 @@ def objective(milliseconds: float) -> Any:
         time.sleep(milliseconds / 1e3 * float(rng.uniform(0.5, 1.5)))
         if rng.random() < 0.05:
             raise ValueError(f"no luck at {config}")
-        return config / 5 + float(rng.normal())
+        value = config / 5 + float(rng.normal())
+        return 4.0 * float(np.exp(value)) if timed else value
 
     return evaluate
 
@@ -64,7 +70,7 @@ def race(
     """Begin or resume the race, and return its result as text."""
     result = racer.race(
         range(6),
-        objective(milliseconds),
+        objective(milliseconds, timed=timeout > 0.0),
         range(10),
         budget=budget,
         decider="f-race-sign",
@@ -72,6 +78,7 @@ def race(
         n_jobs=jobs,
         store=store,
         timeout=timeout or None,
+        runtime=RUNTIME if timeout else None,
     )
     said = [
         [result.best_index, result.survivors, result.ended, result.evaluations],
@@ -79,6 +86,7 @@ def race(
         [vars(drop) for drop in result.dropped],
         result.known.failures,
         list(result.probability_best.values()),
+        sorted({*result.scores["status"]}),
     ]
     return json.dumps(said)
 
@@ -141,9 +149,11 @@ def killed_and_resumed(
     seed = rng.randrange(2**31)
     settings = {"jobs": jobs, "milliseconds": milliseconds, "budget": budget, "seed": seed}
     store, kills = folder / f"run{seed}.db", 0
-    wanted = race(None, jobs=1, milliseconds=0.0, budget=budget, seed=seed)
+    wanted = race(None, jobs=1, milliseconds=0.0, budget=budget, seed=seed, timeout=timeout)
     known: set[tuple[Any, ...]] = set()
     wrong = []
+    if timeout and '"capped"' not in wanted:
+        wrong.append(f"{store}: no evaluation was capped")
     while True:
         process = start(store, timeout=timeout, **settings)
         # the first half second is the interpreter's own; then come opening, replay and race

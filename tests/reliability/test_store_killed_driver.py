@@ -35,7 +35,7 @@ def test_killed_at_random_moments_and_resumed_the_result_is_the_same(jobs):
     )
     assert done.returncode == 0, done.stderr
     races, _, kills, identical = map(int, re.findall(r"\d+", done.stdout.splitlines()[-1])[1:])
-    assert (races, identical) == (2, 2)  # one without limits, one with
+    assert (races, identical) == (2, 2)  # one of costs, one of run times with a limit
     assert kills > 0
 
 
