@@ -1,26 +1,25 @@
-"""Debian's irace 3.5 with adaptive capping, on the problem of `minisat`: run outside CI."""
+"""Debian's irace 3.5 with adaptive capping, on the problems of `solvers`: run outside CI.
+
+Its runner hands each evaluation to the Python process through a pipe, which measures and stops it
+as racer's own are; a run of Python for each would take longer than the solver.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from experiments.programs.tables import HERE as PROGRAMS
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+# arguments: configuration, instance number, seed, instance, bound, options; prints cost and time
 _RUNNER = """#!/bin/bash
-# Arguments: configuration, instance number, seed, instance, bound, options. Prints cost and time:
-# CPU milliseconds (irace takes whole bounds only), at most the bound. Wall time may be much more.
-seed=$3 instance=$4 bound=$5
-shift 5
-TIMEFORMAT="%U %S"
-wall=$(awk "BEGIN {print $bound / 100}")
-{ time timeout -s KILL "$wall" minisat -verb=0 -rnd-seed="$seed" "$@" "$instance" > /dev/null 2>&1; } 2>&1 |
-  awk -v bound="$bound" '{t = 1000 * ($1 + $2)} END {if (t > bound) t = bound; print t, t}'
+shift 2
+echo "$*" > asked
+cat answered
 """
 _SCRIPT = """
 suppressMessages(library(irace))
@@ -37,17 +36,38 @@ writeLines(paste(names(best), vapply(best, function(v) format(v, digits = 15), "
 
 
 def best_of(
-    folder: Path, train: Sequence[str], seconds: float, seed: int, limit: float
+    folder: Path,
+    parameters: Path,
+    train: Sequence[str],
+    *,
+    seconds: float,
+    seed: int,
+    limit: float,
+    run: Callable[[list[str], str, int, float], float | None],
 ) -> dict[str, str]:
-    """Tune in a folder, and return the best configuration as text."""
+    """Tune in a folder, and return the best configuration as text.
+
+    `run` solves with options an instance, with a seed and a bound in seconds, and returns the time
+    that it took, or None if that failed. irace is told milliseconds, as its bounds are whole.
+    """
     folder.mkdir()
-    shutil.copy(PROGRAMS / "minisat" / "parameters.txt", folder)
+    shutil.copy(parameters, folder / "parameters.txt")
     (folder / "train.txt").write_text("\n".join(train) + "\n")
     (folder / "tune.R").write_text(_SCRIPT)
     (folder / "runner").write_text(_RUNNER)
     (folder / "runner").chmod(0o755)
-    command = ["Rscript", "tune.R", str(round(1000 * seconds)), str(seed), str(round(1000 * limit))]
-    with (folder / "log.txt").open("w") as log:
-        subprocess.run(command, cwd=folder, check=True, stdout=log, stderr=log)  # noqa: S603
+    for name in ("asked", "answered"):
+        os.mkfifo(folder / name)
+    numbers = f"{1000 * seconds:.0f} {seed} {1000 * limit:.0f}"
+    # the line that it ends with is empty
+    command = f"Rscript tune.R {numbers} > log.txt 2>&1; code=$?; echo > asked; exit $code"
+    with subprocess.Popen(["bash", "-c", command], cwd=folder) as irace:  # noqa: S603, S607
+        while words := (folder / "asked").read_text().split():
+            its_seed, instance, bound, *options = words
+            took = run(options, instance, int(its_seed), float(bound) / 1000.0)
+            cost = "Inf 0" if took is None else f"{1000 * took} {1000 * took}"
+            (folder / "answered").write_text(f"{cost}\n")
+    if irace.returncode:
+        raise RuntimeError(f"irace: {(folder / 'log.txt').read_text()[-2000:]}")
     lines = (folder / "best.txt").read_text().splitlines()
     return dict(line.split("=", 1) for line in lines)
