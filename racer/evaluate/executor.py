@@ -308,9 +308,9 @@ class _Given:
             return self._executor.submit(Call(call))
         except Exception as error:
             raise SettingError(
-                f"executor takes no more evaluations ({describe(error)}): if one of them ended "
-                "its worker, give timeout= or memory=, with which each runs in a process of its "
-                "own, or n_jobs= instead of executor="
+                f"executor takes no more evaluations ({describe(error)}): give one that has not "
+                "been shut down; if an evaluation ended its worker, give timeout= or memory=, with "
+                "which each runs in a process of its own, or n_jobs= instead of executor="
             ) from error
 
     def is_innocent(self, error: BaseException) -> bool:  # noqa: ARG002

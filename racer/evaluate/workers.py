@@ -207,6 +207,11 @@ def workers_for(
             raise SettingError(
                 f"executor is a {type(executor).__name__}: give a concurrent.futures.Executor"
             )
+        if n_jobs < 0:
+            raise SettingError(
+                f"n_jobs={n_jobs} and executor: say how many workers the executor has, or leave "
+                "n_jobs out"
+            )
         return on_executor(executor, evaluate, sent, n_jobs, retries, limits)
     pooled = None if n_jobs == 1 else in_joblib(evaluate, sent, n_jobs, retries, limits)
     if pooled is not None:

@@ -208,6 +208,21 @@ def test_an_executor_that_is_broken_is_an_error_not_a_loser():
     assert set(result.failures["candidate"]) == {3}
 
 
+def test_an_executor_that_was_left_is_refused():
+    with ThreadPoolExecutor(1) as executor:
+        pass
+    with pytest.raises(SettingError, match="give one that has not been shut down"):
+        race_with(executor, lambda config, instance, seed: config)
+
+
+def test_all_cores_are_not_those_of_an_executor():
+    with (
+        ThreadPoolExecutor(1) as executor,
+        pytest.raises(SettingError, match="say how many workers the executor has"),
+    ):
+        race_with(executor, lambda config, instance, seed: config, n_jobs=-1)
+
+
 def test_futures_are_released_when_their_result_is_in():
     futures = []
 
