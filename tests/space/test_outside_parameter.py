@@ -360,5 +360,6 @@ def test_a_store_wants_them_again(tmp_path):
         racer.resume(path, evaluate, space=make(replace(Angle(), step=10)))
     done = CliRunner().invoke(main, ["check", str(path)])
     assert done.exit_code == 0
-    assert "its space has the parameter 'angle' of class Angle: verdicts were not" in done.output
+    said = " ".join(done.output.split())
+    assert "its space has the parameter 'angle' of class Angle: verdicts were not" in said
     assert "evaluate, space=..)" in done.output
