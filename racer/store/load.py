@@ -18,8 +18,8 @@ from racer.store.reader import open_to_read, sense_made_of
 from racer.store.recorder import Recorder
 from racer.store.replay import Untold, replay
 from racer.store.schema import query
-from racer.store.setup import rebuilt, samples_otherwise
-from racer.tuner.proposals import VERSION
+from racer.store.setup import proposals_of, rebuilt, samples_otherwise
+from racer.tuner.proposals import version_of
 from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
@@ -151,9 +151,9 @@ def _made(reader: Reader, setup: Setup, settings: dict[str, Any]) -> Contest:
     tests = _values(reader, "test_instances", setup.settings["test_instances"]) or None
     space = Space.from_json(settings["space"])
     tuner = Tuner(space, instances, test_instances=tests, **given)
-    if samples_otherwise(setup, VERSION):
+    if samples_otherwise(setup, version_of(space)):
         sampled = [decode(json.loads(row.value)) for row in reader.sampled()]
-        tuner.sample_as_recorded(sampled)
+        tuner.sample_as_recorded(sampled, proposals_of(setup))
     return tuner
 
 

@@ -143,8 +143,13 @@ def refuse_other_kind(path: str, recorded: Setup, *, tuned: bool) -> None:
 
 def samples_otherwise(recorded: Setup, proposals: int | None) -> bool:
     """Say whether it is a tuning, and of another version of `proposals` than this."""
-    version = recorded.settings.get("proposals", _ALWAYS["proposals"])
-    return "space" in recorded.settings and version != proposals
+    return "space" in recorded.settings and proposals_of(recorded) != proposals
+
+
+def proposals_of(recorded: Setup) -> int:
+    """Return the version of what a tuning samples."""
+    version: int = recorded.settings.get("proposals", _ALWAYS["proposals"])
+    return version
 
 
 def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:

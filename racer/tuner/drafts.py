@@ -27,6 +27,8 @@ _EXPLORING = 0.3  # fraction of the children that get another choice, where ther
 _EXPLORED = 10  # drafts for each of them: a lower bound costs more than a mean
 _FALLBACKS = 2  # drafts, of those to look at, without another choice
 _CROSSED = 0.5  # fraction of the children that take each parameter from any elite
+MANY = 10  # parameters, beyond which a draft does not vary all of them ..
+_VARIED = 5  # .. but so many on average
 _LEARNT = 200  # candidates that the surrogate learns from
 _ALIKE = 1e-4  # of the range: nearer ones are near-duplicates
 
@@ -75,6 +77,7 @@ def drafts_around(
     drafts = vectors_around(
         np.repeat(middles, each, axis=0), np.repeat(spreads[parents], each), choices, rng
     ).reshape(n, each, d)
+    drafts = _with_few_varied(drafts, middles, rng)
     if surrogate is None:
         return Drafts(parents, drafts, _there(drafts, present))
     exploring, others = np.flatnonzero(explores), np.flatnonzero(~explores)
@@ -94,6 +97,23 @@ def drafts_around(
         last = slice(min(TRIES, each) - _FALLBACKS, min(TRIES, each))
         drafts[exploring, last], there[exploring, last] = plain, _there(plain, present)
     return Drafts(parents, drafts, there)
+
+
+def _with_few_varied(
+    drafts: NDArray[np.float64], middles: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return drafts (n, each, d) that have most of many parameters from `middles` (n, d).
+
+    Regis and Shoemaker: Combining radial basis function surrogates and dynamic coordinate search in
+    high-dimensional expensive black-box optimization (Engineering Optimization 2013).
+    """
+    present = ~np.isnan(middles)
+    counts = present.sum(axis=1)
+    if not (counts > MANY).any():
+        return drafts
+    rates = np.where(counts > MANY, _VARIED / np.maximum(counts, 1), 1.0)
+    kept = (rng.random(drafts.shape) >= rates[:, None, None]) & present[:, None]
+    return np.where(kept, middles[:, None], drafts)
 
 
 def _with_another_choice(

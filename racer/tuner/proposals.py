@@ -11,6 +11,7 @@ from racer._numerics import one_blas_thread
 from racer.seeding import rng_for
 from racer.space.vectors import choice_counts, features
 from racer.tuner.drafts import (
+    MANY,
     NARROWEST,
     TRIES,
     WIDEST,
@@ -35,8 +36,13 @@ if TYPE_CHECKING:
 _FEW = 5  # candidates that succeeded: with fewer, failures are learnt as costs
 _LABEL_NOISE = 0.01  # variance: of two neighbours, one may fail
 
-VERSION = 3
-"""Of what is sampled, in a store: counted up where a seed gives other candidates than before."""
+_VERSION, _VERSION_OF_MANY = 3, 4
+STRETCHED = 3  # the first version whose races told their decider of more evaluations
+
+
+def version_of(space: Space) -> int:
+    """Return the version of what is sampled, in a store: another where a seed gives others."""
+    return _VERSION_OF_MANY if len(space.parameters) > MANY else _VERSION
 
 
 class Child(NamedTuple):

@@ -16,7 +16,7 @@ from racer.racing.race import under
 from racer.racing.rules import Rules
 from racer.racing.stream import InstanceOrder, Stream
 from racer.space.space import Space
-from racer.tuner.proposals import VERSION
+from racer.tuner.proposals import STRETCHED, version_of
 from racer.tuner.result import TuneResult
 from racer.tuner.series import Plan, Series
 from racer.tuner.warm_start import with_results
@@ -186,17 +186,17 @@ class Tuner:
         settings = {
             "space": self.space.to_json(),
             "test_instances": list(self.test_instances),
-            "proposals": VERSION,
+            "proposals": version_of(self.space),
             **self.settings,
         }
         parameters = tuple(self.space.parameters)
         return Description(settings, (), self.instances, self.test_instances, parameters)
 
-    def sample_as_recorded(self, configs: Iterable[Mapping[str, Any]]) -> None:
-        """Take new candidates from those that an earlier version sampled, before the first `ask`."""
+    def sample_as_recorded(self, configs: Iterable[Mapping[str, Any]], version: int) -> None:
+        """Take new candidates from those that another version sampled, before the first `ask`."""
         given = [self.space.check(config) for config in configs]
         self._series.recorded = iter(given[len(self._plan.initial) :])
-        self._series.stretches = False
+        self._series.stretches = version >= STRETCHED
 
     def watch(self, callback: Callback) -> None:
         """Call `callback` with each event from now on."""

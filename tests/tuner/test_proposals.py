@@ -13,7 +13,7 @@ from racer.space.vectors import choice_counts, vectors_around
 from racer.tuner import drafts as drawing
 from racer.tuner import proposals as module
 from racer.tuner.effects import Effects
-from racer.tuner.proposals import WIDEST, Proposals
+from racer.tuner.proposals import WIDEST, Proposals, version_of
 
 LAWS = settings(max_examples=20, deadline=None, derandomize=True)
 
@@ -349,3 +349,27 @@ def test_all_children_are_around_elites_where_there_is_one_branch(tuning):
     proposals = begun(tuning.reals(), tuning.reals().sample(9, seed=3))
     learnt(proposals, np.arange(9))
     assert {child.parent for child in proposals.around([0, 4], 30, 1, 1.0)} == {0, 4}
+
+
+@pytest.mark.parametrize(("n", "varied"), [(10, 10), (30, 5)])
+def test_of_many_parameters_a_child_varies_a_few(monkeypatch, n, varied):
+    monkeypatch.setattr(drawing, "_CROSSED", 0.0)
+    parent = {f"x{i}": 0.5 for i in range(n)}
+    proposals = begun(Space({name: Real(0.0, 1.0) for name in parent}), [parent])
+    children = proposals.around([0], 200, 1, 0.0)
+    changed = [sum(value != 0.5 for value in child.config.values()) for child in children]
+    assert abs(np.mean(changed) - varied) < 0.5
+    assert min(changed) >= 1
+
+
+def test_parameters_that_do_not_exist_are_not_counted_as_many():
+    def space(others):
+        given = {"c": Categorical(["a", "b"]), **{f"x{i}": Real(0.0, 1.0) for i in range(8)}}
+        elsewhere = {f"y{i}": Real(0.0, 1.0) for i in range(others)}
+        return Space(given | elsewhere, conditions=dict.fromkeys(elsewhere, {"c": "b"}))
+
+    parent = {"c": "a", **{f"x{i}": 0.5 for i in range(8)}}
+    for others in (1, 20):
+        child = begun(space(others), [parent]).around([0], 1, 1, 0.0)[0]
+        assert version_of(space(others)) == (4 if others == 20 else 3)
+        assert all(child.config[f"x{i}"] != 0.5 for i in range(8))
