@@ -366,7 +366,7 @@ def test_parameters_that_do_not_exist_are_not_counted_as_many():
     def space(others):
         given = {"c": Categorical(["a", "b"]), **{f"x{i}": Real(0.0, 1.0) for i in range(8)}}
         elsewhere = {f"y{i}": Real(0.0, 1.0) for i in range(others)}
-        return Space(given | elsewhere, conditions=dict.fromkeys(elsewhere, {"c": "b"}))
+        return Space(given | elsewhere, conditions={name: {"c": "b"} for name in elsewhere})
 
     parent = {"c": "a", **{f"x{i}": 0.5 for i in range(8)}}
     for others in (1, 20):
