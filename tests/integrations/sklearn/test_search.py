@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import pickle
 
 import joblib
@@ -15,7 +16,7 @@ from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import FitFailedWarning
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -28,6 +29,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import check_estimator
 
 from racer import Ended, RaceInterrupted, RacerError, SettingError, StoreError
 from racer.deciders import CorrelatedTRace
@@ -217,6 +219,23 @@ def test_verbose_shows_the_race_and_then_each_fit(search, capsys):
     said = capsys.readouterr()
     assert said.out.count("[CV] END") == sum(fitted.cv_results_["race_folds"])
     assert said.err == ""
+
+
+@pytest.mark.skipif(
+    "on_fail" not in inspect.signature(check_estimator).parameters,
+    reason="check_estimator of scikit-learn before 1.6 tells no results",
+)
+@pytest.mark.filterwarnings("ignore")
+def test_what_scikit_learn_checks_of_an_estimator_holds_where_grid_search_does():
+    def failing(search):
+        found = check_estimator(search, on_fail=None, on_skip=None)
+        return {one["check_name"] for one in found if one["status"] == "failed"}
+
+    grid = {"alpha": [0.1, 1.0]}
+    space = {"alpha": loguniform(0.01, 10.0)}
+    known = failing(GridSearchCV(Ridge(), grid, cv=2))
+    assert failing(RacingSearchCV(Ridge(), grid, cv=2)) <= known
+    assert failing(TunedSearchCV(Ridge(), space, budget=8, cv=2)) <= known
 
 
 def test_one_candidate_is_fitted_on_all_folds():
