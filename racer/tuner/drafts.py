@@ -111,7 +111,7 @@ def _with_few_varied(
     counts = present.sum(axis=1)
     if not (counts > MANY).any():
         return drafts
-    rates = np.where(counts > MANY, _VARIED / np.maximum(counts, 1), 1.0)
+    rates = np.where(counts > MANY, _VARIED / counts.clip(1), 1.0)
     kept = (rng.random(drafts.shape) >= rates[:, None, None]) & present[:, None]
     return np.where(kept, middles[:, None], drafts)
 

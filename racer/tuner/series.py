@@ -378,7 +378,7 @@ class Series:
             if missing:
                 yield (
                     self._cells(missing, block, cap),
-                    partial(self._race_ahead, kind, race, len(missing), cells, survivors),
+                    partial(self._race_ahead, kind, race, len(missing), cells),
                 )
                 if race.ended is not None or race.block != block:  # each instance is used once
                     continue
@@ -418,9 +418,7 @@ class Series:
         found = ((c, self.known.of(c).get(block)) for c in candidates)
         return [c for c, told in found if told is None or bounded(told, cap) is None]
 
-    def _race_ahead(
-        self, kind: str, race: SeriesRace, asked: int, cells: int, survivors: int
-    ) -> Iterator[Cells]:
+    def _race_ahead(self, kind: str, race: SeriesRace, asked: int, cells: int) -> Iterator[Cells]:
         """Yield what the blocks to come need, while a race may use so many more `cells`.
 
         Then what is likely of the next race: its first group of blocks, which is new, of the
@@ -441,11 +439,11 @@ class Series:
             yield self._cells(missing, block, cap)
         if kind == "selection":
             yield from self._all_held_out(0)
-        elif self._pays(asked + spent + survivors * size):
+            return
+        elites = race.ranked[: race.race.rules.min_survivors]
+        if self._pays(asked + spent + len(elites) * size):
             for block in islice(self._new_blocks(used - used % size), size):
-                yield self._cells(
-                    race.ranked[:survivors], block, self._cap_ahead(kind, race, block)
-                )
+                yield self._cells(elites, block, self._cap_ahead(kind, race, block))
 
     def _cap_ahead(self, kind: str, race: SeriesRace, block: int) -> float | None:
         """Return the cap of a block as it would be now, times the slack."""
