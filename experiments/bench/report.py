@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import resource
+import math
 import statistics
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ import click
 import numpy as np
 
 import racer
+from experiments.bench.tools import timed
 from experiments.options import number_option
 from experiments.report import print_row
+from racer.evaluate.limits.linux import cpu_seconds
 
 __all__ = ["main"]
 
@@ -28,12 +31,9 @@ def evaluate(config: dict[str, Any], instance: int, seed: int) -> float:
     return float(sum(x * x for x in config.values()) + 0.1 * instance + noise)
 
 
-def cpu_seconds(command: list[str]) -> float:
-    """Run a command; return the processor time that it took."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, capture_output=True)  # noqa: S603
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def clock() -> float:
+    """Return the processor seconds of this process and its children, NaN where that is unknown."""
+    return cpu_seconds() or math.nan
 
 
 @click.command()
@@ -50,5 +50,6 @@ def main(evaluations: int, repeats: int) -> None:
             instances = list(range(20))
             racer.tune(space, evaluate, instances, budget=evaluations, store=store, seed=1)
             command = [sys.executable, "-m", "racer", "report", str(store), "-o", str(page)]
-            seconds = statistics.median(cpu_seconds(command) for _ in range(repeats))
+            run = partial(subprocess.run, command, check=True, capture_output=True)
+            seconds = statistics.median(timed(run, clock)[0] for _ in range(repeats))
             print_row(str(n), f"{seconds:.1f}", f"{page.stat().st_size / 1e6:.2f}")
