@@ -278,8 +278,8 @@ class RacingSearchCV(RacedSearchCV):
         As in `GridSearchCV`. Workers share the fits of one fold. With several scores the race is
         by the one that `refit` names, else by the first.
     verbose : int
-        1: the progress of the race, on stderr, as of `racer.race`. 2 and more: each fit, as
-        `GridSearchCV` shows it.
+        1 shows the progress of the race on standard error, as `racer.race(.., progress=True)`
+        does; 2 or more shows each fit, as `GridSearchCV` does.
     random_state : int, RandomState instance or None
         For the draws of candidates and of the decider; the latter are the same for None, too.
     store : str or path-like, optional
