@@ -45,6 +45,7 @@ NEVER = 10**6  # a first test that no race reaches
 def raced(grid=None, estimator=None, **settings):
     """Return a search among eight trees, or others."""
     estimator = DecisionTreeClassifier(random_state=0) if estimator is None else estimator
+    settings = {"random_state": 1, **settings}
     return RacingSearchCV(estimator, GRID if grid is None else grid, **settings)
 
 
