@@ -12,7 +12,7 @@ from racer.run.start import start
 from racer.space.space import Space
 from racer.space.stored import not_kept
 from racer.store.reader import no_race_in, sense_made_of
-from racer.store.setup import rebuilt, recorded_rules, refuse_other_kind
+from racer.store.setup import as_begun, rebuilt, recorded_rules, refuse_other_kind
 from racer.store.writer import Store
 from racer.tuner.tuner import Tuner
 
@@ -132,7 +132,7 @@ def resume(
                     candidates = rebuilt(file.path, "candidates", recorded.candidates)
                 contest = Race(candidates, instances, **rules)
             else:
-                contest = Tuner(
+                tuner = Tuner(
                     _space(file.path, kept("space")) if space is None else space,
                     instances,
                     test_instances=(kept("test_instances") or None)
@@ -141,6 +141,7 @@ def resume(
                     **{name: kept(name) for name in ("initial", "elites", "instance_order")},
                     **rules,
                 )
+                contest = as_begun(tuner, file)
         result: RaceResult | TuneResult = start(
             contest,
             evaluate,

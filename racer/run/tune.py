@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from racer.racing.rules import Rules
 from racer.run.start import how_to_evaluate, opened, start
 from racer.store.load import load_record
-from racer.store.setup import continued
+from racer.store.setup import as_begun, continued
 from racer.tuner.tuner import Tuner, usual_decider
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def tune(
             **settings,
         )
         result: TuneResult = start(
-            contest,
+            as_begun(contest, file),
             evaluate,
             how,
             file,

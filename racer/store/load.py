@@ -18,8 +18,7 @@ from racer.store.reader import open_to_read, sense_made_of
 from racer.store.recorder import Recorder
 from racer.store.replay import Untold, replay
 from racer.store.schema import query
-from racer.store.setup import proposals_of, rebuilt, samples_otherwise
-from racer.tuner.proposals import version_of
+from racer.store.setup import proposals_of, rebuilt
 from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ def _made(reader: Reader, setup: Setup, settings: dict[str, Any]) -> Contest:
     tests = _values(reader, "test_instances", setup.settings["test_instances"]) or None
     space = Space.from_json(settings["space"])
     tuner = Tuner(space, instances, test_instances=tests, **given)
-    if samples_otherwise(setup, version_of(space)):
+    if not tuner.go_on_as(proposals_of(setup)):
         sampled = [decode(json.loads(row.value)) for row in reader.sampled()]
         tuner.sample_as_recorded(sampled, proposals_of(setup))
     return tuner

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.racing.contest import Description
     from racer.store.writer import Store
+    from racer.tuner.tuner import Tuner
 
 _ALWAYS = {"block_size": 1, "proposals": 1}  # what stores without a setting had
 VERSION = version("racer-tuning")
@@ -150,6 +151,13 @@ def proposals_of(recorded: Setup) -> int:
     """Return the version of what a tuning samples."""
     version: int = recorded.settings.get("proposals", _ALWAYS["proposals"])
     return version
+
+
+def as_begun(tuner: Tuner, store: Store | None) -> Tuner:
+    """Return a tuner that samples as the one in the store did, if it can."""
+    if store is not None and store.holds_a_race:
+        tuner.go_on_as(proposals_of(store.reader.setup()))
+    return tuner
 
 
 def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:

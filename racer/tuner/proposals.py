@@ -38,11 +38,20 @@ _LABEL_NOISE = 0.01  # variance: of two neighbours, one may fail
 
 _VERSION, _VERSION_OF_MANY = 3, 4
 STRETCHED = 3  # the first version whose races told their decider of more evaluations
+BROADER_FIRST = 5  # .. that used more for the first race where there are conditions
+_WITH_CONDITIONS = BROADER_FIRST - _VERSION
 
 
 def version_of(space: Space) -> int:
     """Return the version of what is sampled, in a store: another where a seed gives others."""
-    return _VERSION_OF_MANY if len(space.parameters) > MANY else _VERSION
+    version = _VERSION_OF_MANY if len(space.parameters) > MANY else _VERSION
+    return version + (_WITH_CONDITIONS if space.conditions else 0)
+
+
+def can_go_on(version: int, space: Space) -> bool:
+    """Say whether a tuning of that version goes on here: from the same first race, the same follows."""
+    before = version_of(space) - (_WITH_CONDITIONS if space.conditions else 0)
+    return version in (before, version_of(space))
 
 
 class Child(NamedTuple):

@@ -16,7 +16,8 @@ _MOST_RACES = 100  # planned; more follow if the budget still pays for them
 class Schedule:
     """The plan of a tuning: `first_test` and `length` are blocks, `races` a number to begin with.
 
-    `stretch` is how many times its evaluations a race tells a decider that plans with them.
+    `stretch` is how many times its evaluations a race tells a decider that plans with them;
+    `conditional` the fraction of the parameters that exist under conditions.
 
     López-Ibáñez et al. (2016), 2.1: at least 2 + log2(d) races and as many elites; here a larger
     budget means more races, too.
@@ -27,6 +28,7 @@ class Schedule:
     first_test: int
     length: int | None
     stretch: float = 1.0
+    conditional: float = 0.0
 
     @classmethod
     def of(
@@ -37,11 +39,13 @@ class Schedule:
         elites: int | None,
         first_test: int,
         length: int | None,
+        conditional: float = 0.0,
     ) -> Schedule:
         """Return the plan for `free` parameters and `total` evaluations (None: unknown)."""
         usual = 2 + int(math.log2(max(free, 1)))
         stretch = max((total or 0) / _DECISIVE, 1.0) if length is None else 1.0  # no noise
-        plan = cls(usual, usual if elites is None else elites, first_test, length, stretch)
+        at_most = usual if elites is None else elites
+        plan = cls(usual, at_most, first_test, length, stretch, conditional)
         most = min(math.isqrt((total or 0) // _PER_RACE), _MOST_RACES)
         races, needed = plan.races, plan.minimum
         while races < most and (needed := needed + plan.least(races)) <= (total or 0):
@@ -51,6 +55,14 @@ class Schedule:
     def part(self, race: int, left: int) -> int:
         """Return how many evaluations the race of that number (from 0) may use of what is left."""
         return left // max(self.races - race, 1)
+
+    def first_part(self, left: int) -> int:
+        """Return how many the first race may use, as `part`.
+
+        More where a candidate has only some of the parameters, but not what later races need.
+        """
+        part, spare = self.part(0, left), left - (self.minimum - self.least(0))
+        return max(part, min(round((1.0 + self.conditional) * part), spare))
 
     def blocks(self, race: int) -> int:
         """Return how many blocks a candidate is expected to see in that race."""

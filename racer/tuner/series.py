@@ -19,7 +19,7 @@ from racer.racing.table import Table, with_success
 from racer.seeding import seed_for
 from racer.tuner.effects import effects
 from racer.tuner.events import RaceCompleted
-from racer.tuner.proposals import Child, Proposals
+from racer.tuner.proposals import BROADER_FIRST, STRETCHED, Child, Proposals, version_of
 from racer.tuner.result import Origin
 from racer.tuner.schedule import Schedule
 from racer.tuner.series_race import SeriesRace
@@ -64,6 +64,7 @@ class Plan:
             elites=self.elites,
             first_test=self.first_test,
             length=self.stream.length,
+            conditional=len(self.space.conditions) / len(self.space.parameters),
         )
 
 
@@ -89,7 +90,7 @@ class Series:
         self._has_tested = False
         self._drawn_to_its_end = False  # the space
         self.recorded: Iterator[dict[str, Any]] = iter(())  # sampled by an earlier version
-        self.stretches = True  # earlier versions did not
+        self.version = version_of(plan.space)  # of what is proposed
         self.configs: list[dict[str, Any]] = []
         self.origins: list[Origin] = []
         self._runtime = runtime = plan.rules.runtime
@@ -190,7 +191,9 @@ class Series:
             else:
                 race = len(self.races) - begun
                 schedule = self._plan.schedule(self.evaluations + left)
-                cells = max(schedule.part(race, left), schedule.least(race))
+                is_first = race == phase == 0 and self.version >= BROADER_FIRST
+                part = schedule.first_part(left) if is_first else schedule.part(race, left)
+                cells = max(part, schedule.least(race))
                 if cells > left:
                     return
             if not self.races:
@@ -207,7 +210,7 @@ class Series:
             if len(entrants) < 2 or self._drawn_to_its_end:
                 return
             used = self.evaluations
-            stretch = schedule.stretch if self.stretches else 1.0
+            stretch = schedule.stretch if self.version >= STRETCHED else 1.0
             yield from self._run_race("race", entrants, cells, schedule.elites, stretch)
             if left is not None and cells >= left and self.evaluations == used:
                 return  # all that is left does not pay for a block

@@ -16,7 +16,7 @@ from racer.racing.race import under
 from racer.racing.rules import Rules
 from racer.racing.stream import InstanceOrder, Stream
 from racer.space.space import Space
-from racer.tuner.proposals import STRETCHED, version_of
+from racer.tuner.proposals import can_go_on
 from racer.tuner.result import TuneResult
 from racer.tuner.series import Plan, Series
 from racer.tuner.warm_start import with_results
@@ -186,17 +186,23 @@ class Tuner:
         settings = {
             "space": self.space.to_json(),
             "test_instances": list(self.test_instances),
-            "proposals": version_of(self.space),
+            "proposals": self._series.version,
             **self.settings,
         }
         parameters = tuple(self.space.parameters)
         return Description(settings, (), self.instances, self.test_instances, parameters)
 
+    def go_on_as(self, version: int) -> bool:
+        """Sample as an earlier version, before the first `ask`; say whether this one can."""
+        if can := can_go_on(version, self.space):
+            self._series.version = version
+        return can
+
     def sample_as_recorded(self, configs: Iterable[Mapping[str, Any]], version: int) -> None:
         """Take new candidates from those that another version sampled, before the first `ask`."""
         given = [self.space.check(config) for config in configs]
         self._series.recorded = iter(given[len(self._plan.initial) :])
-        self._series.stretches = version >= STRETCHED
+        self._series.version = version
 
     def watch(self, callback: Callback) -> None:
         """Call `callback` with each event from now on."""

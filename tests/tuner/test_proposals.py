@@ -371,5 +371,5 @@ def test_parameters_that_do_not_exist_are_not_counted_as_many():
     parent = {"c": "a", **{f"x{i}": 0.5 for i in range(8)}}
     for others in (1, 20):
         child = begun(space(others), [parent]).around([0], 1, 1, 0.0)[0]
-        assert version_of(space(others)) == (4 if others == 20 else 3)
+        assert version_of(space(others)) == (6 if others == 20 else 5)
         assert all(child.config[f"x{i}"] != 0.5 for i in range(8))

@@ -69,15 +69,21 @@ def test_the_minimum_is_what_each_race_needs_for_one_new_candidate():
     st.integers(1, 10) | st.none(),
     st.integers(1, 20),
     st.integers(1, 20) | st.none(),
+    st.floats(0.0, 1.0),
 )
-def test_races_by_their_parts_use_the_budget_up(free, more, elites, first_test, length):
+def test_races_by_their_parts_use_the_budget_up(
+    free, more, elites, first_test, length, conditional
+):
     first_test = min(first_test, length or first_test)
-    least = of(free, 0, elites=elites, first_test=first_test, length=length).minimum
-    schedule = of(free, least + more, elites=elites, first_test=first_test, length=length)
+    given_ = {"elites": elites, "first_test": first_test, "length": length}
+    least = of(free, 0, **given_).minimum
+    schedule = of(free, least + more, conditional=conditional, **given_)
     left = least + more
     for race in range(schedule.races):
-        cells = schedule.part(race, left)
+        cells = schedule.part(race, left) if race else schedule.first_part(left)
         assert 0 <= cells <= left
+        later = sum(map(schedule.least, range(race + 1, schedule.races)))
+        assert cells == schedule.part(race, left) or left - cells >= later
         assert schedule.new_ones(race, cells, known=0) * schedule.blocks(race) <= cells
         left -= cells
     assert left == 0
@@ -95,3 +101,10 @@ def test_the_least_part_pays_for_a_new_candidate(free, elites, first_test, race)
 def test_races_of_a_larger_tuning_tell_deciders_of_more_evaluations_than_they_have():
     assert [of(4, total).stretch for total in (None, 100, 1000, 3000)] == [1, 1, 1, 3]
     assert of(4, 3000, length=6).stretch == 1
+
+
+def test_the_first_race_has_more_where_parameters_are_conditional():
+    assert of(4, 1400).first_part(1400) == of(4, 1400).part(0, 1400)
+    assert of(4, 1400, conditional=0.5).first_part(1400) == 1.5 * of(4, 1400).part(0, 1400)
+    least = of(4, 0).minimum
+    assert of(4, least, conditional=1.0).first_part(least) == of(4, least).part(0, least)

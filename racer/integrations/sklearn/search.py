@@ -39,7 +39,7 @@ from racer.run.start import how_to_evaluate, opened, start
 from racer.space.scikit import arguments_of
 from racer.space.space import Space
 from racer.stats.correlated_t import check_correlation
-from racer.store.setup import continued
+from racer.store.setup import as_begun, continued
 from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
@@ -202,9 +202,9 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
     ) -> Any:
         """Run a contest, in the store if there is one."""
         with opened(self.store) as file:
-            rules = continued(file, rules, tuned=tuned)
+            made = contest(continued(file, rules, tuned=tuned).settings())
             return start(
-                contest(rules.settings()),
+                as_begun(made, file) if isinstance(made, Tuner) else made,
                 fits.fit,
                 how_to_evaluate(0, None, None),
                 file,
