@@ -154,7 +154,7 @@ def test_the_best_is_fitted_on_all_folds_though_the_race_is_decided_before():
 
 
 def test_by_default_there_are_five_folds_four_times():
-    found = raced({"max_depth": [1, 2]}).fit(X, Y)
+    found = raced({"max_depth": [1, 2]}, random_state=None).fit(X, Y)
     assert found.n_splits_ == 20
     cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0)
     again = raced({"max_depth": [1, 2]}, cv=cv).fit(X, Y)
