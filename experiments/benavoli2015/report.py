@@ -38,10 +38,10 @@ def _settings(_: click.Context, __: click.Parameter, text: str | None) -> tuple[
         raise click.BadParameter(str(error)) from None
 
 
-def racing_options(command: Command) -> Callable[..., None]:
+def racing_options(repetitions: int) -> Callable[[Command], Callable[..., None]]:
     """Add the options of Tables 2 and 3; the command gets settings, design and file."""
     options = (
-        run_options(200),
+        run_options(repetitions),
         click.option(
             "--protocol",
             type=click.Choice(list(PROTOCOLS)),
@@ -66,13 +66,18 @@ def racing_options(command: Command) -> Callable[..., None]:
         csv_option,
     )
 
-    @functools.wraps(command)
-    def with_design(settings: tuple[Setting, ...], csv_path: Path | None, **design: Any) -> None:
-        command(settings, Design(**design), csv_path)
+    def decorated(command: Command) -> Callable[..., None]:
+        @functools.wraps(command)
+        def with_design(
+            settings: tuple[Setting, ...], csv_path: Path | None, **design: Any
+        ) -> None:
+            command(settings, Design(**design), csv_path)
 
-    decorated: Callable[..., None] = with_design
-    for option in reversed(options):
-        decorated = option(decorated)
+        found: Callable[..., None] = with_design
+        for option in reversed(options):
+            found = option(found)
+        return found
+
     return decorated
 
 

@@ -121,7 +121,7 @@ def near(cells: Cells, decider: str, indicator: str) -> tuple[bool, str]:
 
 
 @click.command()
-@racing_options
+@racing_options(1000)
 def main(settings: tuple[Setting, ...], design: Design, csv_path: Path | None) -> None:
     """Print Table 2 as published and as measured here."""
     announce("Table 2", settings, DECIDERS, design)

@@ -43,7 +43,7 @@ def first_block_of_a_pair() -> int:
 
 
 @click.command()
-@racing_options
+@racing_options(200)
 def main(settings: tuple[Setting, ...], design: Design, csv_path: Path | None) -> None:
     """Print Table 3 as published and as measured here."""
     announce("Table 3", settings, ["bayesian"], design)
