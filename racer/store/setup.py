@@ -167,14 +167,16 @@ def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
     """
     if not ("ablation" in recorded.settings and "ablation" in given.settings):
         refuse_other_kind(path, recorded, tuned="space" in given.settings)
-    if samples_otherwise(recorded, given.settings.get("proposals")):
+    same_space = same(recorded.settings.get("space"), given.settings.get("space"))
+    if same_space and samples_otherwise(recorded, given.settings.get("proposals")):
         raise StoreError(
             f"store {path!r} holds a tuning begun by racer {recorded.settings.get('racer')}, whose "
             "tuner sampled configurations in another way: this version cannot go on with it, as "
             "its candidates would be others. It can be read (racer.load, racer show, racer export); "
             f"begin a new tuning, racer.tune(.., initial={path!r}, store=..)"
         )
-    for name in sorted((recorded.settings.keys() | given.settings.keys()) - {"command"}):
+    apart = {"command", "proposals"}
+    for name in sorted((recorded.settings.keys() | given.settings.keys()) - apart):
         old, new = (setup.settings.get(name, _ALWAYS.get(name)) for setup in (recorded, given))
         old = renewed(old) if name == "decider" else old
         if not same(old, new):

@@ -49,7 +49,7 @@ def version_of(space: Space) -> int:
 
 
 def can_go_on(version: int, space: Space) -> bool:
-    """Say whether a tuning of that version goes on here: from the same first race, the same follows."""
+    """Say whether this code samples as that version did, the size of the first race apart."""
     before = version_of(space) - (_WITH_CONDITIONS if space.conditions else 0)
     return version in (before, version_of(space))
 

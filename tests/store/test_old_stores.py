@@ -57,6 +57,29 @@ def test_it_is_resumed_to_the_result_of_an_uninterrupted_run(store):
     assert check_store(path).problems == []
 
 
+@pytest.mark.parametrize("name", ["tune3", "planned3", "tune5"])
+def test_a_tuning_goes_on_by_its_own_call_as_it_was_begun(tmp_path, name):
+    """Its candidates are those of the version that began it, also after its end."""
+    path = tmp_path / "run.db"
+    shutil.copyfile(DATA / f"schema3_{name}.db", path)
+    run, _ = RUNS[name]
+    expected = json.loads((DATA / f"store_{name}.json").read_text(encoding="utf-8"))
+    assert content(run(store=path), path) == expected
+    if name != "planned3":
+        more = racer.resume(path, evaluate, budget=300)
+        assert more.evaluations > expected["evaluations"]
+        assert list(more.configs)[: len(expected["configs"])] == expected["configs"]
+        assert content(tune(store=path, budget=[150, 300]), path) == content(more, path)
+
+
+def test_of_another_space_what_differs_is_named_not_the_version(tmp_path):
+    path = tmp_path / "run.db"
+    shutil.copyfile(DATA / "schema3_tune3.db", path)
+    other = racer.Space({"n": racer.Integer(0, 9)})
+    with pytest.raises(racer.StoreError, match="give that, or another store"):
+        racer.tune(other, evaluate, ["i", ("j", 1)], budget=150, seed=5, store=path)
+
+
 @pytest.mark.parametrize("kept", OF_OLD_TUNERS, ids=lambda path: path.stem)
 def test_one_of_an_older_tuner_is_read_and_begun_with_but_not_gone_on_with(tmp_path, kept):
     name = kept.stem.partition("_")[2]

@@ -80,6 +80,7 @@ STORES = {
     "tune3": (tune, 77),
     "tests3": (tune, 153),
     "planned3": (planned, 240),
+    "tune5": (tune, 77),
     "times": (times, 70),
 }
 

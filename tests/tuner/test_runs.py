@@ -249,6 +249,24 @@ def test_no_race_uses_more_than_its_part(tuning, decider):
     assert number >= 3
 
 
+def test_the_first_race_is_larger_where_parameters_are_conditional(tuning):
+    space = Space(
+        {"k": Categorical(["a", "b"]), "x": Real(0.0, 1.0), "y": Real(0.0, 1.0)},
+        conditions={"x": {"k": "a"}, "y": {"k": "b"}},
+    )
+
+    def evaluate(cell):
+        return cell.seed % 1000 / 1000
+
+    first = {}
+    for version in (3, 5):  # the usual part, and more
+        tuner = Tuner(space, budget=900, seed=1, decider="f-race")
+        assert tuner.go_on_as(version)
+        tuning.play(tuner, evaluate)
+        first[version] = tuner.result().races_held[0].candidates
+    assert first[5] == pytest.approx(5 / 3 * first[3], abs=1)
+
+
 def test_few_deterministic_instances(tuning):
     def evaluate(cell):
         return tuning.height(cell.config) + cell.instance

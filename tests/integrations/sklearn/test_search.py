@@ -31,9 +31,19 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from racer import Ended, RaceInterrupted, RacerError, SettingError, StoreError
+from racer import (
+    Categorical,
+    Ended,
+    RaceInterrupted,
+    RacerError,
+    Real,
+    SettingError,
+    Space,
+    StoreError,
+)
 from racer.deciders import CorrelatedTRace
 from racer.integrations.sklearn import RacingSearchCV, TunedSearchCV
+from racer.tuner import series
 
 X, Y = make_classification(
     120, n_features=6, n_informative=3, n_classes=3, n_clusters_per_class=1, random_state=1
@@ -454,6 +464,25 @@ def test_a_search_goes_on_where_it_was_interrupted(search, tmp_path, monkeypatch
     assert 0 < len(done) <= whole.cv_results_["race_folds"].sum() - 5
     with pytest.raises(StoreError, match="instance 0"):
         search(store=path).fit(X + 1.0, Y)
+
+
+def test_a_tuned_search_goes_on_as_the_version_did_that_began_it(tmp_path, monkeypatch):
+    space = Space(
+        {
+            "alpha": Real(1e-3, 1e3, log=True),
+            "solver": Categorical(["cholesky", "lsqr"]),
+            "tol": Real(1e-6, 1e-3, log=True),
+        },
+        conditions={"tol": {"solver": "lsqr"}},
+    )
+    path = tmp_path / "run.db"
+    with monkeypatch.context() as before:
+        before.setattr(series, "version_of", lambda _: 3)
+        begun = tuned(space, budget=120, store=path).fit(X, Y)
+    again = tuned(space, budget=120, store=path).fit(X, Y)
+    assert again.cv_results_["params"] == begun.cv_results_["params"]
+    anew = tuned(space, budget=120).fit(X, Y)
+    assert anew.cv_results_["params"] != begun.cv_results_["params"]
 
 
 @pytest.mark.parametrize(
