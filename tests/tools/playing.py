@@ -1,0 +1,95 @@
+"""Playing races without running anything."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from racer import Outcome
+from racer.core.events import Elimination
+from racer.deciders import Decider, Drop, Verdict
+
+
+class Scripted(Decider):
+    """A decider that drops by a script and keeps a record of what it was shown.
+
+    `script` maps the number of blocks seen so far to the candidates to drop.
+    """
+
+    def __init__(self, script=None, best=None):
+        self.script = script or {}
+        self.best = best
+        self.looks = []
+
+    def start(self, setting):
+        return 0
+
+    def decide(self, state, blocks):
+        state += len(blocks.costs)
+        self.looks.append((state, blocks.candidates.tolist(), blocks.costs.tolist()))
+        stays = [c for c in blocks.candidates.tolist() if c not in self.script.get(state, ())]
+        drops = tuple(
+            Drop(
+                c,
+                "inferior",
+                against=stays[0] if stays else 0,
+                probability=0.99,
+                measure="posterior",
+            )
+            for c in self.script.get(state, ())
+        )
+        return state, Verdict(drops, self.best, blocks.costs.mean(axis=0), {})
+
+
+def outcome_of(answer):
+    """Return an Outcome: as given, failed for None, or ok with the number."""
+    if isinstance(answer, Outcome):
+        return answer
+    if answer is None:
+        return Outcome("failed", None, seconds=1.0, message="it failed")
+    return Outcome("ok", float(answer), seconds=1.0)
+
+
+def play(race, evaluate, order=None):
+    """Run a race to its end; `order` says in which order the cells of a block are told."""
+    while cells := race.ask():
+        for cell in order(cells) if order else cells:
+            race.tell(cell, outcome_of(evaluate(cell)))
+    return race.result()
+
+
+def eliminated(result):
+    """Return the eliminations of a result as a tuple."""
+    return tuple(Elimination(**row) for row in result.eliminations.to_dict("records"))
+
+
+def content(result):
+    """Return all that a result says, in a form that can be compared."""
+    return {
+        "best_index": result.best_index,
+        "survivors": result.survivors,
+        "ended": result.ended,
+        "evaluations": result.evaluations,
+        "dropped": eliminated(result),
+        "scores": [
+            [repr(v) for v in row] for row in result.known.values(len(result.configs)).tolist()
+        ],
+        "failures": result.known.failures,
+        "set_aside": result.known.set_aside,
+        "seeds": [result.stream.place(row.block) for row in result.known.rows],
+        "probability_best": result.probability_best,
+    }
+
+
+def noisy(cell, spread=1.0):
+    """Return the configuration (a number) plus noise that depends on the cell alone."""
+    rng = np.random.default_rng([cell.seed, cell.candidate])
+    return float(cell.config) + spread * rng.standard_normal()
+
+
+def racing_tools():
+    """Return the helpers of these tests, as the fixture `racing`."""
+    return SimpleNamespace(
+        Scripted=Scripted, play=play, content=content, noisy=noisy, outcome_of=outcome_of
+    )
