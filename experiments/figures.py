@@ -12,7 +12,7 @@ import pandas as pd
 import racer
 from experiments.importance.known_truth import SPACE, evaluate
 from experiments.options import figures_option
-from experiments.report import read
+from experiments.report import read, shrink
 from experiments.wainer2023 import published
 from racer import compare
 from racer.plots import evolution
@@ -79,7 +79,7 @@ def step_sizes() -> racer.RaceResult:
 
 
 def known_truth() -> racer.TuneResult:
-    """Return a tuning on the space of `scripts/known_truth.py`."""
+    """Return a tuning on the space of `scripts/study.py known-truth`."""
     return racer.tune(SPACE, evaluate, range(10), budget=1000, seed=1, test_instances=range(10, 30))
 
 
@@ -134,4 +134,5 @@ def main(folder: Path) -> None:
         path = folder / f"{name}.png"
         figure: Any = ax.figure
         figure.savefig(path, dpi=100)
+        shrink(path)
         print(f"{path}: {path.stat().st_size / 1000:.0f} kB")

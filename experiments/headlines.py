@@ -1,4 +1,4 @@
-"""All headline figures: each script runs as its page says, or in a small version of it."""
+"""All headline figures: each command runs as its page says, or in a small version."""
 
 from __future__ import annotations
 
@@ -13,17 +13,22 @@ import click
 
 from experiments.options import file_in_a_directory
 
-SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
+ROOT = Path(__file__).resolve().parent.parent
 
 
 class Headline(NamedTuple):
-    """A script, the page that shows its figures, and its arguments there and in short."""
+    """A command, the page that shows its figures, and its arguments there and in short."""
 
     title: str
     page: str
-    script: str
+    command: str
     arguments: str
     quick: str
+
+    @property
+    def name(self) -> str:
+        """The script, or the benchmark or study that it is asked for."""
+        return self.command.split()[-1].removesuffix(".py")
 
 
 HEADLINES = (
@@ -80,14 +85,14 @@ HEADLINES = (
     Headline(
         "Searches of scikit-learn",
         "docs/sklearn.md",
-        "bench_sklearn.py",
+        "bench.py sklearn",
         "",
         "--data 'wine breast_cancer' --estimators tree --repetitions 3",
     ),
     Headline(
         "The tuner beside others",
         "experiments/tuner/README.md",
-        "bench_tuner.py",
+        "bench.py tuner",
         "--half reported",
         "--half chosen --problems 'sphere annealing' --contenders 'racer halving' "
         "--budgets 1000 --seeds 2",
@@ -95,15 +100,15 @@ HEADLINES = (
     Headline(
         "Programs tuned",
         "experiments/programs/README.md",
-        "tune_programs.py",
+        "study.py programs",
         "",
         "--budget 300",
     ),
-    Headline("Use of the workers", "docs/speed.md", "bench_workers.py", "--seeds 3", "--seeds 1"),
+    Headline("Use of the workers", "docs/speed.md", "bench.py workers", "--seeds 3", "--seeds 1"),
     Headline(
         "Time per evaluation",
         "docs/speed.md",
-        "bench_engine.py",
+        "bench.py engine",
         "--repeats 2",
         "--repeats 1 --evaluations 5000 --decider bayesian-friedman --decider f-race",
     ),
@@ -111,21 +116,21 @@ HEADLINES = (
 
 
 def section(headline: Headline, arguments: str) -> tuple[str, bool]:
-    """Run a script; return what it printed as a section in Markdown, and whether it succeeded."""
-    line = f"python scripts/{headline.script} {arguments}".strip()
+    """Run a command; return what it printed as a section in Markdown, and whether it succeeded."""
+    line = f"scripts/{headline.command} {arguments}".strip()
     began = time.monotonic()
     done = subprocess.run(  # noqa: S603  (our own scripts)
-        [sys.executable, SCRIPTS / headline.script, *shlex.split(arguments)],
+        [sys.executable, *shlex.split(line)],
         capture_output=True,
         text=True,
         check=False,
-        cwd=SCRIPTS.parent,
+        cwd=ROOT,
     )
     seconds = time.monotonic() - began
     said = done.stdout.strip() if not done.returncode else done.stderr.strip()
     ended = "" if not done.returncode else f", exit code {done.returncode}"
     return (
-        f"## {headline.title}\n\nShown in {headline.page}. `{line}`, {seconds:.0f} s{ended}:\n\n"
+        f"## {headline.title}\n\nShown in {headline.page}. `python {line}`, {seconds:.0f} s{ended}:\n\n"
         f"```text\n{said}\n```\n"
     ), not done.returncode
 
@@ -133,7 +138,10 @@ def section(headline: Headline, arguments: str) -> tuple[str, bool]:
 @click.command()
 @click.option("--quick", is_flag=True, help="Small samples: some minutes instead of hours.")
 @click.option(
-    "--only", multiple=True, metavar="SCRIPT", help="Only these, as table2.py; may be repeated."
+    "--only",
+    type=click.Choice([headline.name for headline in HEADLINES]),
+    multiple=True,
+    help="Only these; may be repeated.",
 )
 @click.option(
     "-o",
@@ -146,11 +154,7 @@ def section(headline: Headline, arguments: str) -> tuple[str, bool]:
 )
 def main(*, quick: bool, only: tuple[str, ...], path: Path) -> None:
     """Run all that makes the headline figures of README and docs, and write their tables."""
-    known = [headline.script for headline in HEADLINES]
-    for script in only:
-        if script not in known:
-            raise click.BadParameter(f"{script!r} is none of {', '.join(known)}", param_hint="only")
-    chosen = [headline for headline in HEADLINES if not only or headline.script in only]
+    chosen = [headline for headline in HEADLINES if not only or headline.name in only]
     samples = "Small samples, as of `--quick`." if quick else "As the pages say."
     path.write_text(f"# Headline figures\n\n{samples}\n", encoding="utf-8")
     failed = []
@@ -160,7 +164,7 @@ def main(*, quick: bool, only: tuple[str, ...], path: Path) -> None:
         with path.open("a", encoding="utf-8") as file:
             file.write(f"\n{text}")
         if not succeeded:
-            failed.append(headline.script)
+            failed.append(headline.name)
     if failed:
         raise click.ClickException(f"{', '.join(failed)} failed: {path} has what they said")
     click.echo(f"All are in {path}.")

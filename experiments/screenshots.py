@@ -13,6 +13,7 @@ import racer
 from experiments.figures import known_truth, step_sizes
 from experiments.importance.known_truth import evaluate
 from experiments.options import figures_option
+from experiments.report import shrink
 
 __all__ = ["main"]
 
@@ -56,5 +57,6 @@ def main(folder: Path) -> None:
         step_sizes().report(page)
         shoot(page, folder / "report_race.png", dark=True, height=1400)
     for name in ("report_tuning", "report_race"):
-        size = (folder / f"{name}.png").stat().st_size
-        print(f"{folder / name}.png: {size / 1000:.0f} kB")
+        path = folder / f"{name}.png"
+        shrink(path)
+        print(f"{path}: {path.stat().st_size / 1000:.0f} kB")

@@ -83,7 +83,7 @@ def race(
     said = [
         [result.best_index, result.survivors, result.ended, result.evaluations],
         repr(result.known.values(len(result.configs)).tolist()),
-        [vars(drop) for drop in result.dropped],
+        result.eliminations.to_dict("records"),
         result.known.failures,
         list(result.probability_best.values()),
         sorted({*result.scores["status"]}),

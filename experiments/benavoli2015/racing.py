@@ -10,14 +10,15 @@ import numpy as np
 
 from experiments.benavoli2015 import published
 from experiments.report import mean_and_error
-from racer.deciders import BayesianFriedman, FRace, as_decider
+from racer.deciders import BayesianFriedman, Decider, FRace, as_decider
 from racer.seeding import rng_for
 from racer.simulate import NormalWorld, play
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from racer.deciders import Blocks, Decider, Verdict
+    from racer.deciders import Blocks, Verdict
+    from racer.deciders import Setting as RaceSetting
     from racer.deciders.f_race import Posthoc
     from racer.simulate import Play
 
@@ -162,15 +163,15 @@ def parse_settings(text: str | None) -> tuple[Setting, ...]:
 
 
 @dataclass(frozen=True)
-class GateWhileMany:
+class GateWhileMany(Decider):
     """F-Race that asks the Friedman test while more than ten candidates are left."""
 
     gated: FRace
     ungated: FRace
 
-    def start(self, n_candidates: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    def start(self, setting: RaceSetting) -> tuple[Any, Any]:
         """Return the states of both."""
-        return self.gated.start(n_candidates, rng), self.ungated.start(n_candidates, rng)
+        return self.gated.start(setting), self.ungated.start(setting)
 
     def decide(self, state: tuple[Any, Any], blocks: Blocks) -> tuple[tuple[Any, Any], Verdict]:
         """Let the one decide whose turn it is."""

@@ -17,8 +17,8 @@ from experiments.benavoli2015.racing import (
     parse_settings,
     run_cell,
 )
-from experiments.options import csv_option, run_options
-from experiments.report import takes, with_progress
+from experiments.options import csv_option
+from experiments.report import with_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,10 +38,9 @@ def _settings(_: click.Context, __: click.Parameter, text: str | None) -> tuple[
         raise click.BadParameter(str(error)) from None
 
 
-def racing_options(repetitions: int) -> Callable[[Command], Callable[..., None]]:
-    """Add the options of Tables 2 and 3; the command gets settings, design and file."""
+def racing_options(command: Command) -> Callable[..., None]:
+    """Add the options of Tables 2 and 3 but those of the run; it gets settings, design and file."""
     options = (
-        run_options(repetitions),
         click.option(
             "--protocol",
             type=click.Choice(list(PROTOCOLS)),
@@ -66,30 +65,24 @@ def racing_options(repetitions: int) -> Callable[[Command], Callable[..., None]]
         csv_option,
     )
 
-    def decorated(command: Command) -> Callable[..., None]:
-        @functools.wraps(command)
-        def with_design(
-            settings: tuple[Setting, ...], csv_path: Path | None, **design: Any
-        ) -> None:
-            command(settings, Design(**design), csv_path)
+    @functools.wraps(command)
+    def with_design(settings: tuple[Setting, ...], csv_path: Path | None, **design: Any) -> None:
+        command(settings, Design(**design), csv_path)
 
-        found: Callable[..., None] = with_design
-        for option in reversed(options):
-            found = option(found)
-        return found
-
+    decorated: Callable[..., None] = with_design
+    for option in reversed(options):
+        decorated = option(decorated)
     return decorated
 
 
 def announce(
     title: str, settings: Sequence[Setting], deciders: Sequence[str], design: Design
 ) -> None:
-    """Print what will be run and about how long it takes."""
+    """Print what will be run."""
     cells = len(settings) * len(deciders)
     print(f"{title}: {cells} cells, {design}")
     print(PROTOCOLS[design.protocol])
     print(READINGS[design.reading])
-    print(f"{takes(expected_seconds(design) * cells, design.jobs)}\n", flush=True)
 
 
 def run(

@@ -13,16 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from experiments.benavoli2015 import published
+from experiments.benavoli2015 import published, report
 from experiments.benavoli2015.racing import DECIDERS, Cell, Design, Setting
-from experiments.benavoli2015.report import (
-    TRULY_SO,
-    announce,
-    claims,
-    racing_options,
-    run,
-    truly_so,
-)
+from experiments.options import run_options
 from experiments.report import markdown, plus_minus, write
 
 if TYPE_CHECKING:
@@ -121,11 +114,12 @@ def near(cells: Cells, decider: str, indicator: str) -> tuple[bool, str]:
 
 
 @click.command()
-@racing_options(1000)
+@run_options(1000)
+@report.racing_options
 def main(settings: tuple[Setting, ...], design: Design, csv_path: Path | None) -> None:
     """Print Table 2 as published and as measured here."""
-    announce("Table 2", settings, DECIDERS, design)
-    cells = run(settings, DECIDERS, design)
+    report.announce("Table 2", settings, DECIDERS, design)
+    cells = report.run(settings, DECIDERS, design)
     print(f"{summary(cells)}\n\n{table(cells)}")
     found = {
         "Bayesian ITER within 0.05 of the published": near(cells, "bayesian", "iter"),
@@ -139,7 +133,7 @@ def main(settings: tuple[Setting, ...], design: Design, csv_path: Path | None) -
         "F-Race_S outperformed by the Bayesian race in ITER": lower(
             cells, settings, "iter", ["f-race-sign"]
         ),
-        TRULY_SO: truly_so(cells.values()),
+        report.TRULY_SO: report.truly_so(cells.values()),
     }
-    print(f"\n{claims(found)}")
+    print(f"\n{report.claims(found)}")
     write(csv_path, records(cells, design))

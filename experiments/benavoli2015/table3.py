@@ -12,16 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from experiments.benavoli2015 import published
+from experiments.benavoli2015 import published, report
 from experiments.benavoli2015.racing import others_left
-from experiments.benavoli2015.report import (
-    TRULY_SO,
-    announce,
-    claims,
-    racing_options,
-    run,
-    truly_so,
-)
+from experiments.options import run_options
 from experiments.report import markdown, plus_minus, write
 from racer.stats.sign import probability_indistinguishable
 
@@ -43,13 +36,14 @@ def first_block_of_a_pair() -> int:
 
 
 @click.command()
-@racing_options(200)
+@run_options(200)
+@report.racing_options
 def main(settings: tuple[Setting, ...], design: Design, csv_path: Path | None) -> None:
     """Print Table 3 as published and as measured here."""
-    announce("Table 3", settings, ["bayesian"], design)
+    report.announce("Table 3", settings, ["bayesian"], design)
     lines: list[list[str]] = []
     records: list[dict[str, Any]] = []
-    cells = run(settings, ["bayesian"], design)
+    cells = report.run(settings, ["bayesian"], design)
     earliest = first_block_of_a_pair()
     for (setting, _), cell in cells.items():
         known = published.table_3()[setting.q, setting.rho]
@@ -86,5 +80,5 @@ def main(settings: tuple[Setting, ...], design: Design, csv_path: Path | None) -
         )
     print(markdown(HEAD, lines))
     print(f"\nNo pair is indistinguishable with fewer than {earliest} observations.")
-    print(f"\n{claims({TRULY_SO: truly_so(cells.values())})}")
+    print(f"\n{report.claims({report.TRULY_SO: report.truly_so(cells.values())})}")
     write(csv_path, records)

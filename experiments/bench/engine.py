@@ -15,12 +15,14 @@ import subprocess
 import sys
 import time
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 import racer
+from experiments.bench import against
 from experiments.bench.tools import Withheld, evaluate, median_ms, timed
 from experiments.options import number_option
 from racer.deciders import (
@@ -30,6 +32,7 @@ from racer.deciders import (
     BradleyTerryRace,
     Decider,
     PlackettLuceRace,
+    Setting,
     SignedRankRace,
     as_decider,
 )
@@ -100,13 +103,13 @@ def incremental(repeats: int, m: int = 100, n: int = 500) -> tuple[float, float,
     rng = rng_for(1, "bench")
     costs = rng.normal(size=(n + repeats, m)) + rng.random(m)
     decider = BayesianFriedman()
-    state = decider.start(m, rng_for(1, "decider"))
+    state = decider.start(Setting(m, rng_for(1, "decider")))
     candidates = np.arange(m)
     for row in costs[:n]:
         state, _ = decider.decide(state, Blocks(candidates, row[None, :]))
 
     def from_scratch(blocks: Blocks) -> None:
-        decider.decide(decider.start(m, rng_for(1, "decider")), blocks)
+        decider.decide(decider.start(Setting(m, rng_for(1, "decider"))), blocks)
 
     step = []
     for row in costs[n:]:
@@ -124,7 +127,7 @@ def look(decider: Decider, m: int, n: int, repeats: int) -> float:
     rng = rng_for(1, "look")
     costs = rng.normal(size=(n + repeats, m)) + 0.3 * rng.random(m)
     candidates = np.arange(m)
-    state = decider.start(m, rng_for(1, "decider"))
+    state = decider.start(Setting(m, rng_for(1, "decider")))
     state, _ = decider.decide(state, Blocks(candidates, costs[:n]))
     times = []
     for row in costs[n:]:
@@ -188,8 +191,18 @@ def import_seconds(repeats: int) -> float:
 @number_option("--evaluations", 50_000)
 @number_option("--repeats", 5)
 @click.option("--decider", "chosen", type=click.Choice(list(DECIDERS)), multiple=True)
-def main(evaluations: int, repeats: int, chosen: tuple[str, ...]) -> None:
+@click.option(
+    "--against",
+    "other",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
+    help="Another checkout of racer, timed in turn with this one.",
+)
+def main(evaluations: int, repeats: int, chosen: tuple[str, ...], other: Path | None) -> None:
     """Print CPU per evaluation, the joint posterior's two times, and the import."""
+    if other is not None:
+        sizes = {"evaluations": max(evaluations // 10, 500), "tuned": max(evaluations // 50, 100)}
+        against.compare(other, deciders=chosen or against.DECIDERS, rounds=repeats, **sizes)
+        return
     print(f"CPU us per evaluation beyond the objective, {evaluations} evaluations, n_jobs=1")
     print(f"{'decider':<20}{'candidates':>11}{'all stay':>10}{'as raced':>10}{'goal':>6}")
     names = chosen or tuple(DECIDERS)

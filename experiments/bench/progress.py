@@ -70,7 +70,7 @@ def milliseconds(job: Callable[[], object], n: int) -> float:
 def main(evaluations: int) -> None:
     """Time the parts of progress, and add them up."""
     race = racer.Race(range(20), budget=evaluations, seed=1)
-    outcome = racer.Outcome("ok", 1.0, 1e-3)
+    outcome = racer.Outcome("ok", 1.0, seconds=1e-3)
     with Progress(Console(file=io.StringIO(), force_terminal=True, width=80)) as progress:
         progress.begin(race, 1, lambda: 1)
         told = milliseconds(lambda: progress.told(outcome), 10_000)

@@ -30,7 +30,7 @@ from racer.deciders import BayesianFriedman, Decider, FRace
 from racer.store.recorder import Recorder
 from racer.store.schema import OutcomeRow, checksum
 from racer.store.setup import set_up
-from racer.store.writer import Store
+from racer.store.writer import ADD_OUTCOME, Store
 
 __all__ = ["main", "replay"]
 
@@ -90,13 +90,12 @@ def write(path: Path, candidates: int, outcomes: int, decider: Decider) -> int:
         while race.ended is None:
             values = rng.normal(size=len(race.alive)).tolist()
             rows = [
-                OutcomeRow(race.n_blocks, c, 1, "ok", value, 0.001, "host:1234", "", 0, 0.0)
+                OutcomeRow(
+                    race.n_blocks, c, 1, "ok", value, None, None, 0.001, "host:1", "", 0, 0.0
+                )
                 for c, value in zip(race.alive, values, strict=True)
             ]
-            connection.executemany(
-                "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(*row, checksum(row)) for row in rows],
-            )
+            connection.executemany(ADD_OUTCOME, [(*row, checksum(row)) for row in rows])
             race.tell_block(values, seconds=math.fsum(row.seconds for row in rows))
         connection.execute("COMMIT")
         store.flush()

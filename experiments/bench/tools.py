@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import statistics
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from racer.deciders.decider import KnowsBudget
+from racer.deciders import Decider
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    import numpy as np
-
-    from racer.deciders import Blocks, Decider, Verdict
+    from racer.deciders import Blocks, Setting, Verdict
 
 __all__ = ["Withheld", "evaluate", "median_ms", "timed"]
 
@@ -27,25 +25,19 @@ def evaluate(config: int, instance: int, seed: int) -> float:
 
 
 @dataclass(frozen=True)
-class Withheld:
+class Withheld(Decider):
     """A decider whose drops are computed and not heeded."""
 
     inner: Decider
 
-    def told_budget(self, evaluations: int | None, blocks: int | None) -> Withheld:
-        """Tell the decider inside, if it plans ahead."""
-        if isinstance(self.inner, KnowsBudget):
-            return Withheld(self.inner.told_budget(evaluations, blocks))
-        return self
-
-    def start(self, n_candidates: int, rng: np.random.Generator) -> Any:
+    def start(self, setting: Setting) -> Any:
         """Start the decider inside."""
-        return self.inner.start(n_candidates, rng)
+        return self.inner.start(setting)
 
     def decide(self, state: Any, blocks: Blocks) -> tuple[Any, Verdict]:
         """Decide, and keep all candidates."""
         state, verdict = self.inner.decide(state, blocks)
-        return state, verdict._replace(dropped=(), undecided=False)
+        return state, replace(verdict, dropped=(), undecided=False)
 
 
 def timed(call: Callable[[], T], clock: Callable[[], float] = time.perf_counter) -> tuple[float, T]:

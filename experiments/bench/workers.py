@@ -24,18 +24,15 @@ import numpy as np
 import racer
 from experiments.options import number_option
 from experiments.report import print_row
+from racer import BlockCompleted, Outcome, Race, Tuner
 from racer.evaluate.executor import never
 from racer.evaluate.objective import judge
-from racer.evaluate.outcome import Outcome
-from racer.racing.events import BlockCompleted
-from racer.racing.race import Race
 from racer.run.drive import drive
-from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from racer.evaluate.outcome import Cell
+    from racer import Cell
     from racer.run.feed import Ahead
 
 __all__ = ["LAWS", "Clock", "Objective", "main", "simulated"]
@@ -108,7 +105,7 @@ class Clock:
         """Let time go on to the next end of an evaluation."""
         self.now, _, cell, seconds = heapq.heappop(self._running)
         status, value, message = judge(self._objective.cost(cell.config, cell.seed))
-        return cell, Outcome(status, value, seconds, message)
+        return cell, Outcome(status, value, seconds=seconds, message=message)
 
     def withdraw(self, cell: Cell) -> bool:  # noqa: ARG002
         """Refuse, as loky does."""
@@ -122,7 +119,7 @@ class Clock:
         """Yield what has been evaluated in vain by now."""
         for end, _, cell, seconds in self._running:
             if end - seconds < self.now:
-                yield cell, Outcome("ok", 0.0, min(end, self.now) - end + seconds)
+                yield cell, Outcome("ok", 0.0, seconds=min(end, self.now) - end + seconds)
 
     def __enter__(self) -> Self:
         return self

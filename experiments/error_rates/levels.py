@@ -16,9 +16,9 @@ import joblib
 import numpy as np
 
 from experiments.options import csv_option, run_options, words_option
-from experiments.report import markdown, mean_and_error, plus_minus, takes, with_progress, write
+from experiments.report import markdown, mean_and_error, plus_minus, with_progress, write
 from experiments.worlds import WORLDS
-from racer.deciders import BayesianFriedman, Blocks, FRace, as_decider
+from racer.deciders import Blocks, FRace, Setting, as_decider
 from racer.seeding import rng_for, seed_for
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ NAMES = (
 GATED: Mapping[str, Decider] = {
     **{name: as_decider(name) for name in NAMES},
     "f-race-friedman": FRace(gate="friedman"),
-    "bayesian-friedman-f-then-region": BayesianFriedman(gate="f-then-region"),
 }
 SECONDS = 0.001  # a test
 
@@ -56,7 +55,7 @@ def dropped(cell: Cell, seed: int) -> float:
     drawn = WORLDS[cell.world](m, 1.0, qualities=(0.0,) * m).draw(seed)
     costs = np.array([drawn.costs(block) for block in range(n)])
     decider = GATED[cell.decider]
-    state = decider.start(m, rng_for(seed, "decider"))
+    state = decider.start(Setting(m, rng_for(seed, "decider")))
     _, verdict = decider.decide(state, Blocks(np.arange(m), costs))
     return float(any(drop.reason != "indistinguishable" for drop in verdict.dropped))
 
@@ -97,7 +96,6 @@ def main(
     cells = [Cell(*each) for each in product(deciders, worlds, candidates, blocks)]
     seconds = [SECONDS * repetitions] * len(cells)
     print(f"Levels of single tests: {len(cells)} cells, {repetitions} tables each, seed {seed}.")
-    print(f"{takes(sum(seconds), jobs)}\n", flush=True)
     seeds = [seed_for(seed, "levels", repetition) for repetition in range(repetitions)]
     found: dict[Cell, tuple[float, float]] = {}
     with joblib.Parallel(n_jobs=jobs, batch_size=-(-repetitions // jobs)) as pool:

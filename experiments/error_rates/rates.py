@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     import joblib
     from numpy.typing import NDArray
 
+    from racer import RaceResult
     from racer.deciders import Decider
-    from racer.racing.result import RaceResult
     from racer.simulate import World
 
 __all__ = [
@@ -205,7 +205,7 @@ def count(
         rules = {"decider": decider, "budget": budget, "each_test": each_test}
         return run_race(drawn, seed, instances, rules)
 
-    is_growing = each_test is None and getattr(decider, "each_test", 1) == "growing"
+    is_growing = each_test is None and decider.tests == "growing"
     if is_growing or isinstance(decider, PLANNERS):
         return np.array([_by(run(horizon), best) for horizon in horizons])
     longest = run(max(horizons))
@@ -216,7 +216,8 @@ def _by(
     result: RaceResult, best: NDArray[np.intp], horizon: int | None = None
 ) -> tuple[float, ...]:
     rows = result.known.rows[:horizon]
-    out = [drop.candidate for drop in result.dropped if drop.block < len(rows)]
+    gone = result.eliminations
+    out = gone.loc[gone["block"] < len(rows), "candidate"].tolist()
     fraction = float(np.isin(best, out).mean())
     return fraction, float(bool(out)), len(rows), sum(len(row.candidates) for row in rows)
 
@@ -237,7 +238,7 @@ def label(name: str) -> str:
     if name in NAMED:
         return f'"{name}"'
     decider: Any = ROWS[name]
-    chosen = [(each.name, getattr(decider, each.name), each.default) for each in fields(decider)]
+    chosen = [(each.name, vars(decider)[each.name], each.default) for each in fields(decider)]
     given = [f"{setting}={value!r}" for setting, value, default in chosen if value != default]
     named = f"{type(decider).__name__}({', '.join(given)})".replace("'", '"')
     return f"{named}, each_test=1" if name in AT_EACH_BLOCK else named

@@ -20,7 +20,7 @@ import joblib
 
 from experiments.error_rates.rates import ROWS, WORLDS, Cell, Design, Rates, label, level, measure
 from experiments.options import csv_option, run_options, words_option
-from experiments.report import markdown, plus_minus, read, takes, with_progress, write
+from experiments.report import markdown, plus_minus, read, with_progress, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -169,7 +169,6 @@ def main(
     ]
     seconds = [cell.expected_seconds(design) for cell in cells]
     print(f"Error rates: {len(cells)} cells, {design}.")
-    print(f"{takes(math.fsum(seconds), jobs)}\n", flush=True)
     known = read(csv_path) if csv_path is not None and csv_path.exists() else []
     rows = {_place(row): row for row in known if row["decider"] in ROWS}
     rates: list[Rates] = []

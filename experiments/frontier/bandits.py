@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from racer.simulate import World
-    from racer.simulate.worlds import Drawn
+    from racer.simulate import Drawn, World
 
 __all__ = ["BANDITS", "FIRST", "ocba", "played", "top_two"]
 

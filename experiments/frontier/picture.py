@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from experiments.frontier.runs import HALVING
+from experiments.report import shrink
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +60,7 @@ def draw(found: Sequence[Point], path: Path) -> None:
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9)
     figure.savefig(path, dpi=130)
+    shrink(path)
 
 
 def _line(panel: Axes, mine: Sequence[Point], colour: str, marker: str, width: float) -> None:

@@ -24,7 +24,7 @@ from experiments.options import (
     run_options,
     words_option,
 )
-from experiments.report import markdown, plus_minus, takes, with_progress, write
+from experiments.report import markdown, plus_minus, with_progress, write
 from experiments.worlds import WORLDS
 
 if TYPE_CHECKING:
@@ -127,7 +127,6 @@ def main(
     ]
     seconds = [SECONDS * repetitions * budget for *_, budget in todo]
     print(f"Regret against observations: rho {rho:g}, {repetitions} repetitions, seed {seed}")
-    print(takes(sum(seconds), jobs) + "\n", flush=True)
     found = [
         point(*cell, size)
         for cell in with_progress(todo, seconds, jobs, lambda cell: ", ".join(map(str, cell)))

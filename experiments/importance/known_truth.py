@@ -22,12 +22,12 @@ from scipy.stats import sobol_indices, uniform
 
 import racer
 from experiments.options import number_option
-from racer.racing.ablation import toward
+from racer.space.toward import toward
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from racer.racing.ablation_result import AblationResult
+    from racer import AblationResult
 
 __all__ = ["main"]
 
@@ -114,7 +114,7 @@ def ablation_is_right(found: AblationResult) -> bool:
         if cost(here) - cost(new) < max(gains) - 0.05:
             return False
         here = new
-    return found.configs[found.path[-1]] == target
+    return bool(found.configs[found.path[-1]] == target)
 
 
 def inert_come_last(found: AblationResult) -> bool:

@@ -13,6 +13,8 @@ import click
 import numpy as np
 
 import racer
+from experiments.formulas import formula
+from experiments.report import print_row
 from racer.scenario.scenario import read_scenario
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = ("maxsat", "minisat")
 SIZES = {"maxsat": (150, 900), "minisat": (120, 511)}  # variables, clauses of three literals
 TRAIN, TEST = 20, 20
+HEAD = ("program", "evaluations", "default", "tuned", "tuned better / worse")
 
 
 class Compared(NamedTuple):
@@ -48,19 +51,8 @@ def set_up(name: str, folder: Path, *, train: int = TRAIN, test: int = TEST) -> 
     for number in range(train + test):
         part = target / ("train" if number < train else "test")
         part.mkdir(exist_ok=True)
-        (part / f"{number:03}.cnf").write_text(formula(*SIZES[name], seed=number))
+        (part / f"{number:03}.cnf").write_text(formula(np.random.default_rng(number), *SIZES[name]))
     return target / "scenario.txt"
-
-
-def formula(variables: int, clauses: int, *, seed: int) -> str:
-    """Return a random formula with three literals in each clause, in DIMACS format."""
-    rng = np.random.default_rng(seed)
-    lines = [f"p cnf {variables} {clauses}"]
-    for _ in range(clauses):
-        names = rng.choice(variables, size=3, replace=False) + 1
-        signs = rng.choice((-1, 1), size=3)
-        lines.append(" ".join(map(str, (names * signs).tolist())) + " 0")
-    return "\n".join(lines) + "\n"
 
 
 def compared(
@@ -82,15 +74,11 @@ def compared(
     return Compared(default_costs, tuned, result.best or {}, result.evaluations)
 
 
-def row(name: str, found: Compared) -> str:
-    """Return a row of the table."""
-    better, worse = (
-        int(n) for n in ((found.tuned < found.default).sum(), (found.tuned > found.default).sum())
-    )
-    means = f"{found.default.mean():.4g} | {found.tuned.mean():.4g}"
-    return (
-        f"| {name} | {found.evaluations} | {means} | {better} / {worse} of {len(found.default)} |"
-    )
+def row(found: Compared) -> tuple[str, ...]:
+    """Return the figures of a program."""
+    better, worse = (found.tuned < found.default).sum(), (found.tuned > found.default).sum()
+    means = (f"{costs.mean():.4g}" for costs in (found.default, found.tuned))
+    return (f"{found.evaluations}", *means, f"{better} / {worse} of {len(found.default)}")
 
 
 @click.command()
@@ -101,8 +89,7 @@ def row(name: str, found: Compared) -> str:
 @click.option("--jobs", type=int, default=1, show_default=True, help="Evaluations at a time.")
 def main(programs: tuple[str, ...], budget: int | None, jobs: int) -> None:
     """Tune both PROGRAMS by their scenarios, and compare them with their defaults."""
-    print("| program | evaluations | default | tuned | tuned better / worse |")
-    print("|---|---|---|---|---|")
+    print_row(*HEAD, head=True)
     bests = []
     for name in programs or PROGRAMS:
         if not is_there(name):
@@ -111,6 +98,6 @@ def main(programs: tuple[str, ...], budget: int | None, jobs: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             scenario = set_up(name, Path(folder))
             found = compared(scenario, budget=budget, jobs=jobs)
-        print(row(name, found), flush=True)
+        print_row(name, *row(found))
         bests.append(f"{name}: {found.best}")
     print("", *bests, sep="\n")

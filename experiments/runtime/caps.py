@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
+from experiments.report import markdown, write
 from racer import Runtime
 from racer.deciders import BayesianFriedman
 from racer.seeding import seed_for
 from racer.simulate import RuntimeWorld
 from racer.simulate.play import run_race
-from racer.stats import friedman_test
-from racer.stats.ranks import rank_blocks
+from racer.stats import friedman_test, rank_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,6 +30,14 @@ LIMIT = 30.0
 FASTER = math.log(0.7)
 SLACKS = (1.0, 2.0, 4.0)
 Q = ELITES + CHALLENGERS
+TESTS = (
+    *("", "equals rejected (nominal 5 %)", "challengers behind, mean ranks"),
+    *("time saved", "the 30 % faster one first"),
+)
+RACES = (
+    *("", "the best by PAR10 wins", "PAR10 above the best"),
+    *("seconds of a race", "races in which an equal one left as capped"),
+)
 EQUAL = RuntimeWorld(Q, 0.7, 1.0, LIMIT, tail=5.0, qualities=(0.0,) * Q)
 
 
@@ -156,7 +163,7 @@ def capped_equals(slack: float, runs: int, blocks: int = 30) -> float:
     for run in range(runs):
         seed = seed_for(3, "equal", run)
         result = run_race(EQUAL.draw(seed), seed, blocks, settings)
-        found += any(gone.reason == "capped" for gone in result.dropped)
+        found += bool((result.eliminations["reason"] == "capped").any())
     return found / runs
 
 
@@ -179,44 +186,34 @@ def _rows(runs: int, race_runs: int) -> Iterator[dict[str, object]]:
 @click.option("--runs", default=4000, show_default=True, help="Tests per coding.")
 @click.option("--races", "race_runs", default=400, show_default=True, help="Races per slack.")
 def main(runs: int, race_runs: int) -> None:
-    """Measure, write caps.csv, and print the tables."""
+    """Measure, print the tables, and write caps.csv."""
     rows = list(_rows(runs, race_runs))
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    with (HERE / "caps.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(
-            {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()} for row in rows
-        )
-    click.echo(tables(rows))
+    print(tables(rows))
+    write(HERE / "caps.csv", rows)
 
 
-def tables(rows: list[dict[str, object]]) -> str:
+def tables(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return both tables in Markdown."""
 
-    def percent(row: dict[str, object], name: str) -> str:
-        error = f" ± {100 * float(str(row[f'{name}_error'])):.1f}" if f"{name}_error" in row else ""
-        return f"{100 * float(str(row[name])):.1f}{error} %"
+    def percent(row: Mapping[str, Any], name: str) -> str:
+        error = f" ± {100 * float(row[f'{name}_error']):.1f}" if f"{name}_error" in row else ""
+        return f"{100 * float(row[name]):.1f}{error} %"
 
-    lines = [
-        "| | equals rejected (nominal 5 %) | challengers behind, mean ranks | time saved | the 30 % faster one first |",
-        "|---|---|---|---|---|",
+    tests = [
+        (
+            *(row["cap"], percent(row, "rejected")),
+            f"{float(row['gap']):+.3f} ± {float(row['gap_error']):.3f}",
+            *(f"{100 * float(row['saved']):.0f} %", percent(row, "first")),
+        )
+        for row in rows
+        if row["what"] == "test"
     ]
-    lines += [
-        f"| {r['cap']} | {percent(r, 'rejected')} | {float(str(r['gap'])):+.3f} ± "
-        f"{float(str(r['gap_error'])):.3f} | {100 * float(str(r['saved'])):.0f} % | {percent(r, 'first')} |"
-        for r in rows
-        if r["what"] == "test"
+    raced = [
+        (
+            *(row["cap"], percent(row, "right"), percent(row, "regret")),
+            *(f"{float(row['seconds']):.0f}", percent(row, "lost")),
+        )
+        for row in rows
+        if row["what"] == "race"
     ]
-    lines += [
-        "",
-        "| | the best by PAR10 wins | PAR10 above the best | seconds of a race | races in which an equal one left as capped |",
-        "|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {r['cap']} | {percent(r, 'right')} | {100 * float(str(r['regret'])):.1f} % | "
-        f"{float(str(r['seconds'])):.0f} | {100 * float(str(r['lost'])):.1f} % |"
-        for r in rows
-        if r["what"] == "race"
-    ]
-    return "\n".join(lines)
+    return f"{markdown(TESTS, tests)}\n\n{markdown(RACES, raced)}"

@@ -17,8 +17,9 @@ import click
 import numpy as np
 
 import racer
+from experiments.formulas import formula
 from experiments.programs.tables import HERE as PROGRAMS
-from experiments.programs.tables import formula
+from experiments.report import markdown, mean_and_error, plus_minus, read
 from experiments.runtime.irace35 import best_of
 from racer import Cell
 from racer.evaluate.workers import outcomes_of, workers_for
@@ -36,6 +37,7 @@ SATISFIABLE_OR_NOT = (10, 20)  # exit codes
 SLACKS = {"slack 2": 2.0, "no cap": math.inf}
 CONTENDERS = (*SLACKS, "irace", "default")
 FIELDS = ("solver", "budget", "seed", "contender", "par10", "evaluations", "seconds")
+HEAD = ("", "PAR10 held out, ms: mean", "median", "evaluations", "slack 2 is better")
 
 
 def minisat(options: Sequence[str], instance: str, seed: int) -> None:
@@ -114,9 +116,8 @@ SOLVERS = {
     "minisat": Solver(
         minisat,
         PROGRAMS / "minisat" / "parameters.txt",
-        lambda seed: formula(
-            150, 639, seed=seed
-        ),  # 4.26 clauses per variable: half are satisfiable
+        # 4.26 clauses per variable: half are satisfiable
+        lambda seed: formula(np.random.default_rng(seed), 150, 639),
         ".cnf",
         limit=0.5,
     ),
@@ -157,7 +158,7 @@ def outcomes(
 ) -> list[Outcome]:
     """Evaluate one configuration on all paths, as racer does."""
     cells = [
-        Cell(i, 0, config, path, seed, True, i, bound)  # noqa: FBT003
+        Cell(i, 0, config, path, seed, held_out=True, instance_index=i, bound=bound)
         for i, (path, seed) in enumerate(zip(paths, seeds, strict=True))
     ]
     with workers_for(evaluate, [config], paths, timed=True) as workers:
@@ -238,25 +239,18 @@ def main(named: str, seeds: int, first: int, seconds: float, names: tuple[str, .
 
 def table(path: Path, solver: str, budget: float) -> str:
     """Return the means in Markdown, and in how many seeds the first contender was better."""
-    with path.open(encoding="utf-8") as file:
-        all_rows = list(csv.DictReader(file))
-    rows = [r for r in all_rows if r["solver"] == solver and float(r["budget"]) == budget]
+    rows = [r for r in read(path) if r["solver"] == solver and float(r["budget"]) == budget]
     par10 = {(row["contender"], row["seed"]): float(row["par10"]) for row in rows}
-    lines = [
-        "| | PAR10 held out, ms: mean | median | evaluations | slack 2 is better |",
-        "|---|---|---|---|---|",
-    ]
+    lines = []
     for name in CONTENDERS:
         some = [row for row in rows if row["contender"] == name]
         if not some:
             continue
         scores = np.array([1000.0 * float(row["par10"]) for row in some])
-        error = scores.std(ddof=1) / math.sqrt(len(scores)) if len(scores) > 1 else math.nan
         evaluations = sum(float(row["evaluations"]) for row in some) / len(some)
         ours = [par10.get(("slack 2", row["seed"]), math.nan) for row in some]
         better = sum(one < float(row["par10"]) for one, row in zip(ours, some, strict=True))
         against = "" if name == "slack 2" else f"{better} of {len(some)}"
-        lines.append(
-            f"| {name} | {scores.mean():.1f} ± {error:.1f} | {np.median(scores):.1f} | {evaluations:.0f} | {against} |"
-        )
-    return "\n".join(lines)
+        found = (plus_minus(*mean_and_error(scores), 1), f"{np.median(scores):.1f}")
+        lines.append((name, *found, f"{evaluations:.0f}", against))
+    return markdown(HEAD, lines)

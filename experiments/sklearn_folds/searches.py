@@ -8,8 +8,8 @@ import numpy as np
 import optuna
 
 from experiments.sklearn_folds.data import grid
+from racer import Race
 from racer.deciders import CorrelatedTRace
-from racer.racing.race import Race
 from racer.stats import correlated_t_test
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from experiments.sklearn_folds.record import Recorded
-    from racer.deciders.decider import Decider
+    from racer.deciders import Decider
 
 __all__ = ["SEARCHES", "Found", "OneSearch"]
 

@@ -19,7 +19,7 @@ import optuna
 from scipy.stats import rankdata
 
 from experiments.options import csv_option, run_options, words_option
-from experiments.report import markdown, mean_and_error, plus_minus, takes, with_progress, write
+from experiments.report import markdown, mean_and_error, plus_minus, with_progress, write
 from experiments.sklearn_folds.data import DATA, ESTIMATORS
 from experiments.sklearn_folds.record import Recorded, record
 from experiments.sklearn_folds.searches import Found, OneSearch, searches
@@ -164,7 +164,7 @@ def main(
     missing = [cell for cell in cells if cell not in found]
     if missing:
         seconds = [SECONDS] * len(missing)
-        print(f"{len(missing)} tables to record. {takes(sum(seconds), jobs)}\n", flush=True)
+        print(f"{len(missing)} tables to record.")
         pool: Any = joblib.Parallel(n_jobs=jobs, return_as="generator", batch_size=1)
         recorded = pool(joblib.delayed(record)(*cell) for cell in missing)
         for cell in with_progress(missing, seconds, jobs, str):

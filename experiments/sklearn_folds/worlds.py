@@ -17,15 +17,15 @@ import joblib
 import numpy as np
 
 from experiments.options import csv_option, number_option, run_options
-from experiments.report import markdown, mean_and_error, plus_minus, takes, with_progress, write
+from experiments.report import markdown, mean_and_error, plus_minus, with_progress, write
+from racer import Race
 from racer.deciders import CorrelatedTRace
-from racer.racing.race import Race
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from racer.deciders.decider import Decider
+    from racer.deciders import Decider
 
 __all__ = ["main"]
 
@@ -65,7 +65,7 @@ def _counts(name: str, folds: str, spread: float, m: int, seed: int) -> list[flo
     while cells := race.ask():
         race.tell_block(costs[cells[0].block, list(race.alive)])
     result = race.result()
-    out = [drop.candidate for drop in result.dropped]
+    out = result.eliminations["candidate"].tolist()
     best = float(quality.argmin() in out) if spread else len(out) / m
     whole = int(costs.mean(axis=0).argmin())
     chosen = result.survivors[0]
@@ -86,7 +86,7 @@ def main(candidates: int, repetitions: int, jobs: int, seed: int, csv_path: Path
     """Print what races over correlated folds drop, and what they save."""
     cells = list(product(FOLDS, SPREADS, RACES))
     seconds = [repetitions * (0.05 if folds == "10 x 10" else 0.01) for folds, _, _ in cells]
-    print(f"{candidates} candidates, {repetitions} races per cell. {takes(sum(seconds), jobs)}\n")
+    print(f"{candidates} candidates, {repetitions} races per cell.")
     rows: list[dict[str, Any]] = []
     with joblib.Parallel(n_jobs=jobs) as pool:
         for folds, spread, name in with_progress(cells, seconds, jobs, str):

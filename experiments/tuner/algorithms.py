@@ -7,18 +7,20 @@ import re
 import shutil
 import subprocess
 import tempfile
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from experiments.formulas import formula
 from experiments.tuner.problem import Problem
 from racer import Categorical, Integer, Real, Space
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -59,6 +61,18 @@ def _doubles(array: NDArray[np.float64]) -> Any:
 _real, _seed = ctypes.c_double, ctypes.c_uint64
 
 
+def _problem(
+    space: Space, name: str, arguments: Callable[[Config, int], tuple[Any, ...]]
+) -> Problem:
+    """Return a problem whose cost a compiled function computes from arguments and a seed."""
+    run = getattr(_library(), name)
+
+    def cost(config: Config, instance: int, seed: int) -> float:
+        return float(run(*arguments(config, instance), _seed(seed)))
+
+    return Problem(space, cost, TUNING, HELD_OUT)
+
+
 def _distances(seed: int, name: str, cities: int) -> list[NDArray[np.float64]]:
     """Return distances, in units in which a random tour of uniform cities would be about 1."""
     rng = rng_for(seed, name)
@@ -91,26 +105,22 @@ def sa(seed: int) -> Problem:
     )
     distances = _distances(seed, "sa", CITIES[0])
     pointers = [_doubles(d) for d in distances]
-    run = _library().sa_tsp
 
-    def cost(config: Config, instance: int, seed: int) -> float:
-        return float(
-            run(
-                pointers[instance],
-                CITIES[0],
-                _real(config["start"]),
-                _real(config["end"]),
-                moves.index(config["move"]),
-                int(config["nearest"]),
-                config.get("width", 2),
-                config["restarts"],
-                int(config["accept"] == "threshold"),
-                MOVES,
-                _seed(seed),
-            )
+    def arguments(config: Config, instance: int) -> tuple[Any, ...]:
+        return (
+            pointers[instance],
+            CITIES[0],
+            _real(config["start"]),
+            _real(config["end"]),
+            moves.index(config["move"]),
+            int(config["nearest"]),
+            config.get("width", 2),
+            config["restarts"],
+            int(config["accept"] == "threshold"),
+            MOVES,
         )
 
-    return Problem(space, cost, TUNING, HELD_OUT)
+    return _problem(space, "sa_tsp", arguments)
 
 
 def ant_colony(seed: int) -> Problem:
@@ -132,28 +142,24 @@ def ant_colony(seed: int) -> Problem:
     )
     distances = _distances(seed, "aco", CITIES[1])
     pointers = [_doubles(d) for d in distances]
-    run = _library().aco_tsp
 
-    def cost(config: Config, instance: int, seed: int) -> float:
-        return float(
-            run(
-                pointers[instance],
-                CITIES[1],
-                kinds.index(config["kind"]),
-                _real(config["alpha"]),
-                _real(config["beta"]),
-                _real(config["rho"]),
-                config["ants"],
-                _real(config.get("q0", 0.0)),
-                _real(config.get("weight", 1.0)),
-                config.get("near", 2),
-                int(config["local"]),
-                TOURS,
-                _seed(seed),
-            )
+    def arguments(config: Config, instance: int) -> tuple[Any, ...]:
+        return (
+            pointers[instance],
+            CITIES[1],
+            kinds.index(config["kind"]),
+            _real(config["alpha"]),
+            _real(config["beta"]),
+            _real(config["rho"]),
+            config["ants"],
+            _real(config.get("q0", 0.0)),
+            _real(config.get("weight", 1.0)),
+            config.get("near", 2),
+            int(config["local"]),
+            TOURS,
         )
 
-    return Problem(space, cost, TUNING, HELD_OUT)
+    return _problem(space, "aco_tsp", arguments)
 
 
 def differential_evolution(seed: int) -> Problem:
@@ -178,27 +184,23 @@ def differential_evolution(seed: int) -> Problem:
         for _ in range(n)
     ]
     pointers = [(_doubles(turn), _doubles(shift)) for turn, shift in arrays]
-    run = _library().de
 
-    def cost(config: Config, instance: int, seed: int) -> float:
-        return float(
-            run(
-                *pointers[instance],
-                instance % 4,
-                DIMENSIONS,
-                config["size"],
-                _real(config["weight"]),
-                _real(config["cr"]),
-                strategies.index(config["strategy"]),
-                int(config["crossover"] == "exponential"),
-                bounds.index(config["bounds"]),
-                _real(config["jitter"]),
-                VALUES,
-                _seed(seed),
-            )
+    def arguments(config: Config, instance: int) -> tuple[Any, ...]:
+        return (
+            *pointers[instance],
+            instance % 4,
+            DIMENSIONS,
+            config["size"],
+            _real(config["weight"]),
+            _real(config["cr"]),
+            strategies.index(config["strategy"]),
+            int(config["crossover"] == "exponential"),
+            bounds.index(config["bounds"]),
+            _real(config["jitter"]),
+            VALUES,
         )
 
-    return Problem(space, cost, TUNING, HELD_OUT)
+    return _problem(space, "de", arguments)
 
 
 def walksat(seed: int) -> Problem:
@@ -222,10 +224,9 @@ def walksat(seed: int) -> Problem:
     rng = rng_for(seed, "walksat")
     arrays = [_planted(rng) for _ in range(TUNING + HELD_OUT)]
     pointers = [a.ctypes.data_as(ctypes.POINTER(ctypes.c_int)) for a in arrays]
-    run = _library().walksat
 
-    def cost(config: Config, instance: int, seed: int) -> float:
-        flips = run(
+    def arguments(config: Config, instance: int) -> tuple[Any, ...]:
+        return (
             pointers[instance],
             CLAUSES,
             VARIABLES,
@@ -236,11 +237,15 @@ def walksat(seed: int) -> Problem:
             config["restart"],
             int(config["age"]),
             FLIPS,
-            _seed(seed),
         )
+
+    counted = _problem(space, "walksat", arguments)
+
+    def cost(config: Config, instance: int, seed: int) -> float:
+        flips = counted(config, instance, seed)
         return flips if flips < FLIPS else PENALTY * float(FLIPS)
 
-    return Problem(space, cost, TUNING, HELD_OUT)
+    return replace(counted, cost=cost)
 
 
 def _planted(rng: np.random.Generator) -> NDArray[np.int32]:
@@ -283,28 +288,24 @@ def branch_and_bound(seed: int) -> Problem:
         cap = weight.sum(axis=1) * np.array([0.4, 0.55, 0.7])
         arrays.append((profit, weight, cap))
     pointers = [tuple(map(_doubles, parts)) for parts in arrays]
-    run = _library().knapsack
 
-    def cost(config: Config, instance: int, seed: int) -> float:
+    def arguments(config: Config, instance: int) -> tuple[Any, ...]:
         mix = (_real * 3)(*(config.get(f"mix{c}", 1.0) for c in range(3)))
         merge = (_real * 3)(*(config[f"merge{c}"] for c in range(3)))
-        return float(
-            run(
-                *pointers[instance],
-                ITEMS,
-                rules.index(config["rule"]),
-                _real(config.get("power", 1.0)),
-                mix,
-                merge,
-                int(config["take"]),
-                first.index(config["first"]),
-                _real(config["noise"]),
-                NODES,
-                _seed(seed),
-            )
+        return (
+            *pointers[instance],
+            ITEMS,
+            rules.index(config["rule"]),
+            _real(config.get("power", 1.0)),
+            mix,
+            merge,
+            int(config["take"]),
+            first.index(config["first"]),
+            _real(config["noise"]),
+            NODES,
         )
 
-    return Problem(space, cost, TUNING, HELD_OUT)
+    return _problem(space, "knapsack", arguments)
 
 
 def minisat(seed: int) -> Problem:
@@ -328,7 +329,8 @@ def minisat(seed: int) -> Problem:
         conditions={"grow": {"elim": True}},
     )
     texts = [
-        _formula(rng_for(seed, "minisat", number), *SAT) for number in range(TUNING + HELD_OUT // 2)
+        formula(rng_for(seed, "minisat", number), *SAT).encode()
+        for number in range(TUNING + HELD_OUT // 2)
     ]
 
     def cost(config: Config, instance: int, seed: int) -> float:
@@ -350,11 +352,3 @@ def minisat(seed: int) -> Problem:
         return float(conflicts[1])
 
     return Problem(space, cost, TUNING, HELD_OUT // 2)
-
-
-def _formula(rng: np.random.Generator, variables: int, clauses: int) -> bytes:
-    lines = [f"p cnf {variables} {clauses}"]
-    for _ in range(clauses):
-        names = rng.choice(variables, 3, replace=False) + 1
-        lines.append(" ".join(map(str, (names * rng.choice((-1, 1), 3)).tolist())) + " 0")
-    return "\n".join(lines).encode()

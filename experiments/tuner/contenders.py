@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from experiments.tuner.problem import Problem
-    from racer.space.domains import Domain
+    from racer.space import Domain
 
     Config = Mapping[str, Any]
     Contender = Callable[[Problem, int, int], Config]

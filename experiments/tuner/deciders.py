@@ -13,7 +13,7 @@ import pandas as pd
 
 from experiments.options import csv_option, number_option, words_option
 from experiments.tuner.contenders import by_racer
-from experiments.tuner.suite import SUITE
+from experiments.tuner.suite import CHOSEN, SUITE
 from experiments.tuner.tables import tables
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ __all__ = ["main"]
 
 DECIDERS = ("best-for-budget", "bayesian-friedman", "f-race", "halving")
 USUAL = DECIDERS[:2]
-CHOSEN = [name for name, c in SUITE.items() if c.half == "chosen"]
 BUDGETS = (1_000, 3_000)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 
-from experiments.tuner.tables import OWN, regrets
+from experiments.report import shrink
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["draw"]
 
 
-def draw(rows: pd.DataFrame, path: Path) -> None:
-    """Draw the mean regret of racer.tune over the budget, a line for each problem."""
-    found = regrets(rows).pivot_table(index="budget", columns="problem", values=OWN)
+def draw(found: pd.DataFrame, path: Path) -> None:
+    """Draw mean regrets over the budget: `found` has a row for each, and a column a problem."""
     figure, axes = plt.subplots(figsize=(7.0, 4.5), layout="constrained")
     for number, name in enumerate(found.columns):
         axes.plot(found.index, found[name], marker="osv^Dx*+P"[number % 9], label=name)
@@ -27,4 +26,5 @@ def draw(rows: pd.DataFrame, path: Path) -> None:
     axes.minorticks_off()
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     figure.savefig(path, dpi=100)
+    shrink(path)
     plt.close(figure)

@@ -64,6 +64,11 @@ def _divided(seed: int, names: tuple[str, ...], instance: int) -> Any:
     return rows[train], target[train], rows[test], target[test]
 
 
+def _by_model(**parameters: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """Return the conditions of parameters that one model each has."""
+    return {name: {"model": model} for model, names in parameters.items() for name in names}
+
+
 def classifier(seed: int) -> Problem:
     """Return a scaler and one of five classifiers on three data sets; the error rate."""
     space = Space(
@@ -81,18 +86,13 @@ def classifier(seed: int) -> Problem:
             "smoothing": Real(1e-6, 1.0, log=True),
             "alpha": Real(1e-4, 1e4, log=True),
         },
-        conditions={
-            "C": {"model": "svm"},
-            "gamma": {"model": "svm"},
-            "neighbours": {"model": "neighbours"},
-            "weights": {"model": "neighbours"},
-            "p": {"model": "neighbours"},
-            "depth": {"model": "tree"},
-            "leaf": {"model": "tree"},
-            "criterion": {"model": "tree"},
-            "smoothing": {"model": "bayes"},
-            "alpha": {"model": "ridge"},
-        },
+        conditions=_by_model(
+            svm=("C", "gamma"),
+            neighbours=("neighbours", "weights", "p"),
+            tree=("depth", "leaf", "criterion"),
+            bayes=("smoothing",),
+            ridge=("alpha",),
+        ),
     )
     divided = [
         _divided(seed, ("digits", "breast_cancer", "wine"), i) for i in range(TUNING + HELD_OUT)
@@ -140,16 +140,12 @@ def regressor(seed: int) -> Problem:
             "gamma": Real(1e-5, 1e2, log=True),
             "epsilon": Real(1e-3, 1.0, log=True),
         },
-        conditions={
-            "alpha": {"model": "ridge"},
-            "neighbours": {"model": "neighbours"},
-            "weights": {"model": "neighbours"},
-            "depth": {"model": "tree"},
-            "leaf": {"model": "tree"},
-            "C": {"model": "svr"},
-            "gamma": {"model": "svr"},
-            "epsilon": {"model": "svr"},
-        },
+        conditions=_by_model(
+            ridge=("alpha",),
+            neighbours=("neighbours", "weights"),
+            tree=("depth", "leaf"),
+            svr=("C", "gamma", "epsilon"),
+        ),
     )
     divided = [
         _divided(seed, ("friedman", "diabetes", "friedman3"), i) for i in range(TUNING + HELD_OUT)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     Config = Mapping[str, Any]
     Cost = Callable[[Config, int, int], float]
+    Draw = Callable[[int], "Problem"]
+    Half = Literal["chosen", "reported"]
 
 __all__ = ["Problem", "ProblemClass"]
 
@@ -77,6 +79,6 @@ class ProblemClass(NamedTuple):
     """
 
     name: str
-    half: Literal["chosen", "reported"]
+    half: Half
     real: bool
-    draw: Callable[[int], Problem]
+    draw: Draw

@@ -5,41 +5,45 @@ The division was written down before anything was measured.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from experiments.tuner import algorithms, pipelines, synthetic
 from experiments.tuner.problem import ProblemClass
 
-__all__ = ["SUITE"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
+    from experiments.tuner.problem import Draw, Half
+
+__all__ = ["CHOSEN", "REPORTED", "SUITE"]
+
+CHOSEN = {
+    "sphere": synthetic.sphere,
+    "rastrigin": synthetic.rastrigin,
+    "scales": synthetic.scales,
+    "interactions": synthetic.interactions,
+    "categoricals": synthetic.categoricals,
+    "boundary": synthetic.boundary,
+    "memory": synthetic.memory,
+    "annealing": algorithms.sa,
+    "evolution": algorithms.differential_evolution,
+    "classifier": pipelines.classifier,
+}
+REPORTED = {
+    "many-parameters": synthetic.many_parameters,
+    "heavy-tails": synthetic.heavy_tails,
+    "hierarchy": synthetic.hierarchy,
+    "failures": synthetic.failures,
+    "few-deterministic": synthetic.few_deterministic,
+    "ant-colony": algorithms.ant_colony,
+    "walksat": algorithms.walksat,
+    "branch-and-bound": algorithms.branch_and_bound,
+    "minisat": algorithms.minisat,
+    "regressor": pipelines.regressor,
+}
+HALVES: Mapping[Half, Mapping[str, Draw]] = {"chosen": CHOSEN, "reported": REPORTED}
 SUITE = {
-    c.name: c
-    for c in (
-        ProblemClass(name="sphere", half="chosen", real=False, draw=synthetic.sphere),
-        ProblemClass(name="rastrigin", half="chosen", real=False, draw=synthetic.rastrigin),
-        ProblemClass(name="scales", half="chosen", real=False, draw=synthetic.scales),
-        ProblemClass(name="interactions", half="chosen", real=False, draw=synthetic.interactions),
-        ProblemClass(name="categoricals", half="chosen", real=False, draw=synthetic.categoricals),
-        ProblemClass(name="boundary", half="chosen", real=False, draw=synthetic.boundary),
-        ProblemClass(name="memory", half="chosen", real=False, draw=synthetic.memory),
-        ProblemClass(name="annealing", half="chosen", real=True, draw=algorithms.sa),
-        ProblemClass(
-            name="evolution", half="chosen", real=True, draw=algorithms.differential_evolution
-        ),
-        ProblemClass(name="classifier", half="chosen", real=True, draw=pipelines.classifier),
-        ProblemClass(
-            name="many-parameters", half="reported", real=False, draw=synthetic.many_parameters
-        ),
-        ProblemClass(name="heavy-tails", half="reported", real=False, draw=synthetic.heavy_tails),
-        ProblemClass(name="hierarchy", half="reported", real=False, draw=synthetic.hierarchy),
-        ProblemClass(name="failures", half="reported", real=False, draw=synthetic.failures),
-        ProblemClass(
-            name="few-deterministic", half="reported", real=False, draw=synthetic.few_deterministic
-        ),
-        ProblemClass(name="ant-colony", half="reported", real=True, draw=algorithms.ant_colony),
-        ProblemClass(name="walksat", half="reported", real=True, draw=algorithms.walksat),
-        ProblemClass(
-            name="branch-and-bound", half="reported", real=True, draw=algorithms.branch_and_bound
-        ),
-        ProblemClass(name="minisat", half="reported", real=True, draw=algorithms.minisat),
-        ProblemClass(name="regressor", half="reported", real=True, draw=pipelines.regressor),
-    )
+    name: ProblemClass(name, half, draw.__module__ != synthetic.__name__, draw)
+    for half, classes in HALVES.items()
+    for name, draw in classes.items()
 }

@@ -85,7 +85,8 @@ def main(
     if plot is not None:
         from experiments.tuner.picture import draw  # noqa: PLC0415  (an extra)
 
-        draw(pd.DataFrame(rows), plot)
+        found = regrets(pd.DataFrame(rows))
+        draw(found.pivot_table(index="budget", columns="problem", values=OWN), plot)
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:

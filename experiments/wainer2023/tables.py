@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from racer.stats.wins import TiePolicy
 
-__all__ = ["main"]
+__all__ = ["COLUMNS", "main"]
 
 COLUMNS = {
     "mean": "estimate",
