@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from racer import tuner as tuner
     from racer.comparison.compare import compare as compare
     from racer.comparison.result import Comparison as Comparison
+    from racer.core.budget import Budget as Budget
+    from racer.core.events import BlockCompleted as BlockCompleted
+    from racer.core.events import Elimination as Elimination
+    from racer.core.events import Ended as Ended
+    from racer.core.events import RaceEnded as RaceEnded
+    from racer.core.runtime import Runtime as Runtime
     from racer.errors import BudgetError as BudgetError
     from racer.errors import CandidateError as CandidateError
     from racer.errors import MissingExtraError as MissingExtraError
@@ -35,64 +41,58 @@ if TYPE_CHECKING:
     from racer.evaluate.command.command import Command as Command
     from racer.evaluate.outcome import Cell as Cell
     from racer.evaluate.outcome import Outcome as Outcome
-    from racer.racing.ablation_result import AblationResult as AblationResult
-    from racer.racing.budget import Budget as Budget
-    from racer.racing.events import BlockCompleted as BlockCompleted
-    from racer.racing.events import Elimination as Elimination
-    from racer.racing.events import Ended as Ended
-    from racer.racing.events import RaceEnded as RaceEnded
     from racer.racing.race import Race as Race
-    from racer.racing.result import RaceResult as RaceResult
-    from racer.racing.runtime import Runtime as Runtime
+    from racer.results.ablation import AblationResult as AblationResult
+    from racer.results.race import RaceResult as RaceResult
+    from racer.results.tuning import TuneResult as TuneResult
     from racer.run.ablation import ablation as ablation
     from racer.run.race import race as race
     from racer.run.resume import resume as resume
     from racer.run.tune import tune as tune
+    from racer.space.expressions import Param as Param
     from racer.space.numeric import Integer as Integer
     from racer.space.numeric import Real as Real
     from racer.space.parameters import Categorical as Categorical
     from racer.space.parameters import Ordinal as Ordinal
     from racer.space.space import Space as Space
-    from racer.space.terms import Param as Param
     from racer.store.load import load as load
-    from racer.tuner.result import TuneResult as TuneResult
     from racer.tuner.tuner import Tuner as Tuner
 
     __version__: str
 
 _HOME = {
-    "AblationResult": "racer.racing.ablation_result",
-    "BlockCompleted": "racer.racing.events",
-    "Budget": "racer.racing.budget",
+    "AblationResult": "racer.results.ablation",
+    "BlockCompleted": "racer.core.events",
+    "Budget": "racer.core.budget",
     "BudgetError": "racer.errors",
     "CandidateError": "racer.errors",
     "Categorical": "racer.space.parameters",
     "Cell": "racer.evaluate.outcome",
     "Command": "racer.evaluate.command.command",
     "Comparison": "racer.comparison.result",
-    "Elimination": "racer.racing.events",
-    "Ended": "racer.racing.events",
+    "Elimination": "racer.core.events",
+    "Ended": "racer.core.events",
     "Integer": "racer.space.numeric",
     "MissingExtraError": "racer.errors",
     "ObjectiveError": "racer.errors",
     "Ordinal": "racer.space.parameters",
     "Outcome": "racer.evaluate.outcome",
-    "Param": "racer.space.terms",
+    "Param": "racer.space.expressions",
     "Race": "racer.racing.race",
-    "RaceEnded": "racer.racing.events",
+    "RaceEnded": "racer.core.events",
     "RaceInterrupted": "racer.errors",
-    "RaceResult": "racer.racing.result",
+    "RaceResult": "racer.results.race",
     "RaceStateError": "racer.errors",
     "RacerError": "racer.errors",
     "RacerWarning": "racer.errors",
     "Real": "racer.space.numeric",
-    "Runtime": "racer.racing.runtime",
+    "Runtime": "racer.core.runtime",
     "ScoresError": "racer.errors",
     "SettingError": "racer.errors",
     "Space": "racer.space.space",
     "SpaceFileError": "racer.errors",
     "StoreError": "racer.errors",
-    "TuneResult": "racer.tuner.result",
+    "TuneResult": "racer.results.tuning",
     "Tuner": "racer.tuner.tuner",
     "ablation": "racer.run.ablation",
     "compare": "racer.comparison.compare",

@@ -12,7 +12,7 @@ import numpy as np
 from racer.errors import ScoresError, SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -39,6 +39,13 @@ def flag(value: object, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise SettingError(f"{name}={reprlib.repr(value)}: give True or False")
     return bool(value)
+
+
+def choice(value: object, name: str, options: Sequence[str]) -> None:
+    """Raise SettingError unless `value` is one of `options`."""
+    if value not in options:
+        *all_but_one, last = map(repr, options)
+        raise SettingError(f"{name}={value!r}: choose {', '.join(all_but_one)} or {last}")
 
 
 def did_you_mean(name: object, names: Iterable[str]) -> str:

@@ -51,11 +51,14 @@ def _near(ordered: NDArray[np.float64], tolerance: float) -> NDArray[np.bool_]:
     return np.asarray(near & (low != high) & np.isfinite(gap))
 
 
-def shown_probability(value: float) -> str:
-    """Return three decimals; what would be rounded to 0 or 1 is said to be near it."""
-    if value < 0.0005:
-        return "<0.001"
-    return ">0.999" if value >= 0.9995 else f"{value:.3f}"
+def shown_probability(value: float, decimals: int = 3) -> str:
+    """Return a probability as text; one that would round to 0 or 1 as "<0.001" or ">0.999"."""
+    least = 10.0**-decimals
+    if value < least / 2.0:
+        return f"<{least:.{decimals}f}"
+    if value >= 1.0 - least / 2.0:
+        return f">{1.0 - least:.{decimals}f}"
+    return f"{value:.{decimals}f}"
 
 
 class RowBuffer:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import cloudpickle
 import numpy as np
 
-from racer.deciders.decider import Blocks, Decider, KnowsBudget, Verdict
-from racer.deciders.names import as_decider
-from racer.deciders.verdicts import take_verdict
+from racer.deciders.decider import Blocks, Decider, Setting, Verdict
+from racer.deciders.named import as_decider
+from racer.deciders.parts.checks import checked_verdict
 from racer.errors import SettingError
 from racer.seeding import rng_for
 
@@ -97,7 +97,7 @@ def check_decider(decider: str | Decider) -> None:
     Parameters
     ----------
     decider : str or Decider
-        One with `told_budget` is told the cells of the table as its budget.
+        Its `Setting` has the cells of the table as the budget, and its blocks as the instances.
 
     Raises
     ------
@@ -161,9 +161,8 @@ def _verdicts(decider: Decider, table: _Table) -> Iterator[Verdict]:
     n, m = table.costs.shape
     alive, seen, used, test = np.arange(m), 0, 0, 0
     try:
-        if isinstance(decider, KnowsBudget):
-            decider = decider.told_budget(n * m, n)
-        state = decider.start(m, rng_for(0, "decider"))
+        rng = rng_for(0, "decider")
+        state = decider.start(Setting(m, rng, budget=n * m, n_blocks=n, n_instances=n))
         while seen < n and len(alive) > 1:
             test, start = test + 1, seen
             seen = start + (min(_FIRST_TEST, n) if not start else 1)
@@ -171,7 +170,7 @@ def _verdicts(decider: Decider, table: _Table) -> Iterator[Verdict]:
             used += costs.size
             shown = alive.copy()
             shown.flags.writeable = costs.flags.writeable = False
-            state, verdict = take_verdict(decider, state, Blocks(shown, costs, used), m)
+            state, verdict = checked_verdict(decider, state, Blocks(shown, costs, used=used), m)
             yield verdict
             alive = table.after(verdict, alive)
     except SettingError as error:

@@ -8,6 +8,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from playing import racing_tools
+from tunings import tuning_tools
 
 HERE = Path(__file__).parent
 LONG = (  # files with a test of more than five seconds, or with many that wait
@@ -18,7 +20,7 @@ LONG = (  # files with a test of more than five seconds, or with many that wait
     "run/test_dask.py",
     "published/test_benavoli2014.py",
     "experiments/test_benavoli2015.py",
-    "deciders/test_challenge.py",
+    "deciders/parts/test_single_trial.py",
     "reliability/test_store_faults.py",
     "reliability/test_store_killed_driver.py",
     "reliability/test_store_tune.py",
@@ -37,6 +39,18 @@ PLACE = {HERE / name: place for place, name in enumerate(LONG)}
 
 if missing := [str(path) for path in PLACE if not path.exists()]:
     raise FileNotFoundError(missing)
+
+
+@pytest.fixture(scope="session")
+def racing():
+    """Return helpers for playing races without running anything."""
+    return racing_tools()
+
+
+@pytest.fixture(scope="session")
+def tuning():
+    """Return helpers for playing tunings without running anything."""
+    return tuning_tools()
 
 
 @pytest.fixture

@@ -15,30 +15,29 @@ ROOT = TESTS.parent / "racer"
 
 # A room may import from rooms before it.
 ORDER = (
-    *(
-        "errors",
-        "_checks",
-        "seeding",
-        "_numerics",
-        "plots",
-        "stats",
-        "report",
-        "space",
-        "evaluate",
-        "comparison",
-    ),
-    *(
-        "deciders",
-        "racing",
-        "simulate",
-        "testing",
-        "tuner",
-        "store",
-        "run",
-        "integrations",
-        "scenario",
-        "cli",
-    ),
+    "errors",
+    "_checks",
+    "seeding",
+    "_numerics",
+    "plots",
+    "stats",
+    "render",
+    "space",
+    "evaluate",
+    "deciders",
+    "comparison",
+    "model",
+    "core",
+    "results",
+    "racing",
+    "simulate",
+    "testing",
+    "tuner",
+    "store",
+    "run",
+    "integrations",
+    "scenario",
+    "cli",
 )
 STATS_MAY_IMPORT = {"errors", "_checks", "_numerics", "seeding", "plots", "stats"}
 OUTSIDE = {
@@ -49,12 +48,12 @@ OUTSIDE = {
 MAY_TOUCH_OUTSIDE = (
     *(
         "plots._canvas",  # bytes of a picture, in memory
-        "report.page",
+        "render.html",
         "evaluate.attempt",
         "evaluate.workers",
         "evaluate.loky",
         "evaluate.executor",
-        "evaluate.shipment",
+        "evaluate.transport",
         "evaluate.limits",
         "evaluate.command",
         "simulate.play",
@@ -77,7 +76,7 @@ NEVER_IMPORTED = {
     "runpy",
     "importlib.util",
 }
-UNPICKLES = "evaluate.shipment"  # in a worker, what the driver sent it
+UNPICKLES = "evaluate.transport"  # in a worker, what the driver sent it
 NEVER_CALLED = {"system", "popen", "read_pickle", "getoutput", "getstatusoutput", "import_module"}
 IMPORTS_BY_NAME = "cli.commands: import_module"  # the names stand in it
 
@@ -205,7 +204,7 @@ def test_nothing_imports_the_integrations(modules):
 def test_the_outside_is_touched_only_where_it_may_be(modules):
     for module, nodes in modules.items():
         used = {name.split(".")[0] for name in imports(nodes)} & OUTSIDE
-        if room(module) in {"report", "comparison"}:
+        if room(module) in {"render", "comparison"}:
             used -= TERMINAL
         assert not used or module.startswith(MAY_TOUCH_OUTSIDE), f"{module} imports {used}"
 
@@ -252,3 +251,83 @@ def test_worker_processes_find_nothing_in_a_package_tests():
     found = PathFinder.find_spec("tests", sys.path)
     assert found is not None
     assert found.origin == str(TESTS / "tools" / "tests.py")
+
+
+# -- how large things may become
+
+ENGINE = ("core", "racing", "tuner", "store", "run", "evaluate")
+MOST_ATTRIBUTES = 15
+MOST_LINES_OF_LOOP = 70
+
+
+def own_attributes(node):
+    """Return the attributes of instances that a class sets or declares."""
+    declared = {
+        inner.target.id
+        for inner in node.body
+        if isinstance(inner, ast.AnnAssign) and "ClassVar" not in ast.unparse(inner.annotation)
+    } - {"_"}
+    targets = [
+        target
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Assign | ast.AnnAssign)
+        for given in (inner.targets if isinstance(inner, ast.Assign) else [inner.target])
+        for target in (given.elts if isinstance(given, ast.Tuple) else [given])
+    ]
+    return declared | {
+        target.attr
+        for target in targets
+        if isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self"
+    }
+
+
+def methods(node, *, concrete=False):
+    """Return the names of the methods of a class, of the concrete ones alone if asked."""
+    return {
+        inner.name
+        for inner in node.body
+        if isinstance(inner, ast.FunctionDef)
+        and not (concrete and any("abstract" in ast.unparse(d) for d in inner.decorator_list))
+    }
+
+
+@pytest.fixture(scope="module")
+def classes(modules):
+    """The classes of the engine's rooms by name, with the names of their bases."""
+    return {
+        node.name: (node, [ast.unparse(base).partition("[")[0] for base in node.bases])
+        for module, nodes in modules.items()
+        if room(module) in ENGINE
+        for node in nodes
+        if isinstance(node, ast.ClassDef)
+    }
+
+
+def test_no_class_of_the_engine_has_too_many_attributes(classes):
+    assert {"State", "Race", "Tuner", "Ledger", "Store"} <= set(classes)
+    for name, (node, bases) in classes.items():
+        inherited = set().union(*(own_attributes(classes[b][0]) for b in bases if b in classes))
+        assert len(own_attributes(node) | inherited) <= MOST_ATTRIBUTES, name
+
+
+def test_no_concrete_method_of_the_engine_is_overridden(classes):
+    for name, (node, bases) in classes.items():
+        for base in bases:
+            if base in classes and "Protocol" not in classes[base][1]:
+                again = methods(node) & methods(classes[base][0], concrete=True)
+                assert again <= {"__init__"}, f"{name} overrides {again} of {base}"
+
+
+def test_the_loop_of_a_race_fits_a_screen(modules):
+    (loop,) = (
+        node
+        for node in modules["racing.loop"]
+        if isinstance(node, ast.FunctionDef) and node.name == "race"
+    )
+    assert loop.end_lineno - loop.lineno < MOST_LINES_OF_LOOP
+
+
+def test_no_attribute_of_a_decider_and_no_kind_of_contest_is_guessed():
+    sources = [path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py")]
+    for guess in ("getattr(decider", '"space" in settings', '"ablation" in settings'):
+        assert not any(guess in source for source in sources), guess

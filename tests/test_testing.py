@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from racer.deciders import (
     BayesianBest,
     BayesianFriedman,
     BradleyTerryRace,
+    Decider,
     Drop,
     FRace,
     PlackettLuceRace,
@@ -23,7 +24,7 @@ from racer.deciders import (
     TRace,
     Verdict,
 )
-from racer.deciders.verdicts import Protected
+from racer.deciders.parts.wrappers import protected
 from racer.testing import check_decider
 
 OTHERS = [
@@ -37,17 +38,17 @@ OTHERS = [
     SequentialHalving(by="mean-rank"),
     SignedRankRace(gate=False),
     TRace(correction="holm"),
-    Protected(FRace(), (7,) * 40),
+    protected(FRace(), (7,) * 40),
 ]
 
 
-class DropWorst:
+class DropWorst(Decider):
     """Drops the candidate with the worst total: a decider without a fault."""
 
     level = 1.0
 
-    def start(self, n_candidates, rng):
-        return np.zeros(n_candidates)
+    def start(self, setting):
+        return np.zeros(setting.n_candidates)
 
     def decide(self, totals, blocks):
         totals[blocks.candidates] += np.where(np.isinf(blocks.costs), 1e9, blocks.costs).sum(axis=0)
@@ -55,38 +56,48 @@ class DropWorst:
 
     def verdict(self, blocks, standing):
         worst, best = (int(blocks.candidates[f(standing)]) for f in (np.argmax, np.argmin))
-        drop = Drop(worst, "worst in total", best, self.level, "certainty")
+        drop = Drop(
+            worst, "worst in total", against=best, probability=self.level, measure="certainty"
+        )
         return Verdict((drop,) if worst != best else (), best, standing, {})
+
+
+class NeedsABudget(DropWorst):
+    def start(self, setting):
+        return np.zeros(setting.n_candidates + 0 * setting.budget * setting.n_blocks)
 
 
 def short(decider):
     return decider if isinstance(decider, str) else type(decider).__name__
 
 
-@pytest.mark.parametrize("decider", [*DECIDERS, *OTHERS, DropWorst()], ids=short)
+@pytest.mark.parametrize("decider", [*DECIDERS, *OTHERS, DropWorst(), NeedsABudget()], ids=short)
 def test_a_decider_without_a_fault_passes(decider):
     check_decider(decider)
 
 
 class DropsTheGone(DropWorst):
-    def start(self, n_candidates, rng):
-        return [np.zeros(n_candidates), ()]
+    def start(self, setting):
+        return [np.zeros(setting.n_candidates), ()]
 
     def decide(self, state, blocks):
         state[0], verdict = super().decide(state[0], blocks)
         state[1] += verdict.dropped
-        return state, verdict._replace(dropped=state[1])
+        return state, replace(verdict, dropped=state[1])
 
 
 class DropsAll(DropWorst):
     def verdict(self, blocks, standing):
-        drops = [Drop(c, "bad", 0 if c else 1, 0.5, "p-value") for c in blocks.candidates.tolist()]
+        drops = [
+            Drop(c, "bad", against=0 if c else 1, probability=0.5, measure="p-value")
+            for c in blocks.candidates.tolist()
+        ]
         return Verdict(tuple(drops), None, standing, {})
 
 
 class ForgetsTheFailed(DropWorst):
     def verdict(self, blocks, standing):
-        return super().verdict(blocks, standing)._replace(standing=standing[standing < 1e8])
+        return replace(super().verdict(blocks, standing), standing=standing[standing < 1e8])
 
 
 class NumbersByPosition(DropWorst):
@@ -94,7 +105,11 @@ class NumbersByPosition(DropWorst):
 
     def verdict(self, blocks, standing):
         worst, best = int(np.argmax(standing)), int(np.argmin(standing))
-        drop = (Drop(worst, "worst", best, 0.5, "p-value"),) if worst != best else ()
+        drop = (
+            (Drop(worst, "worst", against=best, probability=0.5, measure="p-value"),)
+            if worst != best
+            else ()
+        )
         return Verdict(drop, int(blocks.candidates[best]), standing, {})
 
 
@@ -102,7 +117,7 @@ class NamesTheBestByPosition(DropWorst):
     def decide(self, totals, blocks):
         totals, verdict = super().decide(totals, blocks)
         if verdict.best is not None:
-            verdict = verdict._replace(best=int(np.argmin(verdict.standing)))
+            verdict = replace(verdict, best=int(np.argmin(verdict.standing)))
         return totals, verdict
 
 
@@ -114,8 +129,8 @@ class TakesFailuresAsNumbers(DropWorst):
 
 
 class KeepsItsStateOnItself(DropWorst):
-    def start(self, n_candidates, rng):
-        self.totals = np.zeros(n_candidates)
+    def start(self, setting):
+        self.totals = np.zeros(setting.n_candidates)
 
     def decide(self, state, blocks):
         _, verdict = super().decide(self.totals, blocks)
@@ -126,9 +141,9 @@ class CountsRaces(DropWorst):
     def __init__(self):
         self.seen = {"races": 0}
 
-    def start(self, n_candidates, rng):
+    def start(self, setting):
         self.seen["races"] += 1
-        return super().start(n_candidates, rng)
+        return super().start(setting)
 
 
 class DrawsFromNowhere(DropWorst):
@@ -166,14 +181,17 @@ class ReturnsTheVerdictAlone(DropWorst):
         return super().decide(totals, blocks)[1]
 
 
-@dataclasses.dataclass(frozen=True)
-class NeedsItsBudget(DropWorst):
-    """Plans with a budget that it is told, but forgets to return the decider that knows it."""
+class MisspellsItsSchedule(DropWorst):
+    each_tests = "growing"
 
-    budget: int = 0
 
-    def told_budget(self, evaluations, blocks):
-        dataclasses.replace(self, budget=evaluations)
+class MisspellsCapped(DropWorst):
+    takes_caped = True
+
+
+class MisspellsTests(DropWorst):
+    def __init__(self):
+        self.test = 3
 
 
 @pytest.mark.parametrize(
@@ -197,7 +215,9 @@ class NeedsItsBudget(DropWorst):
         (Warns(), "a clear winner", "it gives a warning: UserWarning('only two are left')"),
         (NeedsTwoBlocks(), "one block", "it raises ZeroDivisionError()"),
         (ReturnsTheVerdictAlone(), "a clear winner", "decide() must return (state, Verdict("),
-        (NeedsItsBudget(), "a clear winner", "it raises AttributeError("),
+        (MisspellsItsSchedule(), None, "MisspellsItsSchedule.each_tests is no attribute of"),
+        (MisspellsCapped(), None, "did you mean 'takes_capped'?"),
+        (MisspellsTests(), None, "MisspellsTests.test is no attribute of deciders; did you mean"),
         (DropWorst, None, "DropWorst is a class: give DropWorst()"),
         ("f-rase", None, "did you mean 'f-race'"),
     ],

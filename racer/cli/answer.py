@@ -1,4 +1,4 @@
-"""What the commands share that race or show: answers on stdout, errors and warnings on stderr."""
+"""Output of the commands: answers on stdout, errors and warnings on stderr."""
 
 from __future__ import annotations
 
@@ -13,18 +13,24 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from racer.errors import RaceInterrupted, RacerError, RacerWarning
-from racer.racing.ablation_result import AblationResult
-from racer.racing.page import command_line
-from racer.racing.said import configurations, eliminations, failures, summary
-from racer.report.sections import Code, Section
-from racer.report.text import as_text, folded
+from racer.render.sections import Code, Section
+from racer.render.text import as_text, folded
+from racer.results.ablation import AblationResult
+from racer.results.page import command_line
+from racer.results.summary import (
+    configurations,
+    eliminations,
+    failures,
+    race_table,
+    summary,
+)
+from racer.results.tuning import TuneResult
 from racer.space.irace.table import written_configurations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from racer.racing.result import RaceResult
-    from racer.tuner.result import TuneResult
+    from racer.results.race import RaceResult
 
 NO_BEST = 3
 
@@ -90,7 +96,7 @@ def give(
     csv: Path | None,
     configurations: Path | None,
 ) -> None:
-    """Print the answer, write what was asked for, and exit with NO_BEST where there is no best."""
+    """Print the answer, write the files asked for, and exit with NO_BEST if there is no best."""
     if isinstance(result, AblationResult):
         answer_as_json = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, default=str)
         click.echo(answer_as_json if as_json else str(result))
@@ -98,7 +104,7 @@ def give(
     line = command_line(settings)
     if configurations is not None:
         configs = [result.config(candidate) for candidate in result.survivors]
-        write_new(configurations, written_configurations(configs, _names(settings, configs)))
+        write_new(configurations, written_configurations(configs, _names(result)))
     if csv is not None:
         write_frames(csv, result)
     if as_json:
@@ -115,19 +121,21 @@ def answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None = 
     said = summary(result)
     if line is not None and result.best_index is not None:
         said.insert(-1, Section("As a command line", (Code(line(result.best)),)))
-    said[-1:-1] = [*configurations(result), *result.history]
-    if result.dropped:
+    said[-1:-1] = configurations(result)
+    if isinstance(result, TuneResult):
+        said.insert(-1, race_table(result, result.completed_races))
+    if len(result.eliminations):
         said.insert(-1, eliminations(result))
     if result.known.failures:
         said.insert(-1, failures(result))
     return as_text(said)
 
 
-def _names(settings: Mapping[str, Any], configs: list[Any]) -> list[str]:
+def _names(result: RaceResult | TuneResult) -> list[str]:
     """Return the parameters of a space, or of all configurations, in their order."""
-    if "space" in settings:
-        return [entry["name"] for entry in settings["space"]["parameters"]]
-    return list(dict.fromkeys(name for config in configs for name in config))
+    if isinstance(result, TuneResult):
+        return list(result.space.parameters)
+    return list(dict.fromkeys(name for config in result.configs for name in config))
 
 
 def write_new(path: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""`racer check`: whether a store is sound, and what it holds."""
+"""`racer check`: soundness and contents of a store."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racer.cli.answer import in_terminal
+from racer.core.events import Ended
 from racer.errors import StoreError
-from racer.racing.events import Ended
-from racer.report.text import folded
+from racer.render.text import folded
+from racer.results.base import Result
+from racer.results.tuning import TuneResult
 from racer.store.check import check_store
 
 if TYPE_CHECKING:
@@ -45,10 +47,11 @@ def check(store: str) -> None:
 
 
 def _lines(report: Report) -> list[tuple[str, str]]:
-    """Return what a store holds, as names and values."""
+    """Return the contents of a store, as names and values."""
     most_first = sorted(report.statuses.items(), key=lambda item: -item[1])
     by_status = ", ".join(f"{count} {status}" for status, count in most_first)
     lines = [
+        ("kind", str(report.kind)),
         ("candidates", str(report.candidates)),
         ("instances", "none" if report.instances is None else str(report.instances)),
         ("evaluations", f"{report.evaluations} ({by_status or 'none yet'})"),
@@ -56,9 +59,9 @@ def _lines(report: Report) -> list[tuple[str, str]]:
     ]
     if report.failure:
         lines += [("first failure", report.failure.partition("\n")[0])]
-    if report.result is not None and "ablation" not in report.settings:
+    if isinstance(report.result, Result):
         best = report.result.best_index
-        config = f" {report.result.best}" if "space" in report.settings else ""
+        config = f" {report.result.best}" if isinstance(report.result, TuneResult) else ""
         lines += [
             ("not needed", f"{report.result.unused.cells} of the evaluations, made ahead"),
             ("blocks", str(report.blocks)),

@@ -12,7 +12,7 @@ import click
 from racer.cli.answer import in_terminal
 from racer.comparison.data import LocalRope, Method, Named, Posthoc
 from racer.errors import RacerError
-from racer.plots import require
+from racer.plots._canvas import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable

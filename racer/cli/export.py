@@ -1,4 +1,4 @@
-"""`racer export`: what a store holds, for other tools."""
+"""`racer export`: the contents of a store, for other tools."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import click
 
 from racer.cli.answer import reported, write_frames
 from racer.errors import MissingExtraError, SettingError
-from racer.racing.ablation_result import AblationResult
+from racer.results.ablation import AblationResult
+from racer.results.tuning import TuneResult
 from racer.space.space import Space
-from racer.tuner.result import TuneResult
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
-    from racer.racing.result import RaceResult
+    from racer.results.race import RaceResult
 
 
 @click.command(short_help="Write a store for other tools.")
@@ -83,7 +83,7 @@ def write_study(result: RaceResult | TuneResult, path: Path, name: str) -> None:
             direction="maximize" if result.rules.maximize else "minimize",
         )
         distributions = _distributions(result)
-        gone = {drop.candidate: drop for drop in result.dropped}
+        gone = {drop["candidate"]: drop for drop in result.eliminations.to_dict("records")}
         for candidate in range(len(result.configs)):
             study.add_trial(_trial(result, candidate, distributions, gone.get(candidate)))
     finally:
@@ -110,8 +110,8 @@ def _trial(
     if stays:
         attrs["P(best)"] = result.probability_best[candidate]
     if gone is not None:
-        attrs["eliminated"] = (
-            f"{gone.reason}, against #{gone.against}, after block {gone.block + 1}"
+        attrs["eliminated"] = "{reason}, against #{against}, after block {0}".format(
+            gone["block"] + 1, **gone
         )
     if isinstance(result, TuneResult):
         attrs["race"] = result.origins[candidate].race

@@ -1,4 +1,4 @@
-"""`racer show` and `racer resume`: what a store holds, and going on with it."""
+"""`racer show`, `racer report` and `racer resume`: the contents of a store, and going on with it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import click
 
 from racer.cli.answer import forms, give, reported
 from racer.errors import RacerError, RacerWarning
-from racer.racing.ablation_result import AblationResult
-from racer.tuner.result import TuneResult
+from racer.results.ablation import AblationResult
+from racer.results.tuning import TuneResult
 
 if TYPE_CHECKING:
     from racer.evaluate.command.command import Command
@@ -133,7 +133,7 @@ def program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str, 
 
 
 def _is_beside_its_scenario(store: str, recorded: Recorded) -> bool:
-    """Say whether a scenario in the folder of a store would make the same."""
+    """Return True if a scenario in the folder of a store would make the same contest."""
     from racer.scenario.scenario import USUAL, read_scenario  # noqa: PLC0415  (a second)
 
     folder = Path(store).absolute().parent

@@ -1,4 +1,4 @@
-"""`racer watch`: where the race in a store stands, while another process runs it."""
+"""`racer watch`: the progress of a contest that another process runs."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Named = Literal["scores", "matrix"]  # sections that are shown if asked for
 Decision = Literal["better", "equivalent", "undecided", "indeterminate"]
 
 
-class Omnibus(NamedTuple):
+class OmnibusTest(NamedTuple):
     """The test of "all perform alike" that comes first."""
 
     test: str
@@ -43,7 +43,7 @@ class ComparisonData:
     ranking: pd.DataFrame
     order: str
     pairs: pd.DataFrame
-    omnibus: Omnibus | None
+    omnibus: OmnibusTest | None
     notes: tuple[str, ...]
     reason: str
     meaning: str

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import math
+import reprlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from racer.comparison.data import ComparisonData
 from racer.comparison.render.cite import bibtex
-from racer.comparison.render.picture import posterior_of
-from racer.comparison.render.prose import computed
-from racer.comparison.render.sections import NAMED, sections
-from racer.comparison.render.tables import latex_table, markdown_table
-from racer.comparison.render.terminal import as_grid, as_text
-from racer.comparison.section import Section
+from racer.comparison.render.forms import (
+    AddedSection,
+    as_latex,
+    as_markdown,
+    as_prose,
+    as_text,
+    named_section,
+    text_pieces,
+)
+from racer.comparison.render.picture import pictures, posterior_of
+from racer.comparison.render.tables import as_grid
 from racer.errors import SettingError
-from racer.report.notebook import as_html
+from racer.render.notebook import as_html
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from racer.comparison.data import Named
+    from racer.comparison.render.forms import Draw
 
 __all__ = ["Comparison"]
 
@@ -46,7 +55,7 @@ class Comparison(ComparisonData):
         see `racer.stats.rank_biserial`) on their common data sets; what the method says of them, `probability` (posterior, that the first
         is better) or `p_value` (two-sided, adjusted), `in_rope` (posterior probability of
         practical equivalence); and decision.
-    omnibus : Omnibus or None
+    omnibus : OmnibusTest or None
         The test of "all perform alike", where the method has one.
     notes : tuple of str
         Sentences: what was done with gaps, ties and folds.
@@ -74,70 +83,79 @@ class Comparison(ComparisonData):
         Data sets x algorithms: what was compared, means (or medians) over the folds.
     details : object
         The result of `racer.stats` behind it, where there is one.
-    added : tuple of Section
-        Sections added by `with_section`.
     """
 
-    added: tuple[Section, ...] = ()
+    _added: tuple[AddedSection, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Return a copy of `pairs`."""
         return self.pairs.copy()
 
-    @property
-    def sections(self) -> tuple[Section, ...]:
-        """What each form of output shows, in this order; those added stand last."""
-        return (*sections(self), *self.added)
-
-    def with_section(self, section: Section | Named) -> Comparison:
+    def with_section(
+        self,
+        title: str,
+        table: pd.DataFrame | None = None,
+        *,
+        notes: Sequence[str] = (),
+        prose: Sequence[str] = (),
+        pictures: Mapping[str, Draw] | None = None,
+    ) -> Comparison:
         """Return this comparison with one more section in its tables, its prose and its pictures.
 
         Parameters
         ----------
-        section : racer.comparison.Section, "scores" or "matrix"
-            "scores": all scores, the best of each data set in bold, and the mean ranks in the
-            last row. "matrix": the posterior probability that the row is better than the column,
-            or the p-value, for all pairs; those decided in bold.
+        title : str
+            Above the table; in LaTeX its caption begins with it. Two alone name a table: "scores",
+            all scores, the best of each data set in bold, and the mean ranks in the last row;
+            "matrix", the posterior probability that the row is better than the column, or the
+            p-value, for all pairs, those decided in bold.
+        table : DataFrame, optional
+            Columns of numbers stand on the right, with three decimals where they have any; its
+            index is not shown.
+        notes : sequence of str
+            Sentences below the table; in LaTeX in its caption.
+        prose : sequence of str
+            Sentences for `Comparison.prose`.
+        pictures : dict of str to callable, optional
+            What ``Comparison.plot(name)`` draws: called with the axes given, or None, it returns
+            those that it drew on.
 
         Raises
         ------
         SettingError
-            It is not a section.
+            Nothing to show, a title that is no text, a table that is no DataFrame, notes or prose
+            that are no list of texts, a picture that cannot be called.
 
         Examples
         --------
         >>> import pandas as pd
         >>> import racer
-        >>> from racer.comparison import Section
         >>> comparison = racer.compare([[1, 2], [1, 3], [2, 4]], "friedman")
         >>> seconds = pd.DataFrame({"algorithm": ["0", "1"], "seconds": [1.5, 0.25]})
-        >>> comparison = comparison.with_section(
-        ...     Section.titled("Seconds per run", seconds, notes=["On one core."])
-        ... )
+        >>> comparison = comparison.with_section("Seconds per run", seconds, notes=["On one core."])
         >>> str(comparison).splitlines()[-1]
         '- On one core.'
         """
-        if isinstance(section, str) and section in NAMED:
-            section = NAMED[section](self)
-        if not isinstance(section, Section):
-            raise SettingError(
-                f"{section!r}: give a racer.comparison.Section, or one of {', '.join(NAMED)}"
-            )
-        return replace(self, added=(*self.added, section))
+        drawn = {} if pictures is None else pictures
+        _check_section(title, table, notes, prose, drawn)
+        if table is None and not (notes or prose or drawn):
+            section = named_section(self, title)
+        else:
+            grid = None if table is None else as_grid(table)
+            section = AddedSection(title, grid, tuple(notes), tuple(prose), drawn)
+        return replace(self, _added=(*self._added, section))
 
     def to_markdown(self) -> str:
         """Return what was compared, ranking, pairs, notes and sections added as Markdown."""
-        pieces = [piece for section in self.sections for piece in section.markdown]
-        return "\n\n".join(p if isinstance(p, str) else markdown_table(p) for p in pieces)
+        return as_markdown(self, self._added)
 
     def to_latex(self) -> str:
         r"""Return ranking, pairs and sections added as tables, for ``\usepackage{booktabs}``."""
-        pieces = [piece for section in self.sections for piece in section.latex]
-        return "\n\n".join(p if isinstance(p, str) else latex_table(*p) for p in pieces)
+        return as_latex(self, self._added)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but scores, details and sections added, as JSON; what is not finite is None."""
-        left_out = {"scores", "details", "added"}
+        left_out = {"scores", "details", "_added"}
         kept = {name: value for name, value in vars(self).items() if name not in left_out}
         kept |= {
             "ranking": self.ranking.to_dict("records"),
@@ -148,8 +166,7 @@ class Comparison(ComparisonData):
 
     def prose(self) -> str:
         """Return a paragraph that a paper could use, to stand beside the tables."""
-        said = [sentence for section in self.sections for sentence in section.prose]
-        return " ".join([*said, computed(self)])
+        return as_prose(self, self._added)
 
     def cite(self) -> str:
         """Return the BibTeX entries of the methods used."""
@@ -194,26 +211,41 @@ class Comparison(ComparisonData):
             if kind not in {None, "posterior"}:
                 raise SettingError(f'pair= is for "posterior", not for kind={kind!r}')
             return posterior_of(self, pair, ax)
-        pictures = {name: draw for s in self.sections for name, draw in s.pictures.items()}
-        chosen = next(iter(pictures)) if kind is None else kind
-        if chosen not in pictures:
-            known = "not for this comparison" if chosen in _KINDS else "no such kind"
+        known = pictures(self)
+        for section in self._added:
+            known |= section.pictures
+        chosen = next(iter(known)) if kind is None else kind
+        if chosen not in known:
+            why = "not for this comparison" if chosen in _KINDS else "no such kind"
             raise SettingError(
-                f"kind={kind!r}: {known}; method={self.method!r} has {', '.join(pictures)}"
+                f"kind={kind!r}: {why}; method={self.method!r} has {', '.join(known)}"
             )
-        return pictures[chosen](ax)
+        return known[chosen](ax)
 
     def __str__(self) -> str:
-        return as_text(piece for section in self.sections for piece in section.terminal)
+        return as_text(text_pieces(self, self._added))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return as_html(
-            piece if isinstance(piece, str) else as_grid(piece)
-            for section in self.sections
-            for piece in section.terminal
-        )
+        return as_html(text_pieces(self, self._added))
+
+
+def _check_section(title: Any, table: Any, notes: Any, prose: Any, pictures: Any) -> None:
+    """Raise SettingError for what cannot be shown."""
+    import pandas as pd  # noqa: PLC0415
+
+    if not isinstance(title, str):
+        raise SettingError(f"title={reprlib.repr(title)}: give a text")
+    if table is not None and not isinstance(table, pd.DataFrame):
+        raise SettingError(f"table={reprlib.repr(table)}: give a DataFrame")
+    for name, given in (("notes", notes), ("prose", prose)):
+        if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
+            raise SettingError(f"{name}={reprlib.repr(given)}: give a list of texts")
+    if not isinstance(pictures, Mapping) or not all(
+        isinstance(name, str) and callable(draw) for name, draw in pictures.items()
+    ):
+        raise SettingError(f"pictures={pictures!r}: give a dict of names to functions")
 
 
 def _plain(value: Any) -> Any:

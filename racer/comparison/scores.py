@@ -11,7 +11,7 @@ import numpy as np
 
 from racer._numerics import as_costs, with_ties
 from racer.comparison.columns import DATA_SET, Columns, called, recognised, row_numbers
-from racer.comparison.doubts import doubts
+from racer.comparison.input_notes import input_notes
 from racer.errors import ScoresError
 from racer.stats._choice import median_of_runs
 from racer.stats.wins import over_runs
@@ -84,7 +84,7 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
     wide = _widened(frame, found) if found.algorithm is not None else _labelled(frame, found)
     scores = _scores(wide, maximize=maximize)
     names = scores.algorithms if found.score is None else [found.score]
-    notes += doubts(scores.runs, scores.data_sets, names, maximize=maximize)
+    notes += input_notes(scores.runs, scores.data_sets, names, maximize=maximize)
     return replace(scores, notes=tuple(notes))
 
 

@@ -1,35 +1,14 @@
 """Elimination procedures, each a frozen record of settings."""
 
-from racer.deciders.anytime import AnytimeRace
-from racer.deciders.bayesian_best import BayesianBest
-from racer.deciders.bayesian_friedman import BayesianFriedman
-from racer.deciders.best_for_budget import BestForBudget
-from racer.deciders.bradley_terry import BradleyTerryRace
-from racer.deciders.correlated_t import CorrelatedTRace
-from racer.deciders.decider import Blocks, Decider, Drop, Verdict
-from racer.deciders.f_race import FRace
-from racer.deciders.halving import SequentialHalving
-from racer.deciders.names import DECIDERS, as_decider
-from racer.deciders.plackett_luce import PlackettLuceRace
-from racer.deciders.signed_rank import SignedRankRace
-from racer.deciders.t_race import TRace
+from racer.deciders.decider import Blocks as Blocks
+from racer.deciders.decider import Decider as Decider
+from racer.deciders.decider import Drop as Drop
+from racer.deciders.decider import Setting as Setting
+from racer.deciders.decider import Verdict as Verdict
+from racer.deciders.named import DECIDERS as DECIDERS
+from racer.deciders.named import as_decider as as_decider
+from racer.deciders.registry import *  # noqa: F403
 
-__all__ = [
-    "DECIDERS",
-    "AnytimeRace",
-    "BayesianBest",
-    "BayesianFriedman",
-    "BestForBudget",
-    "Blocks",
-    "BradleyTerryRace",
-    "CorrelatedTRace",
-    "Decider",
-    "Drop",
-    "FRace",
-    "PlackettLuceRace",
-    "SequentialHalving",
-    "SignedRankRace",
-    "TRace",
-    "Verdict",
-    "as_decider",
-]
+__all__ = sorted(  # noqa: PLE0605
+    name for name, value in vars().items() if name[0].isupper() or callable(value)
+)

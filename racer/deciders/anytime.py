@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from racer._checks import check_fraction, flag
-from racer.deciders.bets import Bets, log_e_of_signs
-from racer.deciders.challenge import evidence_against
-from racer.deciders.decider import Blocks, Drop, Verdict, check_limit, least, used_after
-from racer.deciders.drops import best_of, drops
-from racer.deciders.ranking import RunningRanks
-from racer.errors import SettingError
+from racer._checks import check_fraction, choice, flag
+from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.e_processes import Bets, log_e_of_signs
+from racer.deciders.parts.plans import check_limit, smaller, used_after
+from racer.deciders.parts.ranking import RunningRanks
+from racer.deciders.parts.single_trial import evidence_against
+from racer.deciders.parts.verdicts import best_of, drops
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Form = Literal["sign", "rank", "median"]
+Form = Literal["median", "rank", "sign"]
 
 _LARGEST = float(np.log(np.finfo(np.float64).max))
 _FAR = 1_000_000  # blocks: so many can bring any decision
@@ -31,6 +31,8 @@ class _State:
     opponents: int  # at the start
     log_e: NDArray[np.float64]  # (m, m), of i against j, at the last test
     log_e_eliminated: NDArray[np.float64]  # (m,), of the sum of E_ij over eliminated j
+    budget: int | None
+    n_blocks: int | None
     used: int = 0  # evaluations
 
     def keep(self, kept: NDArray[np.intp]) -> None:
@@ -43,7 +45,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class AnytimeRace:
+class AnytimeRace(Decider):
     """Drop a candidate when the evidence against it, as an e-value, reaches 1 / alpha.
 
     Against each opponent, a candidate's e-process multiplies bets that it loses the next block:
@@ -79,7 +81,7 @@ class AnytimeRace:
         no candidate that is worse than none is dropped at all (Holm's argument: at the first
         such drop all of them are still in). Takes longer.
     evaluations, blocks : int, optional
-        What the race may use, if it is less than the race tells.
+        Limits of the race, if they are below those of its setting.
 
     Raises
     ------
@@ -102,6 +104,8 @@ class AnytimeRace:
     (1.0, 1)
     """
 
+    ends_itself = True
+
     alpha: float = 0.05
     form: Form = "median"
     familywise: bool = False
@@ -110,34 +114,28 @@ class AnytimeRace:
 
     def __post_init__(self) -> None:
         check_fraction(self.alpha, "alpha", high=0.5)
-        if self.form not in ("median", "rank", "sign"):
-            raise SettingError(f"form={self.form!r}: choose 'median', 'rank' or 'sign'")
+        choice(self.form, "form", get_args(Form))
         flag(self.familywise, "familywise")
         check_limit(self.evaluations, "evaluations")
         check_limit(self.blocks, "blocks")
 
     @property
     def takes_capped(self) -> bool:
-        """Whether it goes by ranks or signs of differences."""
         return self.form in ("rank", "sign")
 
-    def told_budget(self, evaluations: int | None, blocks: int | None) -> Self:
-        """Return this decider for a race that may use so much, or as little as it was given."""
-        return replace(
-            self,
-            evaluations=least(self.evaluations, evaluations),
-            blocks=least(self.blocks, blocks),
+    def start(self, setting: Setting) -> _State:
+        m = setting.n_candidates
+        return _State(
+            RunningRanks(m),
+            None if self.form == "sign" else Bets(m, self.form),
+            opponents=m - 1,
+            log_e=np.where(np.eye(m, dtype=bool), -np.inf, 0.0),
+            log_e_eliminated=np.full(m, -np.inf),
+            budget=smaller(self.evaluations, setting.budget),
+            n_blocks=smaller(self.blocks, setting.n_blocks),
         )
 
-    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:  # noqa: ARG002
-        """Return the state of a race in which nothing is known yet."""
-        m = n_candidates
-        bets = None if self.form == "sign" else Bets(m, self.form)
-        nothing = np.where(np.eye(m, dtype=bool), -np.inf, 0.0)
-        return _State(RunningRanks(m), bets, m - 1, nothing, np.full(m, -np.inf))
-
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say which candidates to eliminate."""
         ranks = state.ranks
         kept = ranks.update(blocks)
         if kept is not None:
@@ -146,20 +144,20 @@ class AnytimeRace:
             for row in blocks.costs:
                 state.bets.add(row)
         state.used = used_after(state.used, blocks)
-        standing = ranks.sums.deviation / max(ranks.n, 1)
+        standing = ranks.means
         best = best_of(blocks.candidates, standing)
         if len(standing) < 2:
-            return state, Verdict((), best, standing, {})
+            return state, Verdict((), best, standing)
 
         state.log_e = self._log_e(state)
         e_values = _e_values(state, state.log_e)
         eliminated = (e_values >= self._needed(len(standing))) & (standing > standing.min())
         dropped = _drop(state, e_values, eliminated)
         undecided = not dropped and self._is_undecided(state)
-        return state, Verdict(dropped, best, standing, {"gate": "none"}, undecided)
+        return state, Verdict(dropped, best, standing, {"gate": "none"}, undecided=undecided)
 
     def judge(self, own: NDArray[np.float64], others: NDArray[np.float64]) -> Drop | None:
-        """Say whether one candidate is dropped, on the blocks that it has in common with others.
+        """Compare one candidate with others, on the blocks that it has in common with them.
 
         Its e-value is that of `evidence_against`; an opponent that has no block in common with
         it does not count. What opponents are to each other enters by blocks before only, so that
@@ -174,7 +172,13 @@ class AnytimeRace:
         e_value = float(np.exp(min(log_e, _LARGEST)))
         if e_value < self._needed(len(opponents) + 1):
             return None
-        return Drop(others.shape[1], "inferior", int(opponents[against]), e_value, "e-value")
+        return Drop(
+            others.shape[1],
+            "inferior",
+            against=int(opponents[against]),
+            probability=e_value,
+            measure="e-value",
+        )
 
     def _needed(self, alive: int) -> float:
         """Return the e-value at which a candidate is dropped."""
@@ -189,12 +193,12 @@ class AnytimeRace:
         return log_e
 
     def _is_undecided(self, state: _State) -> bool:
-        """Say whether no candidate can be dropped any more, whatever the blocks left bring."""
+        """Return True if no candidate can be dropped any more, whatever the blocks left bring."""
         left = []
-        if self.blocks is not None:
-            left.append(self.blocks - state.ranks.n)
-        if self.evaluations is not None:  # none is dropped on the way, so blocks stay as dear
-            left.append((self.evaluations - state.used) // len(state.log_e_eliminated))
+        if state.n_blocks is not None:
+            left.append(state.n_blocks - state.ranks.n)
+        if state.budget is not None:  # none is dropped on the way, so blocks stay as dear
+            left.append((state.budget - state.used) // len(state.log_e_eliminated))
         if not left or min(left) > _FAR:
             return False
         at_most = _e_values(state, self._log_e(state, max(min(left), 0)))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from racer._checks import check_draws
+from racer._checks import check_draws, choice
 from racer._numerics import one_blas_thread
-from racer.deciders.decider import Blocks, Drop, Verdict, check_limit, least, needed, used_after
-from racer.deciders.drops import best_of, drops
-from racer.deciders.scores import By, block_scores, check_by
+from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.plans import check_limit, required_budget, room, used_after
+from racer.deciders.parts.scores import By, block_scores
+from racer.deciders.parts.verdicts import best_of, drops
 from racer.stats.dirichlet import gamma_weights
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ class _State:
     candidates: NDArray[np.intp]
     totals: NDArray[np.float64]  # (m,), of scores
     drawn: NDArray[np.float64]  # (draws, m), of scores times the blocks' weights in a draw
-    pending: list[NDArray[np.float64]]  # scores not yet in `drawn`
-    blocks: int
-    used: int  # evaluations
+    pending: list[NDArray[np.float64]] = field(default_factory=list)  # scores not yet in `drawn`
+    blocks: int = 0
+    used: int = 0  # evaluations
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = np.searchsorted(self.candidates, candidates)
@@ -48,7 +48,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class BayesianBest:
+class BayesianBest(Decider):
     """On a known budget, drop the candidate with the least posterior probability of being best.
 
     A race of m candidates that has spent the fraction u of its budget keeps m^(1-u) of them: as
@@ -66,7 +66,8 @@ class BayesianBest:
         a block with k candidates (van Elteren 1960), so that blocks from before and after a
         drop add up. "mean" is for costs on one scale without outliers.
     evaluations : int, optional
-        The budget, if it is less than that of the race.
+        The budget, if it is less than that of the race. Where instances run out before it, more
+        than two candidates are left.
     draws : int >= 100
         Dirichlet draws of the block weights (the Bayesian bootstrap).
 
@@ -90,38 +91,27 @@ class BayesianBest:
     (1.0, 2)
     """
 
+    ends_itself = True
+
     by: By = "mean-rank"
     evaluations: int | None = None
     draws: int = 1000
 
     def __post_init__(self) -> None:
-        check_by(self.by)
+        choice(self.by, "by", get_args(By))
         check_draws(self.draws)
         check_limit(self.evaluations, "evaluations")
 
     @property
     def takes_capped(self) -> bool:
-        """Whether it goes by ranks."""
         return self.by == "mean-rank"
 
-    def told_budget(self, evaluations: int | None, blocks: int | None) -> Self:  # noqa: ARG002
-        """Return this decider for a race of so many evaluations, or as many as it was given.
-
-        Blocks are not planned with: where instances run out first, more than two are left.
-        """
-        return replace(self, evaluations=least(self.evaluations, evaluations))
-
-    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
-        """Return the state of a race in which nothing is known yet."""
-        m = n_candidates
-        budget = needed(self.evaluations, "bayesian-best", "BayesianBest")
-        drawn = np.zeros((self.draws, m))
-        return _State(
-            int(rng.integers(2**63)), m, budget, np.arange(m), np.zeros(m), drawn, [], 0, 0
-        )
+    def start(self, setting: Setting) -> _State:
+        m, seed = setting.n_candidates, int(setting.rng.integers(2**63))
+        budget = required_budget(setting, self.evaluations, "bayesian-best", "BayesianBest")
+        return _State(seed, m, budget, np.arange(m), np.zeros(m), np.zeros((self.draws, m)))
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks; drop the least probable ones that the budget has no room for."""
         if len(blocks.candidates) != len(state.candidates):
             state.keep(blocks.candidates)
         with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
@@ -132,27 +122,21 @@ class BayesianBest:
             state.used = used_after(state.used, blocks)
             standing = state.totals / max(state.blocks, 1)
             best = best_of(blocks.candidates, standing)
-            room = _room(state)
+            kept = room(state.first, state.used, state.budget)
             dropped: tuple[Drop, ...] = ()
-            if state.blocks > 1 and best is not None and room < len(standing):
+            if state.blocks > 1 and best is not None and kept < len(standing):
                 state.draw()
-                dropped = _least_probable(state, standing, room)
-        return state, Verdict(dropped, best, standing, {"room": room})
+                dropped = _least_probable(state, standing, kept)
+        return state, Verdict(dropped, best, standing, {"room": kept})
 
 
-def _room(state: _State) -> int:
-    """Return how many candidates the rest of the budget has room for, two at least."""
-    left = max(0.0, 1.0 - state.used / state.budget)
-    return max(2, math.ceil(math.pow(state.first, left) - 1e-9))
-
-
-def _least_probable(state: _State, standing: NDArray[np.float64], room: int) -> tuple[Drop, ...]:
-    """Drop all but `room`, the least probable first; what ties with one that stays, stays."""
+def _least_probable(state: _State, standing: NDArray[np.float64], kept: int) -> tuple[Drop, ...]:
+    """Drop all but `kept`, the least probable first; what ties with one that stays, stays."""
     least = state.drawn.min(axis=1, keepdims=True)
     leads = state.drawn <= least + 1e-9 * np.abs(least)
     probability = (leads / leads.sum(axis=1, keepdims=True)).mean(axis=0)
     order = np.lexsort((standing, -probability))
-    last = order[room - 1]
+    last = order[kept - 1]
     eliminated = (probability < probability[last]) | (
         (probability == probability[last]) & (standing > standing[last])
     )

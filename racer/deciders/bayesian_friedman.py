@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import repeat
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from racer._checks import check_draws, check_epsilon, check_fraction, check_strength
+from racer._checks import check_draws, check_epsilon, check_fraction, check_strength, choice
 from racer._numerics import index_pairs, one_blas_thread
-from racer.deciders.decider import Blocks, Drop, Verdict
-from racer.deciders.drops import best_of, drop_losers
-from racer.deciders.gates import Omnibus, as_gate
-from racer.deciders.rank_tests import CriticalWins
-from racer.deciders.ranking import RunningRanks
-from racer.errors import SettingError
-from racer.stats.bayesian_friedman import gate_test
+from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.gates import Evidence, Omnibus, Region, as_gate, gated
+from racer.deciders.parts.rank_tests import clear_pairs
+from racer.deciders.parts.ranking import RunningRanks
+from racer.deciders.parts.verdicts import drop_losers
 from racer.stats.dirichlet import PairSums
 from racer.stats.joint import order_statements, running_joint, without_ties
 from racer.stats.sign import probability_indistinguishable
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Gate = Literal["sign-flip", "region", "f-then-region"]
+Gate = Literal["sign-flip", "region"]
 Equalities = Literal["each", "joint"]
 
 # Statements whose probabilities of being false add up to less than this fraction of
@@ -34,21 +33,16 @@ Equalities = Literal["each", "joint"]
 # inequality).
 _CERTAIN = 1e-2
 
-# Blocks per candidate from which the Bayesian region is the gate. It exists from one on, but has
-# no power there, and less than Iman and Davenport's F, at the same level, up to about three.
-_REGION_FROM = 3
-
 
 @dataclass
 class _State:
     ranks: RunningRanks
-    omnibus: Omnibus
+    gate: Omnibus | Region
     sums: PairSums
-    critical: CriticalWins
 
 
 @dataclass(frozen=True)
-class BayesianFriedman:
+class BayesianFriedman(Decider):
     """Drop what is jointly inferior, and one of each pair that is indistinguishable.
 
     At each test: an omnibus test (the gate); if it rejects "all equal", the longest list of
@@ -75,13 +69,11 @@ class BayesianFriedman:
     strength : float >= 0
         Weight of the prior: of the atom "all equal" in the gate, and of the least favourable
         atom in the probability of being indistinguishable.
-    gate : {"sign-flip", "region", "f-then-region"} or False
+    gate : {"sign-flip", "region"} or False
         The omnibus test; False asks none. "sign-flip": as in `FRace`. "region": the credible
         region of the paper (eq. 19), which rejects nothing with fewer blocks than candidates and
-        has little power up to twice as many; two candidates are compared without it.
-        "f-then-region": Iman and Davenport's F with fewer than three blocks per candidate or two
-        identical candidates, else the region; it rejects "all equal" too often where equal
-        candidates differ from instance to instance. True is the default.
+        has little power up to twice as many; two candidates are compared without it. True is the
+        default.
     equalities : {"each", "joint"}
         "each": a pair that is indistinguishable by its own posterior, whatever the gate said.
         "joint": only if the gate rejected, and only pairs, surest first, that are all so with
@@ -114,8 +106,8 @@ class BayesianFriedman:
     (1.0, 1)
     """
 
-    each_test: ClassVar = "growing"  # its error is spent at each test
-    takes_capped: ClassVar = True
+    tests = "growing"  # its error is spent at each test
+    takes_capped = True
 
     confidence: float = 0.95
     epsilon: float = 0.05
@@ -130,63 +122,47 @@ class BayesianFriedman:
         check_epsilon(self.epsilon)
         check_strength(self.strength)
         object.__setattr__(self, "gate", as_gate(self.gate, Gate))
-        if self.equalities not in get_args(Equalities):
-            raise SettingError(f"equalities={self.equalities!r}: choose 'each' or 'joint'")
+        choice(self.equalities, "equalities", get_args(Equalities))
         check_strength(self.pair_strength, "pair_strength")
         check_draws(self.draws)
 
-    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
-        """Return the state of a race in which nothing is known yet."""
-        seed, level = int(rng.integers(2**63)), 1.0 - self.confidence
-        by_region = self.gate in ("region", "f-then-region")
+    def start(self, setting: Setting) -> _State:
+        m, seed = setting.n_candidates, int(setting.rng.integers(2**63))
+        level, gate = 1.0 - self.confidence, self.gate
         return _State(
-            RunningRanks(n_candidates, with_gram=by_region),
-            Omnibus("sign-flip" if self.gate == "sign-flip" else False, level, seed),
-            PairSums(n_candidates, self.draws, seed),
-            CriticalWins("bayesian-sign", level),
+            RunningRanks(m),
+            Region(self.strength, level) if gate == "region" else Omnibus(gate, level, seed),
+            PairSums(m, self.draws, seed),
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say which candidates to eliminate."""
         kept = state.ranks.update(blocks)
         if kept is not None:
             state.sums.keep(kept)
-        standing = state.ranks.sums.deviation / max(state.ranks.n, 1)
-        best = best_of(blocks.candidates, standing)
-        if state.ranks.n < 2 or len(blocks.candidates) < 2:
-            return state, Verdict((), best, standing, {})
+        ranks = state.ranks
+        verdict = gated(state.gate, ranks, ranks.means, partial(self._compare, state))
+        if self.equalities == "each" and ranks.n > 1:  # whatever the gate says
+            dropped = verdict.dropped + self._indistinguishable(state, verdict.dropped)
+            verdict = replace(verdict, dropped=dropped)
+        return state, verdict
 
-        opened, evidence = self._ask_gate(state)
-        dropped = self._inferior(state) if opened else ()
-        if opened or self.equalities == "each":
-            stay = np.arange(len(blocks.candidates))
-            if dropped:
-                stay = stay[~np.isin(blocks.candidates, [drop.candidate for drop in dropped])]
-            dropped += self._indistinguishable(state, stay)
-        return state, Verdict(dropped, best, standing, evidence)
-
-    def _ask_gate(self, state: _State) -> tuple[bool, dict[str, float | str]]:
-        sums, gram, alone = state.ranks.sums, state.ranks.gram, self.gate == "region"
-        if gram is None:
-            return state.omnibus.ask(state.ranks)
-        if alone and sums.m == 2:
-            return True, {"gate": "none"}
-        if alone and sums.n < sums.m:
-            return False, {"gate": "bayesian"}
-        least_blocks = sums.m if alone else _REGION_FROM * sums.m
-        gate = gate_test(sums, gram, self.strength, least_blocks=least_blocks)
-        return gate.tail_probability < 1.0 - self.confidence, gate._asdict()
+    def _compare(self, state: _State) -> tuple[tuple[Drop, ...], Evidence]:
+        dropped = self._inferior(state)
+        if self.equalities == "joint":
+            dropped += self._indistinguishable(state, dropped)
+        return dropped, {}
 
     def _inferior(self, state: _State) -> tuple[Drop, ...]:
         ranks = state.ranks
-        better, worse = state.critical.pairs(ranks.wins, ranks.n)
+        level = 1.0 - self.confidence
+        better, worse = clear_pairs(ranks.wins, ranks.n, "bayesian-sign", level)
         if not len(better):
             return ()
         statements = order_statements(
             ranks.wins, ranks.sums.deviation, better, worse, self.pair_strength
         )
         false = np.cumsum(statements.p_false)
-        certain = int(np.searchsorted(false, _CERTAIN * (1.0 - self.confidence), side="right"))
+        certain = int(np.searchsorted(false, _CERTAIN * level, side="right"))
         conceded = float(false[certain - 1]) if certain else 0.0
 
         sampled = slice(certain, None)
@@ -214,7 +190,9 @@ class BayesianFriedman:
             "posterior",
         )
 
-    def _indistinguishable(self, state: _State, positions: NDArray[np.intp]) -> tuple[Drop, ...]:
+    def _indistinguishable(self, state: _State, inferior: tuple[Drop, ...]) -> tuple[Drop, ...]:
+        out = [drop.candidate for drop in inferior]
+        positions = np.flatnonzero(~np.isin(state.ranks.candidates, out))
         if self.epsilon == 0.0 or len(positions) < 2:
             return ()
         from scipy.special import ndtr  # noqa: PLC0415
@@ -262,8 +240,8 @@ class BayesianFriedman:
             dropped[worse] = Drop(
                 int(ranks.candidates[worse]),
                 "indistinguishable",
-                int(ranks.candidates[one + other - worse]),
-                float(within[pair]),
-                "posterior",
+                against=int(ranks.candidates[one + other - worse]),
+                probability=float(within[pair]),
+                measure="posterior",
             )
         return tuple(dropped.values())

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Self, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from racer._checks import choice
 from racer._numerics import RowBuffer
-from racer.deciders.decider import Blocks, Drop, Verdict, check_limit, least, needed, used_after
-from racer.deciders.drops import best_of, drops
-from racer.deciders.scores import impute_failed
-from racer.errors import SettingError
+from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.plans import check_limit, required_budget, room, used_after
+from racer.deciders.parts.scores import impute_failed
+from racer.deciders.parts.verdicts import best_of, drops
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,17 +25,17 @@ _TAILS = (1.3, 12.0)  # more than the first, plus the second over the cells, is 
 _CLIP = 1.345  # Huber's k: 95 % efficient in normal noise
 _LOG_SCALE = 0.6  # sampling variance of the logarithm of a block's scale, times its candidates
 _STEPS, _CLOSE = 30, 1e-6  # of Huber's location, in units of the scale
-_EPSILON = 1e-9  # what is so near to a whole number is one
 
 
 @dataclass
 class _State:
     first: int  # candidates at the start
+    budget: int
     candidates: NDArray[np.intp]
     costs: RowBuffer  # of each block, above its median
     scales: RowBuffer  # of each block: its logarithm (-inf if all tie), and sampling variance
     is_robust: bool
-    used: int  # evaluations
+    used: int = 0  # evaluations
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = np.searchsorted(self.candidates, candidates)
@@ -43,7 +44,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class BestForBudget:
+class BestForBudget(Decider):
     """Spend a known budget on finding the best one: candidates leave one by one, as late as it allows.
 
     A race of m candidates that has spent the fraction u of its budget keeps m^((1 - u)^a) of them,
@@ -63,7 +64,8 @@ class BestForBudget:
         catastrophes are what candidates differ by, take "mean". A failed cell counts one range of
         its block behind the block's worst.
     evaluations : int, optional
-        The budget, if it is less than that of the race.
+        The budget, if it is less than that of the race. Where instances run out before it, more
+        than two candidates are left.
 
     Raises
     ------
@@ -85,37 +87,28 @@ class BestForBudget:
     1.0
     """
 
+    ends_itself = True
+
     by: By = "residuals"
     evaluations: int | None = None
 
     def __post_init__(self) -> None:
-        if self.by not in get_args(By):
-            known = ", ".join(map(repr, get_args(By)))
-            raise SettingError(f"by={self.by!r}: choose one of {known}")
+        choice(self.by, "by", get_args(By))
         check_limit(self.evaluations, "evaluations")
 
-    def told_budget(self, evaluations: int | None, blocks: int | None) -> Self:  # noqa: ARG002
-        """Return this decider for a race of so many evaluations, or as many as it was given.
-
-        Blocks are not planned with: where instances run out first, more than two are left.
-        """
-        return replace(self, evaluations=least(self.evaluations, evaluations))
-
-    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:  # noqa: ARG002
-        """Return the state of a race in which nothing is known yet."""
-        needed(self.evaluations, "best-for-budget", "BestForBudget")
-        m, is_robust = n_candidates, self.by == "robust"
+    def start(self, setting: Setting) -> _State:
+        budget = required_budget(setting, self.evaluations, "best-for-budget", "BestForBudget")
+        m, is_robust = setting.n_candidates, self.by == "robust"
         costs, scales = RowBuffer(m, np.float64), RowBuffer(2, np.float64)
-        return _State(m, np.arange(m), costs, scales, is_robust, 0)
+        return _State(m, budget, np.arange(m), costs, scales, is_robust)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks; drop the worst ones that the budget has no room for."""
         if len(blocks.candidates) != len(state.candidates):
             state.keep(blocks.candidates)
         m = len(blocks.candidates)
         with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
             for row in blocks.costs:
-                _take_in(state, row)
+                _record(state, row)
             state.used = used_after(state.used, blocks)
             costs = state.costs.rows
             if self.by == "residuals" and 2 * m > state.first:
@@ -123,22 +116,18 @@ class BestForBudget:
             standing = _robust(state, costs) if state.is_robust else costs.mean(axis=0)
             standing = np.nan_to_num(standing)
         best = best_of(blocks.candidates, standing)
-        room = self.planned_room(state.first, state.used)
+        kept = self.planned_room(state, state.used)
         dropped: tuple[Drop, ...] = ()
-        if len(costs) > 1 and best is not None and room < m:
-            dropped = _worst(state, costs, standing, room)
-        evidence = {"room": room, "standing": "robust" if state.is_robust else "mean"}
+        if len(costs) > 1 and best is not None and kept < m:
+            dropped = _worst(state, costs, standing, kept)
+        evidence = {"room": kept, "standing": "robust" if state.is_robust else "mean"}
         return state, Verdict(dropped, best, standing, evidence)
 
-    def planned_room(self, n_candidates: int, used: int) -> int:
-        """Return how many candidates the rest of the budget has room for, two at least."""
-        budget = needed(self.evaluations, "best-for-budget", "BestForBudget")
-        left = max(0.0, 1.0 - used / budget)
-        later = 1.0 - 1.5 / n_candidates
-        return max(2, math.ceil(math.pow(n_candidates, left**later) - _EPSILON))
+    def planned_room(self, state: _State, used: int) -> int:
+        return room(state.first, used, state.budget, power=1.0 - 1.5 / state.first)
 
 
-def _take_in(state: _State, row: NDArray[np.float64]) -> None:
+def _record(state: _State, row: NDArray[np.float64]) -> None:
     known = impute_failed(row)
     above = known - np.median(known)
     size = np.abs(above)
@@ -185,11 +174,11 @@ def _huber(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _worst(
-    state: _State, costs: NDArray[np.float64], standing: NDArray[np.float64], room: int
+    state: _State, costs: NDArray[np.float64], standing: NDArray[np.float64], kept: int
 ) -> tuple[Drop, ...]:
-    """Drop all but `room`, the worst first; what ties with one that stays, stays."""
+    """Drop all but `kept`, the worst first; what ties with one that stays, stays."""
     order = np.argsort(standing, kind="stable")
-    worse = order[standing[order] > standing[order[room - 1]]][::-1]
+    worse = order[standing[order] > standing[order[kept - 1]]][::-1]
     best = int(order[0])
     lead = costs[:, [best]]
     won = (lead < costs[:, worse]).mean(axis=0) + (lead == costs[:, worse]).mean(axis=0) / 2.0

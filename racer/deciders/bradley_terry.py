@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from racer._checks import check_draws, check_fraction, check_positive, flag
 from racer._numerics import one_blas_thread
-from racer.deciders.decider import Blocks, Verdict
-from racer.deciders.drops import best_of, drop_unlikely
-from racer.deciders.gates import Gate, Omnibus, as_gate
-from racer.deciders.model_based import chances
-from racer.deciders.ranking import Order, RunningRanks
+from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
+from racer.deciders.parts.model_based import chances, drop_unlikely
+from racer.deciders.parts.ranking import Order, RunningRanks
 from racer.stats._sampling.model import climb
 from racer.stats._strength import GivenScale, Likelihood
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 @dataclass
 class _State:
     ranks: RunningRanks
-    omnibus: Omnibus
+    gate: Omnibus
     mode: NDArray[np.float64]  # (m,), of the last test
     seed: int
 
 
 @dataclass(frozen=True)
-class BradleyTerryRace:
+class BradleyTerryRace(Decider):
     """Drop what is too unlikely to be the best by the Bayesian Bradley-Terry model.
 
     At each test: an omnibus test (the gate); if it rejects "all equal", the posterior of
@@ -83,8 +83,8 @@ class BradleyTerryRace:
     (0, 'DECIDED')
     """
 
-    each_test: ClassVar = "growing"  # its error is spent at each test
-    takes_capped: ClassVar = True
+    tests = "growing"  # its error is spent at each test
+    takes_capped = True
 
     threshold: float = 0.05
     sigma: float = 1.0
@@ -99,28 +99,23 @@ class BradleyTerryRace:
         object.__setattr__(self, "gate", as_gate(self.gate, Gate))
         check_draws(self.draws)
 
-    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
-        """Return the state of a race in which nothing is known yet."""
-        seed = int(rng.integers(2**63))
-        omnibus = Omnibus(self.gate, self.threshold, seed)
-        return _State(RunningRanks(n_candidates), omnibus, np.zeros(n_candidates), seed)
+    def start(self, setting: Setting) -> _State:
+        seed = int(setting.rng.integers(2**63))
+        gate, m = Omnibus(self.gate, self.threshold, seed), setting.n_candidates
+        return _State(RunningRanks(m), gate, np.zeros(m), seed)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say which candidates to eliminate."""
         ranks = state.ranks
         kept = ranks.update(blocks)
         if kept is not None:
             state.mode = state.mode[kept]
-        standing = ranks.sums.deviation / max(ranks.n, 1)
-        best = best_of(blocks.candidates, standing)
-        m = len(standing)
-        if ranks.n < 2 or m < 2 or best is None:
-            return state, Verdict((), best, standing, {})
+        return state, gated(state.gate, ranks, ranks.means, partial(self._compare, state))
 
-        opened, evidence = state.omnibus.ask(ranks)
-        if not opened:
-            return state, Verdict((), best, standing, evidence)
-        order = Order.of(ranks)
+    def _compare(self, state: _State) -> tuple[tuple[Drop, ...], Evidence]:
+        ranks, standing = state.ranks, state.ranks.means
+        if not standing.any():  # all tie
+            return (), {}
+        m, order = len(standing), Order.sorted_from(ranks)
         places = order.places
         wins = ranks.wins[np.ix_(places, places)]
         spread = np.asarray(
@@ -136,5 +131,4 @@ class BradleyTerryRace:
         found = chances(model, laplace, lambda points: points, self.draws, state.seed)
         probability = order.averaged(found.best)
         dropped = drop_unlikely(ranks.candidates, standing, probability, self.threshold)
-        evidence["effective_draws"] = found.effective_draws
-        return state, Verdict(dropped, best, standing, evidence)
+        return dropped, {"effective_draws": found.effective_draws}

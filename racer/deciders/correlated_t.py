@@ -10,9 +10,9 @@ import numpy as np
 
 from racer._checks import check_draws, check_fraction
 from racer._numerics import RowBuffer
-from racer.deciders.decider import Blocks, Drop, Verdict
-from racer.deciders.drops import best_of
-from racer.deciders.scores import impute_failed
+from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.scores import impute_failed
+from racer.deciders.parts.verdicts import best_of
 from racer.seeding import rng_for
 from racer.stats.correlated_t import (
     below,
@@ -35,7 +35,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class CorrelatedTRace:
+class CorrelatedTRace(Decider):
     """Drop what is jointly no better than the leader by the Bayesian correlated t-test.
 
     For the folds of a cross-validation, or other blocks that are correlated. At each test, the
@@ -92,17 +92,15 @@ class CorrelatedTRace:
         check_rope(self.rope)
         check_draws(self.draws)
 
-    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
-        """Return the state of a race in which nothing is known yet."""
+    def start(self, setting: Setting) -> _State:
         return _State(
-            int(rng.integers(2**63)),
-            np.arange(n_candidates),
-            RowBuffer(n_candidates, np.float64),
+            int(setting.rng.integers(2**63)),
+            np.arange(setting.n_candidates),
+            RowBuffer(setting.n_candidates, np.float64),
             RowBuffer(self.draws, np.float64),
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say which candidates to eliminate."""
         if len(blocks.candidates) != len(state.candidates):
             state.costs.keep(columns=np.searchsorted(state.candidates, blocks.candidates))
             state.candidates = blocks.candidates
@@ -149,9 +147,9 @@ class CorrelatedTRace:
             Drop(
                 int(state.candidates[place]),
                 "inferior" if gap[place] > self.rope else "indistinguishable",
-                int(state.candidates[leader]),
-                float(probability[place]),
-                "posterior",
+                against=int(state.candidates[leader]),
+                probability=float(probability[place]),
+                measure="posterior",
             )
             for place in chosen.tolist()
         )

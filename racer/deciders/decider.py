@@ -1,11 +1,11 @@
-"""What a decider is: from completed blocks to a verdict on which candidates to eliminate."""
+"""The protocol of deciders: from completed blocks to a verdict on which candidates to eliminate."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
-
-from racer._checks import whole
-from racer.errors import SettingError
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,8 +13,50 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+Schedule = int | Literal["growing"]
 
-class Blocks(NamedTuple):
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setting:
+    """The race that a decider is started for; later versions may add fields.
+
+    Attributes
+    ----------
+    n_candidates : int
+        The number m of candidates at the start.
+    rng : numpy.random.Generator
+        The only source of random numbers for this race.
+    objective : {"cost"}
+        The content of `Blocks.costs`: one number per cell, smaller is better.
+    budget : int, optional
+        Evaluations that the race may use at most; None if it is not limited by their number.
+    n_blocks : int, optional
+        Blocks that the race may have at most; None if instances are used more than once.
+    n_instances : int, optional
+        None for a race without instances.
+    prices : ndarray, shape (m,), optional
+        Relative price of an evaluation of each candidate; None if all cost the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from racer.deciders import Setting
+    >>> Setting(3, np.random.default_rng(1), budget=60).budget
+    60
+    """
+
+    n_candidates: int
+    rng: np.random.Generator
+    _: KW_ONLY
+    objective: Literal["cost"] = "cost"
+    budget: int | None = None
+    n_blocks: int | None = None
+    n_instances: int | None = None
+    prices: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
     """The blocks completed since the last test.
 
     Attributes
@@ -26,6 +68,10 @@ class Blocks(NamedTuple):
         One row per new block; smaller is better, +inf for a failed cell.
     used : int, optional
         Evaluations that the race has used, blocks included in which every cell failed.
+    instances : ndarray of int, shape (k,), optional
+        The instance of each row, by its index; None without instances, or if it is not known.
+    metrics : ndarray, shape (k, m, d), optional
+        The values of d metrics in each cell; None if one number is recorded per cell.
 
     Examples
     --------
@@ -38,49 +84,48 @@ class Blocks(NamedTuple):
 
     candidates: NDArray[np.intp]
     costs: NDArray[np.float64]
+    _: KW_ONLY
     used: int | None = None
+    instances: NDArray[np.intp] | None = None
+    metrics: NDArray[np.float64] | None = None
 
 
-class Drop(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Drop:
     """One candidate to be eliminated.
 
     Attributes
     ----------
     candidate, against : int
-        Which candidate, and the opponent that settles it.
+        The candidate, and the opponent that settles it.
     reason : str
         Any text. racer's own deciders say "inferior", "indistinguishable", "halved", "outranked"
         (the budget has no more room for it) or "unlikely".
     probability : float
-        What `measure` says: the posterior probability that the reason is true ("unlikely": that
-        the candidate is best after all), the p-value of the test that found the difference, the
-        fraction of blocks that the opponent won, or the e-value against the candidate, which is
-        not a probability: it may exceed 1.
+        The evidence, in terms of `measure`: the posterior probability that the reason is true
+        ("unlikely": that the candidate is best after all), the p-value of the test that found the
+        difference, the fraction of blocks that the opponent won, or the e-value against the
+        candidate, which is not a probability: it may exceed 1.
     measure : str
         Any text. racer's own deciders say "posterior", "p-value", "win-share" or "e-value".
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from racer.deciders import Blocks, FRace
-    >>> decider = FRace()
-    >>> state = decider.start(3, np.random.default_rng(1))
-    >>> blocks = Blocks(np.arange(3), np.tile([1.0, 2.0, 3.0], (8, 1)))
-    >>> state, verdict = decider.decide(state, blocks)
-    >>> drop = verdict.dropped[0]
-    >>> drop.candidate, drop.against, drop.reason, drop.measure
-    (1, 0, 'inferior', 'p-value')
+    >>> from racer.deciders import Drop
+    >>> drop = Drop(1, "inferior", against=0, probability=0.01, measure="p-value")
     """
 
     candidate: int
     reason: str
+    _: KW_ONLY
     against: int
     probability: float
     measure: str
 
 
-class Verdict(NamedTuple):
-    """What a decider says after a test.
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdict:
+    """The answer of a decider to a test.
 
     Attributes
     ----------
@@ -91,10 +136,10 @@ class Verdict(NamedTuple):
         The candidate with the best standing (the first of them, if several tie); None when all
         candidates tie.
     standing : ndarray, shape (m,)
-        What candidates are ordered by, in the order of `Blocks.candidates`: smaller is better,
-        without NaN.
-    evidence : mapping
-        What the omnibus test said, for the record.
+        The score by which candidates are ordered, in the order of `Blocks.candidates`: smaller is
+        better, without NaN.
+    evidence : mapping, optional
+        Results of the omnibus test, for the record.
     undecided : bool
         No drop can come any more within the budget; the race ends unless a candidate is
         eliminated.
@@ -102,9 +147,9 @@ class Verdict(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> from racer.deciders import Blocks, FRace
+    >>> from racer.deciders import Blocks, FRace, Setting
     >>> decider = FRace()
-    >>> state = decider.start(3, np.random.default_rng(1))
+    >>> state = decider.start(Setting(3, np.random.default_rng(1)))
     >>> blocks = Blocks(np.arange(3), np.tile([1.0, 2.0, 3.0], (8, 1)))
     >>> state, verdict = decider.decide(state, blocks)
     >>> verdict.best, [drop.candidate for drop in verdict.dropped]
@@ -116,107 +161,90 @@ class Verdict(NamedTuple):
     dropped: tuple[Drop, ...]
     best: int | None
     standing: NDArray[np.float64]
-    evidence: Mapping[str, float | str]
+    evidence: Mapping[str, float | str] = field(default_factory=dict)
+    _: KW_ONLY
     undecided: bool = False
 
 
 @runtime_checkable
-class KnowsBudget(Protocol):
-    """A decider that plans ahead: the race tells it the budget before it starts."""
-
-    def told_budget(self, evaluations: int | None, blocks: int | None) -> Decider:
-        """Return the decider to start, for so many evaluations and so many blocks at most.
-
-        None: the budget is not in evaluations; instances are used more than once.
-        """
-        ...
-
-
-@runtime_checkable
-class PlansDrops(Protocol):
-    """A decider that knows beforehand how many candidates it will keep, and when.
-
-    Free workers then evaluate no more of them ahead; what is decided does not depend on it.
-    """
-
-    def planned_room(self, n_candidates: int, used: int) -> int:
-        """Return how many of so many candidates it keeps after so many evaluations of a race."""
-        ...
-
-
-@runtime_checkable
-class JudgesOne(Protocol):
-    """A decider that can compare one candidate with others that have not seen the same blocks."""
-
-    def judge(self, own: NDArray[np.float64], others: NDArray[np.float64]) -> Drop | None:
-        """Say whether one candidate is to be eliminated, from costs `own` (n,) and `others` (n, k).
-
-        NaN: an opponent has not seen the block. In the Drop, `candidate` is k, `against` a column.
-        """
-        ...
-
-
-@runtime_checkable
 class Decider(Protocol):
-    """Settings of an elimination procedure; what it knows of a race is its state.
+    """Settings of an elimination procedure; its knowledge of a race is the state, passed in and out.
 
-    An attribute `each_test` says when it is asked if a race does not (see `racer.racing.Rules`),
-    `takes_capped` that its statements hold for run times of which some are capped: ranks and signs.
-    `decide` may use up the state it is given and return the same object.
+    Inherit from this class: `start` and `decide` have to be written, all else has a default, as will
+    have what later versions add. An object with all of these attributes is a decider, too; each may
+    be a class attribute, a field or a property.
 
     Examples
     --------
     >>> from dataclasses import dataclass
     >>> import numpy as np
     >>> import racer
-    >>> from racer.deciders import Drop, Verdict
+    >>> from racer.deciders import Decider, Drop, Verdict
     >>> @dataclass(frozen=True)
-    ... class Worst:  # drops the worst mean at each test
-    ...     def start(self, n_candidates, rng):
-    ...         return np.zeros(n_candidates)
+    ... class Worst(Decider):  # drops the worst mean at each test
+    ...     def start(self, setting):
+    ...         return np.zeros(setting.n_candidates)
     ...     def decide(self, state, blocks):
     ...         state = state.copy()
     ...         state[blocks.candidates] += blocks.costs.sum(axis=0)
     ...         standing = state[blocks.candidates]
     ...         best = int(blocks.candidates[standing.argmin()])
     ...         worst = int(blocks.candidates[standing.argmax()])
-    ...         drop = Drop(worst, "inferior", best, 1.0, "win-share")
+    ...         won = {"probability": 1.0, "measure": "win-share"}
+    ...         drop = Drop(worst, "inferior", against=best, **won)
     ...         dropped = () if best == worst else (drop,)
-    ...         return state, Verdict(dropped, best, standing, {})
+    ...         return state, Verdict(dropped, best, standing)
     >>> racer.race([3, 1, 2], lambda config, instance, seed: config, decider=Worst(), budget=60).best
     1
     """
 
-    def start(self, n_candidates: int, rng: np.random.Generator) -> Any:
+    if TYPE_CHECKING:  # read-only for the type checker
+
+        @property
+        def tests(self) -> Schedule:
+            """Schedule of tests, where a race has no `each_test` (see `racer.racing.Rules`); 1."""
+            return 1
+
+        @property
+        def takes_capped(self) -> bool:
+            """True if it takes run times of which some are capped, as ranks and signs do; False."""
+            return False
+
+        @property
+        def ends_itself(self) -> bool:
+            """True if it plans with the budget, so that no race ends for want of drops; False."""
+            return False
+
+        @property
+        def judge(self) -> Judge | None:
+            """Compare one candidate with others that have not seen the same blocks.
+
+            `judge(own, others)` returns a Drop or None for costs (n,) and (n, k), NaN where an
+            opponent has not seen the block. In the Drop, `candidate` is k and `against` a column.
+            None, the default: racer races the candidate with the others instead.
+            """
+            return None
+    else:
+        tests, takes_capped, ends_itself, judge = 1, False, False, None
+
+    @abstractmethod
+    def start(self, setting: Setting) -> Any:
         """Return the state of a race in which nothing is known yet."""
-        ...
 
+    @abstractmethod
     def decide(self, state: Any, blocks: Blocks) -> tuple[Any, Verdict]:
-        """Take in new blocks and say which candidates to eliminate."""
-        ...
+        """Return the next state and the candidates to eliminate, after new blocks.
+
+        It may modify the state that it is given, and return the same object.
+        """
+
+    def planned_room(self, state: Any, used: int) -> int | None:  # noqa: ARG002
+        """Return the number of candidates it will keep after `used` evaluations; None: no plan.
+
+        Free workers then evaluate no more candidates ahead; decisions do not depend on it.
+        """
+        return None
 
 
-def check_limit(limit: int | None, name: str) -> None:
-    """Raise SettingError unless a limit is None or a whole number >= 1."""
-    if limit is not None:
-        whole(limit, name, least=1)
-
-
-def least(given: int | None, told: int | None) -> int | None:
-    """Return the smaller of two limits; None means no limit."""
-    return min((limit for limit in (given, told) if limit is not None), default=None)
-
-
-def needed(evaluations: int | None, name: str, example: str) -> int:
-    """Return the budget of a race that begins; SettingError without one."""
-    if evaluations is None:
-        raise SettingError(
-            f"decider={name!r} needs a budget of evaluations: give budget=.. as a number, or "
-            f"{example}(evaluations=..)"
-        )
-    return evaluations
-
-
-def used_after(used: int, blocks: Blocks) -> int:
-    """Return the evaluations used: as the race says, or by the cells that were shown."""
-    return used + blocks.costs.size if blocks.used is None else blocks.used
+Judge = Callable[["NDArray[np.float64]", "NDArray[np.float64]"], Drop | None]
+OPTIONAL = ("tests", "takes_capped", "ends_itself", "judge", "planned_room")  # have defaults

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from functools import partial
+from typing import Literal, get_args
 
 import numpy as np
 
-from racer._checks import check_fraction
-from racer.deciders.decider import Blocks, Drop, Verdict
-from racer.deciders.drops import best_of, drop_losers, drop_worse
-from racer.deciders.gates import Gate, Omnibus, as_gate
-from racer.deciders.rank_tests import CriticalWins, two_sided_sign
-from racer.deciders.ranking import RunningRanks
-from racer.errors import SettingError
+from racer._checks import check_fraction, choice
+from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
+from racer.deciders.parts.rank_tests import clear_pairs, two_sided_sign
+from racer.deciders.parts.ranking import RunningRanks
+from racer.deciders.parts.verdicts import best_of, drop_losers, drop_worse
 from racer.stats.multiplicity import Correction, adjust, check_correction
 from racer.stats.posthoc import conover_p_values, mean_rank_scale
 from racer.stats.signed_rank import signed_rank_test
@@ -25,12 +25,11 @@ LastTwo = Literal["signed-rank", "sign"]
 @dataclass
 class _State:
     ranks: RunningRanks
-    omnibus: Omnibus
-    critical: CriticalWins
+    gate: Omnibus
 
 
 @dataclass(frozen=True)
-class FRace:
+class FRace(Decider):
     """Drop what a post-hoc test finds worse, once an omnibus test rejects "all equal".
 
     With two candidates left, one test decides: see `last_two`.
@@ -81,7 +80,7 @@ class FRace:
     (1.0, 1)
     """
 
-    each_test: ClassVar = "growing"  # its error is spent at each test
+    tests = "growing"  # its error is spent at each test
 
     posthoc: Posthoc = "conover"
     alpha: float = 0.05
@@ -92,40 +91,31 @@ class FRace:
     def __post_init__(self) -> None:
         check_fraction(self.alpha, "alpha", high=0.5)
         object.__setattr__(self, "gate", as_gate(self.gate, Gate))
-        if self.posthoc not in ("conover", "sign", "mean-rank"):
-            raise SettingError(f"posthoc={self.posthoc!r}: choose 'conover', 'sign' or 'mean-rank'")
+        choice(self.posthoc, "posthoc", get_args(Posthoc))
         check_correction(self.correction, all_pairs=self.posthoc != "conover")
-        if self.last_two is not None and self.last_two not in get_args(LastTwo):
-            raise SettingError(f"last_two={self.last_two!r}: choose 'signed-rank' or 'sign'")
+        if self.last_two is not None:
+            choice(self.last_two, "last_two", get_args(LastTwo))
 
-    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
-        """Return the state of a race in which nothing is known yet."""
-        omnibus = Omnibus(self.gate, self.alpha, int(rng.integers(2**63)))
-        return _State(RunningRanks(n_candidates), omnibus, CriticalWins("sign", self.alpha))
+    def start(self, setting: Setting) -> _State:
+        gate = Omnibus(self.gate, self.alpha, int(setting.rng.integers(2**63)))
+        return _State(RunningRanks(setting.n_candidates), gate)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say which candidates to eliminate."""
         ranks = state.ranks
         ranks.update(blocks)
-        standing = ranks.sums.deviation / max(ranks.n, 1)
-        best = best_of(blocks.candidates, standing)
-        if ranks.n < 2 or len(blocks.candidates) < 2:
-            return state, Verdict((), best, standing, {})
-        dropped: tuple[Drop, ...] = ()
-        if len(blocks.candidates) == 2 and self._asks_signed_rank:
+        if self._asks_signed_rank and len(blocks.candidates) == 2 <= ranks.n:
             dropped, evidence = self._of_two(ranks)
-            return state, Verdict(dropped, best, standing, evidence)
-        opened, evidence = state.omnibus.ask(ranks)
-        if opened and self.posthoc == "conover":
-            dropped = self._against_best(ranks)
-        elif opened:
-            dropped = self._all_pairs(state)
-        return state, Verdict(dropped, best, standing, evidence)
+            best = best_of(blocks.candidates, ranks.means)
+            return state, Verdict(dropped, best, ranks.means, evidence)
+        return state, gated(state.gate, ranks, ranks.means, partial(self._compare, state))
 
     @property
     def takes_capped(self) -> bool:
-        """Whether it goes by ranks and signs alone, to the last two."""
         return not self._asks_signed_rank
+
+    def _compare(self, state: _State) -> tuple[tuple[Drop, ...], Evidence]:
+        is_conover = self.posthoc == "conover"
+        return self._against_best(state.ranks) if is_conover else self._all_pairs(state.ranks), {}
 
     @property
     def _asks_signed_rank(self) -> bool:
@@ -133,13 +123,13 @@ class FRace:
             self.last_two is None and self.posthoc == "conover"
         )
 
-    def _of_two(self, ranks: RunningRanks) -> tuple[tuple[Drop, ...], dict[str, float | str]]:
+    def _of_two(self, ranks: RunningRanks) -> tuple[tuple[Drop, ...], Evidence]:
         test = signed_rank_test(*ranks.costs.T)
         loser = int(test.rank_sum_better > test.rank_sum_worse)
         p_value = test.p_value
         if ranks.n in (test.n_better, test.n_worse):  # one lost every block
             p_value = 0.5**ranks.n
-        evidence: dict[str, float | str] = {"gate": "signed-rank", "p_value": p_value}
+        evidence: Evidence = {"gate": "signed-rank", "p_value": p_value}
         deviation = ranks.sums.deviation
         if p_value >= self.alpha or deviation[loser] <= deviation[1 - loser]:
             return (), evidence
@@ -159,13 +149,12 @@ class FRace:
         lost = (adjusted < self.alpha) & (behind > 0.0)
         return drop_worse(ranks.candidates, best, others[lost], adjusted[lost])
 
-    def _all_pairs(self, state: _State) -> tuple[Drop, ...]:
+    def _all_pairs(self, ranks: RunningRanks) -> tuple[Drop, ...]:
         from scipy.special import bdtrc, ndtr  # noqa: PLC0415
 
-        ranks = state.ranks
         n, m, deviation = ranks.n, len(ranks.candidates), ranks.sums.deviation
         if self.posthoc == "sign":
-            better, worse = state.critical.pairs(ranks.wins, n)
+            better, worse = clear_pairs(ranks.wins, n, "sign", self.alpha)
             won, lost = ranks.wins[better, worse], ranks.wins[worse, better]
             p_values = np.asarray(bdtrc(won - 1, won + lost, 0.5), dtype=np.float64)
         else:

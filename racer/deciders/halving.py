@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from racer.deciders.decider import Blocks, Drop, Verdict, check_limit, least, needed, used_after
-from racer.deciders.drops import best_of, drops
-from racer.deciders.scores import By, block_scores, check_by
+from racer._checks import choice
+from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.plans import check_limit, required_budget, used_after
+from racer.deciders.parts.scores import By, block_scores
+from racer.deciders.parts.verdicts import best_of, drops
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,21 +20,29 @@ if TYPE_CHECKING:
 
 @dataclass
 class _State:
+    budget: int
     candidates: NDArray[np.intp]
     totals: NDArray[np.float64]  # of what standing is the mean of
     wins: NDArray[np.float64]  # [i, j]: blocks in which i beats j, ties half
-    blocks: int
-    used: int  # evaluations
-    next_at: int  # halve once so many evaluations are used
+    blocks: int = 0
+    used: int = 0  # evaluations
+    next_at: int = 0  # halve once so many evaluations are used
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = np.searchsorted(self.candidates, candidates)
         self.candidates, self.totals = candidates, self.totals[kept]
         self.wins = self.wins[np.ix_(kept, kept)]
 
+    def plan(self) -> None:
+        """Set when the next half is dropped: equal parts of the budget left, one per halving."""
+        m = len(self.candidates)
+        halvings = max(1, math.ceil(math.log2(m)))
+        part = (self.budget - self.used) // (halvings * m)
+        self.next_at = self.used + max(1, part) * m
+
 
 @dataclass(frozen=True)
-class SequentialHalving:
+class SequentialHalving(Decider):
     """Spend the budget in ceil(log2 m) equal parts, and drop the worse half after each.
 
     A baseline: it tests nothing and promises nothing about errors, but spends exactly what it
@@ -46,7 +56,8 @@ class SequentialHalving:
         block behind the block's worst), or the mean rank within blocks, which counts
         1/(k+1) in a block with k candidates (van Elteren 1960).
     evaluations : int, optional
-        The budget, if it is less than that of the race.
+        The budget, if it is less than that of the race. Where instances run out before it, several
+        candidates are left.
 
     Raises
     ------
@@ -67,37 +78,30 @@ class SequentialHalving:
     (1.0, 1)
     """
 
+    ends_itself = True
+
     by: By = "mean"
     evaluations: int | None = None
 
     def __post_init__(self) -> None:
-        check_by(self.by)
+        choice(self.by, "by", get_args(By))
         check_limit(self.evaluations, "evaluations")
 
     @property
     def takes_capped(self) -> bool:
-        """Whether it goes by ranks."""
         return self.by == "mean-rank"
 
-    def told_budget(self, evaluations: int | None, blocks: int | None) -> Self:  # noqa: ARG002
-        """Return this decider for a race of so many evaluations, or as many as it was given.
-
-        Blocks are not planned with: where instances run out first, several are left.
-        """
-        return replace(self, evaluations=least(self.evaluations, evaluations))
-
-    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:  # noqa: ARG002
-        """Return the state of a race in which nothing is known yet."""
-        m = n_candidates
-        state = _State(np.arange(m), np.zeros(m), np.zeros((m, m)), 0, 0, 0)
-        self._plan(state)
+    def start(self, setting: Setting) -> _State:
+        m = setting.n_candidates
+        budget = required_budget(setting, self.evaluations, "halving", "SequentialHalving")
+        state = _State(budget, np.arange(m), np.zeros(m), np.zeros((m, m)))
+        state.plan()
         return state
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks; drop the worse half when a part of the budget is spent."""
         if len(blocks.candidates) != len(state.candidates):
             state.keep(blocks.candidates)
-            self._plan(state)
+            state.plan()
         with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
             for row in blocks.costs:
                 state.totals += block_scores(row, self.by)
@@ -110,14 +114,6 @@ class SequentialHalving:
         if state.used >= state.next_at and len(standing) > 1:
             dropped = _worse_half(state, standing)
         return state, Verdict(dropped, best, standing, {"halving_at": state.next_at})
-
-    def _plan(self, state: _State) -> None:
-        """Set when the next half is dropped: equal parts of the budget left, one per halving."""
-        budget = needed(self.evaluations, "halving", "SequentialHalving")
-        m = len(state.candidates)
-        halvings = max(1, math.ceil(math.log2(m)))
-        part = (budget - state.used) // (halvings * m)
-        state.next_at = state.used + max(1, part) * m
 
 
 def _worse_half(state: _State, standing: NDArray[np.float64]) -> tuple[Drop, ...]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from racer._checks import check_draws, check_fraction, check_positive
 from racer._numerics import RowBuffer, one_blas_thread
-from racer.deciders.decider import Blocks, Verdict
-from racer.deciders.drops import best_of, drop_unlikely
-from racer.deciders.gates import Gate, Omnibus, as_gate
-from racer.deciders.model_based import chances
-from racer.deciders.ranking import Order, RunningRanks
+from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
+from racer.deciders.parts.model_based import chances, drop_unlikely
+from racer.deciders.parts.ranking import Order, RunningRanks
 from racer.stats._choice import ChoiceModel, Choices
 from racer.stats._sampling.model import climb
 from racer.stats._strength import sum_to_zero
@@ -57,7 +56,7 @@ class _RunningChoices:
 @dataclass
 class _State:
     ranks: RunningRanks
-    omnibus: Omnibus
+    gate: Omnibus
     choices: _RunningChoices
     log_weights: NDArray[np.float64]  # (m,), at the mode of the last test
     seed: int
@@ -75,7 +74,7 @@ def choices(costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
 
 
 @dataclass(frozen=True)
-class PlackettLuceRace:
+class PlackettLuceRace(Decider):
     """Drop what is too unlikely to be the best by the Bayesian Plackett-Luce model.
 
     At each test: an omnibus test (the gate); if it rejects "all equal", the posterior of
@@ -121,8 +120,8 @@ class PlackettLuceRace:
     (0, 'DECIDED')
     """
 
-    each_test: ClassVar = "growing"  # its error is spent at each test
-    takes_capped: ClassVar = True
+    tests = "growing"  # its error is spent at each test
+    takes_capped = True
 
     threshold: float = 0.05
     prior: float = 1.0
@@ -135,15 +134,13 @@ class PlackettLuceRace:
         object.__setattr__(self, "gate", as_gate(self.gate, Gate))
         check_draws(self.draws)
 
-    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
-        """Return the state of a race in which nothing is known yet."""
-        m = n_candidates
-        seed = int(rng.integers(2**63))
-        omnibus = Omnibus(self.gate, self.threshold, seed)
-        return _State(RunningRanks(m), omnibus, _RunningChoices(m), np.zeros(m), seed)
+    def start(self, setting: Setting) -> _State:
+        m = setting.n_candidates
+        seed = int(setting.rng.integers(2**63))
+        gate = Omnibus(self.gate, self.threshold, seed)
+        return _State(RunningRanks(m), gate, _RunningChoices(m), np.zeros(m), seed)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say which candidates to eliminate."""
         ranks = state.ranks
         kept = ranks.update(blocks)
         m = len(ranks.candidates)
@@ -151,9 +148,9 @@ class PlackettLuceRace:
             state.log_weights, state.choices = state.log_weights[kept], _RunningChoices(m)
         state.choices.add(blocks.costs if kept is None else ranks.costs)
         if m < 2:
-            return state, Verdict((), int(blocks.candidates[0]), np.zeros(1), {})
+            return state, Verdict((), int(blocks.candidates[0]), np.zeros(1))
 
-        order = Order.of(ranks)
+        order = Order.sorted_from(ranks)
         places = order.places
         model = ChoiceModel(state.choices.of(places), np.full(m, float(self.prior)))
         basis = sum_to_zero(m)
@@ -162,14 +159,11 @@ class PlackettLuceRace:
             laplace = climb(model)
         state.log_weights[places] = basis @ laplace.mode
         standing = 0.0 - np.round(order.averaged(basis @ laplace.mode), _DIGITS)
-        best = best_of(blocks.candidates, standing)
-        if ranks.n < 2 or best is None:
-            return state, Verdict((), best, standing, {})
-        opened, evidence = state.omnibus.ask(ranks)
-        if not opened:
-            return state, Verdict((), best, standing, evidence)
-        found = chances(model, laplace, model.log_weights, self.draws, state.seed)
-        probability = order.averaged(found.best)
-        dropped = drop_unlikely(ranks.candidates, standing, probability, self.threshold)
-        evidence["effective_draws"] = found.effective_draws
-        return state, Verdict(dropped, best, standing, evidence)
+
+        def compare() -> tuple[tuple[Drop, ...], Evidence]:
+            found = chances(model, laplace, model.log_weights, self.draws, state.seed)
+            probability = order.averaged(found.best)
+            dropped = drop_unlikely(ranks.candidates, standing, probability, self.threshold)
+            return dropped, {"effective_draws": found.effective_draws}
+
+        return state, gated(state.gate, ranks, standing, compare)

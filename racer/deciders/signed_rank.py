@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from racer._checks import check_draws, check_fraction, check_strength
-from racer.deciders.decider import Blocks, Drop, Verdict
-from racer.deciders.drops import best_of, drops
-from racer.deciders.gates import Gate, Omnibus, as_gate
-from racer.deciders.ranking import Order, RunningRanks
-from racer.deciders.walsh import WalshSums
+from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
+from racer.deciders.parts.ranking import Order, RunningRanks
+from racer.deciders.parts.verdicts import drops
+from racer.deciders.parts.walsh import WalshSums
 from racer.stats.bayesian_signed_rank import IGNORANCE
 
 if TYPE_CHECKING:
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 @dataclass
 class _State:
     ranks: RunningRanks
-    omnibus: Omnibus
+    gate: Omnibus
     sums: WalshSums
 
 
 @dataclass(frozen=True)
-class SignedRankRace:
+class SignedRankRace(Decider):
     """Drop what is worse than the leader by the signed-rank test, whatever the prior.
 
     At each test: an omnibus test (the gate); if it rejects "all equal", the Bayesian
@@ -77,7 +78,7 @@ class SignedRankRace:
     (0, 'DECIDED')
     """
 
-    each_test: ClassVar = "growing"  # its error is spent at each test
+    tests = "growing"  # its error is spent at each test
 
     confidence: float = 0.95
     ignorance: float = IGNORANCE
@@ -90,35 +91,29 @@ class SignedRankRace:
         object.__setattr__(self, "gate", as_gate(self.gate, Gate))
         check_draws(self.draws)
 
-    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:
-        """Return the state of a race in which nothing is known yet."""
-        seed = int(rng.integers(2**63))
+    def start(self, setting: Setting) -> _State:
+        seed = int(setting.rng.integers(2**63))
         return _State(
-            RunningRanks(n_candidates),
+            RunningRanks(setting.n_candidates),
             Omnibus(self.gate, 1.0 - self.confidence, seed),
-            WalshSums(n_candidates, self.draws, self.ignorance, seed),
+            WalshSums(setting.n_candidates, self.draws, self.ignorance, seed),
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say which candidates to eliminate."""
         ranks = state.ranks
         kept = ranks.update(blocks)
         if kept is not None:
             state.sums.keep(kept)
-        standing = ranks.sums.deviation / max(ranks.n, 1)
-        best = best_of(blocks.candidates, standing)
-        if ranks.n < 2 or len(standing) < 2 or best is None:
-            return state, Verdict((), best, standing, {})
-        opened, evidence = state.omnibus.ask(ranks)
-        if not opened:
-            return state, Verdict((), best, standing, evidence)
-        leader = int(Order.of(ranks).places[0])
-        bounds = state.sums.of(leader, ranks.costs)
+        return state, gated(state.gate, ranks, ranks.means, partial(self._compare, state))
+
+    def _compare(self, state: _State) -> tuple[tuple[Drop, ...], Evidence]:
+        ranks, standing = state.ranks, state.ranks.means
+        leader = int(Order.sorted_from(ranks).places[0])
+        bounds = state.sums.probabilities(leader, ranks.costs)
         behind = standing > standing.min()
         indeterminate = (bounds.lower <= self.confidence) & (bounds.upper > self.confidence)
-        evidence["indeterminate"] = int((indeterminate & behind).sum())
         dropped = self._inferior(ranks.candidates, leader, bounds.lower, behind)
-        return state, Verdict(dropped, best, standing, evidence)
+        return dropped, {"indeterminate": int((indeterminate & behind).sum())}
 
     def _inferior(
         self,

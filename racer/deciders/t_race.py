@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from racer._checks import check_fraction
-from racer.deciders.decider import Blocks, Drop, Verdict
-from racer.deciders.drops import best_of, drop_worse
-from racer.deciders.scores import impute_failed
+from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.scores import impute_failed
+from racer.deciders.parts.verdicts import best_of, drop_worse
 from racer.stats.multiplicity import Correction, adjust, check_correction
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class TRace:
+class TRace(Decider):
     """Drop what a paired two-sided t-test finds worse than the best mean so far.
 
     It compares means of costs, so it assumes that a difference means the same on every block
@@ -81,7 +81,7 @@ class TRace:
     1.0
     """
 
-    each_test: ClassVar = "growing"  # its error is spent at each test
+    tests = "growing"  # its error is spent at each test
 
     alpha: float = 0.05
     correction: Correction | None = None
@@ -90,15 +90,11 @@ class TRace:
         check_fraction(self.alpha, "alpha", high=0.5)
         check_correction(self.correction, all_pairs=False)
 
-    def start(self, n_candidates: int, rng: np.random.Generator) -> _State:  # noqa: ARG002
-        """Return the state of a race in which nothing is known yet."""
-        square = (n_candidates, n_candidates)
-        return _State(
-            np.arange(n_candidates), 0, np.zeros(n_candidates), np.zeros(square), np.zeros(square)
-        )
+    def start(self, setting: Setting) -> _State:
+        m = setting.n_candidates
+        return _State(np.arange(m), 0, np.zeros(m), np.zeros((m, m)), np.zeros((m, m)))
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
-        """Take in new blocks and say which candidates to eliminate."""
         if len(blocks.candidates) != len(state.candidates):
             state.keep(blocks.candidates)
         # costs near the largest float overflow, and equal differences have no spread: see below
@@ -109,7 +105,7 @@ class TRace:
             standing[np.isnan(standing)] = np.inf
             best = best_of(blocks.candidates, standing)
             if state.n < 2 or len(blocks.candidates) < 2:
-                return state, Verdict((), best, standing, {})
+                return state, Verdict((), best, standing)
             dropped = self._against(state, int(standing.argmin()))
         return state, Verdict(dropped, best, standing, {"gate": "none"})
 

@@ -1,4 +1,4 @@
-"""One cell evaluated, here or in a worker, so that nothing it does can end the race."""
+"""One cell evaluated, here or in a worker, so that no evaluation can end the race."""
 
 from __future__ import annotations
 
@@ -30,30 +30,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
 WATCHER_DIED = Outcome("killed", None, message="its watcher died with it")
-_FINAL = ("ok", "timeout", "memory", "rejected", "capped")  # the others may be worth another try
+_FINAL = ("ok", "timeout", "memory", "rejected", "capped")  # not retried
 _ENDED_FROM_OUTSIDE = ("timeout", "memory", "killed")
 _clock = time.perf_counter  # an objective may replace that of `time`
 
 
 def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False) -> Outcome:
-    """Evaluate a cell once, the legacy generators seeded with its seed."""
+    """Evaluate a cell once, with the legacy generators seeded with its seed."""
     random.seed(cell.seed)
     np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
-    used = None if cell.bound is None else cpu_seconds()
+    bound = cell.bound
+    before = None if bound is None else cpu_seconds()
     start = _clock()
     try:
         answer = _called(evaluate, cell)
-        if cell.bound is None:
+        if bound is None:
             status, value, message = judge(answer)
         else:
-            took = _clock() - start if used is None else (cpu_seconds() or 0.0) - used
-            status, value, message = judge_time(answer, took)
+            seconds = _clock() - start if before is None else (cpu_seconds() or 0.0) - before
+            status, value, message = judge_time(answer, seconds)
     except BaseException as error:
         if reraise_interrupt and isinstance(error, KeyboardInterrupt):
             raise
         status, value, message = judge_error(error)
-    found = Outcome(status, value, _clock() - start, message)
-    return found if value is None else bounded(found, cell.bound) or found
+    seconds = _clock() - start if value is None or bound is None else value
+    outcome = Outcome(status, value, seconds=seconds, message=message, worker=here())
+    return outcome if bound is None or value is None else bounded(outcome, bound) or outcome
 
 
 def _called(evaluate: Objective, cell: Cell) -> Any:
@@ -73,37 +75,40 @@ def evaluate_cell(
     reraise_interrupt: bool = False,
     within: Callable[..., Outcome] | None = None,
 ) -> Outcome:
-    """Evaluate one cell, again up to `retries` times if it fails; `within` makes the attempt.
+    """Evaluate a cell, and up to `retries` times again if it fails.
 
     `random` and `np.random` are seeded anew for each attempt, so what ran before does not matter.
+    `within` makes an attempt in another process, in which `reraise_interrupt` is of no use.
     """
-    attempt = partial(_attempt, evaluate, cell, reraise_interrupt=reraise_interrupt)
     attempts, seconds = 0, 0.0
     while True:
-        outcome = within(attempt, bound=cell.bound) if within else attempt()
-        is_time = cell.bound is not None and outcome.value is not None
-        took = outcome.value if is_time else outcome.seconds
-        attempts, seconds = attempts + 1, seconds + (took or 0.0)
+        if within is None:
+            outcome = _attempt(evaluate, cell, reraise_interrupt=reraise_interrupt)
+            if attempts == 0 and outcome.status == "ok":
+                return outcome
+        else:
+            outcome = within(partial(_attempt, evaluate, cell), bound=cell.bound)
+        attempts, seconds = attempts + 1, seconds + outcome.seconds
         if outcome.status in _FINAL or attempts > retries:
             return Outcome(
                 outcome.status,
                 outcome.value,
-                seconds,
-                _with_command(evaluate, cell, outcome),
-                attempts,
-                here(),
+                seconds=seconds,
+                message=_with_command(evaluate, cell, outcome),
+                attempts=attempts,
+                worker=here(),
             )
 
 
 def _with_command(evaluate: Objective, cell: Cell, outcome: Outcome) -> str:
-    """Return the message, with the command line where a program could not say it any more."""
+    """Return the message, with the command line if the program was ended from outside."""
     if isinstance(evaluate, Command) and outcome.status in _ENDED_FROM_OUTSIDE:
-        return evaluate.named_in(outcome.message, cell)
+        return evaluate.with_command_line(outcome.message, cell)
     return outcome.message
 
 
 def here() -> str:
-    """Return the name of this process, which no other has on any machine of a cluster."""
+    """Return the name of this process, unique among the machines of a cluster."""
     return _name(os.getpid())
 
 
@@ -129,7 +134,7 @@ def watched(
     """Yield the outcomes of cells, each in its own process; fewer if one kills their watcher."""
 
     def work(lost: Callable[[], bool], pipe: int) -> Iterator[Outcome]:
-        # the threads of a pool did not come along: an evaluation that uses joblib starts another
+        # a fork has no threads, so the pool is useless: an evaluation that uses joblib needs another
         _pool, reusable_executor._executor = reusable_executor._executor, None  # noqa: SLF001
         within = partial(
             limited, limits=limits, lost=lost, pipe=pipe, tells=isinstance(evaluate, Command)
@@ -142,7 +147,7 @@ def watched(
 
 @not_in_forks
 def _leave_to_the_driver(number: int, frame: object) -> None:
-    """Do nothing; unlike SIG_IGN, what an evaluation starts does not inherit it."""
+    """Do nothing; unlike SIG_IGN, this is not inherited by programs that an evaluation starts."""
 
 
 _DRIVERS_TO_ANSWER = {  # sent to all processes of a terminal, or of a job
@@ -158,17 +163,21 @@ _DRIVERS_TO_ANSWER = {  # sent to all processes of a terminal, or of a job
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker needs; `ours`: its pool is the driver's; `nested`: joblib backend, n_jobs."""
+    """All that a worker needs to evaluate cells.
+
+    `is_own_pool`: the pool of the worker belongs to the driver; `nested`: joblib backend and n_jobs
+    for evaluations that use joblib.
+    """
 
     evaluate: Objective
     retries: int
     limits: Limits | None
     driver: str
-    ours: bool = False
+    is_own_pool: bool = False
     nested: tuple[Any, int | None] | None = None
 
     def __call__(self, cell: Cell) -> Outcome:
-        """Evaluate a cell in a worker; Ctrl-C is the driver's to answer."""
+        """Evaluate a cell in a worker, which leaves Ctrl-C to the driver."""
         with ExitStack() as stack:
             if self.nested is not None:
                 backend, n_jobs = self.nested
@@ -181,14 +190,14 @@ class Task:
         if in_main_thread and not in_driver:
             for number, handler in _DRIVERS_TO_ANSWER.items():
                 before = signal.signal(number, handler)
-                if not self.ours:
+                if not self.is_own_pool:
                     stack.callback(signal.signal, number, before)
         if self.limits is None:
             interruptible = in_main_thread and in_driver
             return evaluate_cell(
                 self.evaluate, cell, retries=self.retries, reraise_interrupt=interruptible
             )
-        if self.ours and in_main_thread:
+        if self.is_own_pool and in_main_thread:
             within = partial(
                 limited,
                 limits=self.limits,

@@ -1,10 +1,30 @@
-"""Cells evaluated as futures: each worker that dies costs its own cell."""
+"""Cells evaluated as futures; a cell that an executor loses is retried.
+
+A future that is cancelled or raises has lost its cell: a worker died, or a pool was shut down.
+
+================  ======================================  ======================================
+attempt           submitted                               after a loss
+================  ======================================  ======================================
+`FIRST`           at once, unless a retry is waiting      `RETRY_TOGETHER` where a new pool takes
+                                                          over, else `RETRY_ALONE`
+`RETRY_TOGETHER`  with all others of this queue, when     `RETRY_ALONE`
+                  nothing is in flight
+`RETRY_ALONE`     by itself, when nothing is in flight    killed; `RETRY_ALONE` again if it was
+                                                          not the cell's doing (`is_retryable`)
+================  ======================================  ======================================
+
+A cell that is lost while a run stops counts as killed at once; nobody records it.
+
+A worker that lacks the task answers `MissingTask`. This is no loss: the cell waits until the task
+has been loaded and repeats its attempt; if it misses the task again, both are sent together.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections import deque
 from concurrent.futures import CancelledError, wait
+from enum import Enum, auto
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -13,7 +33,7 @@ from racer.errors import ObjectiveError, SettingError, warn
 from racer.evaluate.attempt import Task, here
 from racer.evaluate.objective import check_picklable, describe
 from racer.evaluate.outcome import Outcome
-from racer.evaluate.shipment import Call, Delivery, Lacking, Shipment
+from racer.evaluate.transport import Call, LoadTask, MissingTask, Transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -23,287 +43,294 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, CellKey
 
-SPARE = 2  # cells in flight beyond the number of workers, so that none waits for its next
-_LARGE = 10_000_000  # bytes of evaluate, sent to each worker
-_LOOK_ROUND = 0.2  # seconds of waiting, after which it is asked whether to stop
+SPARE = 2  # cells in flight beyond the number of workers, so that no worker runs idle
+_LARGE = 10_000_000  # bytes of a task above which a warning is due
+_POLL = 0.2  # seconds between two checks for a stop
 
 
 def never() -> bool:
-    """Say that nothing has to stop."""
+    """Return False: a run without a stop."""
     return False
 
 
-class Door(Protocol):
-    """What takes calls made elsewhere; `reopens` if the next call after a death gets a new pool.
+class Attempt(Enum):
+    """How a cell is submitted; see the table above."""
 
-    `patience`: how many seconds to wait at the end for what has begun (None: as long as it takes).
+    FIRST = auto()
+    RETRY_TOGETHER = auto()
+    RETRY_ALONE = auto()
+
+
+def _queues() -> dict[Attempt, deque[Cell]]:
+    return {attempt: deque() for attempt in Attempt}
+
+
+class Submitter(Protocol):
+    """Submits calls to an executor.
+
+    Attributes
+    ----------
+    replaces_pool : bool
+        The next call after the death of a worker gets a new pool.
+    grace : float or None
+        Seconds to wait at the end for calls that have begun; None: until they return.
     """
 
-    reopens: bool
-    patience: float | None
+    replaces_pool: bool
+    grace: float | None
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
-        """Take a call, if need be in a new pool."""
+        """Submit a call, in a new pool if the old one is gone."""
         ...
 
-    def is_innocent(self, error: BaseException) -> bool:
-        """Say whether a call was lost for a reason that is none of its own."""
+    def is_retryable(self, error: BaseException) -> bool:
+        """Return True if a call failed for a reason other than itself."""
         ...
 
     def withdraw(self, future: Future[Any]) -> bool:
-        """Take back what has not begun; say whether that was possible."""
+        """Cancel a call that has not begun; return False if that is not possible."""
         ...
 
-    def end(self, futures: Collection[Future[Any]]) -> None:
-        """Give up these futures, if there are any; no more will be submitted."""
+    def close(self, futures: Collection[Future[Any]]) -> None:
+        """Abandon these calls, if any; no other will be submitted."""
         ...
 
 
 class Futures:
-    """Evaluate cells through a door; lost cells run again alone, one lost alone was killed."""
+    """Workers that evaluate each cell as a future of a submitter.
+
+    `contents` names what else is sent to workers: candidates and instances.
+    """
 
     takes_more = True
 
     def __init__(
-        self,
-        door: Door,
-        task: Task,
-        sent: Mapping[str, Any],
-        *,
-        capacity: int,
+        self, submitter: Submitter, task: Task, contents: Mapping[str, Any], *, capacity: int
     ) -> None:
         self.capacity = capacity
-        self._door = door
-        self._shipment = Shipment(task)
-        self._sent: Mapping[str, Any] | None = sent  # None once it is known to arrive
-        self._fresh: deque[Cell] = deque()
-        self._again: deque[Cell] = deque()
-        self._alone: deque[Cell] = deque()
-        self._careful = False  # those in flight have been lost before
-        self._finishing = False
-        # with how often they were lost
-        self._running: dict[Future[Outcome | Lacking], tuple[Cell, int]] = {}
-        self._undelivered: list[tuple[Cell, int]] = []  # came to a worker that lacks evaluate
-        self._lacking: set[str] = set()
-        self._came_in_vain: set[CellKey] = set()
-        self._deliveries: set[Future[Any]] = set()
+        self._submitter = submitter
+        self._transport = Transport(task)
+        self._contents: Mapping[str, Any] | None = contents  # None once checked
+        self._queues = _queues()
+        self._in_flight: dict[Future[Outcome | MissingTask], tuple[Cell, Attempt]] = {}
         self._done: SimpleQueue[Future[Any]] = SimpleQueue()
+        self._is_retrying = False  # submits nothing until all cells in flight have ended
+        self._is_finishing = False
+        self._loads: dict[str, Future[Any]] = {}  # by the worker that lacks the task
+        self._without_task = _queues()  # wait for these loads
+        self._missed: set[CellKey] = set()  # cells that came to a worker without the task
 
     def submit(self, cell: Cell) -> None:
-        """Take a cell; before the first, ObjectiveError if `evaluate` cannot reach a worker."""
-        if self._sent is not None:
-            self._check_arrival(self._sent)
-            self._sent = None
-        self._finishing = False
-        self._fresh.append(cell)
-        self._feed()
+        """Queue a cell; before the first, raise ObjectiveError if the task cannot reach a worker."""
+        if self._contents is not None:
+            self._check_task(self._contents)
+            self._contents = None
+        self._is_finishing = False
+        self._queues[Attempt.FIRST].append(cell)
+        self._submit_next()
 
     def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome] | None:
         """Wait for an outcome; None if `stopping()` has become true meanwhile."""
         while True:
             if not stopping():
-                self._feed()
+                self._submit_next()
             try:
-                future = self._done.get(timeout=_LOOK_ROUND)
+                future = self._done.get(timeout=_POLL)
             except Empty:
                 if stopping():
                     return None
                 continue
-            ended = self._ended(future, stopping)
-            if ended is not None:
+            if (ended := self._handle(future, stopping)) is not None:
                 return ended
 
-    def _ended(
+    def _submit_next(self) -> None:
+        """Submit the cells of the queue that is due."""
+        if self._is_retrying and (self._in_flight or any(self._without_task.values())):
+            return
+        together, alone = self._queues[Attempt.RETRY_TOGETHER], self._queues[Attempt.RETRY_ALONE]
+        self._is_retrying = bool(together or alone)
+        if alone and not together:
+            self._submit(alone.popleft(), Attempt.RETRY_ALONE)
+            return
+        attempt = Attempt.RETRY_TOGETHER if together else Attempt.FIRST
+        while self._queues[attempt]:
+            self._submit(self._queues[attempt].popleft(), attempt)
+
+    def _submit(self, cell: Cell, attempt: Attempt, *, inline: bool = False) -> None:
+        transport = self._transport.inline() if inline else self._transport
+        future = self._submitter.submit(partial(transport, cell))
+        self._in_flight[future] = cell, attempt
+        future.add_done_callback(self._done.put)
+
+    def _handle(
         self, future: Future[Any], stopping: Callable[[], bool]
     ) -> tuple[Cell, Outcome] | None:
-        """Return the outcome of a future that is done; None if there is none, or not yet."""
+        """Return the outcome of a finished future; None if it has none, or its cell is retried."""
         error = CancelledError("cancelled") if future.cancelled() else future.exception()
         if isinstance(error, KeyboardInterrupt):  # of an executor in this thread
             raise error
-        if future in self._deliveries:
-            self._delivered(future, error)
+        if future in self._loads.values():
+            self._end_load(error)
             return None
-        cell, times = self._running.pop(future, (None, 0))
-        if cell is None:  # withdrawn
+        if future not in self._in_flight:  # withdrawn
             return None
+        cell, attempt = self._in_flight.pop(future)
         if error is None:
             outcome = future.result()
-            if not isinstance(outcome, Lacking):
+            if not isinstance(outcome, MissingTask):
                 return cell, outcome
-            self._deliver(outcome.worker, cell, times)
-        elif self._finishing or stopping() or (times == 2 and not self._door.is_innocent(error)):
-            return cell, Outcome("killed", None, message=_explained(error))
-        else:
-            self._lost(cell, times, error)
+            self._load_task(outcome.worker, cell, attempt)
+            return None
+        retry = None if self._is_finishing or stopping() else self._retry_after(attempt, error)
+        if retry is None:
+            return cell, Outcome("killed", None, message=_reason(error))
+        self._is_retrying = True
+        self._queues[retry].append(cell)
         return None
 
-    def _deliver(self, worker: str, cell: Cell, times: int) -> None:
-        """Keep a cell until the worker that it came to has the objective; the second time, both go."""
-        if cell.key in self._came_in_vain:
-            self._begin(deque([cell]), times, along=True)
+    def _retry_after(self, attempt: Attempt, error: BaseException) -> Attempt | None:
+        """Return the attempt after one that was lost; None if it killed its worker."""
+        if attempt is Attempt.FIRST and self._submitter.replaces_pool:
+            return Attempt.RETRY_TOGETHER
+        if attempt is Attempt.RETRY_ALONE and not self._submitter.is_retryable(error):
+            return None
+        return Attempt.RETRY_ALONE
+
+    def _load_task(self, worker: str, cell: Cell, attempt: Attempt) -> None:
+        """Queue a cell whose worker lacks the task; on the second miss send both together."""
+        if cell.key in self._missed:
+            self._submit(cell, attempt, inline=True)
             return
-        self._came_in_vain.add(cell.key)
-        self._undelivered.append((cell, times))
-        if worker not in self._lacking:
-            self._lacking.add(worker)
-            future = self._door.submit(Delivery(self._shipment))
-            self._deliveries.add(future)
+        self._missed.add(cell.key)
+        self._without_task[attempt].append(cell)
+        if worker not in self._loads:
+            future = self._submitter.submit(LoadTask(self._transport))
+            self._loads[worker] = future
             future.add_done_callback(self._done.put)
 
-    def _delivered(self, future: Future[Any], error: BaseException | None) -> None:
-        """Submit what was kept, if nothing else is on its way."""
-        self._deliveries.remove(future)
-        if self._deliveries and error is None:
+    def _end_load(self, error: BaseException | None) -> None:
+        """Resubmit the cells that lacked the task after the last load, or one that failed."""
+        if error is None and not all(future.done() for future in self._loads.values()):
             return
-        cells, self._undelivered = self._undelivered, []
-        self._lacking.clear()
-        for cell, times in cells:
-            self._begin(deque([cell]), times, along=error is not None)
-
-    def _lost(self, cell: Cell, times: int, error: BaseException) -> None:
-        self._careful = True
-        if times == 0 and (self._door.reopens or self._door.is_innocent(error)):
-            self._again.append(cell)
-        else:
-            self._alone.append(cell)
-
-    def _feed(self) -> None:
-        if self._careful and (self._running or self._undelivered):
-            return
-        self._careful = bool(self._again or self._alone)
-        if self._again:
-            self._begin(self._again, 1)
-        elif self._alone:
-            self._begin(deque([self._alone.popleft()]), 2)
-        else:
-            self._begin(self._fresh, 0)
-
-    def _begin(self, cells: deque[Cell], times: int, *, along: bool = False) -> None:
-        shipment = self._shipment.going_along() if along else self._shipment
-        while cells:
-            future = self._door.submit(partial(shipment, cells[0]))
-            self._running[future] = cells.popleft(), times
-            future.add_done_callback(self._done.put)
+        self._loads = {w: future for w, future in self._loads.items() if not future.done()}
+        for attempt, queue in self._without_task.items():
+            while queue:
+                self._submit(queue.popleft(), attempt, inline=error is not None)
 
     def withdraw(self, cell: Cell) -> bool:
-        """Forget a cell if it has not begun, and say so."""
-        for cells in self._waiting:
-            for place, other in enumerate(cells):
+        """Forget a cell if it has not begun; return whether it was forgotten."""
+        for queue in self._waiting():
+            for place, other in enumerate(queue):
                 if other is cell:
-                    del cells[place]
+                    del queue[place]
                     return True
-        kept = [(other, times) for other, times in self._undelivered if other is not cell]
-        if len(kept) < len(self._undelivered):
-            self._undelivered = kept
-            return True
-        future = next((f for f, (other, _) in self._running.items() if other is cell), None)
-        if future is None or not self._door.withdraw(future):
+        future = next((f for f, (other, _) in self._in_flight.items() if other is cell), None)
+        if future is None or not self._submitter.withdraw(future):
             return False
-        del self._running[future]
+        del self._in_flight[future]
         return True
 
-    @property
-    def _waiting(self) -> tuple[deque[Cell], ...]:
-        return self._fresh, self._again, self._alone
-
     def finish(self) -> list[Cell]:
-        """Forget the cells that have not begun; a worker that dies now is not replaced.
+        """Forget the cells that have not begun; from now on no lost cell is retried.
 
-        Return the others as they were submitted; where it cannot be known, all may have begun.
+        Return the others in the order of their submission: all that could not be withdrawn.
         """
-        self._finishing = True
-        self._undelivered.clear()
-        for cells in self._waiting:
-            cells.clear()
-        for future in list(self._running):
-            if self._door.withdraw(future):
-                del self._running[future]
-        return [cell for cell, _ in self._running.values()]
+        self._is_finishing = True
+        self._forget_waiting()
+        for future in list(self._in_flight):
+            if self._submitter.withdraw(future):
+                del self._in_flight[future]
+        return [cell for cell, _ in self._in_flight.values()]
 
-    def _check_arrival(self, sent: Mapping[str, Any]) -> None:
-        """Raise ObjectiveError unless a worker can be sent the objective, and the rest."""
+    def _waiting(self) -> tuple[deque[Cell], ...]:
+        return *self._queues.values(), *self._without_task.values()
+
+    def _forget_waiting(self) -> None:
+        for queue in self._waiting():
+            queue.clear()
+
+    def _check_task(self, contents: Mapping[str, Any]) -> None:
+        """Raise ObjectiveError unless a worker can load the task, and be sent the contents."""
         try:
-            elsewhere = self._arrives()
+            is_remote = self._is_remote()
         except SettingError:
             raise
         except Exception as error:
             raise ObjectiveError(
-                f"evaluate cannot be loaded in a worker ({_explained(error)}): what it needs "
+                f"evaluate cannot be loaded in a worker ({_reason(error)}): what it needs "
                 "must be importable there, or use n_jobs=1"
             ) from error
-        if elsewhere:
-            for name, item in sent.items():
+        if is_remote:
+            for name, item in contents.items():
                 check_picklable(item, name)
-        if self._shipment.size > _LARGE:
+        if self._transport.size > _LARGE:
             warn(
-                f"evaluate is {self._shipment.size / 1e6:.0f} MB, which each worker is sent: let it "
-                "load its data where it runs, from a file"
+                f"evaluate is {self._transport.size / 1e6:.0f} MB, which each worker is sent: let "
+                "it load its data where it runs, from a file"
             )
 
-    def _arrives(self) -> bool:
-        """Return what `_elsewhere` does, tried twice: a worker may die of something else."""
+    def _is_remote(self) -> bool:
+        """Return True if workers are other processes; tried twice, as a worker may just die."""
         try:
-            return self._elsewhere()
+            return self._load_elsewhere()
         except SettingError:
             raise
         except Exception as error:
-            if error.__cause__ is not None:
+            if error.__cause__ is not None:  # raised in the worker
                 raise
             try:
-                return self._elsewhere()
+                return self._load_elsewhere()
             except SettingError:  # the pool is gone
                 raise error from None
 
-    def _elsewhere(self) -> bool:
-        """Say whether workers are in another process, after sending one the objective."""
-        future = self._door.submit(Delivery(self._shipment))
+    def _load_elsewhere(self) -> bool:
+        """Load the task on a worker; return True if that is another process."""
+        future = self._submitter.submit(LoadTask(self._transport))
         try:
             return bool(future.result() != here())
         finally:
             if not future.done():  # Ctrl-C
-                self._door.end([future])
+                self._submitter.close([future])
 
     def __enter__(self) -> Self:
         return self
 
     def rest(self) -> Iterator[tuple[Cell, Outcome]]:
         """Forget the cells that have not begun; yield outcomes of those that end soon."""
-        patience = 0.0 if self._finishing else self._door.patience
+        grace = 0.0 if self._is_finishing else self._submitter.grace
         self.finish()
-        for future in wait(self._running, timeout=patience).done:
-            cell, _ = self._running.pop(future)
+        for future in wait(self._in_flight, timeout=grace).done:
+            cell, _ = self._in_flight.pop(future)
             if not future.cancelled() and future.exception() is None:
                 outcome = future.result()
-                if not isinstance(outcome, Lacking):
+                if not isinstance(outcome, MissingTask):
                     yield cell, outcome
 
     def __exit__(self, *error: object) -> None:
-        self._undelivered.clear()
-        for cells in self._waiting:
-            cells.clear()
-        self._door.end([*self._running, *self._deliveries])
-        self._running.clear()
-        self._deliveries.clear()
+        self._forget_waiting()
+        self._submitter.close([*self._in_flight, *self._loads.values()])
+        self._in_flight.clear()
+        self._loads.clear()
 
 
-def _explained(error: BaseException) -> str:
-    """Return in one line what a future was lost of: also what a worker said of it."""
+def _reason(error: BaseException) -> str:
+    """Return a one-line reason why a future failed, including the worker's own message."""
     text = describe(error).partition(". ")[0].rstrip(". ")
-    said = [line for line in str(error.__cause__ or "").splitlines() if line.strip(' "')]
-    return f"{text} ({said[-1].strip()})" if said else text
+    remote = [line for line in str(error.__cause__ or "").splitlines() if line.strip(' "')]
+    return f"{text} ({remote[-1].strip()})" if remote else text
 
 
-class _Given:
-    """An executor of the user's, which may have other things to do, and stays open."""
+class _UserExecutor:
+    """A user-supplied executor; it is shared and never shut down here."""
 
-    reopens = False
-    patience: float | None = 0.0
+    replaces_pool = False
+    grace: float | None = 0.0
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
-        """Submit, as something that any pickler can send."""
+        """Submit a call in a form that any pickler can send."""
         try:
             return self._executor.submit(Call(call))
         except Exception as error:
@@ -313,27 +340,32 @@ class _Given:
                 "which each runs in a process of its own, or n_jobs= instead of executor="
             ) from error
 
-    def is_innocent(self, error: BaseException) -> bool:  # noqa: ARG002
+    def is_retryable(self, error: BaseException) -> bool:  # noqa: ARG002
+        """Return False: a cell that is lost alone counts as the cause."""
         return False
 
     def withdraw(self, future: Future[Any]) -> bool:
-        return future.cancel()
+        """Cancel a call; one whose `cancel` raises could not be withdrawn."""
+        try:
+            return future.cancel()
+        except Exception:  # noqa: BLE001  (NotImplementedError of Parsl's futures, say)
+            return False
 
-    def end(self, futures: Collection[Future[Any]]) -> None:
+    def close(self, futures: Collection[Future[Any]]) -> None:
         """Cancel what has not begun; the rest goes on until it returns."""
         for future in futures:
-            future.cancel()
+            self.withdraw(future)
 
 
-def on_executor(
+def executor_workers(
     executor: Executor,
     evaluate: Objective,
-    sent: Mapping[str, Any],
+    contents: Mapping[str, Any],
     n_jobs: int,
     retries: int,
     limits: Limits | None,
 ) -> Futures:
-    """Return workers that use an executor of the user's."""
+    """Return workers that use a user-supplied executor."""
     task = Task(evaluate, retries, limits, here())
     capacity = n_jobs + SPARE if n_jobs > 1 else sys.maxsize
-    return Futures(_Given(executor), task, sent, capacity=capacity)
+    return Futures(_UserExecutor(executor), task, contents, capacity=capacity)

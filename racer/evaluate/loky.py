@@ -34,22 +34,26 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, Outcome
 
-_ENOUGH = 10  # seconds, for what takes a millisecond
+_JOIN = 10  # seconds to wait for a thread that should end within a millisecond
 
 
-def in_joblib(
-    evaluate: Objective, sent: Mapping[str, Any], n_jobs: int, retries: int, limits: Limits | None
-) -> Futures | Calls | None:
-    """Return workers of joblib's active backend; None where that would not leave this process."""
+def joblib_workers(
+    evaluate: Objective,
+    contents: Mapping[str, Any],
+    n_jobs: int,
+    retries: int,
+    limits: Limits | None,
+) -> Futures | ParallelCalls | None:
+    """Return workers of joblib's active backend; None if it would run in this process alone."""
     backend, _ = get_active_backend()
     if not getattr(backend, "supports_sharedmem", False):  # processes
-        for name, item in {"evaluate": evaluate, **sent}.items():
+        for name, item in {"evaluate": evaluate, **contents}.items():
             check_picklable(item, name)
-    known = isinstance(backend, LokyBackend | ThreadingBackend | SequentialBackend)
+    has_futures = isinstance(backend, LokyBackend | ThreadingBackend | SequentialBackend)
     n_workers = backend.effective_n_jobs(n_jobs)
-    if known and n_workers == 1:
+    if has_futures and n_workers == 1:
         return None
-    if not known:
+    if not has_futures:
         if not backend.supports_return_generator:
             raise SettingError(
                 f"joblib's {type(backend).__name__} gives no results before all are there: use "
@@ -59,22 +63,22 @@ def in_joblib(
             f"with joblib's {type(backend).__name__} workers wait for the end of each block: use "
             "loky, its default, or executor="
         )
-        return Calls(Task(evaluate, retries, limits, here()), n_jobs)
-    ours = isinstance(backend, LokyBackend)
+        return ParallelCalls(Task(evaluate, retries, limits, here()), n_jobs)
+    is_loky = isinstance(backend, LokyBackend)
     nested = backend.get_nested_backend()
     return Futures(
-        _Loky(backend, n_workers) if ours else _Threads(n_workers),
-        Task(evaluate, retries, limits, here(), ours, nested),
+        _Loky(backend, n_workers) if is_loky else _Threads(n_workers),
+        Task(evaluate, retries, limits, here(), is_loky, nested),
         {},
         capacity=n_workers + SPARE,
     )
 
 
 class _Loky:
-    """joblib's pool of processes, which outlives the race, and is shared with its other users."""
+    """joblib's pool of processes; it outlives the race and is shared with other users of joblib."""
 
-    reopens = True
-    patience: float | None = 0.5  # to kill a pool costs more than that
+    replaces_pool = True
+    grace: float | None = 0.5  # killing a pool takes longer
 
     def __init__(self, backend: Any, n_workers: int) -> None:
         self._n_workers = n_workers
@@ -90,14 +94,14 @@ class _Loky:
             n_jobs=self._n_workers,
             parallel=SimpleNamespace(_id=uuid.uuid4().hex),
             max_nbytes=None,  # or large arrays would arrive read-only
-            # even a worker that has not begun would go on when this process is killed
+            # else even an idle worker would survive this process if that is killed
             initializer=start_worker,
             initargs=(os.getpid(),),
         )
         self._executor = self._backend._workers  # noqa: SLF001
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
-        """Submit, to another pool if this one is gone or another user replaced it."""
+        """Submit a call, to a new pool if this one is gone or another user replaced it."""
         if self._executor is None or reusable_executor._executor is not self._executor:  # noqa: SLF001
             self._open()
         while True:
@@ -108,46 +112,45 @@ class _Loky:
             else:
                 return future
 
-    def is_innocent(self, error: BaseException) -> bool:
-        """Another user of the shared pool has shut it down."""
+    def is_retryable(self, error: BaseException) -> bool:
+        """Return True if another user of the shared pool has shut it down."""
         return isinstance(error, ShutdownExecutorError)
 
     def withdraw(self, future: Future[Any]) -> bool:  # noqa: ARG002
-        """Refuse: what is submitted is with a worker at once."""
+        """Return False: a call reaches a worker at once."""
         return False
 
-    def end(self, futures: Collection[Future[Any]]) -> None:
-        """Kill the workers if there is anything that they have not done."""
+    def close(self, futures: Collection[Future[Any]]) -> None:
+        """Kill the workers if any of these calls has not ended."""
         if self._executor is None:
             return
         queue, self._executor = self._executor._call_queue, None  # noqa: SLF001
         if all(future.done() for future in futures):
             self._backend.terminate()
             return
-        # a call that waits for its place in the queue makes the thread of a pool that is killed
-        # meanwhile stumble over it
+        # killing a pool while a call waits for its place in the queue crashes the pool's thread
         until = time.monotonic() + 1.0
         while not all(f.running() or f.done() for f in futures) and time.monotonic() < until:
             time.sleep(0.001)
         self._backend.abort_everything(ensure_ready=False)
-        _let_it_end(queue)
+        _join_feeder(queue)
 
 
-def _let_it_end(queue: Any) -> None:
-    """Wait for the thread that feeds a pool's queue, as joblib does not: else semaphores leak."""
+def _join_feeder(queue: Any) -> None:
+    """Join the thread that feeds a pool's queue; joblib does not, and semaphores would leak."""
     feeder = getattr(queue, "_thread", None)
     if feeder is not None and queue._closed:  # noqa: SLF001
-        feeder.join(_ENOUGH)
+        feeder.join(_JOIN)
 
 
 _Queue = SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
 
 
 class _Threads:
-    """Threads that do not keep a program from ending, unlike those of ThreadPoolExecutor."""
+    """Daemon threads: unlike those of ThreadPoolExecutor, they do not keep a program alive."""
 
-    reopens = False
-    patience: float | None = None  # what is left in this process goes on
+    replaces_pool = False
+    grace: float | None = None  # a thread cannot be killed
 
     def __init__(self, n_workers: int) -> None:
         self._n_workers = n_workers
@@ -155,6 +158,7 @@ class _Threads:
         self._calls: _Queue = SimpleQueue()
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
+        """Queue a call; the first one starts the threads."""
         while len(self._threads) < self._n_workers:
             self._threads.append(threading.Thread(target=_work, args=(self._calls,), daemon=True))
             self._threads[-1].start()
@@ -162,14 +166,15 @@ class _Threads:
         self._calls.put((future, call))
         return future
 
-    def is_innocent(self, error: BaseException) -> bool:  # noqa: ARG002
-        """No thread dies."""
+    def is_retryable(self, error: BaseException) -> bool:  # noqa: ARG002
+        """Return False: no thread dies."""
         return False
 
     def withdraw(self, future: Future[Any]) -> bool:
+        """Cancel a call that has not begun."""
         return future.cancel()
 
-    def end(self, futures: Collection[Future[Any]]) -> None:
+    def close(self, futures: Collection[Future[Any]]) -> None:
         """Cancel what has not begun; the rest goes on until it returns, or the program ends."""
         for future in futures:
             future.cancel()
@@ -184,13 +189,13 @@ def _work(calls: _Queue) -> None:
         if future.set_running_or_notify_cancel():
             try:
                 future.set_result(call())
-            except BaseException as error:  # noqa: BLE001  (whoever waits must hear of it)
+            except BaseException as error:  # noqa: BLE001  (for the thread that waits)
                 future.set_exception(error)
         del task, future, call
 
 
-class Calls:
-    """Evaluate in calls of `joblib.Parallel`: in each, the cells submitted before it."""
+class ParallelCalls:
+    """Workers that evaluate in calls of `joblib.Parallel`, each with the cells submitted so far."""
 
     capacity = sys.maxsize
     takes_more = False
@@ -202,12 +207,12 @@ class Calls:
         self._called: list[Cell] = []
         self._results: Generator[tuple[int, Outcome], None, None] | None = None
         self._lock = threading.Lock()
-        self._begun: dict[int, Cell] = {}  # those that joblib has got, and not given back
+        self._begun: dict[int, Cell] = {}  # fetched by joblib and without an outcome
         self._received = 0
         self._finishing = False
 
     def submit(self, cell: Cell) -> None:
-        """Take a cell."""
+        """Queue a cell."""
         self._cells.append(cell)
 
     def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome]:  # noqa: ARG002
@@ -215,7 +220,7 @@ class Calls:
         if self._results is None:
             self._called, self._cells = self._cells, []
             self._begun, self._received, self._finishing = {}, 0, False
-            # one object per call: after an error joblib's may return what was another call's
+            # one object per call: after an error it may return results of the call before
             parallel = joblib.Parallel(
                 n_jobs=self._n_jobs,
                 batch_size=1,
@@ -228,7 +233,7 @@ class Calls:
         with self._lock:
             cell = self._begun.pop(index)
         if self._received == len(self._called):
-            deque(self._results, maxlen=0)  # joblib tidies up
+            deque(self._results, maxlen=0)  # lets joblib clean up
             self._results = None
         return cell, outcome
 
@@ -242,11 +247,11 @@ class Calls:
             yield call(index, cell)
 
     def withdraw(self, cell: Cell) -> bool:  # noqa: ARG002
-        """Refuse: nothing is submitted that is not needed."""
+        """Return False: only cells that are needed are submitted."""
         return False
 
     def finish(self) -> list[Cell]:
-        """Forget the cells that joblib has not got: it has at most two per job."""
+        """Forget the cells that joblib has not fetched; it fetches at most two per job."""
         self._cells.clear()
         with self._lock:
             self._finishing = True
@@ -262,7 +267,7 @@ class Calls:
     def __exit__(self, *error: object) -> None:
         self.finish()
         if self._results is not None:
-            with warnings.catch_warnings():  # that tasks are cancelled is what was asked for
+            with warnings.catch_warnings():  # of the cancelled tasks
                 warnings.simplefilter("ignore")
                 self._results.close()
             self._results = None

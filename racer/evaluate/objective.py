@@ -1,4 +1,4 @@
-"""What `evaluate` must be, and what it may return."""
+"""Checks of `evaluate`, and the verdict on what it returns or raises."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Misbehaved(Exception):  # noqa: N818  (it is what an evaluation did)
-    """An objective's own word for how an evaluation failed: status, and message in full."""
+    """An objective's own verdict on a failed evaluation: status and complete message."""
 
     def __init__(self, status: Status, message: str) -> None:
         super().__init__(message)
@@ -44,7 +44,7 @@ _NOT_FUNCTIONS = {
 
 
 def takes_bound(evaluate: Callable[..., Any]) -> bool:
-    """Say whether a function has a parameter `bound`, or takes any keyword."""
+    """Return True if a function has a parameter `bound`, or takes any keyword."""
     try:
         parameters = inspect.signature(evaluate).parameters
     except (TypeError, ValueError):  # some builtins have none
@@ -93,7 +93,7 @@ def _shorten(text: str) -> str:
 
 @functools.cache
 def _in_library(path: str) -> bool:
-    """Say whether code is of Python, of what is installed, or of racer."""
+    """Return True if code belongs to Python, an installed package or racer."""
     homes = (sysconfig.get_path("stdlib"), __file__.rpartition("evaluate")[0], "<frozen ")
     installed = "site-packages" in path or "dist-packages" in path
     return path.startswith(homes) or installed or path.endswith((".pyx", ".pxd", ".pxi"))
@@ -160,7 +160,7 @@ def judge_time(answer: Any, seconds: float) -> tuple[Status, float | None, str]:
 
 
 class _Discard:
-    """A file that forgets."""
+    """A file that discards what is written."""
 
     def write(self, data: Any) -> int:
         return memoryview(data).nbytes

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from racer._checks import is_real
 from racer.errors import RaceStateError
 
 if TYPE_CHECKING:
@@ -18,7 +21,8 @@ CellKey = tuple[bool, int, int]  # held out, block, candidate
 Status = Literal["ok", "failed", "invalid", "timeout", "memory", "killed", "rejected", "capped"]
 
 
-class Cell(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cell:
     """One evaluation to be made: all that `evaluate` needs to know.
 
     Attributes
@@ -48,17 +52,19 @@ class Cell(NamedTuple):
     config: Any
     instance: Any
     seed: int
+    _: KW_ONLY
     held_out: bool = False
     instance_index: int | None = None
     bound: float | None = None
 
     @property
     def key(self) -> CellKey:
-        """What tells it from all others of a race or a tuning."""
+        """Its identity in a race or a tuning: (held_out, block, candidate)."""
         return self.held_out, self.block, self.candidate
 
 
-class Outcome(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Outcome:
     """The outcome of one evaluation.
 
     Attributes
@@ -76,10 +82,14 @@ class Outcome(NamedTuple):
         Wall time of the evaluation, retries included; where the cost is run time, that.
     message : str
         Why, unless the status is "ok".
-    attempt : int
-        Which attempt this is the outcome of: more than 1 after retries.
+    attempts : int
+        Attempts made: more than 1 after retries.
     worker : str
-        Which process evaluated it, as host:pid; "" if that is not known.
+        The process that evaluated it, as host:pid; "" if that is not known.
+    metrics : mapping of str to float, optional
+        Recorded metrics by name, in the user's direction. Carried only: nothing reads them yet.
+    spend : float, optional
+        Cost of the evaluation in money. Carried only: nothing reads it yet.
 
     Examples
     --------
@@ -91,11 +101,14 @@ class Outcome(NamedTuple):
     """
 
     status: Status
-    value: float | None
+    value: float | None = None
+    _: KW_ONLY
     seconds: float = 0.0
     message: str = ""
-    attempt: int = 1
+    attempts: int = 1
     worker: str = ""
+    metrics: Mapping[str, float] | None = None
+    spend: float | None = None
 
 
 _STATUSES = get_args(Status)
@@ -121,6 +134,8 @@ def check_outcome(outcome: Outcome) -> None:
                 and not isinstance(value, bool | np.bool_)
                 and status in _STATUSES
                 and 0.0 <= seconds < math.inf
+                and (outcome.metrics is None or _are_metrics(outcome.metrics))
+                and (outcome.spend is None or 0.0 <= outcome.spend < math.inf)
             ):
                 return
         except (TypeError, OverflowError):
@@ -128,6 +143,13 @@ def check_outcome(outcome: Outcome) -> None:
     raise RaceStateError(
         f"{outcome!r} was told: give racer.Outcome('ok', value) with a finite number, or "
         "racer.Outcome('failed', None, message=..)"
+    )
+
+
+def _are_metrics(metrics: Any) -> bool:
+    """Return True if this maps names to numbers."""
+    return isinstance(metrics, Mapping) and all(
+        isinstance(name, str) and is_real(value) for name, value in metrics.items()
     )
 
 
@@ -146,4 +168,4 @@ def bounded(outcome: Outcome, bound: float | None) -> Outcome | None:
     if took < bound:
         return outcome
     seconds = bound if took == outcome.seconds else outcome.seconds * (bound / took)
-    return outcome._replace(status="capped", value=bound, seconds=seconds, message="")
+    return replace(outcome, status="capped", value=bound, seconds=seconds, message="")

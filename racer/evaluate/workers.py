@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from collections import deque
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -11,9 +12,9 @@ from racer._checks import check_jobs, whole
 from racer.errors import SettingError
 from racer.evaluate.attempt import WATCHER_DIED, evaluate_cell, watched
 from racer.evaluate.command.command import check_command
-from racer.evaluate.executor import SPARE, never, on_executor
+from racer.evaluate.executor import SPARE, executor_workers, never
 from racer.evaluate.limits.limits import limits_for
-from racer.evaluate.loky import in_joblib
+from racer.evaluate.loky import joblib_workers
 from racer.evaluate.objective import check_objective
 
 if TYPE_CHECKING:
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class Workers(Protocol):
-    """Whatever turns cells into outcomes, in any order.
+    """Turn cells into outcomes, in any order.
 
-    A context manager: when it is left, what is being evaluated ends.
+    A context manager, which on exit ends what is being evaluated.
     """
 
     @property
     def capacity(self) -> int:
-        """How many cells are worth submitting before outcomes come."""
+        """Number of cells to keep in flight."""
         ...
 
     @property
@@ -41,18 +42,18 @@ class Workers(Protocol):
         ...
 
     def submit(self, cell: Cell) -> None:
-        """Take a cell to be evaluated."""
+        """Queue a cell."""
         ...
 
     def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome] | None:
-        """Return one of the cells submitted, once it is evaluated, and its outcome.
+        """Wait for an outcome; return it with its cell.
 
         None if `stopping()` has become true meanwhile.
         """
         ...
 
     def withdraw(self, cell: Cell) -> bool:
-        """Forget a cell if it has not begun, and say so."""
+        """Forget a cell if it has not begun; return whether it was forgotten."""
         ...
 
     def finish(self) -> list[Cell]:
@@ -69,7 +70,7 @@ class Workers(Protocol):
 
 
 def number_of(workers: Workers) -> int | None:
-    """Return how many workers there are; None if that is not known."""
+    """Return the number of workers; None if that is not known."""
     capacity = workers.capacity
     return None if capacity == sys.maxsize else max(capacity - SPARE, 1)
 
@@ -77,7 +78,7 @@ def number_of(workers: Workers) -> int | None:
 def outcomes_of(
     workers: Workers, cells: Iterable[Cell]
 ) -> Generator[tuple[Cell, Outcome], None, None]:
-    """Feed workers, and yield outcomes as they come."""
+    """Submit cells as workers take them; yield outcomes in the order of arrival."""
     left, running = deque(cells), 0
     while left or running:
         while left and running < workers.capacity:
@@ -88,29 +89,32 @@ def outcomes_of(
             yield ended
 
 
-class _InOrder:
-    """Cells that wait, one behind the other."""
+class _Serial(ABC):
+    """Workers that evaluate one cell after the other, in the order of submission."""
 
     takes_more = False
-
-    def __init__(self) -> None:
-        self._cells: deque[Cell] = deque()
+    _cells: deque[Cell]  # that wait
 
     def submit(self, cell: Cell) -> None:
-        """Take a cell."""
+        """Queue a cell."""
         self._cells.append(cell)
 
     def withdraw(self, cell: Cell) -> bool:  # noqa: ARG002
-        """Refuse: nothing is submitted that is not needed."""
+        """Return False: only cells that are needed are submitted."""
         return False
 
     def finish(self) -> list[Cell]:
-        """Forget the cells."""
+        """Forget the cells; one that may have begun is given up."""
+        self._end()
         self._cells.clear()
         return []
 
+    @abstractmethod
+    def _end(self) -> None:
+        """End an evaluation that may have begun."""
+
     def rest(self) -> Iterator[tuple[Cell, Outcome]]:
-        """Yield nothing: there is nothing left."""
+        """Yield nothing: no cell is in flight between two outcomes."""
         return iter(())
 
     def __enter__(self) -> Self:
@@ -120,13 +124,13 @@ class _InOrder:
         self.finish()
 
 
-class InProcess(_InOrder):
-    """Evaluate in this process, one cell after the other; Ctrl-C comes through."""
+class InProcess(_Serial):
+    """Evaluate in this process; Ctrl-C comes through."""
 
     capacity = 1
 
     def __init__(self, evaluate: Objective, *, retries: int = 0) -> None:
-        super().__init__()
+        self._cells = deque()
         self._evaluate = evaluate
         self._retries = retries
 
@@ -137,43 +141,41 @@ class InProcess(_InOrder):
             self._evaluate, cell, retries=self._retries, reraise_interrupt=True
         )
 
+    def _end(self) -> None:
+        """Do nothing: evaluations end within `next`."""
 
-class OneByOne(_InOrder):
-    """Evaluate one cell after the other within limits, in a forked process that watches them."""
+
+class OneByOne(_Serial):
+    """Evaluate within limits, in a forked process that watches each evaluation."""
 
     capacity = sys.maxsize
 
     def __init__(self, evaluate: Objective, limits: Limits, *, retries: int = 0) -> None:
-        super().__init__()
+        self._cells = deque()
         self._evaluate = evaluate
         self._limits = limits
         self._retries = retries
-        self._known = 0  # how many of them the watcher knows
+        self._n_watched = 0  # cells that the watcher has
         self._outcomes: Generator[Outcome, None, None] | None = None
 
     def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome]:  # noqa: ARG002
-        """Wait for the first of the cells; whatever it does, it cannot do it to this process."""
+        """Wait for the outcome of the first cell, which cannot harm this process."""
         if self._outcomes is None:
-            self._known = len(self._cells)
+            self._n_watched = len(self._cells)
             self._outcomes = watched(
                 self._evaluate, tuple(self._cells), self._limits, self._retries
             )
         outcome = next(self._outcomes, None)
-        self._known -= 1
-        if outcome is None or not self._known:
+        self._n_watched -= 1
+        if outcome is None or not self._n_watched:
             self._end()
-        # what a cell did to its watcher, it cannot do to the next
+        # after a cell that killed its watcher, the next gets a new one
         return self._cells.popleft(), outcome or WATCHER_DIED
 
     def _end(self) -> None:
         if self._outcomes is not None:
             self._outcomes.close()
             self._outcomes = None
-
-    def finish(self) -> list[Cell]:
-        """Forget the cells; the next may have begun, and is given up."""
-        self._end()
-        return super().finish()
 
 
 def workers_for(
@@ -191,14 +193,14 @@ def workers_for(
 ) -> Workers:
     """Return workers for these evaluations, or raise ObjectiveError or SettingError.
 
-    Those that are `timed` are stopped at the bound of their cell.
+    `timed`: the cost is run time, and an evaluation is stopped at the bound of its cell.
     """
     check_objective(evaluate, timed=timed)
     check_command(evaluate, configs, instances, parameters)
     check_jobs(n_jobs)
     whole(retries, "retries", least=0)
     limits = limits_for(timeout, memory, timed=timed)
-    sent = {
+    contents = {
         **{f"candidate {index}": config for index, config in enumerate(configs)},
         **{f"instance {index}": instance for index, instance in enumerate(instances or ())},
     }
@@ -212,8 +214,8 @@ def workers_for(
                 f"n_jobs={n_jobs} and executor: say how many workers the executor has, or leave "
                 "n_jobs out"
             )
-        return on_executor(executor, evaluate, sent, n_jobs, retries, limits)
-    pooled = None if n_jobs == 1 else in_joblib(evaluate, sent, n_jobs, retries, limits)
+        return executor_workers(executor, evaluate, contents, n_jobs, retries, limits)
+    pooled = None if n_jobs == 1 else joblib_workers(evaluate, contents, n_jobs, retries, limits)
     if pooled is not None:
         return pooled
     if limits:

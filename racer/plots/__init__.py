@@ -7,7 +7,6 @@ returns the axes: ``ax.figure.savefig("picture.png")`` keeps it. In a figure of 
 layout "constrained" makes room for the legends and notes beside them.
 """
 
-from racer.plots._canvas import empty, require
 from racer.plots.candidates import bars, boxes, courses
 from racer.plots.critical_difference import critical_difference
 from racer.plots.evolution import evolution
@@ -15,18 +14,15 @@ from racer.plots.intervals import intervals
 from racer.plots.matrix import matrix
 from racer.plots.posterior import posterior
 from racer.plots.predictive import predictive_check
-from racer.plots.race import Gone, race
+from racer.plots.race import race
 from racer.plots.simplex import simplex
-from racer.plots.tuning import Scale, parallel, quality, sampling
+from racer.plots.tuning import parallel, quality, sampling
 
 __all__ = [
-    "Gone",
-    "Scale",
     "bars",
     "boxes",
     "courses",
     "critical_difference",
-    "empty",
     "evolution",
     "intervals",
     "matrix",
@@ -35,7 +31,6 @@ __all__ = [
     "predictive_check",
     "quality",
     "race",
-    "require",
     "sampling",
     "simplex",
 ]

@@ -31,17 +31,7 @@ _LONG = 60  # blocks beyond which the axis is logarithmic
 _LABELLED = 45  # rows that have a label and words each
 
 
-class Gone(NamedTuple):
-    """A candidate (a column) that left after a block (a row), why, and all that in words.
-
-    Examples
-    --------
-    >>> from racer.plots import Gone, race
-    >>> gone = Gone(candidate=2, block=1, reason="inferior", words="dropped after block 1")
-    >>> ranks = [[0.0, 0.5, 1.0], [0.0, 1.0, 0.5], [0.0, 1.0, float("nan")]]
-    >>> ax = race(ranks, [0, 1, 2], ["a", "b", "c"], [gone])
-    """
-
+class _Gone(NamedTuple):
     candidate: int
     block: int
     reason: str
@@ -52,7 +42,7 @@ def race(
     ranks: ArrayLike,
     order: Sequence[int],
     names: Sequence[str],
-    gone: Sequence[Gone] = (),
+    gone: Sequence[tuple[int, int, str, str]] = (),
     *,
     ax: Axes | None = None,
 ) -> Axes:
@@ -66,8 +56,9 @@ def race(
     order : sequence of int, length m
         The candidates from the top.
     names : sequence of str, length m
-    gone : sequence of Gone
-        Those eliminated; of more than 45 candidates, only the legend says why.
+    gone : sequence of (int, int, str, str)
+        Those eliminated: candidate (a column), block after which it left (a row), reason, and all
+        that in words; of more than 45 candidates, only the legend says why.
     ax : matplotlib Axes, optional
 
     Raises
@@ -77,7 +68,7 @@ def race(
 
     Examples
     --------
-    >>> ax = race([[0, 1], [0, 1]], [0, 1], ["a", "b"], [Gone(1, 1, "inferior", "inferior to a")])
+    >>> ax = race([[0, 1], [0, 1]], [0, 1], ["a", "b"], [(1, 1, "inferior", "inferior to a")])
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['a', 'b']
     """
@@ -105,9 +96,10 @@ def race(
         ax.xaxis.set_major_formatter("{x:g}")
     _failures(ax, shown)
     at = {candidate: place for place, candidate in enumerate(order)}
-    _mark_gone(ax, gone, at, few=few)
+    left = [_Gone(*one) for one in gone]
+    _mark_gone(ax, left, at, few=few)
     step = 1 if few else -(-m // 25)
-    stay = m - len({one.candidate for one in gone})
+    stay = m - len({one.candidate for one in left})
     rows = [place for place in range(m) if place % step == 0 or (few and place < stay)]
     labels = [plain(shortened(names[order[place]])) for place in rows]
     ax.set_yticks(rows, labels, fontsize=SMALL - (few and m > 30))
@@ -135,7 +127,7 @@ def _failures(ax: Axes, shown: NDArray[np.float64]) -> None:
         )
 
 
-def _mark_gone(ax: Axes, gone: Sequence[Gone], at: dict[int, int], *, few: bool) -> None:
+def _mark_gone(ax: Axes, gone: Sequence[_Gone], at: dict[int, int], *, few: bool) -> None:
     """Mark where each left, by its reason; with words beside it if there are few."""
     reasons = list(dict.fromkeys(one.reason for one in gone))
     for place, reason in enumerate(reasons):

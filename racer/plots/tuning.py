@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence  # noqa: TC003  (of a NamedTuple)
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,8 +24,6 @@ from racer.plots._canvas import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
@@ -34,20 +33,10 @@ _MOST = 400  # candidates in a picture of what was sampled, beside the elites
 _TICKED = 14  # parallel coordinates that have room for values
 
 
-class Scale(NamedTuple):
-    """A parameter's name, and some of its values with their places from 0 to 1.
-
-    Examples
-    --------
-    >>> from racer.plots import Scale
-    >>> scale = Scale("rate", places=(0.0, 0.5, 1.0), values=("0.01", "0.1", "1"))
-    >>> scale.name
-    'rate'
-    """
-
+class _Scale(NamedTuple):
     name: str
-    places: tuple[float, ...]
-    values: tuple[str, ...]
+    places: Sequence[float]
+    values: Sequence[str]
 
 
 def quality(
@@ -137,7 +126,10 @@ def quality(
 
 
 def sampling(
-    races: ArrayLike, places: ArrayLike, scales: Sequence[Scale], elites: Sequence[int] = ()
+    races: ArrayLike,
+    places: ArrayLike,
+    scales: Sequence[tuple[str, Sequence[float], Sequence[str]]],
+    elites: Sequence[int] = (),
 ) -> Figure:
     """Draw what was sampled in each race, a panel per parameter.
 
@@ -147,20 +139,21 @@ def sampling(
         The race that each candidate entered first.
     places : array_like, shape (n, d)
         Positions of its parameters in their ranges, 0 to 1, NaN where one does not exist.
-    scales : sequence of Scale, length d
-        Of more than 30 parameters the first are drawn.
+    scales : sequence of (str, sequence of float, sequence of str), length d
+        The name of each parameter, and some of its values with their places; of more than 30
+        parameters the first are drawn.
     elites : sequence of int
         Which candidates are marked, the best first. Of more than 400 others some are drawn.
 
     Examples
     --------
-    >>> figure = sampling([0, 1], [[0.2], [0.4]], [Scale("x", (0, 1), ("0", "1"))])
+    >>> figure = sampling([0, 1], [[0.2], [0.4]], [("x", (0, 1), ("0", "1"))])
     >>> [ax.get_title() for ax in figure.axes]
     ['x']
     """
     x, y = np.asarray(races, dtype=np.float64), np.asarray(places, dtype=np.float64)
     y = y.reshape(len(x), len(scales))
-    shown = scales[:_PANELS]
+    shown = [_Scale(*scale) for scale in scales[:_PANELS]]
     columns = min(len(shown), 4)
     rows = -(-len(shown) // columns)
     figure = canvas(max(2.5 * columns, 3.6), 1.9 * rows + 0.5)
@@ -192,7 +185,7 @@ def sampling(
 
 def parallel(
     places: ArrayLike,
-    scales: Sequence[Scale],
+    scales: Sequence[tuple[str, Sequence[float], Sequence[str]]],
     names: Sequence[str],
     background: ArrayLike | None = None,
     *,
@@ -204,8 +197,8 @@ def parallel(
     ----------
     places : array_like, shape (k, d)
         Positions from 0 to 1, the best first; NaN where a parameter does not exist.
-    scales : sequence of Scale, length d
-        Of more than 30 parameters the first are drawn.
+    scales : sequence of (str, sequence of float, sequence of str), length d
+        As of `sampling`.
     names : sequence of str, length k
     background : array_like, shape (n, d), optional
         Others, in grey.
@@ -213,13 +206,13 @@ def parallel(
 
     Examples
     --------
-    >>> scales = [Scale("x", (0, 1), ("0", "1")), Scale("y", (0, 1), ("a", "b"))]
+    >>> scales = [("x", (0, 1), ("0", "1")), ("y", (0, 1), ("a", "b"))]
     >>> ax = parallel([[0.2, 0.7]], scales, ["#3"])
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['#3']
     """
-    n, scales = len(scales), scales[:_PANELS]
-    d = len(scales)
+    shown = [_Scale(*scale) for scale in scales[:_PANELS]]
+    n, d = len(scales), len(shown)
     lines = np.asarray(places, dtype=np.float64).reshape(len(names), n)[:, :d]
     ax = axes(ax, min(max(5.0, 1.6 + 0.75 * d), 6.0 + 0.16 * d), 4.2)
     x = np.arange(d)
@@ -238,7 +231,7 @@ def parallel(
             label=plain(shortened(names[place])),
             zorder=3,
         )
-    for at, scale in enumerate(scales):
+    for at, scale in enumerate(shown):
         ax.axvline(at, color="#999999", linewidth=0.7, zorder=0)
         if d <= _TICKED:
             for height, value in zip(scale.places, scale.values, strict=True):
@@ -251,10 +244,10 @@ def parallel(
                     color="#555555",
                     zorder=2,
                 )
-    turn = d > 6 or max((len(s.name) for s in scales), default=0) > 12
+    turn = d > 6 or max((len(s.name) for s in shown), default=0) > 12
     ax.set_xticks(
         x,
-        [plain(shortened(scale.name, 26)) for scale in scales],
+        [plain(shortened(scale.name, 26)) for scale in shown],
         rotation=60 if turn else 0,
         ha="right" if turn else "center",
         rotation_mode="anchor" if turn else "default",

@@ -1,11 +1,11 @@
 """One race, without input or output: ask for cells, tell their outcomes."""
 
-from racer.racing.budget import Budget
-from racer.racing.events import BlockCompleted, Callback, Elimination, Ended, RaceEnded
+from racer.core.budget import Budget
+from racer.core.events import BlockCompleted, Callback, Elimination, Ended, RaceEnded
+from racer.core.rules import Rules
+from racer.core.runtime import Runtime
 from racer.racing.race import Race
-from racer.racing.result import RaceResult
-from racer.racing.rules import Rules
-from racer.racing.runtime import Runtime
+from racer.results.race import RaceResult
 
 __all__ = [
     "BlockCompleted",

@@ -4,63 +4,42 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from racer.errors import CandidateError, RaceStateError, SettingError
-from racer.evaluate.outcome import Cell, Outcome, check_outcome
-from racer.racing.ablation_result import AblationResult, Step
-from racer.racing.budget import Budget
-from racer.racing.contest import Description
-from racer.racing.events import Callback, Ended, RaceEnded
-from racer.racing.pool import as_sequence
-from racer.racing.race import QuietRace
-from racer.racing.rules import Rules
-from racer.racing.table import Table
+from racer.core.blocks import Order
+from racer.core.budget import Budget
+from racer.core.contest import Description
+from racer.core.events import Callback, Ended, RaceEnded
+from racer.core.pool import as_sequence
+from racer.core.rules import Rules
+from racer.core.table import Row, Table
+from racer.errors import SettingError
+from racer.evaluate.outcome import Cell
+from racer.racing.asktell import Ahead, Asked, AskTell, Flow
+from racer.racing.loop import advance, race
+from racer.racing.repeats import Withheld
+from racer.racing.state import Request, State
+from racer.results.ablation import AblationResult, Step
 from racer.seeding import seed_for
+from racer.space.toward import toward
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
     from typing import Unpack
 
-    from racer.evaluate.outcome import CellKey
-    from racer.racing.rules import RulesGiven
+    from racer.core.contest import Kind
+    from racer.core.rules import RulesGiven
     from racer.space.space import Space
 
-__all__ = ["Ablation", "toward"]
+__all__ = ["Ablation"]
 
 Config = dict[str, Any]
 
 
-def toward(space: Space, here: Config, target: Config, name: str) -> Config | None:
-    """Return a configuration with one parameter as in the target, and what that forces.
-
-    Children that begin to exist take the target's value, those that no longer do vanish, and a
-    value outside its new bounds becomes the target's. None if that is not allowed, or changes
-    nothing.
-    """
-
-    def choose(parameter: str, domain: Any) -> Any:
-        known = [c[parameter] for c in (here, target) if parameter in c]
-        wanted = [target[parameter]] if parameter == name else known
-        for value in wanted:
-            try:
-                return domain.clean(value)
-            except ValueError:
-                continue
-        return domain.decode(0.5)
-
-    try:
-        built = space.build(choose)
-        config = None if built is None else space.check(built)
-    except CandidateError:
-        return None
-    return None if config is None or space.key(config) == space.key(here) else config
-
-
-class Ablation:
+class Ablation(AskTell):
     """An ablation as ask and tell: no clock, no files, no processes.
 
     From `source` to `target`: in each round every parameter that still differs is set to the
@@ -92,6 +71,8 @@ class Ablation:
     Journal of Heuristics 22 (2016).
     """
 
+    kind: ClassVar[Kind] = "ablation"
+
     def __init__(
         self,
         space: Space,
@@ -103,6 +84,7 @@ class Ablation:
         callbacks: Sequence[Callback] = (),
         **rules: Unpack[RulesGiven],
     ) -> None:
+        super().__init__(callbacks)
         self.space = space
         self._ends = space.check(source), space.check(target)
         if space.key(self._ends[0]) == space.key(self._ends[1]):
@@ -112,25 +94,17 @@ class Ablation:
         if not self._seeds or len(self.instances or self._seeds) != len(self._seeds):
             raise SettingError(f"{len(self._seeds)} seeds: give one per instance")
         self.rules = Rules.given(rules)
-        if (
-            times := self.rules.runtime
-        ) is not None:  # gains are of means: not capped, not of ranks
+        if (times := self.rules.runtime) is not None:
+            # gains are of means: not capped, not of ranks
             times = replace(times, slack=math.inf, par=times.par or 1.0)
             self.rules = replace(self.rules, runtime=times)
-        self._budget = self.rules.one_budget
+        self.rules.one_budget  # noqa: B018  (BudgetError if there are several)
         self._table = Table(maximize=self.rules.maximize, runtime=self.rules.runtime)
         self._configs: list[Config] = []
         self._at: dict[Any, int] = {}
-        self._callbacks = list(callbacks)
-        self._told: dict[CellKey, Outcome] = {}
-        self._asked: dict[CellKey, Cell] = {}
-        self._later: tuple[Sequence[int], int] = ((), 0)  # candidates, and from which block on
         self._path: list[int] = []
-        self._leading = 0  # the best of a round; never the source
         self._ended: Ended | None = None
-        self._evaluations, self._seconds = 0, 0.0
-        self._flow = self._run()
-        self._has_begun = False
+        self._seconds = 0.0
 
     @staticmethod
     def most_evaluations(parameters: int, blocks: int) -> int:
@@ -140,19 +114,15 @@ class Ablation:
     def description(self) -> Description:
         """Return what it is made of."""
         settings = {
-            "ablation": {
-                "space": self.space.to_json(),
-                "source": self._ends[0],
-                "target": self._ends[1],
-                "seeds": self._seeds,
-            },
+            "space": self.space.to_json(),
+            "source": self._ends[0],
+            "target": self._ends[1],
+            "seeds": self._seeds,
             **self.rules.settings(),
         }
-        return Description(settings, (), self.instances, (), tuple(self.space.parameters))
-
-    def watch(self, callback: Callback) -> None:
-        """Call `callback` with each event from now on."""
-        self._callbacks.append(callback)
+        return Description(
+            self.kind, settings, (), self.instances, (), tuple(self.space.parameters)
+        )
 
     @property
     def configs(self) -> tuple[Config, ...]:
@@ -174,44 +144,6 @@ class Ablation:
         """The configurations of which cells may still be asked for."""
         return range(len(self._configs))
 
-    def ask(self) -> tuple[Cell, ...]:
-        """Return the cells that must be known next and have not been told; empty when over."""
-        if not self._has_begun:
-            self._has_begun = True
-            self._advance()
-        return tuple(cell for key, cell in self._asked.items() if key not in self._told)
-
-    def ahead(self, blocks: int) -> Iterator[Cell]:
-        """Yield cells of the next blocks for those in the race of this round."""
-        candidates, first = self._later
-        for block in islice(range(first, len(self._seeds)), blocks) if self._asked else ():
-            for candidate in candidates:
-                if block not in self._table.of(candidate):
-                    yield self._cell(candidate, block)
-
-    def tell(self, cell: Cell, outcome: Outcome) -> None:
-        """Record the outcome of a cell that was asked for.
-
-        Raises
-        ------
-        RaceStateError
-            The cell was not asked for, or has been told before, or this is not an outcome.
-        """
-        check_outcome(outcome)
-        if cell.key not in self._asked or cell.key in self._told:
-            raise RaceStateError(
-                f"candidate {cell.candidate} on block {cell.block} was not asked for, or has been "
-                "told before: tell only cells that ask() returned, each once"
-            )
-        self._told[cell.key] = outcome
-        if len(self._told) == len(self._asked):
-            for key, asked in self._asked.items():  # in this order, whatever came first
-                self._table.add(asked.block, [asked.candidate], [self._told[key]])
-                self._evaluations += 1
-                self._seconds += self._told[key].seconds
-            self._told, self._asked = {}, {}
-            self._advance()
-
     def result(self) -> AblationResult:
         """Return what is known: the result if it has ended, else its state."""
         steps = [
@@ -225,8 +157,8 @@ class Ablation:
             path=tuple(self._path),
             configs=self.configs,
             ended=self._ended or Ended.INTERRUPTED,
-            evaluations=self._evaluations + len(self._told),
-            seconds=self._seconds + math.fsum(o.seconds for o in self._told.values()),
+            evaluations=len(self._table.rows) + len(self._round.told),
+            seconds=self._seconds + math.fsum(o.seconds for o in self._round.told.values()),
             seed=self.rules.seed or 0,
             known=self._table.copy(),
             rules=self.rules,
@@ -237,14 +169,6 @@ class Ablation:
         before, after = self._configs[one], self._configs[other]
         names = [n for n in self.space.parameters if before.get(n, self) != after.get(n, self)]
         return Step(one, other, tuple(names))
-
-    def _advance(self) -> None:
-        for cells in self._flow:
-            if cells:
-                self._asked = {cell.key: cell for cell in cells}
-                return
-        for callback in self._callbacks:
-            callback(RaceEnded(self._ended or Ended.DECIDED, ()))
 
     def _number(self, config: Config) -> int:
         """Return the number of a configuration, a new one if it is new."""
@@ -269,33 +193,35 @@ class Ablation:
         known = self._table.of
         return [self._cell(c, b) for b in blocks for c in candidates if b not in known(c)]
 
-    def _pays(self, cells: list[Cell]) -> bool:
-        return self._budget.pays(len(cells), evaluations=self._evaluations, seconds=self._seconds)
-
-    def _run(self) -> Iterator[list[Cell]]:
+    def _flow(self) -> Flow:
+        """Evaluate both ends, then race the changes of each round until the target is reached."""
         source, target = map(self._number, self._ends)
         every = range(len(self._seeds))
         self._path = [source]
-        cells = self._missing([source, target], every)
-        if not self._pays(cells):
-            self._ended = Ended.BUDGET
-            return
-        yield cells
-        while self._path[-1] != target:
+        is_paid = yield from self._evaluate([source, target], every)
+        while is_paid and self._path[-1] != target:
             options = self._options(self._path[-1], target)
-            for cells in self._race(options) if len(options) > 1 else ():
-                if not self._pays(cells):
-                    self._ended = Ended.BUDGET
-                    return
-                yield cells
-            cells = self._missing([self._leading or options[0]], every)
-            if not self._pays(cells):
-                self._ended = Ended.BUDGET
-                return
-            yield cells
-            self._path.append(self._leading or options[0])
-            self._leading = 0
-        self._ended = Ended.DECIDED
+            leading = (yield from self._race(options)) if len(options) > 1 else options[0]
+            is_paid = leading is not None and (yield from self._evaluate([leading], every))
+            if is_paid and leading is not None:
+                self._path.append(leading)
+        self._ended = Ended.DECIDED if is_paid else Ended.BUDGET
+        self._notes.append(RaceEnded(self._ended, eliminated=()))
+
+    def _evaluate(
+        self, candidates: Sequence[int], blocks: Sequence[int], later: Ahead = tuple
+    ) -> Generator[Asked, Any, bool]:
+        """Evaluate the missing cells of candidates on blocks; return False if the budget is short."""
+        cells = self._missing(candidates, blocks)
+        spent, seconds = len(self._table.rows), self._seconds
+        if not self.rules.one_budget.pays(len(cells), evaluations=spent, seconds=seconds):
+            return False
+        if cells:
+            outcomes = yield Asked(cells.copy, later)
+            for cell, outcome in zip(cells, outcomes, strict=True):
+                self._table.add(cell.block, [cell.candidate], [outcome])
+                self._seconds += outcome.seconds
+        return True
 
     def _options(self, here: int, target: int) -> list[int]:
         """Return what is one step nearer to the target; itself if nothing between is allowed."""
@@ -308,30 +234,40 @@ class Ablation:
                     found.append(number)
         return found or [target]
 
-    def _race(self, options: list[int]) -> Iterator[list[Cell]]:
-        """Yield the cells of each block of a race; its best is `_leading` in the end."""
-        n = len(self._seeds)
+    def _race(self, options: list[int]) -> Generator[Asked, Any, int | None]:
+        """Race the changes of a round; return the best one, None if the budget is short."""
+        m, n = len(options), len(self._seeds)
         rules = replace(
             self.rules,
-            budget=Budget(n * len(options)),
+            budget=Budget(evaluations=n * m),
             seed=seed_for(self.rules.seed or 0, "ablation", len(self._path)),
             deterministic=True,
             min_survivors=1,
             first_test=min(self.rules.first_test, n),
             block_size=1,
         )
-        race = QuietRace(range(len(options)), range(n), **rules.settings())
-        if rules.runtime is not None:
-            race.set_cap(rules.runtime.limit, rules.runtime.limit)
-        race.ask()
-        while race.ended is None:
-            block = race.n_blocks
-            alive = [options[i] for i in race.alive]
-            self._later = alive, block + 1
-            yield self._missing(alive, [block])
-            race.tell_block([self._table.of(c)[block] for c in alive])
-        self._later = (), 0
-        self._leading = self._best([options[i] for i in race.ranked])
+        state = State.new(rules, m, n_instances=n, n_blocks=n)
+        flow = race(
+            rules,
+            state,
+            Order(range(n), None if self.instances is None else int),
+            Withheld(),
+            lambda _: True,
+        )
+        row: Row | None = None
+        while isinstance(asked := advance(flow, row), Request):
+            block = asked.block
+            alive = [options[i] for i in state.alive.tolist()]
+            later = partial(self._later, alive, block + 1)
+            if not (yield from self._evaluate(alive, [block], later)):
+                return None
+            row = Row.of(block, state.alive, [self._table.of(c)[block] for c in alive])
+        return self._best([options[i] for i in state.ranked])
+
+    def _later(self, candidates: Sequence[int], first: int) -> Iterator[list[Cell]]:
+        """Yield the missing cells of candidates block by block."""
+        for block in range(first, len(self._seeds)):
+            yield self._missing(candidates, [block])
 
     def _best(self, ranked: list[int]) -> int:
         """Return the one with the best mean of those that the race could not tell apart."""

@@ -10,13 +10,14 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from racer.racing.rules import Rules
-    from racer.racing.stream import Stream
-    from racer.racing.table import Table
+    from numpy.typing import NDArray
 
-_BLOCKS = (
-    5  # that repeat others: a block's seed is that of all candidates, so they may agree at once
-)
+    from racer.core.blocks import Order, Stream
+    from racer.core.rules import Rules
+    from racer.core.table import Table
+    from racer.racing.state import State
+
+_BLOCKS = 5  # that repeat others: candidates share the seed of a block, and may agree at once
 _CHANCE = 1e-6  # of a coincidence of values
 
 
@@ -29,10 +30,12 @@ class Repeats:
 
     def __init__(self, stream: Stream, rules: Rules) -> None:
         self._stream = stream
-        self._n = stream.n_instances or 0
+        self.n_instances = stream.n_instances or 0
         # with a single instance there is nothing else that they could be taken as evidence of, and
         # no run time comes twice
-        self.is_open = rules.deterministic is None and self._n > 1 and rules.runtime is None
+        self.is_open = (
+            rules.deterministic is None and self.n_instances > 1 and rules.runtime is None
+        )
         self.found = False
         self._blocks: dict[int, list[int]] = {}  # by instance
         self._chance = 1.0
@@ -41,7 +44,7 @@ class Repeats:
 
     def holds(self, block: int) -> bool:
         """Say whether a block is no evidence, as far as is known."""
-        return (self.is_open or self.found) and block >= self._n
+        return (self.is_open or self.found) and block >= self.n_instances
 
     def see(self, block: int, candidates: Iterable[int], table: Table) -> None:
         """Take in what candidates have brought on a block."""
@@ -50,7 +53,7 @@ class Repeats:
         blocks = self._blocks.setdefault(self._stream.place(block).instance or 0, [])
         if block not in blocks:
             blocks.append(block)
-        if block >= self._n:
+        if block >= self.n_instances:
             table.set_repeated(block)
         if len(blocks) == 1:
             return
@@ -69,7 +72,7 @@ class Repeats:
                 self._repeated += 1
                 self._repeating.add(max(block, other))
                 values.add(value)
-        self._chance *= _tied(table, self._n) ** len(values)
+        self._chance *= _tied(table, self.n_instances) ** len(values)
         if self._chance < _CHANCE and len(self._repeating) >= _BLOCKS:
             self.is_open, self.found = False, True
 
@@ -92,3 +95,51 @@ def _tied(table: Table, blocks: int) -> float:
     counts = np.unique(values[~np.isnan(values)], return_counts=True)[1].tolist()
     tied = sum(math.comb(count, 2) for count in counts)
     return (1 + tied) / (1 + math.comb(sum(counts), 2))
+
+
+class Withheld:
+    """Blocks of one race that may only repeat others: a filter in front of its decider.
+
+    They are kept from it while `repeats`, which the contest shows all outcomes, does not know
+    whether they are evidence; once it has found that they are not, they are discarded. None:
+    nothing is withheld.
+    """
+
+    def __init__(self, repeats: Repeats | None = None) -> None:
+        self.count = 0  # blocks
+        self.repeats = repeats
+        self._rows: list[tuple[int, NDArray[np.float64]]] = []  # of usable blocks
+        self._is_discarded = False
+
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether blocks are to be discarded, as each instance counts once."""
+        return self.repeats is not None and self.repeats.found and not self._is_discarded
+
+    def released(self) -> list[tuple[int, NDArray[np.float64]]]:
+        """Return the blocks that have turned out to be evidence."""
+        repeats = self.repeats
+        if not self.count or repeats is None or repeats.is_open or repeats.found:
+            return []
+        rows, self._rows, self.count = self._rows, [], 0
+        return rows
+
+    def withhold(self, block: int, costs: NDArray[np.float64], *, usable: bool) -> bool:
+        """Keep a block from the decider if it may be no evidence; return whether it is kept."""
+        if self.repeats is None or not self.repeats.holds(block):
+            return False
+        self.count += 1
+        if usable:
+            self._rows.append((block, costs))
+        return True
+
+    def keep(self, stay: NDArray[np.bool_]) -> None:
+        """Remove the candidates that do not stay."""
+        self._rows = [(block, costs[stay]) for block, costs in self._rows]
+
+    def discard(self, state: State, order: Order) -> None:
+        """Discard the blocks withheld, and end the race when each instance has been used."""
+        self._rows, self._is_discarded = [], True
+        if self.repeats is not None:
+            state.first_test = min(state.first_test, self.repeats.n_instances)
+            order.restrict(self.repeats.n_instances)

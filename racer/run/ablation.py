@@ -10,24 +10,25 @@ from racer._checks import is_whole, whole
 from racer.errors import SettingError, StoreError
 from racer.evaluate.outcome import bounded
 from racer.racing.ablation import Ablation
-from racer.run.start import how_to_evaluate, opened, start
+from racer.results.tuning import TuneResult
+from racer.run.start import how_to_evaluate, opened, pool, start
+from racer.store.contest import contest_for
 from racer.store.jsonable import is_plain
 from racer.store.load import load_record
 from racer.store.reader import open_to_read
-from racer.tuner.result import TuneResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from os import PathLike
 
+    from racer.core.blocks import Place
+    from racer.core.budget import Budget
+    from racer.core.events import Callback
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, Outcome
     from racer.evaluate.workers import Workers
-    from racer.racing.ablation_result import AblationResult
-    from racer.racing.budget import Budget
-    from racer.racing.events import Callback
-    from racer.racing.stream import Place
+    from racer.results.ablation import AblationResult
     from racer.run.feed import Ahead
 
 __all__ = ["ablation"]
@@ -115,29 +116,32 @@ def ablation(
     most = Ablation.most_evaluations(parameters, len(places))
     rules |= {"budget": most if budget is None else budget, "deterministic": False}
     rules |= {"seed": result.seed, "block_size": 1, "min_survivors": 1}
-    contest = Ablation(
-        result.space,
-        ends[0],
-        ends[1],
-        None if items is None else [items[place.instance or 0] for place in places],
-        [place.seed for place in places],
+    given = {
+        "space": result.space,
+        "source": ends[0],
+        "target": ends[1],
+        "instances": None if items is None else [items[place.instance or 0] for place in places],
+        "seeds": [place.seed for place in places],
         **rules,
-    )
+    }
     known = _known(result, held_out, len(places))
+    how = how_to_evaluate(retries, timeout, memory)
+    timed = result.rules.runtime is not None
+    workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
+
+    def known_of(cell: Cell) -> Outcome | None:
+        return known.get((result.space.key(cell.config), cell.block))
+
     with opened(store) as file:
         found: AblationResult = start(
-            contest,
+            contest_for(file, "ablation", given),
             evaluate,
-            how_to_evaluate(retries, timeout, memory),
+            how,
             file,
-            n_jobs=n_jobs,
-            executor=executor,
+            lambda contest: Reusing(workers(contest), known_of),
             ahead=ahead,
             progress=progress,
             callbacks=callbacks,
-            around=lambda workers: Reusing(
-                workers, lambda cell: known.get((result.space.key(cell.config), cell.block))
-            ),
         )
     return found
 

@@ -1,53 +1,61 @@
-"""The loop: ask, evaluate, record, tell."""
+"""The driver of a contest: ask, evaluate, record, tell."""
 
 from __future__ import annotations
 
 import reprlib
+import time
 from contextlib import ExitStack
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from racer.core.contest import ContestResult
 from racer.errors import ObjectiveError, RaceInterrupted
 from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.limits.forks import not_for_evaluations
 from racer.evaluate.objective import raised_by
 from racer.evaluate.outcome import check_outcome
 from racer.run.feed import Feed
-from racer.run.signals import GentleStop, tell
+from racer.run.signals import GracefulStop, notify
+from racer.store.replay import Prefetched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from racer.evaluate.outcome import Cell, CellKey, Outcome
+    from racer.core.contest import Contest
+    from racer.evaluate.outcome import Cell, Outcome
     from racer.evaluate.workers import Workers
-    from racer.racing.contest import Contest
     from racer.run.feed import Ahead
     from racer.run.progress import Progress
     from racer.store.writer import Store
 
-# The signal may have gone to what the evaluation had started as well: to a solver, say
-_MAY_BE_THE_SIGNALS = ("failed", "invalid", "killed")
+R = TypeVar("R", bound=ContestResult)
+
+# A signal may have reached the programs of an evaluation, too: a solver, say
+_MAYBE_INTERRUPTED = ("failed", "invalid", "killed")
 
 
 def drive(
-    contest: Contest,
+    contest: Contest[R],
     workers: Workers,
     store: Store | None = None,
     *,
     display: Progress | None = None,
     ahead: Ahead = "auto",
-    known: Mapping[CellKey, Outcome] = MappingProxyType({}),
-) -> Any:
-    """Run a contest to its end, and return its result; with a store, record each outcome first.
+    prefetched: Prefetched | None = None,
+    provenance: Mapping[str, Any] = MappingProxyType({}),
+) -> R:
+    """Run a contest to its end and return its result; with a store, record each outcome first.
 
-    Free workers go up to `ahead` blocks ahead; `known` is what was made ahead and is recorded.
+    Free workers prefetch up to `ahead` blocks; `prefetched` are outcomes left by a replay.
+    The result has the `provenance`, to which the workers and the times from now on are added.
 
     The first SIGINT, SIGTERM or SIGHUP lets running evaluations finish, the second stops at once.
     ObjectiveError if all evaluations of the first block fail alike: none of them is recorded.
     """
-    stop = GentleStop(tell if display is None else display.announce)
-    loop = _Loop(contest, workers, store, stop, ahead, known, display)
+    stop = GracefulStop(notify if display is None else display.announce)
+    known = Prefetched.none() if prefetched is None else prefetched
+    loop = _Loop(contest, workers, store, stop, ahead, known, display, provenance)
     try:
         with ExitStack() as stack:
             if store is not None:
@@ -65,18 +73,19 @@ def drive(
     return loop.result()
 
 
-class _Loop:
-    """What is between the contest, its workers and its store."""
+class _Loop(Generic[R]):
+    """Passes outcomes from workers to the store and to the contest."""
 
     def __init__(
         self,
-        contest: Contest,
+        contest: Contest[R],
         workers: Workers,
         store: Store | None,
-        stop: GentleStop,
+        stop: GracefulStop,
         ahead: Ahead,
-        known: Mapping[CellKey, Outcome],
+        prefetched: Prefetched,
         display: Progress | None,
+        provenance: Mapping[str, Any],
     ) -> None:
         self._contest = contest
         self._display = display
@@ -86,88 +95,91 @@ class _Loop:
             contest,
             workers,
             ahead=ahead,
-            known=known,
-            keep=self._keep,
+            prefetched=prefetched,
+            accept=self._accept,
             stopping=stop.requested,
         )
         if display is not None:
             display.begin(contest, self._feed.n_workers, self._feed.running)
-        # outcomes of the first block, as long as all are the same failure; None after that
-        self._same: list[tuple[Cell, Outcome]] | None = None
+        self._provenance = {**provenance, "workers": self._feed.n_workers}
+        self._begun, self._before = time.perf_counter(), contest.result().seconds
+        # outcomes of the first block while all are the same failure; None afterwards
+        self._alike: list[tuple[Cell, Outcome]] | None = None
         if contest.result().evaluations == 0:
-            self._same = []
+            self._alike = []
 
     def run(self) -> None:
-        """Ask and tell until the contest ends, or a signal has come."""
+        """Ask and tell until the contest ends or a signal has come."""
         while not self._stop.requested() and (cells := self._contest.ask()):
-            self._feed.may_go_ahead = self._same is None
+            self._feed.may_prefetch = self._alike is None
             if self._display is not None:
                 self._display.asked(len(cells))
             for cell, outcome, is_new in self._feed.outcomes(cells):
                 if self._display is not None:
                     self._display.told(outcome)
-                if not is_new:
+                if is_new and self._alike is not None and self._defers(cell, outcome):
+                    continue
+                if not is_new or self._accept(cell, outcome):
                     self._contest.tell(cell, outcome)
-                elif self._can_be_kept(outcome) and not self._waits(cell, outcome):
-                    self._tell(cell, outcome)
-                    self._feed.may_go_ahead = True
-            self._end_of_block(cells)
+            if self._alike is not None:
+                self._end_first_block(cells)
         self._feed.end()
 
-    def result(self) -> Any:
-        """Return the result of the contest, or its state, with what was evaluated in vain."""
-        return replace(self._contest.result(), unused=self._feed.unused())
+    def result(self) -> R:
+        """Return the current result, with its provenance and the unused evaluations."""
+        result, unused = self._contest.result(), self._feed.unused()
+        took = {
+            "wall": time.perf_counter() - self._begun,
+            "busy": result.seconds + unused.seconds - self._before,
+        }
+        return replace(result, unused=unused, provenance={**self._provenance, **took})
 
-    def _can_be_kept(self, outcome: Outcome) -> bool:
-        """Say whether the evaluation failed by itself; else it is made again."""
-        if self._stop.requested() and outcome.status in _MAY_BE_THE_SIGNALS:
-            return False
-        check_outcome(outcome)
-        return True
-
-    def _keep(self, cell: Cell, outcome: Outcome) -> bool:
-        """Record an outcome made ahead."""
-        if not self._can_be_kept(outcome):
+    def _accept(self, cell: Cell, outcome: Outcome) -> bool:
+        """Record an outcome; return False for one that has to be evaluated again."""
+        if self._is_suspect(outcome):
             return False
         self._record(cell, outcome)
         return True
+
+    def _is_suspect(self, outcome: Outcome) -> bool:
+        """Return True if a signal may be what made an evaluation fail."""
+        return outcome.status in _MAYBE_INTERRUPTED and self._stop.requested()
 
     def _record(self, cell: Cell, outcome: Outcome) -> None:
         if self._store is not None:
+            check_outcome(outcome)
             self._store.append(cell, outcome)
 
-    def _tell(self, cell: Cell, outcome: Outcome) -> None:
-        self._record(cell, outcome)
-        self._contest.tell(cell, outcome)
-
-    def _waits(self, cell: Cell, outcome: Outcome) -> bool:
-        """Hold an outcome back if all so far are the same failure; else tell those held back."""
-        if self._same is None:
+    def _defers(self, cell: Cell, outcome: Outcome) -> bool:
+        """Defer an outcome of the first block if all so far are the same failure, else tell them."""
+        if self._alike is None or self._is_suspect(outcome):
             return False
         error = raised_by(outcome.message) if outcome.status == "failed" else None
-        if error is not None and all(raised_by(o.message) == error for _, o in self._same[:1]):
-            self._same.append((cell, outcome))
+        if error is not None and all(raised_by(o.message) == error for _, o in self._alike[:1]):
+            self._alike.append((cell, outcome))
             return True
-        self._tell_held_back()
+        self._tell_deferred()
         return False
 
-    def _tell_held_back(self) -> None:
-        held, self._same = self._same or (), None
-        for cell, outcome in held:
-            self._tell(cell, outcome)
+    def _tell_deferred(self) -> None:
+        deferred, self._alike = self._alike or (), None
+        for cell, outcome in deferred:
+            self._record(cell, outcome)
+            self._contest.tell(cell, outcome)
+        self._feed.may_prefetch = True
 
-    def _end_of_block(self, cells: Sequence[Cell]) -> None:
-        """Raise if all of the first block is the same failure, which the next ones would be."""
-        if self._same and 1 < len(self._same) == len(cells):
+    def _end_first_block(self, cells: Sequence[Cell]) -> None:
+        """Raise if all of a block is the same failure: so would be the next ones."""
+        if self._alike and 1 < len(self._alike) == len(cells):
             raise ObjectiveError(
                 f"evaluate failed in all {len(cells)} evaluations of the first block (instance "
                 f"{reprlib.repr(cells[0].instance)}), always by the same error at the same line, "
-                f"first with {self._same[0][1].message}; nothing is recorded of it: mend evaluate, "
+                f"first with {self._alike[0][1].message}; nothing is recorded of it: mend evaluate, "
                 "or begin with another instance, and run the same again"
             )
-        one_cell = self._same is not None and len(cells) == 1  # too few to say it of all
-        self._tell_held_back()
-        self._same = [] if one_cell else None
+        self._tell_deferred()
+        if len(cells) == 1:  # too few for a verdict
+            self._alike = []
 
 
 def _interrupted(result: Any, store: Store | None, code: int) -> RaceInterrupted:

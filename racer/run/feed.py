@@ -1,25 +1,25 @@
-"""Workers kept busy: with the cells asked for, then with those that may be asked for next."""
+"""Workers kept busy: with the requested cells first, then with cells that are prefetched."""
 
 from __future__ import annotations
 
 import sys
 from collections import deque
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from racer._checks import is_whole
+from racer.core.contest import Unused
 from racer.errors import SettingError
 from racer.evaluate.executor import SPARE
 from racer.evaluate.outcome import bounded
 from racer.evaluate.workers import number_of
-from racer.racing.result import Unused
-from racer.store.replay import Untold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from racer.core.contest import Contest
     from racer.evaluate.outcome import Cell, CellKey, Outcome
     from racer.evaluate.workers import Workers
-    from racer.racing.contest import Contest
+    from racer.store.replay import Prefetched
 
 Ahead = int | Literal["auto"]
 _AUTO = 8  # blocks, or as many as cells in flight
@@ -32,132 +32,155 @@ def check_ahead(ahead: Ahead) -> None:
 
 
 class Feed:
-    """Gives cells to workers, and has the outcomes: also those that were made ahead.
+    """Submits cells to workers and collects their outcomes, those of prefetched cells included.
 
-    `known` are outcomes made ahead by an earlier run; `keep` is called with each new one.
+    Parameters
+    ----------
+    contest, workers
+    ahead : "auto" or int
+        Blocks to prefetch.
+    prefetched : Prefetched
+        Outcomes of cells that an earlier run prefetched.
+    accept : callable
+        Called with each new outcome of a prefetched cell; returns False if it cannot be used.
+    stopping : callable
+        Returns True once nothing more shall begin.
     """
 
     def __init__(
         self,
-        contest: Contest,
+        contest: Contest[Any],
         workers: Workers,
         *,
         ahead: Ahead,
-        known: Mapping[CellKey, Outcome],
-        keep: Callable[[Cell, Outcome], bool],
+        prefetched: Prefetched,
+        accept: Callable[[Cell, Outcome], bool],
         stopping: Callable[[], bool],
     ) -> None:
         self._contest = contest
         self._workers = workers
         auto = max(_AUTO, workers.capacity if workers.capacity < sys.maxsize else 0)
         self._ahead = (auto if ahead == "auto" else ahead) if workers.takes_more else 0
-        # `more`: used as if capped, but known to a larger bound
-        self._known, self._more, self._past = Untold.of(contest, known)
-        self._keep = keep
+        # `_reusable`: told as capped, but known up to a larger bound
+        self._prefetched, self._reusable, self._unused = prefetched
+        self._accept = accept
         self._stopping = stopping
         self._running: dict[CellKey, Cell] = {}
-        self.may_go_ahead = False
+        self.may_prefetch = False
 
-    def outcomes(self, asked: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
-        """Yield cells with their outcomes, and whether that is new; not all of them if stopping."""
-        wanted = {cell.key: cell for cell in asked}
-        for key in [*wanted]:
-            if (outcome := self._found(wanted[key])) is not None:
-                yield wanted.pop(key), outcome, False
-        if self.may_go_ahead:
-            self._forget()
+    def outcomes(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
+        """Yield cells with their outcomes, and True for a new one; fewer if the run stops."""
+        wanted = {cell.key: cell for cell in requested}
+        yield from self._cached(wanted)
+        if self.may_prefetch:
+            self._forget_eliminated()
         now = deque(cell for key, cell in wanted.items() if key not in self._running)
-        later = self._coming()
+        coming = self._coming()
         while wanted:
             if not self._stopping():
-                self._fill(now, later)
-            elif not self._are_evaluated(wanted):
+                self._fill(now, coming)
+            elif not self._will_end(wanted):
                 return
             if (ended := self._workers.next(self._stopping)) is None:
                 continue
             cell, outcome = ended
-            del self._running[cell.key]
-            asks = wanted.get(cell.key)
-            if asks is None or bounded(outcome, asks.bound) is None:
-                now += self._kept(cell, outcome, asks)
-            else:
-                self._note_more(wanted.pop(cell.key), outcome)
+            key = cell.key
+            del self._running[key]
+            request = wanted.get(key)
+            if request is None:
+                self._keep(cell, outcome)
+            elif self._suffices(outcome, request):
+                del wanted[key]
                 yield cell, outcome, True
+            else:  # prefetched with a smaller cap
+                now.append(request)
+                if self._accept(cell, outcome):
+                    self._count_unused([outcome])
 
-    def _kept(self, cell: Cell, outcome: Outcome, asks: Cell | None) -> list[Cell]:
-        """Keep what went ahead; if it `asks`, the cap was too small: return what to evaluate."""
-        if self._keep(cell, outcome):
-            if asks is None:
-                self._known[cell.key] = outcome
-            else:
-                self._past = self._past.plus(Unused.of([outcome]))
-        return [] if asks is None else [asks]
+    def _cached(self, wanted: dict[CellKey, Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
+        """Yield prefetched outcomes of requested cells, which are wanted no longer."""
+        for key, request in list(wanted.items()) if self._prefetched or self._reusable else ():
+            if (outcome := self._take(request)) is not None:
+                del wanted[key]
+                yield request, outcome, False
 
-    def _found(self, cell: Cell) -> Outcome | None:
-        """Return what is known of a cell that is asked for, if it was not capped too early."""
-        outcome = self._known.pop(cell.key, None)
-        if outcome is not None and bounded(outcome, cell.bound) is None:
-            self._past = self._past.plus(Unused.of([outcome]))
-            outcome = None
-        if outcome is None:
-            outcome = self._more.pop(cell.key, None)
-        if outcome is None or bounded(outcome, cell.bound) is None:
-            return None
-        self._note_more(cell, outcome)
-        return outcome
+    def _take(self, request: Cell) -> Outcome | None:
+        """Return a prefetched outcome for a requested cell, unless its cap was too small."""
+        outcome = self._prefetched.pop(request.key, None)
+        if outcome is not None:
+            if self._suffices(outcome, request):
+                return outcome
+            self._count_unused([outcome])
+        outcome = self._reusable.pop(request.key, None)
+        return outcome if outcome is not None and self._suffices(outcome, request) else None
 
-    def _note_more(self, cell: Cell, outcome: Outcome) -> None:
-        """Keep an outcome that says more than it was asked for: it may be asked for again."""
-        if bounded(outcome, cell.bound) != outcome:
-            self._more[cell.key] = outcome
+    def _keep(self, cell: Cell, outcome: Outcome) -> None:
+        """Keep the outcome of a prefetched cell until it is requested."""
+        if self._accept(cell, outcome):
+            self._prefetched[cell.key] = outcome
+
+    def _count_unused(self, outcomes: Iterable[Outcome]) -> None:
+        self._unused = self._unused.plus(Unused.of(outcomes))
+
+    def _suffices(self, outcome: Outcome, request: Cell) -> bool:
+        """Return True if an outcome is known up to the requested bound; keep one known beyond it."""
+        if request.bound is None:
+            return True
+        told = bounded(outcome, request.bound)
+        if told is None:
+            return False
+        if told != outcome:
+            self._reusable[request.key] = outcome
+        return True
 
     @property
     def n_workers(self) -> int | None:
-        """How many workers there are; None if that is not known."""
+        """Number of workers; None if that is not known."""
         return number_of(self._workers)
 
     def running(self) -> int:
-        """Return how many cells have been submitted, and are not evaluated."""
+        """Return the number of cells that are submitted and have no outcome."""
         return len(self._running)
 
-    def _are_evaluated(self, wanted: Mapping[CellKey, Cell]) -> bool:
-        """Begin nothing more; say whether any that is wanted is not behind what went ahead."""
+    def _will_end(self, wanted: Mapping[CellKey, Cell]) -> bool:
+        """Submit nothing more; return whether a requested cell will run before prefetched ones."""
         self._running = {cell.key: cell for cell in self._workers.finish()}
         begun = list(self._running)
         if not wanted.keys() >= set(begun):
             begun = begun[: self._workers.capacity - SPARE]
         return not wanted.keys().isdisjoint(begun)
 
-    def _fill(self, now: deque[Cell], later: Iterator[Cell]) -> None:
-        """Submit as much as workers can take: what is asked for first."""
+    def _fill(self, requested: deque[Cell], coming: Iterator[Cell]) -> None:
+        """Submit as many cells as workers take, the requested ones first."""
         while len(self._running) < self._workers.capacity:
-            cell = now.popleft() if now else next(later, None) if self.may_go_ahead else None
-            if cell is None:
+            more = next(coming, None) if self.may_prefetch and not requested else None
+            if (cell := requested.popleft() if requested else more) is None:
                 return
             self._running[cell.key] = cell
             self._workers.submit(cell)
 
-    def _forget(self) -> None:
-        """Forget what will not be asked for any more."""
+    def _forget_eliminated(self) -> None:
+        """Discard outcomes and withdraw cells of candidates that have been eliminated."""
+        if not (self._prefetched or self._running):
+            return
         alive = set(self._contest.alive)
-        gone = Unused.of(self._known.pop(key) for key in [*self._known] if key[2] not in alive)
-        self._past = self._past.plus(gone)
+        gone = [key for key in self._prefetched if key[2] not in alive]
+        self._count_unused([self._prefetched.pop(key) for key in gone])
         for key, cell in list(self._running.items()):
             if cell.candidate not in alive and self._workers.withdraw(cell):
                 del self._running[key]
 
     def _coming(self) -> Iterator[Cell]:
-        """Yield what may be asked for."""
+        """Yield cells to prefetch."""
         for cell in self._contest.ahead(self._ahead):
-            if cell.key not in self._running and cell.key not in self._known:
+            if cell.key not in self._running and cell.key not in self._prefetched:
                 yield cell
 
     def end(self) -> None:
-        """Keep what is still being evaluated and ends soon."""
+        """Keep the outcomes of prefetched cells that end soon."""
         for cell, outcome in self._workers.rest():
-            if self._keep(cell, outcome):
-                self._known[cell.key] = outcome
+            self._keep(cell, outcome)
 
     def unused(self) -> Unused:
-        """Return what was made ahead and has not been asked for."""
-        return self._past.plus(Unused.of(self._known.values()))
+        """Return the count and seconds of prefetched cells that were never requested."""
+        return self._unused.plus(Unused.of(self._prefetched.values()))

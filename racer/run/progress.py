@@ -12,18 +12,17 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from racer.racing.events import BlockCompleted, CandidatesAdded, Elimination, RaceEnded
-from racer.racing.said import why
-from racer.report.text import folded
-from racer.run.signals import tell
-from racer.run.standing import Standing
-from racer.tuner.events import RaceCompleted
+from racer.core.events import BlockCompleted, CandidatesAdded, Elimination, RaceCompleted, RaceEnded
+from racer.render.text import folded
+from racer.results.summary import why
+from racer.run.progress_state import ProgressState
+from racer.run.signals import notify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from racer.core.contest import Contest
     from racer.evaluate.outcome import Outcome
-    from racer.racing.contest import Contest
 
 _LEAST = 0.3  # seconds between two drawings
 _SILENT = 10.0  # seconds without an event after which a log says where it stands
@@ -33,12 +32,12 @@ _EACH = 5  # so many that leave at once are named
 class Progress:
     """A callback that shows what happens: live in a terminal while it is entered, else lines.
 
-    `begin`, `asked` and `told` say more than events do: what happens within a block.
+    `begin`, `asked` and `told` report what events do not: progress within a block.
     """
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
-        self.standing = Standing(time.monotonic())
+        self.state = ProgressState(time.monotonic())
         self._notice = ""
         self._lines: list[str] = []  # to be shown above the live part
         self._last = time.monotonic()  # something was shown
@@ -80,7 +79,7 @@ class Progress:
             self.console.print(text, highlight=False, markup=False, soft_wrap=True, emoji=False)
 
     def _text(self) -> str:
-        text = self.standing.text(time.monotonic())
+        text = self.state.text(time.monotonic())
         return f"{text}\n{self._notice.strip()}" if self._notice else text
 
     def _render(self) -> Text:
@@ -91,41 +90,41 @@ class Progress:
         if self.live.is_started:  # what is written past it would be wiped off
             self._notice = line
         else:
-            tell(line)
+            notify(line)
 
-    def begin(self, contest: Contest, workers: int | None, running: Callable[[], int]) -> None:
+    def begin(self, contest: Contest[Any], workers: int | None, running: Callable[[], int]) -> None:
         """Show that a contest begins, or goes on; `running()` says how many cells are evaluated."""
-        self.standing.begin(contest, workers, running)
-        self.line(self.standing.title)
+        self.state.begin(contest, workers, running)
+        self.line(self.state.of.title)
         if self._cell is not None:
             self._cell(self._text())
 
     def asked(self, cells: int) -> None:
-        """Take in how many cells must be known next."""
-        self.standing.asked(cells)
+        """Begin a block that needs so many cells."""
+        self.state.asked(cells)
 
     def told(self, outcome: Outcome) -> None:
-        """Take in that an outcome has come; this is called for each evaluation."""
-        self.standing.told(outcome)
+        """Count an outcome; called for each evaluation."""
+        self.state.told(outcome)
         if self._ticker is None and time.monotonic() - self._last >= (
             _LEAST if self._cell is not None else _SILENT
         ):
             self._show()
 
     def _show(self) -> None:
-        """Show where it stands."""
+        """Show the present figures."""
         if self._cell is not None:
             now = time.monotonic()
             if now - self._last >= _LEAST:
                 self._cell(self._text())
                 self._last = now
         elif self._ticker is None:
-            self.line(self.standing.line(time.monotonic()))
+            self.line(self.state.line(time.monotonic()))
 
     def __call__(self, event: Any) -> None:
         """Show an event."""
-        self.standing.take(event)
-        if isinstance(event, BlockCompleted | RaceEnded) and not self.standing.is_tuning:
+        self.state.update(event)
+        if isinstance(event, BlockCompleted | RaceEnded) and self.state.of.kind != "tuning":
             for line in _left(event.eliminated):
                 self.line(line)
         if isinstance(event, RaceEnded):
@@ -137,7 +136,7 @@ class Progress:
             new = "new candidate" + "s" * (many != 1)
             self.line(f"race {event.race}: {many} {new}, from #{event.first} on")
         elif isinstance(event, BlockCompleted) and (
-            (event.eliminated and not self.standing.is_tuning)
+            (event.eliminated and self.state.of.kind != "tuning")
             or time.monotonic() - self._last >= _SILENT
         ):
             self._show()

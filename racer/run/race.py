@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from racer.racing.race import Race
-from racer.racing.rules import Rules
-from racer.run.start import how_to_evaluate, opened, start
-from racer.store.setup import continued
+from racer.core.rules import Rules
+from racer.run.start import how_to_evaluate, opened, pool, start
+from racer.store.contest import contest_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Executor
     from os import PathLike
 
-    from racer.deciders.decider import Decider
+    from racer.core.budget import Budget
+    from racer.core.events import Callback
+    from racer.core.runtime import Runtime
+    from racer.deciders.decider import Decider, Schedule
     from racer.evaluate.objective import Objective
-    from racer.racing.budget import Budget
-    from racer.racing.events import Callback
-    from racer.racing.result import RaceResult
-    from racer.racing.rules import EachTest
-    from racer.racing.runtime import Runtime
+    from racer.results.race import RaceResult
     from racer.run.feed import Ahead
 
 __all__ = ["race"]
@@ -40,7 +38,7 @@ def race(
     seed: int | None = None,
     deterministic: bool | None = None,
     first_test: int = 5,
-    each_test: EachTest | None = None,
+    each_test: Schedule | None = None,
     min_survivors: int = 1,
     block_size: int = 1,
     runtime: Runtime | None = None,
@@ -175,16 +173,16 @@ def race(
         min_survivors=min_survivors,
     )
     how = how_to_evaluate(retries, timeout, memory)
+    timed = runtime is not None
+    workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
     with opened(store) as file:
-        rules = continued(file, rules, tuned=False)
-        contest = Race(candidates, instances, **rules.settings())
+        given = {"candidates": candidates, "instances": instances, **rules.settings()}
         result: RaceResult = start(
-            contest,
+            contest_for(file, "race", given),
             evaluate,
             how,
             file,
-            n_jobs=n_jobs,
-            executor=executor,
+            workers,
             ahead=ahead,
             progress=progress,
             callbacks=callbacks,

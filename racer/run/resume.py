@@ -7,29 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from racer.errors import SettingError, StoreError
 from racer.evaluate.limits.limits import Limits
-from racer.racing.race import Race
-from racer.run.start import start
-from racer.space.space import Space
-from racer.space.stored import not_kept
-from racer.store.reader import no_race_in, sense_made_of
-from racer.store.setup import as_begun, rebuilt, recorded_rules, refuse_other_kind
+from racer.run.start import pool, start
+from racer.store.contest import contest_from_store, decode_setting
+from racer.store.reader import no_race_in
 from racer.store.writer import Store
-from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Executor
     from os import PathLike
 
+    from racer.core.budget import Budget
+    from racer.core.events import Callback
+    from racer.core.runtime import Runtime
     from racer.deciders.decider import Decider
     from racer.evaluate.objective import Objective
-    from racer.racing.budget import Budget
-    from racer.racing.contest import Contest
-    from racer.racing.events import Callback
-    from racer.racing.result import RaceResult
-    from racer.racing.runtime import Runtime
+    from racer.results.race import RaceResult
+    from racer.results.tuning import TuneResult
     from racer.run.feed import Ahead
-    from racer.tuner.result import TuneResult
+    from racer.space.space import Space
 
 __all__ = ["resume"]
 
@@ -109,46 +105,30 @@ def resume(
         if not file.holds_a_race:
             raise no_race_in(file.path)
         recorded = file.reader.setup()
-        values = recorded.settings
-        if "ablation" in values:
-            refuse_other_kind(file.path, recorded, tuned=False)
-
-        def kept(name: str) -> Any:
-            return rebuilt(file.path, name, values.get(name))
-
-        if instances is None and recorded.instances is not None:
-            instances = rebuilt(file.path, "instances", recorded.instances)
-        how = {name: kept(name) for name in _HOW}
-        is_tuned = "space" in values
-        if is_tuned:
-            _refuse_others(file.path, "tuning", candidates=candidates)
-        else:
-            _refuse_others(file.path, "race", space=space, test_instances=test_instances)
-        rules = recorded_rules(file, decider=decider, budget=budget, runtime=runtime)
-        contest: Contest
-        with sense_made_of(file.path):
-            if not is_tuned:
-                if candidates is None:
-                    candidates = rebuilt(file.path, "candidates", recorded.candidates)
-                contest = Race(candidates, instances, **rules)
-            else:
-                tuner = Tuner(
-                    _space(file.path, kept("space")) if space is None else space,
-                    instances,
-                    test_instances=(kept("test_instances") or None)
-                    if test_instances is None
-                    else test_instances,
-                    **{name: kept(name) for name in ("initial", "elites", "instance_order")},
-                    **rules,
-                )
-                contest = as_begun(tuner, file)
+        if recorded.kind == "ablation":
+            raise StoreError(
+                f"store {file.path!r} holds an ablation: go on with "
+                f"{file.reader.how_to_resume()}, or give another store"
+            )
+        given = {
+            "candidates": candidates,
+            "instances": instances,
+            "test_instances": test_instances,
+            "space": space,
+            "decider": decider,
+            "budget": budget,
+            "runtime": runtime,
+        }
+        given = {name: value for name, value in given.items() if value is not None}
+        how = {n: decode_setting(file.path, n, recorded.settings[n]) for n in _HOW}
+        contest = contest_from_store(file.reader, given)
+        timed = contest.rules.runtime is not None
         result: RaceResult | TuneResult = start(
             contest,
             evaluate,
             how,
             file,
-            n_jobs=n_jobs,
-            executor=executor,
+            pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed),
             ahead=ahead,
             progress=progress,
             callbacks=callbacks,
@@ -161,19 +141,3 @@ def _check_exists(store: Any) -> None:
         raise SettingError(f"store={store!r}: give the path of a file, and after it evaluate")
     if not os.path.lexists(store):
         raise no_race_in(os.fspath(store))
-
-
-def _space(path: str, written: Any) -> Space:
-    missing = not_kept(written)
-    if missing is not None:
-        raise StoreError(
-            f"store {path!r}: its space has {missing}, which no store can hold: pass the same "
-            "space again, racer.resume(.., space=..)"
-        )
-    return Space.from_json(written)
-
-
-def _refuse_others(path: str, what: str, **given: Any) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise SettingError(f"store {path!r} holds a {what}, which has no {name}: leave it out")

@@ -1,4 +1,4 @@
-"""Stopping at a signal: what is being evaluated is finished and recorded first."""
+"""Graceful stop at a signal: running evaluations are finished and recorded first."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Self
 
 from racer.errors import RaceInterrupted
 from racer.evaluate.limits.forks import not_in_forks
-from racer.report.text import folded
+from racer.render.text import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType, TracebackType
 
-# signal -> the handler that a race may take over: somebody's own handler, or an
-# order to ignore it (nohup), stays
-_TAKEN_OVER = {
+# The default handlers, which a race replaces; a handler of the user, or an order to ignore the
+# signal (nohup), stays.
+_DEFAULT_HANDLERS = {
     getattr(signal, name): handler
     for name, handler in (
         ("SIGINT", signal.default_int_handler),
@@ -31,7 +31,7 @@ _TAKEN_OVER = {
 }
 
 
-class GentleStop:
+class GracefulStop:
     """Announce the first SIGINT, SIGTERM or SIGHUP; raise KeyboardInterrupt at the second.
 
     A context manager; outside the main thread, where Python allows no handlers, it does nothing.
@@ -44,44 +44,44 @@ class GentleStop:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            for number, usual in _TAKEN_OVER.items():
-                if signal.getsignal(number) == usual:
+            for number, default in _DEFAULT_HANDLERS.items():
+                if signal.getsignal(number) == default:
                     self._before[number] = signal.signal(number, self._answer)
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._put_back()
+        self._restore()
 
     def requested(self) -> bool:
-        """Say whether a signal has come."""
+        """Return True once a signal has come."""
         return self.signal is not None
 
     @property
     def code(self) -> int:
-        """The exit code that belongs to the signal; 130, as after Ctrl-C, without one."""
+        """Exit code of the signal; without one 130, as after Ctrl-C."""
         return 128 + (self.signal or signal.SIGINT)
 
     @not_in_forks
     def _answer(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         if self.signal is not None:
-            self._put_back()  # a third one has its usual effect
+            self._restore()  # a third one gets the default handler
             raise KeyboardInterrupt
         self.signal = number
         self._announce(
             "\nracer: what is being evaluated will be finished and recorded; again to stop now"
         )
 
-    def _put_back(self) -> None:
+    def _restore(self) -> None:
         while self._before:
             number, handler = self._before.popitem()
             signal.signal(number, handler)  # type: ignore[arg-type]
 
 
-class HeldBack:
-    """Hold Ctrl-C back except where it is let through, so that it interrupts no storage.
+class DeferredInterrupt:
+    """Defer Ctrl-C except where it is let through, so that it interrupts no storage.
 
-    A context manager: what was held back comes when it is left, a second one at once. Outside the
-    main thread, and where another handler answers SIGINT, it does nothing.
+    A context manager: a deferred interrupt is raised on exit, a second one at once. Outside the main
+    thread, and where another handler answers SIGINT, it does nothing.
     """
 
     def __init__(self) -> None:
@@ -98,14 +98,14 @@ class HeldBack:
         if self._before is not None:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if not isinstance(error, KeyboardInterrupt):
-            self._interrupt_if_one_waits()
+            self._raise_deferred()
 
     @contextmanager
     def let_through(self) -> Iterator[None]:
-        """Let interrupts come, the one that has been held back first."""
+        """Raise a deferred interrupt, and let others through."""
         try:
-            self._is_open = True  # first, or one that comes now would wait
-            self._interrupt_if_one_waits()
+            self._is_open = True  # first, or an interrupt that comes now would be deferred
+            self._raise_deferred()
             yield
         finally:
             self._is_open = False
@@ -114,16 +114,16 @@ class HeldBack:
     def _answer(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         came_before, self._is_waiting = self._is_waiting, True
         if came_before or self._is_open:
-            self._interrupt_if_one_waits()
+            self._raise_deferred()
 
-    def _interrupt_if_one_waits(self) -> None:
+    def _raise_deferred(self) -> None:
         if self._is_waiting:
             self._is_waiting = False
             raise KeyboardInterrupt
 
 
-def tell(line: str) -> None:
-    """Write a line to standard error, past its buffer: print() may be what was interrupted."""
+def notify(line: str) -> None:
+    """Write a line to standard error unbuffered: print() may be what was interrupted."""
     with suppress(OSError):  # a terminal that has gone
         if os.isatty(2):
             line = folded(line, os.get_terminal_size(2).columns or 80)
@@ -131,7 +131,7 @@ def tell(line: str) -> None:
 
 
 def exit_with_code() -> None:
-    """Let an uncaught RaceInterrupted end the program with its code, not with 1 and a traceback."""
+    """Make an uncaught RaceInterrupted end the program with its code, without a traceback."""
     hook = sys.excepthook
     if threading.current_thread() is not threading.main_thread() or (
         isinstance(hook, functools.partial) and hook.func is _end

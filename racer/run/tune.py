@@ -5,28 +5,25 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from racer.racing.rules import Rules
-from racer.run.start import how_to_evaluate, opened, start
+from racer.run.start import how_to_evaluate, opened, pool, start
+from racer.store.contest import contest_for
 from racer.store.load import load_record
-from racer.store.setup import as_begun, continued
-from racer.tuner.tuner import Tuner, usual_decider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from concurrent.futures import Executor
     from os import PathLike
 
-    from racer.deciders.decider import Decider
+    from racer.core.blocks import InstanceOrder
+    from racer.core.budget import Budget
+    from racer.core.events import Callback
+    from racer.core.runtime import Runtime
+    from racer.deciders.decider import Decider, Schedule
     from racer.evaluate.objective import Objective
-    from racer.racing.budget import Budget
-    from racer.racing.events import Callback
-    from racer.racing.result import Result
-    from racer.racing.rules import EachTest
-    from racer.racing.runtime import Runtime
-    from racer.racing.stream import InstanceOrder
+    from racer.results.base import Result
+    from racer.results.tuning import TuneResult
     from racer.run.feed import Ahead
     from racer.space.space import Space
-    from racer.tuner.result import TuneResult
 
     Known = Result | str | PathLike[str]  # an earlier result, or its store
 
@@ -48,7 +45,7 @@ def tune(
     seed: int | None = None,
     deterministic: bool | None = None,
     first_test: int = 5,
-    each_test: EachTest | None = None,
+    each_test: Schedule | None = None,
     block_size: int = 1,
     elites: int | None = None,
     runtime: Runtime | None = None,
@@ -163,38 +160,32 @@ def tune(
     >>> result.best["y"], abs(result.best["x"] - 1) < 0.2, result.evaluations
     (3, True, 500)
     """
-    rules = Rules(
-        decider=usual_decider(runtime) if decider is None else decider,  # type: ignore[arg-type]
-        budget=budget,  # type: ignore[arg-type]
-        maximize=maximize,
-        seed=seed,
-        deterministic=deterministic,
-        first_test=first_test,
-        each_test=each_test,
-        block_size=block_size,
-        runtime=runtime,
-    )
+    given = {
+        "space": space,
+        "instances": instances,
+        "test_instances": test_instances,
+        "elites": elites,
+        "instance_order": instance_order,
+        "decider": decider,
+        "budget": budget,
+        "maximize": maximize,
+        "seed": seed,
+        "deterministic": deterministic,
+        "first_test": first_test,
+        "each_test": each_test,
+        "block_size": block_size,
+        "runtime": runtime,
+    }
     how = how_to_evaluate(retries, timeout, memory)
+    timed = runtime is not None
+    workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
     with opened(store) as file:
-        rules = continued(file, rules, tuned=True, any_decider=decider is None)
-        settings = rules.settings()
-        del settings["min_survivors"]
-        contest = Tuner(
-            space,
-            instances,
-            initial=_loaded(initial),
-            elites=elites,
-            instance_order=instance_order,
-            test_instances=test_instances,
-            **settings,
-        )
         result: TuneResult = start(
-            as_begun(contest, file),
+            contest_for(file, "tuning", {**given, "initial": _loaded(initial)}),
             evaluate,
             how,
             file,
-            n_jobs=n_jobs,
-            executor=executor,
+            workers,
             ahead=ahead,
             progress=progress,
             callbacks=callbacks,

@@ -7,29 +7,28 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from racer.core.budget import Budget
+from racer.core.events import Ended
 from racer.errors import StoreError
-from racer.racing.ablation_result import AblationResult
-from racer.racing.events import Ended
-from racer.run.standing import Standing
-from racer.run.standing import clock as readable
+from racer.results.ablation import AblationResult
+from racer.run.progress_state import ProgressState, Subject, Work
+from racer.run.progress_state import clock as readable
 from racer.store.jsonable import decode, is_plain
 from racer.store.load import load_record
 from racer.store.reader import open_to_read, sense_made_of
-from racer.store.schema import query
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from racer.racing.budget import Budget
     from racer.store.reader import Reader
 
-__all__ = ["standing_in", "watch"]
+__all__ = ["state_in", "watch"]
 
 
 def watch(
@@ -41,26 +40,26 @@ def watch(
     clock: Callable[[], float] = time.monotonic,
     wait: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Show where the race in a store stands, until it has ended; nothing is written or locked."""
+    """Show the progress of the contest in a store until its end; nothing is written or locked."""
     console = console or Console()
-    standing = standing_in(store, Standing(clock()))
+    state = state_in(store, ProgressState(clock()))
     if not console.is_terminal and not once:
-        _lines(store, standing, interval, console, clock, wait)
+        _lines(store, state, interval, console, clock, wait)
         return
 
     def text() -> str:
-        return f"{standing.text(clock())}\n{standing.ended or _silence(store)}"
+        return f"{state.text(clock())}\n{state.ended or _silence(store)}"
 
     with Live(console=console, auto_refresh=False, transient=True) as live:
-        while not (once or standing.ended):
+        while not (once or state.ended):
             live.update(Text(text(), no_wrap=True, overflow="ellipsis"), refresh=True)
             wait(interval)
-            standing_in(store, standing)
+            state_in(store, state)
     console.print(text(), highlight=False, markup=False)
 
 
 def _silence(store: str) -> str:
-    """Say how long nothing has been written: a process that was killed cannot say so itself."""
+    """Return how long ago the store was written: a killed process cannot report its end."""
     path = os.path.realpath(store)
     files = [file for end in ("", "-wal") if (file := Path(f"{path}{end}")).exists()]
     written = max((file.stat().st_mtime for file in files), default=time.time())
@@ -70,81 +69,83 @@ def _silence(store: str) -> str:
 
 def _lines(
     store: str,
-    standing: Standing,
+    state: ProgressState,
     interval: float,
     console: Console,
     clock: Callable[[], float],
     wait: Callable[[float], None],
 ) -> None:
     """Write a line whenever something has changed."""
-    console.file.write(f"{_silence(store)}\n" if not standing.ended else "")
+    console.file.write(f"{_silence(store)}\n" if not state.ended else "")
     shown = -1
     while True:
-        if standing.evaluations != shown or standing.ended:
+        if state.work.evaluations != shown or state.ended:
             stamp = time.strftime("%Y-%m-%d %H:%M:%S")
-            console.file.write(f"{stamp} {standing.line(clock())}\n")
-            shown = standing.evaluations
-        if standing.ended:
-            console.file.write(f"{standing.ended}\n")
+            console.file.write(f"{stamp} {state.line(clock())}\n")
+            shown = state.work.evaluations
+        if state.ended:
+            console.file.write(f"{state.ended}\n")
             return
         console.file.flush()
         wait(interval)
-        standing_in(store, standing)
+        state_in(store, state)
 
 
-def standing_in(store: str, standing: Standing) -> Standing:
-    """Bring up to date where a race in a store stands; StoreError if there is none."""
+def state_in(store: str, state: ProgressState) -> ProgressState:
+    """Bring the progress of the contest in a store up to date; StoreError if there is none."""
     with open_to_read(store) as reader, sense_made_of(reader.path):
-        _read(reader, standing)
-        runtime = reader.setup().settings.get("runtime")
-    if runtime is not None and is_plain(runtime):
-        standing.mean_is, standing.mean = decode(runtime).score_is, None
-    if standing.ended:
+        _read(reader, state)
+    if state.ended:
         with suppress(StoreError):  # with a decider of one's own
-            result: Any = load_record(store).result
+            result = load_record(store).result
             if isinstance(result, AblationResult):
-                standing.best = result.best_index
+                state.best = result.best_index
             else:
-                standing.end(result)
-    return standing
+                state.end(result)
+    return state
 
 
-def _read(reader: Reader, standing: Standing) -> None:
+def _read(reader: Reader, state: ProgressState) -> None:
     setup = reader.setup()
-    cells = f"({query('outcomes', reader.version)})"
     ((n, failed, seconds, block, workers, seen),) = reader.rows(
-        f"SELECT count(*), sum(value IS NULL), sum(seconds), max(block), count(DISTINCT worker), "  # noqa: S608
-        f"count(DISTINCT candidate) FROM {cells} WHERE NOT held_out"
+        "SELECT count(*), sum(value IS NULL), sum(seconds), max(block), count(DISTINCT worker), "
+        "count(DISTINCT candidate) FROM outcomes WHERE NOT held_out"
+    )
+    runtime = setup.settings["runtime"]
+    timed = decode(runtime) if runtime is not None and is_plain(runtime) else None
+    before = state.of.before if state.of.is_watched else n
+    state.watch(
+        Subject(
+            kind=setup.kind,
+            budget=Budget.each(decode(setup.settings["budget"]))[-1],
+            workers=workers or None,
+            mean_is="mean" if timed is None else timed.score_name,
+            is_watched=True,
+        ),
+        before,
     )
     verdicts = list(reader.verdicts())
-    gone: set[int] = set()
-    for verdict in verdicts:
-        gone |= {drop["candidate"] for drop in json.loads(verdict.dropped)}
-    if standing.budget is None:
-        standing.watch(_last_budget(decode(setup.settings["budget"])), n)
-    standing.is_tuning = "space" in setup.settings
-    sampled = len(list(reader.sampled())) if standing.is_tuning else len(setup.candidates)
-    if "ablation" in setup.settings:  # which makes its candidates as it goes on
-        sampled = seen
-    standing.candidates, standing.left = sampled, sampled - len(gone)
-    standing.evaluations, standing.failures = n, failed or 0
-    standing.seconds, standing.workers = seconds or 0.0, workers or None
+    gone = {drop["candidate"] for verdict in verdicts for drop in json.loads(verdict.dropped)}
+    # an ablation makes its candidates as it goes on
+    counts = {
+        "race": len(setup.candidates),
+        "tuning": len(list(reader.sampled())),
+        "ablation": seen,
+    }
+    state.candidates, state.left = counts[setup.kind], counts[setup.kind] - len(gone)
+    state.best = verdicts[-1].best if verdicts else None
     block = -1 if block is None else block
-    standing.best = verdicts[-1].best if verdicts else None
     ((told, mean),) = reader.rows(
         f"SELECT sum(block = {int(block)}), avg(CASE WHEN candidate = "  # noqa: S608
-        f"{-1 if standing.best is None else int(standing.best)} THEN value END) FROM {cells} "
-        "WHERE NOT held_out"
+        f"{-1 if state.best is None else int(state.best)} THEN value END) "
+        "FROM outcomes WHERE NOT held_out"
     )
-    standing.cells_told, standing.mean = told or 0, mean
-    standing.cells = max(standing.left, standing.cells_told)
-    standing.blocks = block + (standing.cells_told == standing.cells)
+    state.mean = None if runtime is not None else mean
+    asked = max(state.left, told or 0)
+    state.work = Work(n, failed or 0, seconds or 0.0, asked, told or 0)
+    state.blocks = block + (state.work.told == asked)
     ending = reader.ending()
     if ending is not None:
         with suppress(ValueError):  # of a newer version
-            standing.ended = Ended(ending.ended).message
-        standing.ended = standing.ended or ending.ended
-
-
-def _last_budget(budget: Budget | list[Budget]) -> Budget:
-    return budget[-1] if isinstance(budget, list) else budget
+            state.ended = Ended(ending.ended).message
+        state.ended = state.ended or ending.ended

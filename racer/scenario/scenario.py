@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from racer.core.budget import Budget
+from racer.core.runtime import Runtime
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.evaluate.command.command import Command
-from racer.racing.budget import Budget
-from racer.racing.runtime import Runtime
+from racer.results.tuning import TuneResult
 from racer.scenario.instances import not_files, read_instances
 from racer.scenario.irace_options import THE_OPTIONS, from_irace, merged
 from racer.scenario.r_file import read_assignments
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from racer.evaluate.objective import Objective
-    from racer.racing.result import Result
     from racer.store.load import Recorded
 
 STORE = "racer.db"
@@ -99,7 +99,8 @@ class Scenario:
         evaluates with a function has made nothing.
         """
         command = recorded.settings.get("command")
-        if command is None or "command" not in self.settings:
+        result = recorded.result
+        if not isinstance(result, TuneResult) or command is None or "command" not in self.settings:
             return False
         given = self.arguments()
         ours = given["evaluate"].settings
@@ -110,8 +111,7 @@ class Scenario:
             "space": given["space"].to_json(),
             "test_instances": given.get("test_instances") or [],
         }
-        instances = recorded.result.instances
-        return list(instances or ()) == (given["instances"] or []) and all(
+        return list(result.instances or ()) == (given["instances"] or []) and all(
             recorded.settings.get(name) == value for name, value in made.items()
         )
 
@@ -127,9 +127,9 @@ class Scenario:
         digits = self.settings.get("digits", 4)
         return Space.read_irace(path, digits=digits, forbidden=self.settings.get("forbidden"))
 
-    def initial(self, space: Space) -> list[dict[str, Any] | Result]:
+    def initial(self, space: Space) -> list[Any]:
         """Return the configurations to begin with, and the results of earlier runs."""
-        found: list[dict[str, Any] | Result] = []
+        found: list[Any] = []
         for path in self.settings["initial"]:
             if _is_database(path):
                 found.append(load_record(path).result)

@@ -7,13 +7,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from racer._checks import did_you_mean, is_real, is_whole
+from racer.core.blocks import InstanceOrder
 from racer.deciders.f_race import FRace
-from racer.deciders.names import DECIDERS
+from racer.deciders.named import DECIDERS
 from racer.deciders.t_race import TRace
 from racer.errors import SettingError
 from racer.evaluate.command.command import Reads
 from racer.evaluate.command.protocols import Cost, ProtocolName
-from racer.racing.stream import InstanceOrder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

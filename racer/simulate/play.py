@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from racer._checks import check_epsilon, check_jobs, whole
-from racer.deciders.names import as_decider
+from racer.core.budget import Budget
+from racer.deciders.named import as_decider
 from racer.errors import SettingError
 from racer.evaluate.outcome import Outcome
-from racer.racing.budget import Budget
 from racer.racing.race import Race
 from racer.seeding import check_seed, seed_for
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from racer.deciders.decider import Decider
-    from racer.racing.result import RaceResult
-    from racer.racing.rules import EachTest
-    from racer.racing.runtime import Runtime
+    from racer.core.runtime import Runtime
+    from racer.deciders.decider import Decider, Schedule
+    from racer.results.race import RaceResult
     from racer.simulate.worlds import Drawn, World
 
 Select = Literal["standing", "mean"]
@@ -116,7 +115,7 @@ def play(
     blocks: int | None = None,
     budget: int | Budget | None = None,
     first_test: int = 5,
-    each_test: EachTest | None = None,
+    each_test: Schedule | None = None,
     min_survivors: int = 1,
     runtime: Runtime | None = None,
     select: Select = "standing",
@@ -250,7 +249,7 @@ def _tell_again(race: Race, drawn: Drawn) -> None:
         if cell.block == race.n_blocks:
             return
         time = float(drawn.costs(cell.block)[cell.candidate])
-        race.tell(cell, Outcome("ok", time, time))
+        race.tell(cell, Outcome("ok", time, seconds=time))
 
 
 def _row(
@@ -262,8 +261,9 @@ def _row(
         if others:
             means = np.nanmean(result.known.values(len(quality))[:, list(result.survivors)], axis=0)
             selected = result.survivors[int(means.argmin())]
-    alike = [e for e in result.dropped if e.reason == "indistinguishable"]
-    truly = [abs(drawn.wins(e.candidate, e.against) - 0.5) < epsilon for e in alike]
+    gone = result.eliminations
+    alike = gone.loc[gone["reason"] == "indistinguishable", ["candidate", "against"]].to_numpy()
+    truly = [abs(drawn.wins(*pair) - 0.5) < epsilon for pair in alike.tolist()]
     known = selected is not None
     best = np.flatnonzero(quality == quality.min())
     return {

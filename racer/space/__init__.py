@@ -2,10 +2,10 @@
 
 from racer.space.conditions import Condition
 from racer.space.domains import Domain
+from racer.space.expressions import Param, greatest, least
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal, Parameter
 from racer.space.space import Space
-from racer.space.terms import Param, greatest, least
 
 __all__ = [
     "Categorical",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import is_real
 from racer.errors import SettingError
-from racer.space.values import UNKNOWN, as_lists, token
+from racer.space.canonical import UNKNOWN, as_lists, token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping

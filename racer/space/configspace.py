@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from racer.errors import SettingError
 from racer.space.conditions import And, Compare, Condition, In, Or
+from racer.space.expressions import Literal, Param
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal
-from racer.space.terms import Literal, Param
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import MissingExtraError, SettingError
+from racer.space.expressions import Term
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal
-from racer.space.terms import Term
 
 if TYPE_CHECKING:
     from collections.abc import Callable

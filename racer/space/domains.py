@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from racer._checks import is_real
-from racer.space.values import token
+from racer.space.canonical import token
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import flag, is_real, whole
 from racer.errors import SettingError
+from racer.space.canonical import UNKNOWN
 from racer.space.domains import Continuum, Domain, Empty, Lattice
+from racer.space.expressions import Term
 from racer.space.parameters import Record
-from racer.space.terms import Term
-from racer.space.values import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

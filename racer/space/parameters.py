@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args, ru
 
 from racer._checks import is_real
 from racer.errors import SettingError
+from racer.space.canonical import as_lists, plain, token
 from racer.space.domains import Choices
-from racer.space.terms import Term
-from racer.space.values import as_lists, plain, token
+from racer.space.expressions import Term
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

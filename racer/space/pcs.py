@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from racer._checks import did_you_mean
 from racer.errors import SettingError, SpaceFileError
 from racer.space.conditions import And, Compare, Condition, In, Or
-from racer.space.irace.r_meaning import Translator
+from racer.space.expressions import Literal, Param
 from racer.space.irace.r_syntax import RError, parse
+from racer.space.irace.translator import Translator
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal
-from racer.space.terms import Literal, Param
 
 if TYPE_CHECKING:
     from racer.space.parameters import Parameter

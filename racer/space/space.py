@@ -11,9 +11,10 @@ import numpy as np
 
 from racer._checks import did_you_mean, whole
 from racer.errors import CandidateError, MissingExtraError, SettingError, SpaceFileError
-from racer.report.notebook import as_html
-from racer.report.sections import Grid
-from racer.report.text import as_text
+from racer.render.notebook import as_html
+from racer.render.sections import Grid
+from racer.render.text import as_text
+from racer.space.canonical import token
 from racer.space.configspace import arguments_of as arguments_of_configspace
 from racer.space.configspace import as_json as as_configspace
 from racer.space.described import described
@@ -25,7 +26,6 @@ from racer.space.sampling import Method, Net, as_generator, draws, everywhere, w
 from racer.space.scikit import arguments_of as arguments_of_scikit
 from racer.space.stored import read_condition, read_parameter, written_parameter
 from racer.space.structure import Config, Structure
-from racer.space.values import token
 
 if TYPE_CHECKING:
     from _typeshed import StrPath
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from optuna.distributions import BaseDistribution
 
-    from racer.report.sections import Piece
+    from racer.render.sections import Piece
     from racer.space.conditions import Condition
 
 __all__ = ["Space"]

@@ -8,9 +8,9 @@ from typing import Any
 
 from racer.errors import SettingError
 from racer.space.conditions import SWAPPED, And, Compare, Condition, Constant, Exists, In, Not, Or
+from racer.space.expressions import OPERATIONS, Arithmetic, Literal, Param, Term, as_literal
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal, Parameter
-from racer.space.terms import OPERATIONS, Arithmetic, Literal, Param, Term, as_literal
 
 _CLASSES: dict[str, type[Any]] = {
     "real": Real,

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from racer._checks import did_you_mean
 from racer.errors import CandidateError, SettingError
+from racer.space.canonical import plain, token
+from racer.space.dependencies import check_dependencies, settled
 from racer.space.domains import Empty
-from racer.space.meaning import check_dependencies, settled
-from racer.space.terms import as_condition
-from racer.space.values import plain, token
+from racer.space.expressions import as_condition
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -1,7 +1,8 @@
 """Log-densities of Bradley-Terry strengths, with and without ties, for the engine.
 
 u are the K - 1 coordinates of the strengths beta in the sum-to-zero space, u ~ Normal(0, sigma^2),
-sigma = exp(tau); v is u standardised by precision h + 1/sigma^2, h the likelihood's curvature.
+sigma = exp(tau). With H the likelihood's curvature, v = (H + I/sigma^2)^(1/2) (u - u0): the
+symmetric root, so that no sign or rotation of eigenvectors, which differ by processor, reaches v.
 """
 
 from __future__ import annotations
@@ -111,6 +112,7 @@ class StrengthModel:
         basis = sum_to_zero(self._d + 1)
         beta = basis @ _rough_mode(likelihood, basis)
         h, axes = np.linalg.eigh(basis.T @ likelihood.curvature(beta) @ basis)
+        self._turn = axes  # (d, d): from v to the principal axes of the curvature
         self._axes = basis @ axes
         slope = likelihood.slopes(beta[None], np.ones((1, 1)))[0][0]
         self._h = trust * np.maximum(h, 0.0)
@@ -131,8 +133,10 @@ class StrengthModel:
         return np.asarray(np.exp(points[:, self._d + 1 :]))
 
     def _u(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return u along the principal axes, shape (k, d)."""
         precision = self._h + np.exp(-2.0 * self._prior(points[:, self._d, None])[0])
-        return np.asarray(self._b / precision + points[:, : self._d] / np.sqrt(precision))
+        turned = points[:, : self._d] @ self._turn
+        return np.asarray(self._b / precision + turned / np.sqrt(precision))
 
     def log_density(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log-density at points (k, d), shape (k,)."""
@@ -148,15 +152,15 @@ class StrengthModel:
 
     def gradient(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return its gradient, shape (k, d)."""
-        v, xi, u = points[:, : self._d], points[:, self._d], self._u(points)
+        xi, u = points[:, self._d], self._u(points)
         tau, by_xi = self._prior(xi)
         q = np.exp(-2.0 * tau)[:, None]
         precision = self._h + q
         by_beta, by_nu = self._likelihood.slopes(u @ self._axes.T, self.nu(points))
         by_u = by_beta @ self._axes - q * u
         slope = np.empty_like(points)
-        slope[:, : self._d] = by_u / np.sqrt(precision)
-        moved = 2.0 * q * self._b / precision**2 + v * q * precision**-1.5  # du/dtau
+        slope[:, : self._d] = (by_u / np.sqrt(precision)) @ self._turn.T
+        moved = (u + self._b / precision) * q / precision  # du/dtau
         by_tau = (by_u * moved + q * u**2 + q / precision).sum(axis=1) - self._d
         slope[:, self._d] = by_tau * by_xi - xi
         if self._likelihood.tied:

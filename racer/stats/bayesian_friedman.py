@@ -102,14 +102,12 @@ def _mahalanobis(mean: NDArray[np.float64], covariance: NDArray[np.float64]) -> 
     return float(whitened @ whitened)
 
 
-def gate_test(
-    r: RankSums, gram: NDArray[np.float64], strength: float, *, least_blocks: int
-) -> GateResult:
-    """Bayesian from `least_blocks` >= m on where it can be used, else Iman and Davenport's F."""
+def gate_test(r: RankSums, gram: NDArray[np.float64], strength: float) -> GateResult:
+    """Bayesian from m blocks on where it can be used, else Iman and Davenport's F."""
     from scipy.special import fdtrc  # noqa: PLC0415
 
     n, m = r.n, r.m
-    if n >= least_blocks:
+    if n >= m:
         distance = _mahalanobis(*posterior_moments(n, r.deviation, gram, strength))
         if distance is not None:
             f = distance * (n - m + 1) / ((n - 1) * (m - 1))  # eq. 19
@@ -178,7 +176,7 @@ def bayesian_friedman_test(
     ranks = centred(ranks_of(blocks.costs))
     n, m = ranks.shape
     r, gram = RankSums(n, ranks.sum(axis=0), float((ranks**2).sum())), ranks.T @ ranks
-    result = gate_test(r, gram, strength, least_blocks=m)
+    result = gate_test(r, gram, strength)
     mean, covariance = posterior_moments(n, r.deviation, gram, strength)
     d2 = n - m + 1 if result.gate == "bayesian" else (m - 1) * (n - 1)
     return BayesianFriedmanResult(

@@ -14,19 +14,20 @@ from racer.store.reader import explained, open_to_read, sense_made_of
 if TYPE_CHECKING:
     from os import PathLike
 
-    from racer.racing.result import RaceResult
+    from racer.core.contest import Kind
+    from racer.store.load import AnyResult
     from racer.store.reader import Reader
-    from racer.tuner.result import TuneResult
 
 
 @dataclass
 class Report:
-    """What was found in a store: `problems` if it is not sound, and what was raced.
+    """Findings about a store: `problems` if it is not sound, and its contest.
 
     `settings` has what JSON can hold; `result` is None if it cannot be replayed; `resume` is the
     call that continues it.
     """
 
+    kind: Kind | None = None
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
@@ -37,7 +38,7 @@ class Report:
     blocks: int = 0
     evaluations: int = 0
     seconds: float = 0.0
-    result: RaceResult | TuneResult | None = None
+    result: AnyResult | None = None
     ended: str | None = None
     resume: str = ""
 
@@ -74,6 +75,7 @@ def _tables(reader: Reader, report: Report) -> None:
 
 def _contents(reader: Reader, report: Report) -> None:
     setup = reader.setup()
+    report.kind = setup.kind
     report.settings = seen_settings(reader, setup)
     report.candidates = len(setup.candidates)
     report.instances = None if setup.instances is None else len(setup.instances)
@@ -97,6 +99,6 @@ def _verdicts(reader: Reader, report: Report) -> None:
     if (why := why_not_replayed(setup)) is not None:
         report.notes.append(f"{why}: verdicts were not replayed")
         return
-    report.result, contest = replayed(reader, setup, report.settings)
+    report.result, contest = replayed(reader)
     report.blocks = contest.n_blocks
     report.candidates = len(contest.configs)

@@ -14,15 +14,15 @@ import math
 import pathlib
 import re
 import reprlib
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import racer.deciders
+from racer.core.budget import Budget
+from racer.core.runtime import Runtime
 from racer.evaluate.command.command import Command
-from racer.racing.budget import Budget
-from racer.racing.runtime import Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,18 +35,6 @@ _RECORDS: Mapping[str, type[Any]] = {
         *(getattr(racer.deciders, name) for name in racer.deciders.__all__),
     )
     if isinstance(cls, type) and is_dataclass(cls)
-}
-# What settings were that are younger than some stores, or had other values: as default, or by value
-_EARLIER: Mapping[str, Mapping[str, Any]] = {
-    "BayesianFriedman": {
-        "gate": {True: "f-then-region"},
-        "equalities": "each",
-        "pair_strength": 0.0,
-    },
-    "BradleyTerryRace": {"gate": {True: "friedman"}},
-    "FRace": {"gate": {True: "friedman"}, "last_two": "sign"},
-    "PlackettLuceRace": {"gate": {True: "friedman"}},
-    "SignedRankRace": {"gate": {True: "friedman"}},
 }
 _SCALARS: Mapping[str, type[np.generic]] = {
     **{f"float{bits}": np.dtype(f"float{bits}").type for bits in (16, 32, 64)},
@@ -159,26 +147,13 @@ def dumps(encoded: Any) -> str:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Say whether two encoded values are equal in type as well, in any order of keys."""
+    """Return True if two encoded values are equal in type as well, in any order of keys."""
     texts = [json.dumps(encoded, sort_keys=True) for encoded in (one, other)]
-    if texts[0] != texts[1] and '"!object": "pathlib.' in "".join(texts):
-        texts = [json.dumps(paths_described(item), sort_keys=True) for item in (one, other)]
     return texts[0] == texts[1]
 
 
-def paths_described(encoded: Any) -> Any:
-    """Return what `encode` of racer 0.1 returned, which did not keep paths but described them."""
-    if isinstance(encoded, list):
-        return [paths_described(item) for item in encoded]
-    if not isinstance(encoded, dict):
-        return encoded
-    if encoded.keys() == {"!path"}:
-        return _described(decode(encoded))
-    return {name: paths_described(item) for name, item in encoded.items()}
-
-
 def is_plain(encoded: Any) -> bool:
-    """Say whether `decode` can rebuild it."""
+    """Return True if `decode` can rebuild it."""
     if isinstance(encoded, list):
         return all(map(is_plain, encoded))
     if isinstance(encoded, dict):
@@ -207,44 +182,10 @@ def _decode(encoded: Any) -> Any:
     content = encoded[tag]
     if tag == "!racer":
         settings = {name: _decode(item) for name, item in encoded["fields"].items()}
-        return _RECORDS[content](**{**settings, **_earlier(content, settings)})
+        return _RECORDS[content](**settings)
     if tag == "!float" and content not in _NOT_FINITE:
         raise ValueError(f"{reprlib.repr(encoded)} cannot be rebuilt")
     return _DECODERS[tag](content)
-
-
-def _earlier(record: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what settings meant that an older version has written, or did not know."""
-    meant: dict[str, Any] = {}
-    for name, then in _EARLIER.get(record, {}).items():
-        if isinstance(then, dict):
-            if name in settings and settings[name] in then:
-                meant[name] = then[settings[name]]
-        elif name not in settings:
-            meant[name] = then
-    return meant
-
-
-def renewed(encoded: Any) -> Any:
-    """Return what `encode` writes today for a value that an older version wrote."""
-    try:
-        return encode(decode(encoded)) if is_plain(encoded) else encoded
-    except (ValueError, RecursionError):
-        return encoded
-
-
-def as_in(encoded: Any, given: Any) -> Any:
-    """Return a record of settings as an older version that wrote `encoded` would have read it.
-
-    What that version did not know is taken as it was then, unless it is given otherwise.
-    """
-    if not isinstance(encoded, dict) or encoded.get("!racer") != type(given).__name__:
-        return given
-    then = _earlier(encoded["!racer"], encoded["fields"])
-    default = {field.name: field.default for field in fields(given)}
-    if any(getattr(given, name) != default[name] for name in then):
-        return given
-    return replace(given, **then)
 
 
 def _scalar(content: Any) -> np.generic:

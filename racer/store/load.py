@@ -1,34 +1,30 @@
-"""What a store holds, as a result: nothing is run, imported or written."""
+"""A store as a result: nothing is run, imported or written."""
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.errors import RacerError, SettingError, StoreError
-from racer.racing.ablation import Ablation
-from racer.racing.race import Race
-from racer.racing.rules import Rules
-from racer.space.space import Space
 from racer.space.stored import not_kept
-from racer.store.jsonable import decode, is_plain
+from racer.store.contest import contest_from_store, decode_setting
+from racer.store.jsonable import is_plain
 from racer.store.reader import open_to_read, sense_made_of
 from racer.store.recorder import Recorder
-from racer.store.replay import Untold, replay
-from racer.store.schema import query
-from racer.store.setup import proposals_of, rebuilt
-from racer.tuner.tuner import Tuner
+from racer.store.replay import replay
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from racer.racing.contest import Contest
-    from racer.racing.result import RaceResult
+    from racer.core.contest import Contest
+    from racer.results.ablation import AblationResult
+    from racer.results.race import RaceResult
+    from racer.results.tuning import TuneResult
     from racer.store.reader import Reader
     from racer.store.schema import Setup
-    from racer.tuner.result import TuneResult
+
+    AnyResult = RaceResult | TuneResult | AblationResult
 
 __all__ = ["Recorded", "load", "load_record"]
 
@@ -36,12 +32,12 @@ __all__ = ["Recorded", "load", "load_record"]
 class Recorded(NamedTuple):
     """A result, and the settings of the race, those decoded that JSON can hold."""
 
-    result: RaceResult | TuneResult
+    result: AnyResult
     settings: dict[str, Any]
 
 
-def load(store: str | PathLike[str]) -> RaceResult | TuneResult:
-    """Return the result of a race or a tuning from its store, without running anything.
+def load(store: str | PathLike[str]) -> AnyResult:
+    """Return the result of a race, a tuning or an ablation from its store, without running anything.
 
     The race is made again from what is recorded, and its verdicts are compared with the recorded
     ones. The file is only read, and may be in use; of a race that has not come to its end, the
@@ -89,17 +85,16 @@ def load_record(store: str | PathLike[str]) -> Recorded:
                 f"use {reader.how_to_resume()}"
             )
         settings = seen_settings(reader, setup)
-        result, _ = replayed(reader, setup, settings)
+        result, _ = replayed(reader)
         names = ("racer", "evaluate", "command", "retries", "timeout", "memory")
         how = {name: settings[name] for name in names if name in settings}
-        outcomes = query("outcomes", reader.version)
-        workers = reader.rows(f"SELECT DISTINCT worker FROM ({outcomes})")  # noqa: S608
+        workers = reader.rows("SELECT DISTINCT worker FROM outcomes")
         how |= {"workers": len(workers) or None, "store": reader.path}
-    return Recorded(replace(result, how=how), settings)
+    return Recorded(replace(result, provenance=how), settings)
 
 
 def why_not_replayed(setup: Setup) -> str | None:
-    """Say what the file cannot hold that its verdicts depend on, None if nothing."""
+    """Return a clause on what verdicts depend on and the file lacks; None if it is complete."""
     if not is_plain(setup.settings["decider"]):
         return "its decider is not one of racer's own"
     if not is_plain(setup.settings.get("runtime")):
@@ -112,58 +107,28 @@ def why_not_replayed(setup: Setup) -> str | None:
 
 
 def seen_settings(reader: Reader, setup: Setup) -> dict[str, Any]:
-    """Return the settings as they were given, what JSON cannot hold as it is described."""
+    """Return the settings, decoded where JSON can hold them, else as they are described."""
     return {
-        name: rebuilt(reader.path, name, value) if is_plain(value) else value
+        name: decode_setting(reader.path, name, value) if is_plain(value) else value
         for name, value in setup.settings.items()
     }
 
 
-def replayed(
-    reader: Reader, setup: Setup, settings: dict[str, Any]
-) -> tuple[RaceResult | TuneResult, Contest]:
-    """Return the result of what is recorded, and its contest; StoreError if it is not sound."""
+def replayed(reader: Reader) -> tuple[AnyResult, Contest[Any]]:
+    """Return the result of a recorded contest, and the contest; StoreError if it is not sound."""
     recorder = Recorder(_forget)
     try:
-        contest = _made(reader, setup, settings)
-        recorder.expect(reader, setup)
+        contest = contest_from_store(reader, numbered=True)
+        recorder.expect(reader, larger_budget=False)
         contest.watch(recorder)
-        untold = replay(contest, reader, recorder)
+        prefetched = replay(contest, reader, recorder)
     except StoreError:
         raise
     except (RacerError, TypeError) as error:
         reader.damaged(f"no race can be made of its settings ({error})")
     if reader.ending() is not None and contest.ended is None:
         reader.damaged("it has an ending, but the race of its outcomes goes on")
-    return replace(contest.result(), unused=Untold.of(contest, untold).unused()), contest
-
-
-def _made(reader: Reader, setup: Setup, settings: dict[str, Any]) -> Contest:
-    """Return the contest that the settings make; what is only described has a number instead."""
-    names = [*(field.name for field in fields(Rules)), "initial", "elites", "instance_order"]
-    given = {name: settings[name] for name in names if name in settings}
-    instances = None if setup.instances is None else _values(reader, "instances", setup.instances)
-    if "ablation" in settings:
-        return _ablation(settings["ablation"], instances, given)
-    if "space" not in settings:
-        return Race(_values(reader, "candidates", setup.candidates), instances, **given)
-    tests = _values(reader, "test_instances", setup.settings["test_instances"]) or None
-    space = Space.from_json(settings["space"])
-    tuner = Tuner(space, instances, test_instances=tests, **given)
-    if not tuner.go_on_as(proposals_of(setup)):
-        sampled = [decode(json.loads(row.value)) for row in reader.sampled()]
-        tuner.sample_as_recorded(sampled, proposals_of(setup))
-    return tuner
-
-
-def _ablation(ends: dict[str, Any], instances: list[Any] | None, given: dict[str, Any]) -> Ablation:
-    space = Space.from_json(ends["space"])
-    return Ablation(space, ends["source"], ends["target"], instances, ends["seeds"], **given)
-
-
-def _values(reader: Reader, name: str, encoded: list[Any]) -> list[Any]:
-    """Return candidates or instances as they were given, or their numbers."""
-    return rebuilt(reader.path, name, encoded) if is_plain(encoded) else list(range(len(encoded)))
+    return replace(contest.result(), unused=prefetched.unused()), contest
 
 
 def _forget(verdict: object) -> None:

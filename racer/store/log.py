@@ -27,7 +27,7 @@ class _Lost(NamedTuple):
 
 
 def has_log(path: str) -> bool:
-    """Say whether there is something in the write-ahead log: a race runs, or was killed."""
+    """Return True if the write-ahead log is not empty: a race runs, or was killed."""
     log = Path(f"{path}-wal")
     return log.exists() and log.stat().st_size > 0
 

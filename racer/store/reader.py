@@ -1,4 +1,4 @@
-"""Reading a store: what was raced, the outcomes, and whether they can be believed."""
+"""Reading a store: settings, outcomes and verdicts, each checked."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import shlex
 import sqlite3
 import struct
 from contextlib import closing, contextmanager
-from dataclasses import fields
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer._checks import is_real, is_whole
 from racer.errors import StoreError
-from racer.racing.rules import Rules
 from racer.space.stored import not_kept
 from racer.store.jsonable import is_plain
 from racer.store.log import damage_to_log, has_log
 from racer.store.schema import (
     APPLICATION_ID,
+    ARGUMENTS,
+    ROWS,
     SCHEMA,
     CandidateRow,
     Ending,
@@ -31,10 +31,9 @@ from racer.store.schema import (
     VerdictRow,
     checksum,
     columns,
-    columns_of,
     conclusion_checksum,
     digest,
-    query,
+    expected_columns,
 )
 
 if TYPE_CHECKING:
@@ -46,14 +45,12 @@ PATIENCE = 30.0  # seconds to wait for a viewer that holds the file
 def connect(path: str, mode: str) -> sqlite3.Connection:
     """Open a file; `mode` is "ro", "rw", "rwc" (may create it), or "immutable"."""
     how = "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}"
-    connection = sqlite3.connect(
+    return sqlite3.connect(
         f"{Path(path).absolute().as_uri()}?{how}",
         uri=True,
         isolation_level=None,
         timeout=PATIENCE,
     )
-    connection.create_function("conclusion_checksum", -1, conclusion_checksum)
-    return connection
 
 
 _WHAT_TO_DO = {
@@ -106,7 +103,7 @@ def damaged(path: str, what: str) -> StoreError:
 
 @contextmanager
 def sense_made_of(path: str) -> Iterator[None]:
-    """Turn what is raised where recorded values make no sense into a StoreError."""
+    """Convert exceptions caused by corrupt values into StoreError."""
     try:
         yield
     except RecursionError as error:
@@ -121,28 +118,16 @@ def sense_made_of(path: str) -> Iterator[None]:
 
 
 _ERROR_CODE = re.compile(r"error code=(\d+)")
-_SETTINGS = {
-    *("racer", "evaluate", "retries", "timeout", "memory"),
-    *(
-        field.name
-        for field in fields(Rules)
-        if field.name not in {"min_survivors", "block_size", "runtime"}
-    ),
-}
+_ALWAYS = {"racer", "evaluate", "retries", "timeout", "memory"}
 
 
 class Reader:
-    """What a store says, over an open connection."""
+    """Contents of a store, over an open connection."""
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
         self._setup: Setup | None = None
-
-    @property
-    def version(self) -> int:
-        """The schema that it is written in."""
-        return int(self.rows("PRAGMA user_version")[0][0])
 
     def setup(self) -> Setup:
         """Return settings, candidates and instances; StoreError if they are not as written."""
@@ -156,23 +141,24 @@ class Reader:
             columns = "name, value" if key == "name" else f"{table[:-1]}, value"
             texts[table] = self.rows(f"SELECT {columns} FROM {table} ORDER BY {key}")  # noqa: S608
         settings = dict(texts["settings"])
-        if "space" in settings:  # sampled from it, not given: no part of what is raced
-            texts["candidates"] = []
         written = settings.pop("checksum", None)
         try:
+            kind = json.loads(settings.get("kind", "null"))
+            if kind == "tuning":  # they are sampled: no part of what it is made of
+                texts["candidates"] = []
             found = settings_digest(settings, texts["candidates"], texts["instances"])
             if written != found:
                 self.damaged("settings, candidates and instances do not match their checksum")
+            del settings["kind"]
             setup = Setup(
+                kind,
                 {name: json.loads(text) for name, text in settings.items()},
                 [json.loads(text) for _, text in texts["candidates"]],
                 [json.loads(text) for _, text in texts["instances"]] or None,
             )
-        except (TypeError, ValueError, AttributeError, RecursionError) as error:
-            self.damaged(f"settings, candidates or instances cannot be read ({error})")
-        needed = _SETTINGS | ({"test_instances"} if "space" in settings else set())
-        if missing := needed - settings.keys():
-            self.damaged(f"its settings lack {', '.join(sorted(missing))}")
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            self.damaged(f"settings, candidates or instances cannot be read ({error!r})")
+        self._check_names(setup)
         retries, timeout, memory = (
             setup.settings[name] for name in ("retries", "timeout", "memory")
         )
@@ -184,20 +170,32 @@ class Reader:
             self.damaged("its retries, timeout and memory make no sense")
         return setup
 
+    def _check_names(self, setup: Setup) -> None:
+        """Raise StoreError unless the settings are those of a contest of its kind."""
+        if setup.kind not in ARGUMENTS:
+            self.damaged(f"it holds a contest of the kind {setup.kind!r}")
+        sampling = {"sampling"} if setup.kind == "tuning" else set()
+        needed = _ALWAYS | sampling | {*ARGUMENTS[setup.kind]} - {"candidates", "instances"}
+        if missing := needed - setup.settings.keys():
+            self.damaged(f"its settings lack {', '.join(sorted(missing))}")
+        if others := setup.settings.keys() - needed - {"command"}:
+            self.damaged(f"its settings have {', '.join(sorted(others))}, which are not known")
+
     def outcomes(self) -> Iterator[OutcomeRow]:
         """Yield the outcomes in order of block and candidate, each checked; held-out ones last."""
         with explained(self.path):
-            for *row, written in self.connection.execute(query("outcomes", self.version)):
+            for *values, written in self.connection.execute(ROWS["outcomes"]):
+                row = OutcomeRow(*values)
                 try:
-                    sound = checksum(tuple(row)) == written
+                    sound = checksum(row) == written
                 except (struct.error, TypeError, ValueError):
                     sound = False
                 if not sound:
                     self.damaged(
-                        f"the outcome of candidate {row[1]} on block {row[0]} does not match its "
-                        "checksum"
+                        f"the outcome of candidate {row.candidate} on block {row.block} does not "
+                        "match its checksum"
                     )
-                yield OutcomeRow(*row)
+                yield row
 
     def verdicts(self) -> Iterator[VerdictRow]:
         """Return the verdicts in order of block, each checked."""
@@ -217,7 +215,7 @@ class Reader:
 
     def _concluded(self, table: str) -> list[list[Any]]:
         rows = []
-        for *row, written in self.rows(query(table, self.version)):
+        for *row, written in self.rows(ROWS[table]):
             if conclusion_checksum(*row) != written:
                 what = f"verdict on block {row[0]}" if table == "verdicts" else "ending"
                 self.damaged(f"its {what} does not match its checksum")
@@ -225,11 +223,11 @@ class Reader:
         return rows
 
     def check_schema(self) -> None:
-        """Raise StoreError unless the tables are those of its version, and are whole."""
+        """Raise StoreError unless the tables are those of a store, and are whole."""
         found = self.rows("SELECT type, name, rootpage FROM sqlite_master")
         tables = {name for kind, name, page in found if kind == "table" and page}
         with explained(self.path):
-            for table, expected in columns_of(self.version).items():
+            for table, expected in expected_columns().items():
                 if table not in tables or columns(self.connection, table) != expected:
                     self.damaged(f"its table {table!r} is not that of a store")
         if any(kind == "trigger" for kind, _, _ in found):
@@ -258,7 +256,7 @@ class Reader:
     def how_to_resume(self) -> str:
         """Return the call that goes on with this race."""
         setup = self.setup()
-        if "ablation" in setup.settings:
+        if setup.kind == "ablation":
             return f"the same call of racer.ablation(.., store={self.path!r})"
         needed = [
             name
@@ -283,7 +281,7 @@ class Reader:
 def settings_digest(
     settings: dict[str, str], candidates: list[tuple[int, str]], instances: list[tuple[int, str]]
 ) -> str:
-    """Return the checksum over everything that says what is raced, as it is written."""
+    """Return the checksum over settings, candidates and instances, as they are written."""
     rows: Iterator[tuple[Any, str]] = chain(sorted(settings.items()), candidates, instances)
     return digest(f"{key}={text}" for key, text in rows)
 
@@ -329,11 +327,10 @@ def look_at(path: str) -> bool:
         return False
     if application != APPLICATION_ID:
         raise _foreign(path)
-    if not 1 <= version <= SCHEMA:
+    if version != SCHEMA:
         raise StoreError(
-            f"store {path!r} has schema {version}, and this version of racer reads schemas 1 to "
-            f"{SCHEMA}: install the version that wrote it, or a newer one; the file was left as "
-            "it is"
+            f"store {path!r} has schema {version}, and this version of racer reads schema {SCHEMA}: "
+            "install the version that wrote it; the file was left as it is"
         )
     return True
 

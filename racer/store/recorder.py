@@ -6,25 +6,23 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from racer.core.events import BlockCompleted, CandidatesAdded, RaceEnded
 from racer.errors import StoreError
-from racer.racing.events import BlockCompleted, CandidatesAdded, RaceEnded
-from racer.store.jsonable import decode, dumps, encode, same
+from racer.store.jsonable import decode, dumps, encode
 from racer.store.schema import CandidateRow, Ending, VerdictRow
 from racer.store.setup import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from racer.racing.events import Callback, Elimination
+    from racer.core.events import Callback, Elimination, RaceCompleted
     from racer.store.reader import Reader
-    from racer.store.schema import Setup
-    from racer.tuner.events import RaceCompleted
 
     Event = BlockCompleted | RaceEnded | CandidatesAdded | RaceCompleted
 
 
 class Recorder:
-    """Compare each verdict with the recorded one, or record it; tell the watchers what is new."""
+    """Compare each verdict with the recorded one, or record it; pass new events on to watchers."""
 
     def __init__(
         self,
@@ -39,29 +37,28 @@ class Recorder:
         self._where = self._hint = ""
         self.replaying = False
 
-    def expect(self, reader: Reader, given: Setup) -> None:
-        """Compare what comes with what `reader` says, for a contest made of what is given."""
-        recorded = reader.setup().settings
+    def expect(self, reader: Reader, *, larger_budget: bool) -> None:
+        """Compare the events to come with the recorded ones."""
+        recorded = reader.setup()
         self._where = f"store {reader.path!r}"
         self._hint = (
-            f"Begun by racer {recorded.get('racer')}, now racer {VERSION}: either the "
+            f"Begun by racer {recorded.settings['racer']}, now racer {VERSION}: either the "
             "versions (of racer, NumPy, SciPy) decide otherwise, or the decider does"
         )
-        same_budget = same(recorded.get("budget"), given.settings["budget"])
-        if not same_budget:
+        if larger_budget:
             self._hint = (
                 "The budget is larger than recorded, which changes what a decider decides that "
                 "plans by it (halving, best-for-budget, bayesian-best): give the recorded one, or begin a new store"
             )
-        self._verdicts = reader.verdicts()
-        if "space" in recorded:
-            self._sampled = reader.sampled()
-        if same_budget:
+        else:
             self._ending = reader.ending()
+        self._verdicts = reader.verdicts()
+        if recorded.kind == "tuning":
+            self._sampled = reader.sampled()
         self.replaying = True
 
     def __call__(self, event: Event) -> None:
-        """Take in an event."""
+        """Compare or record an event."""
         if isinstance(event, BlockCompleted):
             self._compare_verdict(event)
         elif isinstance(event, RaceEnded):
@@ -108,7 +105,7 @@ class Recorder:
         )
 
     def all_came(self) -> bool:
-        """Say whether all recorded verdicts and candidates have come by."""
+        """Return True if all recorded verdicts and candidates have been reached."""
         return next(self._verdicts, None) is None and next(self._sampled, None) is None
 
 
@@ -135,7 +132,7 @@ def _dropped(eliminations: Iterable[Elimination]) -> str:
 
 
 def _agree(recorded: str, now: str) -> bool:
-    """Say whether two lists of drops are the same; probabilities may differ in the last digits."""
+    """Return True if two lists of drops are equal; probabilities may differ in the last digits."""
     if recorded == now:
         return True
     try:

@@ -1,165 +1,181 @@
-"""The same race again: recorded outcomes told, recorded verdicts compared."""
+"""Replay of a contest: tell recorded outcomes, compare recorded verdicts."""
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
-from itertools import groupby
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from racer.core.contest import Unused
+from racer.core.events import Ended
 from racer.errors import RacerWarning, RaceStateError, warn
 from racer.evaluate.outcome import Outcome, bounded, check_outcome
-from racer.racing.events import Ended
-from racer.racing.race import Race
-from racer.racing.result import Unused
 from racer.store.jsonable import same
 from racer.store.reader import sense_made_of
+from racer.store.recorder import Recorder
+from racer.store.setup import refuse_differences, set_up
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from racer.core.contest import Contest
+    from racer.core.events import Callback
+    from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import CellKey
-    from racer.racing.contest import Contest
     from racer.store.reader import Reader
-    from racer.store.recorder import Recorder
-    from racer.store.schema import OutcomeRow, Setup
+    from racer.store.schema import OutcomeRow
     from racer.store.writer import Store
 
 
-def begin_or_replay(
-    store: Store, contest: Contest, recorder: Recorder, given: Setup
-) -> dict[CellKey, Outcome]:
-    """Write what a contest is made of into a new store, or continue the one in an old store.
+class Prefetched(NamedTuple):
+    """Recorded outcomes that a replay has not used up.
 
-    Return outcomes made ahead, which have not been told.
+    `ahead`: not asked for yet; `more`: told as capped, but known to a larger bound; `wasted`:
+    capped too early.
     """
-    if not store.holds_a_race:
-        store.begin(given)
-        return {}
-    recorded = store.reader.setup()
-    untold = replay(contest, store.reader, recorder)
-    if not same(recorded.settings["budget"], given.settings["budget"]):
-        settings = {**recorded.settings, "budget": given.settings["budget"]}
-        store.extend(recorded._replace(settings=settings))
-    if contest.ended is Ended.ALL_FAILED:
-        warn(
-            f"in the race in {store.path!r} all evaluations failed, and what is recorded is not "
-            "evaluated again: once evaluate is mended, begin a new store"
-        )
-    return untold
-
-
-def replay(contest: Contest, reader: Reader, recorder: Recorder) -> dict[CellKey, Outcome]:
-    """Tell a contest what is recorded; StoreError if a verdict comes out differently.
-
-    Return outcomes that were made ahead, and have not been asked for.
-    """
-    recorder.replaying = True
-    with warnings.catch_warnings(), sense_made_of(reader.path):
-        warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
-        if isinstance(contest, Race) and contest.rules.runtime is None:
-            untold = _tell_by_block(contest, reader)
-        else:
-            untold = _tell_all(contest, reader)
-        outcomes = {_key(row): _outcome(row) for row in untold}
-        _check_ahead(outcomes, contest, reader)
-    if not recorder.all_came():
-        reader.damaged("it has a verdict on a block whose outcomes are missing")
-    recorder.replaying = False
-    return outcomes
-
-
-def _tell_by_block(race: Race, reader: Reader) -> list[OutcomeRow]:
-    """Tell a race what is recorded, as it stands in the store; return what it did not ask for."""
-    untold: list[OutcomeRow] = []
-    race.ask()  # one of a single candidate ends before anything is told
-    for block, group in groupby(reader.outcomes(), key=attrgetter("held_out", "block")):
-        rows = list(group)
-        if block != (0, race.n_blocks) or race.ended is not None:
-            untold += rows
-            continue
-        try:
-            if tuple(row.candidate for row in rows) == race.alive:
-                race.tell_block([_outcome(row) for row in rows])
-                continue
-            asked = {cell.key: cell for cell in race.ask()}
-            for row in rows:
-                if (cell := asked.get(_key(row))) is None:
-                    untold.append(row)
-                else:
-                    race.tell(cell, _outcome(row))
-        except RaceStateError as error:
-            reader.damaged(f"an outcome on block {race.n_blocks} makes no sense ({error})")
-    return untold
-
-
-def _tell_all(contest: Contest, reader: Reader) -> list[OutcomeRow]:
-    """Tell what is recorded in the order in which it is asked for; return the rest.
-
-    Of a cell that was evaluated with several bounds, the smallest comes first, as it did then.
-    """
-    known: dict[CellKey, list[OutcomeRow]] = {}
-    for row in reader.outcomes():
-        known.setdefault(_key(row), []).append(row)
-    too_short: list[OutcomeRow] = []
-    missing = False
-    while not missing and (cells := contest.ask()):
-        for cell in cells:
-            rows = known.get(cell.key, [])
-            while rows and bounded(_outcome(rows[0]), cell.bound) is None:
-                too_short.append(rows.pop(0))
-            missing = missing or not rows
-            if rows:
-                outcome = _outcome(rows[0])
-                try:
-                    contest.tell(cell, outcome)
-                except RaceStateError as error:
-                    reader.damaged(f"an outcome on block {cell.block} makes no sense ({error})")
-                if bounded(outcome, cell.bound) == outcome:  # else it says more, if asked again
-                    rows.pop(0)
-    return [*too_short, *(row for rows in known.values() for row in rows)]
-
-
-class Untold(NamedTuple):
-    """Recorded outcomes: made ahead; told, but known to a larger bound; capped too early."""
 
     ahead: dict[CellKey, Outcome]
     more: dict[CellKey, Outcome]
     wasted: Unused
 
     @classmethod
-    def of(cls, contest: Contest, outcomes: Mapping[CellKey, Outcome]) -> Untold:
-        """Sort out what `replay` returned."""
-        ahead, more, wasted = dict(outcomes), {}, []
-        if outcomes and contest.rules.runtime is not None:
-            table = contest.result().known
-            for key, outcome in outcomes.items():
-                held_out, block, candidate = key
-                told = None if held_out else table.of(candidate).get(block)
-                if told is None:
-                    continue
-                del ahead[key]
-                if outcome.status == "capped" and (outcome.value or 0.0) < (told.value or 0.0):
-                    wasted.append(outcome)
-                else:
-                    more[key] = outcome
-        return cls(ahead, more, Unused.of(wasted))
+    def none(cls) -> Prefetched:
+        """Return those of a contest of which nothing is recorded."""
+        return cls({}, {}, Unused())
 
     def unused(self) -> Unused:
-        """Return what was evaluated in vain."""
+        """Count the evaluations made in vain."""
         return self.wasted.plus(Unused.of(self.ahead.values()))
 
 
-def _check_ahead(outcomes: Mapping[CellKey, Outcome], contest: Contest, reader: Reader) -> None:
-    """Raise StoreError for an outcome that nobody can have asked for, or made ahead."""
-    if not outcomes:
-        return
+class Recording:
+    """A contest with its store, in which its verdicts are recorded, or compared with recorded ones."""
+
+    def __init__(
+        self,
+        store: Store,
+        contest: Contest[Any],
+        evaluate: Objective,
+        how: Mapping[str, Any],
+        watchers: Sequence[Callback] = (),
+    ) -> None:
+        given = set_up(contest.description(), evaluate, how)
+        self._store, self._contest, self._given = store, contest, given
+        self._recorder = Recorder(store.conclude, watchers)
+        self._has_grown = False
+        if store.holds_a_race:
+            recorded = store.reader.setup()
+            refuse_differences(store.path, recorded, given)
+            self._has_grown = not same(recorded.settings["budget"], given.settings["budget"])
+            self._recorder.expect(store.reader, larger_budget=self._has_grown)
+        contest.watch(self._recorder)
+
+    def begin(self) -> Prefetched:
+        """Write the settings of a new contest, or replay a recorded one; return unused outcomes."""
+        store, contest = self._store, self._contest
+        if not store.holds_a_race:
+            store.begin(self._given)
+            return Prefetched.none()
+        untold = replay(contest, store.reader, self._recorder)
+        if self._has_grown:
+            recorded = store.reader.setup()
+            settings = {**recorded.settings, "budget": self._given.settings["budget"]}
+            store.extend(recorded._replace(settings=settings))
+        if contest.ended is Ended.ALL_FAILED:
+            warn(
+                f"in the race in {store.path!r} all evaluations failed, and what is recorded is not "
+                "evaluated again: once evaluate is mended, begin a new store"
+            )
+        return untold
+
+
+def replay(contest: Contest[Any], reader: Reader, recorder: Recorder) -> Prefetched:
+    """Tell a contest its recorded outcomes; StoreError if a verdict comes out differently.
+
+    Return the outcomes that are left.
+    """
+    recorder.replaying = True
+    with warnings.catch_warnings(), sense_made_of(reader.path):
+        warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
+        untold = _tell_all(contest, reader)
+        prefetched = _sorted_out(untold, contest, reader)
+    if not recorder.all_came():
+        reader.damaged("it has a verdict on a block whose outcomes are missing")
+    recorder.replaying = False
+    return prefetched
+
+
+def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
+    """Tell recorded outcomes in the order in which they are asked for; return the rest.
+
+    Of a cell that was evaluated with several bounds, the smallest comes first, as it did then.
+    """
+    rows = reader.outcomes()
+    known: dict[CellKey, list[Outcome]] = {}
+    untold: dict[CellKey, Outcome] = {}
+    last = (False, -1)  # the block up to which rows have been read
+    missing = False
+    while not missing and (cells := contest.ask()):
+        for cell in cells:
+            key = cell.key
+            while last <= key[:2] and (row := next(rows, None)) is not None:
+                last = _read(reader, row, known)
+            outcomes = known.pop(key, [])
+            while outcomes and bounded(outcomes[0], cell.bound) is None:
+                untold[key] = outcomes.pop(0)
+            if not outcomes:
+                missing = True
+                continue
+            outcome = outcomes[0]
+            try:
+                contest.tell(cell, outcome)
+            except RaceStateError as error:
+                reader.damaged(f"an outcome on block {cell.block} makes no sense ({error})")
+            more = outcomes if bounded(outcome, cell.bound) != outcome else outcomes[1:]
+            if more:  # it says more than was asked for, or there are larger bounds
+                known[key] = more
+    for row in rows:
+        _read(reader, row, known)
+    return untold | {key: outcomes[-1] for key, outcomes in known.items()}
+
+
+def _read(reader: Reader, row: OutcomeRow, known: dict[CellKey, list[Outcome]]) -> tuple[bool, int]:
+    """Add the outcome of a row; return where it belongs: held out or not, and its block."""
+    status: Any = row.status  # checked when it is told
+    try:
+        metrics = None if row.metrics is None else json.loads(row.metrics)
+    except ValueError as error:
+        reader.damaged(f"the metrics of an outcome on block {row.block} make no sense ({error})")
+    outcome = Outcome(
+        status,
+        row.value,
+        seconds=row.seconds,
+        message=row.message,
+        attempts=row.attempts,
+        worker=row.worker,
+        metrics=metrics,
+        spend=row.spend,
+    )
+    place = bool(row.held_out), row.block
+    known.setdefault((*place, row.candidate), []).append(outcome)
+    return place
+
+
+def _sorted_out(
+    untold: dict[CellKey, Outcome], contest: Contest[Any], reader: Reader
+) -> Prefetched:
+    """Sort outcomes that were not told; StoreError for one outside blocks or candidates."""
+    if not untold:
+        return Prefetched.none()
+    ahead, more, wasted = dict(untold), {}, []
     description = contest.description()
     tests: float = len(description.test_instances)
     endless = not contest.rules.deterministic
     blocks = math.inf if endless else len(description.instances or ())
-    for (held_out, block, candidate), outcome in outcomes.items():
+    known = contest.result().known
+    for key, outcome in untold.items():
+        held_out, block, candidate = key
         if not (
             0 <= candidate < len(contest.configs) and 0 <= block < (tests if held_out else blocks)
         ):
@@ -170,12 +186,12 @@ def _check_ahead(outcomes: Mapping[CellKey, Outcome], contest: Contest, reader: 
             check_outcome(outcome)
         except RaceStateError as error:
             reader.damaged(f"an outcome on block {block} makes no sense ({error})")
-
-
-def _key(row: OutcomeRow) -> CellKey:
-    return bool(row.held_out), row.block, row.candidate
-
-
-def _outcome(row: OutcomeRow) -> Outcome:
-    status: Any = row.status  # checked when it is told
-    return Outcome(status, row.value, row.seconds, row.message, row.attempt, row.worker)
+        told = None if held_out or contest.rules.runtime is None else known.of(candidate).get(block)
+        if told is None:
+            continue
+        del ahead[key]
+        if outcome.status == "capped" and (outcome.value or 0.0) < (told.value or 0.0):
+            wasted.append(outcome)
+        else:
+            more[key] = outcome
+    return Prefetched(ahead, more, Unused.of(wasted))

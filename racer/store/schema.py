@@ -1,4 +1,4 @@
-"""What stands in a store: its tables, in each version, and the checksums that guard them."""
+"""The tables of a store, and the checksums that guard their rows."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ import sqlite3
 import struct
 import zlib
 from contextlib import closing
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from racer.core.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from racer.core.contest import Kind
+
 APPLICATION_ID = 0x72616365  # "race"
-SCHEMA = 3
+SCHEMA = 1
 
 TABLES = {
     "settings": """
@@ -36,9 +41,11 @@ CREATE TABLE instances (
 CREATE TABLE outcomes (
     block INTEGER NOT NULL,        -- from 0; those of held-out instances also from 0
     candidate INTEGER NOT NULL,
-    attempt INTEGER NOT NULL,      -- more than 1 after retries
+    attempts INTEGER NOT NULL,     -- more than 1 after retries
     status TEXT NOT NULL,          -- ok, or why there is no value
     value,                         -- REAL as evaluate returned it, or NULL; -0.0 stays itself
+    metrics TEXT,                  -- JSON: {name: value} of several metrics, or NULL
+    spend REAL,                    -- what it cost, or NULL
     seconds REAL NOT NULL,
     worker TEXT NOT NULL,          -- host:pid
     message TEXT NOT NULL,
@@ -52,94 +59,39 @@ CREATE TABLE verdicts (
     block INTEGER PRIMARY KEY,     -- after which it was reached
     best INTEGER,                  -- the best candidate at the last look
     dropped TEXT NOT NULL,         -- JSON: [{candidate, reason, against, probability, measure}]
+    evidence TEXT,                 -- JSON: {name: value} of the test, or NULL
     checksum INTEGER NOT NULL      -- CRC-32 of the row
 )""",
     "ending": """
 CREATE TABLE ending (
     ended TEXT NOT NULL,           -- why the race ended; no row while it goes on
     dropped TEXT NOT NULL,         -- JSON: the candidates dropped at a last look, if there was one
+    evidence TEXT,                 -- JSON: {name: value} of that look, or NULL
     checksum INTEGER NOT NULL      -- CRC-32 of the row
 )""",
 }
 
-# What differs from the present tables. Schema 1: block i of held-out instances is -1 - i. Before
-# schema 3 a cell was evaluated once, without a bound.
-_EARLIER: Mapping[int, Mapping[str, str]] = {
-    1: {
-        "outcomes": """
-CREATE TABLE outcomes (
-    block INTEGER NOT NULL, candidate INTEGER NOT NULL, attempt INTEGER NOT NULL,
-    status TEXT NOT NULL, value, seconds REAL NOT NULL, worker TEXT NOT NULL,
-    message TEXT NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (block, candidate)
-) WITHOUT ROWID""",
-        "verdicts": "CREATE TABLE verdicts (block INTEGER PRIMARY KEY, best INTEGER, dropped TEXT NOT NULL)",
-        "ending": "CREATE TABLE ending (ended TEXT NOT NULL, dropped TEXT NOT NULL)",
-    },
-    2: {
-        "outcomes": """
-CREATE TABLE outcomes (
-    block INTEGER NOT NULL, candidate INTEGER NOT NULL, attempt INTEGER NOT NULL,
-    status TEXT NOT NULL, value, seconds REAL NOT NULL, worker TEXT NOT NULL,
-    message TEXT NOT NULL, held_out INTEGER NOT NULL, checksum INTEGER NOT NULL,
-    PRIMARY KEY (held_out, block, candidate)
-) WITHOUT ROWID""",
-    },
+_RULES = tuple(field.name for field in fields(Rules))
+_SAMPLED = ("space", "instances", "test_instances", "initial", "elites", "instance_order")
+ARGUMENTS: Mapping[Kind, tuple[str, ...]] = {
+    "race": ("candidates", "instances", *_RULES),
+    "tuning": (*_SAMPLED, *(name for name in _RULES if name != "min_survivors")),
+    "ablation": ("space", "source", "target", "instances", "seeds", *_RULES),
 }
+"""What a contest of each kind is made of: settings, and rows of the tables of that name."""
 
-_OUTCOME = "attempt, status, value, seconds, worker, message"
-_CONCLUSIONS = {
-    "verdicts": "SELECT block, best, dropped, checksum",
-    "ending": "SELECT ended, dropped, checksum",
+ROWS = {
+    "outcomes": "SELECT * FROM outcomes ORDER BY held_out, block, candidate, bound",
+    "verdicts": "SELECT * FROM verdicts ORDER BY block",
+    "ending": "SELECT * FROM ending",
 }
-_AS_NOW = {
-    1: {
-        "outcomes": f"SELECT CASE WHEN block < 0 THEN -1 - block ELSE block END, candidate, {_OUTCOME}, "
-        "block < 0, 0.0, checksum",
-        "verdicts": "SELECT block, best, dropped, conclusion_checksum(block, best, dropped)",
-        "ending": "SELECT ended, dropped, conclusion_checksum(ended, dropped)",
-    },
-    2: {
-        "outcomes": f"SELECT block, candidate, {_OUTCOME}, held_out, 0.0, checksum",
-        **_CONCLUSIONS,
-    },
-    3: {
-        "outcomes": f"SELECT block, candidate, {_OUTCOME}, held_out, bound, checksum",
-        **_CONCLUSIONS,
-    },
-}
-_KEYS = {
-    1: "outcomes.block, outcomes.candidate",
-    2: "outcomes.held_out, outcomes.block, outcomes.candidate",
-    3: "outcomes.held_out, outcomes.block, outcomes.candidate, outcomes.bound",
-}
-
-
-def query(table: str, version: int) -> str:
-    """Return the query for the rows of a table of some schema, as rows of the present one."""
-    order = {"outcomes": f" ORDER BY {_KEYS[version]}", "verdicts": " ORDER BY block"}
-    return f"{_AS_NOW[version][table]} FROM {table}{order.get(table, '')}"
-
-
-def migration(version: int) -> list[str]:
-    """Return the statements that make a store of the present schema of an earlier one."""
-    if version == SCHEMA:
-        return []
-    statements = [f"PRAGMA user_version = {SCHEMA}"]
-    for table in _EARLIER[version]:
-        statements += [
-            f"ALTER TABLE {table} RENAME TO earlier_{table}",
-            TABLES[table],
-            f"INSERT INTO {table} {_AS_NOW[version][table]} FROM earlier_{table}",
-            f"DROP TABLE earlier_{table}",
-        ]
-    return statements
 
 
 @functools.cache
-def columns_of(version: int) -> Mapping[str, list[tuple[object, ...]]]:
-    """Return the columns of each table of a schema."""
+def expected_columns() -> Mapping[str, list[tuple[object, ...]]]:
+    """Return the columns that each table must have."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        for statement in {**TABLES, **_EARLIER.get(version, {})}.values():
+        for statement in TABLES.values():
             connection.execute(statement)
         return {table: columns(connection, table) for table in TABLES}
 
@@ -151,8 +103,9 @@ def columns(connection: sqlite3.Connection, table: str) -> list[tuple[object, ..
 
 
 class Setup(NamedTuple):
-    """All that says what is raced, encoded."""
+    """Everything that defines a contest, encoded; kind and settings are rows of `settings`."""
 
+    kind: Kind
     settings: dict[str, Any]
     candidates: list[Any]
     instances: list[Any] | None
@@ -163,9 +116,11 @@ class OutcomeRow(NamedTuple):
 
     block: int
     candidate: int
-    attempt: int
+    attempts: int
     status: str
     value: float | None
+    metrics: str | None  # JSON
+    spend: float | None
     seconds: float
     worker: str
     message: str
@@ -179,6 +134,7 @@ class VerdictRow(NamedTuple):
     block: int
     best: int | None
     dropped: str  # JSON
+    evidence: str | None = None  # JSON
 
 
 class Ending(NamedTuple):
@@ -186,6 +142,7 @@ class Ending(NamedTuple):
 
     ended: str
     dropped: str  # JSON
+    evidence: str | None = None  # JSON
 
 
 class CandidateRow(NamedTuple):
@@ -195,26 +152,25 @@ class CandidateRow(NamedTuple):
     value: str  # JSON
 
 
-_NUMBERS = struct.Struct("<qqqdd")
-_BOUND = struct.Struct("<d")
+_NUMBERS = struct.Struct("<4q4d")
 _NAN = float("nan")
 
 
-def checksum(
-    row: OutcomeRow | tuple[int, int, int, str, float | None, float, str, str, int, float],
-) -> int:
+def checksum(row: OutcomeRow) -> int:
     """Return the CRC-32 of a row of `outcomes`: numbers little endian, then texts joined by NUL.
 
-    These are block (-1 - block if held out), candidate, attempt (int64), value (NaN if NULL),
-    seconds (float64); status, worker and message in UTF-8; a bound after them, if it is not 0.
+    The numbers are block, candidate, attempts and held_out (int64), value, seconds, bound and spend
+    (float64, NaN if NULL); the texts status, worker, message and metrics (empty if NULL), in UTF-8.
     """
-    block, candidate, attempt, status, value, seconds, worker, message, held_out, bound = row
-    if held_out:
-        block = -held_out - block
-    numbers = _NUMBERS.pack(block, candidate, attempt, _NAN if value is None else value, seconds)
-    texts = "\0".join((status, worker, message))  # noqa: FLY002  (refuses what is not text)
-    found = zlib.crc32(texts.encode(), zlib.crc32(numbers))
-    return zlib.crc32(_BOUND.pack(bound), found) if bound else found
+    block, candidate, attempts, status, value, metrics, spend, seconds, *texts, held_out, bound = (
+        row
+    )
+    numbers = _NUMBERS.pack(
+        *(block, candidate, attempts, held_out, _NAN if value is None else value),
+        *(seconds, bound, _NAN if spend is None else spend),
+    )
+    text = "\0".join((status, *texts, metrics or ""))
+    return zlib.crc32(text.encode(), zlib.crc32(numbers))
 
 
 def conclusion_checksum(*row: int | str | None) -> int:

@@ -1,4 +1,4 @@
-"""A race in one SQLite file: what was asked, the outcomes, the verdicts."""
+"""Writing a store: settings, outcomes and verdicts in one SQLite file."""
 
 from __future__ import annotations
 
@@ -33,21 +33,20 @@ from racer.store.schema import (
     VerdictRow,
     checksum,
     conclusion_checksum,
-    migration,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from filelock import BaseFileLock
 
     from racer.evaluate.outcome import Cell, Outcome
     from racer.store.schema import Setup
 
-_ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD: dict[type, str] = {
-    VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?, ?)",
-    Ending: "INSERT INTO ending VALUES (?, ?, ?)",
+    VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?)",
+    Ending: "INSERT INTO ending VALUES (?, ?, ?, ?)",
 }
 _ADD_CANDIDATE = "INSERT INTO candidates VALUES (?, ?)"
 _IN_THE_LOG = 1.0  # seconds of evaluation, after which the log is copied into the file
@@ -57,7 +56,7 @@ class Store:
     """The one writer of a store: a context manager that holds its lock, the file `path`.lock.
 
     An outcome is on disk when `append` returns (WAL, `synchronous=FULL`), a verdict with the next
-    outcome. The first transaction that writes brings an earlier schema up to date.
+    outcome.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -70,7 +69,6 @@ class Store:
         self._exit = ExitStack()
         self._reader: Reader | None = None
         self._unwritten: list[tuple[str, tuple[Any, ...]]] = []
-        self._schema = SCHEMA
         self._seconds = 0.0  # of evaluation that stand only in the log
         self._database, self._log, self._lock_file = (
             Path(f"{self._file}{end}") for end in ("", "-wal", ".lock")
@@ -88,7 +86,6 @@ class Store:
             if look_at(self._file):
                 self._open("rw")
                 self.reader.check_schema()
-                self._schema = self.reader.version
             if warning:
                 warn(warning)
             self._exit = self._exit.pop_all()
@@ -142,7 +139,6 @@ class Store:
             (journal,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("PRAGMA legacy_alter_table = ON")  # views are left as they are
             place = _place(self._database)
         self._places = {} if place is None else {self._database: place}
         if journal != "wal":
@@ -158,13 +154,13 @@ class Store:
 
     @property
     def reader(self) -> Reader:
-        """What it says."""
+        """Its contents."""
         if self._reader is None:
             raise StoreError(f"store {self.path!r}: there is no race in it")
         return self._reader
 
     def begin(self, setup: Setup) -> None:
-        """Write what is to be raced, all or nothing."""
+        """Write the definition of a contest, all or nothing."""
         self._open("rwc")
         statements: list[tuple[str, tuple[Any, ...]]] = [
             (f"PRAGMA application_id = {APPLICATION_ID}", ()),
@@ -185,9 +181,11 @@ class Store:
         row = OutcomeRow(
             cell.block,
             cell.candidate,
-            outcome.attempt,
+            outcome.attempts,
             outcome.status,
             outcome.value,
+            None if outcome.metrics is None else _as_json(outcome.metrics),
+            outcome.spend,
             outcome.seconds,
             outcome.worker,
             outcome.message,
@@ -196,21 +194,21 @@ class Store:
         )
         self._seconds += outcome.seconds
         due = self._seconds >= _IN_THE_LOG
-        statements = [*self._unwritten, (_ADD_OUTCOME, (*row, checksum(row)))]
+        statements = [*self._unwritten, (ADD_OUTCOME, (*row, checksum(row)))]
         self._write(statements, look=due or bool(self._unwritten))
         self._unwritten.clear()
         if due:
             self._empty_log()
 
     def conclude(self, row: VerdictRow | Ending | CandidateRow) -> None:
-        """Record what was concluded; it is written by the next `append` or `flush`."""
+        """Queue a verdict, an ending or a candidate; the next `append` or `flush` writes it."""
         if isinstance(row, CandidateRow):
             self._unwritten.append((_ADD_CANDIDATE, row))
         else:
             self._unwritten.append((_ADD[type(row)], (*row, conclusion_checksum(*row))))
 
     def flush(self) -> None:
-        """Write what has not been written."""
+        """Write the queued rows."""
         self._write(self._unwritten)
         self._unwritten.clear()
 
@@ -230,8 +228,6 @@ class Store:
         connection = self.reader.connection
         if not statements:
             return
-        if self._schema != SCHEMA:
-            statements = [*((s, ()) for s in migration(self._schema)), *statements]
         with explained(self.path):
             try:
                 connection.execute("BEGIN IMMEDIATE")
@@ -246,7 +242,6 @@ class Store:
                 self._stop_if_moved()
                 self._stop_if_unlocked()
                 raise
-        self._schema = SCHEMA
         if look:
             self._stop_if_moved()
 
@@ -259,7 +254,7 @@ class Store:
             )
 
     def _stop_if_moved(self) -> None:
-        """Save what is recorded if the file or its log was moved: apart, neither holds it all."""
+        """Save all rows if the file or its log was moved: apart, neither is complete."""
         with explained(self.path):
             now = {path: _place(path) for path in (self._database, self._log)}
         moved = [str(path) for path, place in self._places.items() if now[path] != place]
@@ -295,13 +290,17 @@ def _place(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+def _as_json(metrics: Mapping[str, float]) -> str:
+    return dumps({name: float(value) for name, value in metrics.items()})
+
+
 def _rows(table: str, values: Sequence[Any]) -> list[tuple[str, tuple[Any, ...]]]:
     add = f"INSERT INTO {table} VALUES (?, ?)"  # noqa: S608
     return [(add, (index, dumps(value))) for index, value in enumerate(values)]
 
 
 def _settings(setup: Setup) -> list[tuple[str, tuple[Any, ...]]]:
-    texts = {name: dumps(value) for name, value in setup.settings.items()}
+    texts = {name: dumps(value) for name, value in (("kind", setup.kind), *setup.settings.items())}
     parts = [
         [(index, dumps(value)) for index, value in enumerate(values or ())]
         for values in (setup.candidates, setup.instances)

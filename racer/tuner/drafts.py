@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from racer.tuner.surrogate import Guarded, Surrogate
+    from racer.model.surrogate import Guarded, Surrogate
 
     Present = Callable[[NDArray[np.float64]], NDArray[np.bool_]]
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from racer._numerics import one_blas_thread
+from racer.model.effects import Effects
+from racer.model.surrogate import Guarded, Surrogate
 from racer.seeding import rng_for
 from racer.space.vectors import choice_counts, features
 from racer.tuner.drafts import (
-    MANY,
     NARROWEST,
     TRIES,
     WIDEST,
@@ -20,38 +21,21 @@ from racer.tuner.drafts import (
     narrowing,
     to_learn,
 )
-from racer.tuner.effects import Effects
-from racer.tuner.surrogate import Guarded, Surrogate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from racer.model.surrogate import Kernel
     from racer.space.sampling import Net
     from racer.space.space import Space
     from racer.tuner.drafts import Drafts
-    from racer.tuner.surrogate import Kernel
 
 _FEW = 5  # candidates that succeeded: with fewer, failures are learnt as costs
 _LABEL_NOISE = 0.01  # variance: of two neighbours, one may fail
 
-_VERSION, _VERSION_OF_MANY = 3, 4
-STRETCHED = 3  # the first version whose races told their decider of more evaluations
-BROADER_FIRST = 5  # .. that used more for the first race where there are conditions
-_WITH_CONDITIONS = BROADER_FIRST - _VERSION
-
-
-def version_of(space: Space) -> int:
-    """Return the version of what is sampled, in a store: another where a seed gives others."""
-    version = _VERSION_OF_MANY if len(space.parameters) > MANY else _VERSION
-    return version + (_WITH_CONDITIONS if space.conditions else 0)
-
-
-def can_go_on(version: int, space: Space) -> bool:
-    """Say whether this code samples as that version did, the size of the first race apart."""
-    before = version_of(space) - (_WITH_CONDITIONS if space.conditions else 0)
-    return version in (before, version_of(space))
+SAMPLING = 1  # recorded in stores; raised when a seed samples other configurations than before
 
 
 class Child(NamedTuple):

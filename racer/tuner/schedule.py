@@ -44,8 +44,8 @@ class Schedule:
         """Return the plan for `free` parameters and `total` evaluations (None: unknown)."""
         usual = 2 + int(math.log2(max(free, 1)))
         stretch = max((total or 0) / _DECISIVE, 1.0) if length is None else 1.0  # no noise
-        at_most = usual if elites is None else elites
-        plan = cls(usual, at_most, first_test, length, stretch, conditional)
+        elites = usual if elites is None else elites
+        plan = cls(usual, elites, first_test, length, stretch, conditional)
         most = min(math.isqrt((total or 0) // _PER_RACE), _MOST_RACES)
         races, needed = plan.races, plan.minimum
         while races < most and (needed := needed + plan.least(races)) <= (total or 0):

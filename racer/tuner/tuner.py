@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import math
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import whole
-from racer.errors import BudgetError, CandidateError, RaceStateError, SettingError, warn
-from racer.evaluate.outcome import Cell, Outcome, check_outcome
-from racer.racing.contest import Description
-from racer.racing.events import Callback, Ended, check_callbacks
-from racer.racing.pool import as_sequence
-from racer.racing.race import under
-from racer.racing.rules import Rules
-from racer.racing.stream import InstanceOrder, Stream
+from racer.core.blocks import InstanceOrder, Stream
+from racer.core.contest import Description
+from racer.core.events import Callback, Ended
+from racer.core.pool import as_sequence
+from racer.core.rules import Rules
+from racer.errors import BudgetError, CandidateError, SettingError
+from racer.racing.asktell import Asked, AskTell, Flow
+from racer.results.tuning import TuneResult
 from racer.space.space import Space
-from racer.tuner.proposals import can_go_on
-from racer.tuner.result import TuneResult
-from racer.tuner.series import Plan, Series
+from racer.tuner.ledger import Ledger
+from racer.tuner.plan import Plan
+from racer.tuner.proposals import SAMPLING
+from racer.tuner.tuning import Tuning
 from racer.tuner.warm_start import with_results
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Unpack
 
-    from racer.evaluate.outcome import CellKey
-    from racer.racing.result import Result
-    from racer.racing.rules import RulesGiven
-    from racer.racing.runtime import Runtime
+    from racer.core.contest import Kind
+    from racer.core.rules import RulesGiven
+    from racer.core.runtime import Runtime
+    from racer.results.base import Result
 
     Initial = Sequence[Mapping[str, Any] | Result] | Result
 
@@ -41,7 +41,7 @@ def usual_decider(runtime: Runtime | None) -> str:
     return "bayesian-friedman" if capped else "best-for-budget"
 
 
-class Tuner:
+class Tuner(AskTell):
     """Races in series as ask and tell: no clock, no files, no processes.
 
     Ask for the cells that must be known next, evaluate them in any order, tell each outcome.
@@ -92,6 +92,8 @@ class Tuner:
     True
     """
 
+    kind: ClassVar[Kind] = "tuning"
+
     def __init__(
         self,
         space: Space,
@@ -108,6 +110,7 @@ class Tuner:
             raise SettingError(f"space={space!r}: give a racer.Space")
         if "min_survivors" in rules:
             raise SettingError("a tuner has no min_survivors: give elites")
+        super().__init__(callbacks)
         self.space = space
         self.instances = None if instances is None else as_sequence(instances, "instances")
         self.test_instances = (
@@ -115,7 +118,8 @@ class Tuner:
         )
         if rules.get("each_test") is None:
             rules["each_test"] = 1
-        rules.setdefault("decider", usual_decider(rules.get("runtime")))
+        if rules.get("decider") is None:
+            rules["decider"] = usual_decider(rules.get("runtime"))
         self.rules = Rules.given(rules)
         n_instances = None if self.instances is None else len(self.instances)
         stream = Stream(
@@ -136,15 +140,8 @@ class Tuner:
             stream=stream,
         )
         self._check_budget()
-        self._told: dict[CellKey, Outcome] = {}
-        self._asked: dict[CellKey, Cell] = {}
-        self._series = Series(self._plan)
-        self._flow = self._series.run()
-        self._later: Callable[[], Iterable[list[Cell]]] = tuple
-        self._has_begun = self._has_warned = False
-        self._callbacks: list[Callback] = []
-        for callback in check_callbacks(callbacks):
-            self.watch(callback)
+        self._ledger = Ledger(self._plan)
+        self._tuning = Tuning(self._ledger, self._notes.append)
 
     @property
     def least_budget(self) -> int:
@@ -186,146 +183,82 @@ class Tuner:
         settings = {
             "space": self.space.to_json(),
             "test_instances": list(self.test_instances),
-            "proposals": self._series.version,
+            "sampling": SAMPLING,
             **self.settings,
         }
         parameters = tuple(self.space.parameters)
-        return Description(settings, (), self.instances, self.test_instances, parameters)
-
-    def go_on_as(self, version: int) -> bool:
-        """Sample as an earlier version, before the first `ask`; say whether this one can."""
-        if can := can_go_on(version, self.space):
-            self._series.version = version
-        return can
-
-    def sample_as_recorded(self, configs: Iterable[Mapping[str, Any]], version: int) -> None:
-        """Take new candidates from those that another version sampled, before the first `ask`."""
-        given = [self.space.check(config) for config in configs]
-        self._series.recorded = iter(given[len(self._plan.initial) :])
-        self._series.version = version
-
-    def watch(self, callback: Callback) -> None:
-        """Call `callback` with each event from now on."""
-        self._callbacks.append(callback)
-        self._series.is_watched = True
+        return Description(self.kind, settings, (), self.instances, self.test_instances, parameters)
 
     @property
     def configs(self) -> tuple[dict[str, Any], ...]:
         """All candidates so far, by number."""
-        return tuple(self._series.configs)
+        return tuple(self._ledger.configs)
 
     @property
     def alive(self) -> Collection[int]:
         """The candidates of which cells may still be asked for: a race's, and the elites."""
-        return self._series.alive
+        return self._tuning.alive
 
     @property
     def n_blocks(self) -> int:
         """How many blocks have been used."""
-        return self._series.blocks_used
+        return self._ledger.blocks_used
 
     @property
     def ended(self) -> Ended | None:
         """Why the tuning ended; None while it goes on."""
-        return self._series.ended
-
-    def ask(self) -> tuple[Cell, ...]:
-        """Return the cells that must be known next and have not been told; empty when over."""
-        self._begin()
-        return tuple(cell for key, cell in self._asked.items() if key not in self._told)
-
-    def ahead(self, blocks: int) -> Iterator[Cell]:
-        """Yield cells that may be asked for after these, of up to so many blocks, in order.
-
-        Of a race, those of the blocks that its decider plans for, or without a plan that it is
-        certain to reach while no elite can be eliminated, and of one more; then of the blocks with
-        which the next race begins, those of the elites.
-        """
-        if self._asked:
-            yield from chain.from_iterable(islice(self._later(), blocks))
-
-    def tell(self, cell: Cell, outcome: Outcome) -> None:
-        """Record the outcome of a cell that was asked for.
-
-        Raises
-        ------
-        RaceStateError
-            The cell was not asked for, or has been told before, or this is not an outcome.
-        """
-        if not isinstance(cell, Cell):
-            raise RaceStateError(f"{cell!r} is not a cell: tell only cells that ask() returned")
-        check_outcome(outcome)
-        self._begin()
-        key = cell.key
-        where = f"held-out instance {cell.block}" if cell.held_out else f"block {cell.block}"
-        if key not in self._asked:
-            raise RaceStateError(
-                f"candidate {cell.candidate} on {where} was not asked for: tell only cells that "
-                "ask() returned"
-            )
-        if key in self._told:
-            raise RaceStateError(f"candidate {cell.candidate} on {where} has been told before")
-        self._told[key] = under(self._asked[key].bound, outcome)
-        if len(self._told) == len(self._asked):
-            outcomes = [self._told[key] for key in self._asked]  # as they were asked for
-            self._series.take_in(list(self._asked.values()), outcomes)
-            self._told, self._asked = {}, {}
-            self._advance()
+        return self._tuning.ended
 
     def result(self) -> TuneResult:
         """Return what is known: the result of a tuning that has ended, or the state of one."""
-        series = self._series
-        known, tests = series.known.copy(), series.tests.copy()
+        tuning, ledger = self._tuning, self._ledger
+        known, tests = ledger.known.copy(), ledger.tests.copy()
         pending = []
-        for key, outcome in self._told.items():
-            cell = self._asked[key]
+        for cell, outcome in self._round.pending():
             (tests if cell.held_out else known).add(cell.block, [cell.candidate], [outcome])
             if not cell.held_out:
                 pending.append(outcome)
         return TuneResult(
-            configs=tuple(series.configs),
-            best_index=series.best,
-            survivors=series.elite,
-            ended=series.ended or Ended.INTERRUPTED,
-            evaluations=series.evaluations + len(pending),
-            seconds=series.seconds + math.fsum(outcome.seconds for outcome in pending),
+            configs=self.configs,
+            best_index=tuning.best,
+            survivors=tuning.elites,
+            ended=tuning.ended or Ended.INTERRUPTED,
+            evaluations=ledger.evaluations + len(pending),
+            seconds=ledger.seconds + math.fsum(outcome.seconds for outcome in pending),
             seed=self.seed,
             known=known,
-            stream=series.stream,
-            dropped=tuple(series.eliminations),
+            stream=ledger.plan.stream,
+            _eliminations=tuple(tuning.eliminations),
             rules=self.rules,
             instances=self.instances,
             space=self.space,
             test_instances=self.test_instances,
-            races_held=tuple(series.races),
-            origins=tuple(series.origins),
+            completed_races=tuple(tuning.races),
+            origins=tuple(tuning.origins),
             held_out=tests,
         )
 
-    def _begin(self) -> None:
-        if not self._has_begun:
-            self._has_begun = True
-            self._advance()
-
-    def _advance(self) -> None:
-        """Go on until there is something to ask for, and then tell what has happened."""
-        for cells, later in self._flow:
-            if cells:
-                self._asked = {cell.key: cell for cell in cells}
-                self._later = later
+    def _flow(self) -> Flow:
+        ledger, flow, outcomes = self._ledger, self._tuning.run(), None
+        while True:
+            self._tuning.is_watched = bool(self._callbacks)
+            try:
+                asked = flow.send(outcomes)
+            except StopIteration:
                 break
-        events, self._series.events = self._series.events, []
-        for event in events:
-            for callback in self._callbacks:
-                callback(event)
-        if self._series.repeats.found and not self._has_warned:
-            self._has_warned = True
-            warn(self._series.repeats.message)
-        if self._series.fell_short:
-            warn(
-                f"the budget ended after {self._series.evaluations} evaluations, before the first "
-                f"test of a race ({self._plan.first_test} blocks): there is no best; give more "
-                "seconds, or a lower first_test",
+            cells, outcomes = asked.cells(), []
+            if cells:
+                outcomes = yield Asked(cells.copy, asked.later)
+            is_open = ledger.repeats.is_open
+            ledger.record(cells, outcomes)
+            if is_open and ledger.repeats.found:
+                ledger.use_once()
+                self._notes.append(ledger.repeats.message)
+        if self._tuning.fell_short:
+            self._notes.append(
+                f"the budget ended after {ledger.evaluations} evaluations, before the first "
+                f"test of a race ({ledger.plan.first_test} blocks): there is no best; give more "
+                "seconds, or a lower first_test"
             )
 
 

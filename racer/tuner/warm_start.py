@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer.errors import CandidateError, warn
-from racer.racing.result import Result
+from racer.results.base import Result
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from racer import Outcome, Race
-from racer.deciders import Blocks
+from racer.deciders import Blocks, Decider, Setting
 
 
-class Recorded:
+class Recorded(Decider):
     """A decider, with a record of what it said at each look."""
 
     def __init__(self, decider):
         self.decider = decider
         self.looks = []
 
-    def start(self, n_candidates, rng):
-        return self.decider.start(n_candidates, rng)
+    def start(self, setting):
+        return self.decider.start(setting)
 
     def decide(self, state, blocks):
         state, verdict = self.decider.decide(state, blocks)
@@ -51,7 +51,7 @@ def decide(decider, costs, *, step=None, seed=0):
     """Show a table of costs to a decider, `step` blocks at a time, and return its last verdict."""
     costs = np.asarray(costs, dtype=np.float64)
     n, m = costs.shape
-    state = decider.start(m, np.random.default_rng(seed))
+    state = decider.start(Setting(m, np.random.default_rng(seed)))
     verdict = None
     for start in range(0, n, step or n):
         blocks = Blocks(np.arange(m), costs[start : start + (step or n)])

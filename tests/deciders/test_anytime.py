@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from racer.deciders import AnytimeRace, Blocks
-from racer.deciders.bets import log_e_of_signs
+from racer.deciders import AnytimeRace, Blocks, Setting
+from racer.deciders.parts.e_processes import log_e_of_signs
 from racer.simulate import HeavyTailedWorld, play
 
 LAWS = settings(max_examples=25, deadline=None, derandomize=True)
@@ -26,7 +26,7 @@ def shown(costs, decider, state=None, candidates=None):
     """Show a table to a decider in one go; return its state and verdict."""
     costs = np.asarray(costs, dtype=np.float64)
     if state is None:
-        state = decider.start(costs.shape[1], np.random.default_rng(0))
+        state = decider.start(Setting(costs.shape[1], np.random.default_rng(0)))
     names = np.arange(costs.shape[1]) if candidates is None else np.array(candidates)
     return decider.decide(state, Blocks(names, costs))
 
@@ -155,7 +155,7 @@ def test_the_mean_is_at_most_one_where_the_candidate_is_not_worse(form, shift, h
 def first_drop(form, costs):
     """Return after how many blocks somebody went, and who; one more than there are if nobody."""
     decider = AnytimeRace(form=form)
-    state = decider.start(costs.shape[1], np.random.default_rng(0))
+    state = decider.start(Setting(costs.shape[1], np.random.default_rng(0)))
     for n, row in enumerate(costs, start=1):
         state, verdict = shown(row[None, :], decider, state)
         if verdict.dropped:
@@ -301,11 +301,16 @@ def test_undecided_needs_to_know_the_budget():
     assert shown(costs, AnytimeRace(evaluations=3))[1].undecided
 
 
-def test_of_a_budget_told_and_one_that_was_given_the_smaller_counts():
-    assert AnytimeRace().told_budget(7, None) == AnytimeRace(evaluations=7)
-    assert AnytimeRace(evaluations=9).told_budget(7, 3) == AnytimeRace(evaluations=7, blocks=3)
-    assert AnytimeRace(evaluations=5).told_budget(7, 3) == AnytimeRace(evaluations=5, blocks=3)
-    assert AnytimeRace(blocks=9).told_budget(None, 3) == AnytimeRace(blocks=3)
+def test_of_the_budget_of_the_race_and_ones_own_the_smaller_counts():
+    def limits(decider, budget, n_blocks):
+        rng = np.random.default_rng(0)
+        state = decider.start(Setting(2, rng, budget=budget, n_blocks=n_blocks))
+        return state.budget, state.n_blocks
+
+    assert limits(AnytimeRace(), 7, None) == (7, None)
+    assert limits(AnytimeRace(evaluations=9), 7, 3) == (7, 3)
+    assert limits(AnytimeRace(evaluations=5), 7, 3) == (5, 3)
+    assert limits(AnytimeRace(blocks=9), None, 3) == (None, 3)
 
 
 # -- nobody wrongly dropped at all

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from playing import eliminated
 
 import racer
 from racer import SettingError
@@ -71,8 +72,8 @@ def test_the_order_of_candidates_does_not_matter():
     costs, order = some_costs(), np.random.default_rng(2).permutation(9)
     for by in ("mean", "mean-rank"):
         plain, turned = race(costs, by=by), race(costs[:, order], by=by)
-        assert {(e.block, e.candidate) for e in plain.dropped} == {
-            (e.block, int(order[e.candidate])) for e in turned.dropped
+        assert {(e.block, e.candidate) for e in eliminated(plain)} == {
+            (e.block, int(order[e.candidate])) for e in eliminated(turned)
         }
 
 
@@ -81,21 +82,25 @@ def test_blocks_at_once_are_blocks_one_by_one(table):
         decider = BayesianBest(by=by, evaluations=900)
         at_once = table.decide(decider, some_costs()[:50])
         stepwise = table.decide(decider, some_costs()[:50], step=7)
-        assert [d[:3] for d in at_once.dropped] == [d[:3] for d in stepwise.dropped] != []
+        assert (
+            [(d.candidate, d.reason, d.against) for d in at_once.dropped]
+            == [(d.candidate, d.reason, d.against) for d in stepwise.dropped]
+            != []
+        )
         assert np.allclose(at_once.standing, stepwise.standing)
 
 
 def test_ranks_ignore_what_keeps_the_order_within_blocks():
     costs = some_costs()
     bent = np.exp(costs) * np.random.default_rng(3).uniform(1, 1e6, size=(600, 1))
-    assert race(costs).dropped == race(bent).dropped
-    assert race(costs, by="mean").dropped != race(bent, by="mean").dropped
+    assert eliminated(race(costs)) == eliminated(race(bent))
+    assert eliminated(race(costs, by="mean")) != eliminated(race(bent, by="mean"))
 
 
 def test_those_that_tie_with_one_that_stays_stay(table):
     """Among equals there is no least probable one: nobody goes, and nobody is best."""
     result = race(np.ones((600, 9)))
-    assert (result.ended, result.best, result.dropped) == (racer.Ended.ALL_EQUAL, None, ())
+    assert (result.ended, result.best, eliminated(result)) == (racer.Ended.ALL_EQUAL, None, ())
     costs = some_costs(4)
     costs = np.column_stack([costs, costs[:, 3], costs[:, 3]])  # the worst, three times
     for blocks, room, gone in ((25, 4, set()), (40, 3, {3, 4, 5})):

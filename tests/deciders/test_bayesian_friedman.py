@@ -8,16 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import rankdata
+from playing import eliminated
 
 from racer.deciders import BayesianFriedman
 from racer.stats import bayesian_friedman_test, bayesian_sign_test
-from racer.stats.bayesian_friedman import gate_test
-from racer.stats.friedman import RankSums
 from racer.stats.sign import probability_indistinguishable
 
 REGION = BayesianFriedman(gate="region")
-F_THEN_REGION = BayesianFriedman(gate="f-then-region")
 
 LAWS = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -35,7 +32,10 @@ def costs_of(seed, n=30):
 def test_the_gate_is_the_bayesian_friedman_test(table, seed):
     costs = costs_of(seed)
     expected = bayesian_friedman_test(costs)
-    verdict = table.decide(F_THEN_REGION, costs)
+    verdict = table.decide(REGION, costs)
+    if costs.shape[1] == 2 or len(costs) < costs.shape[1]:  # not asked
+        assert "f_statistic" not in verdict.evidence
+        return
     assert verdict.evidence["gate"] == expected.gate
     assert verdict.evidence["f_statistic"] == pytest.approx(expected.f_statistic)
     assert verdict.evidence["tail_probability"] == pytest.approx(expected.tail_probability)
@@ -86,9 +86,9 @@ def test_more_confidence_drops_no_more_among_two(table, seed):
 @given(seeds)
 def test_the_seed_moves_only_what_is_sampled(table, seed):
     costs = costs_of(seed)
-    one = table.decide(F_THEN_REGION, costs, seed=1)
-    assert table.decide(F_THEN_REGION, costs, seed=1).dropped == one.dropped
-    other = table.decide(F_THEN_REGION, costs, seed=2)
+    one = table.decide(REGION, costs, seed=1)
+    assert table.decide(REGION, costs, seed=1).dropped == one.dropped
+    other = table.decide(REGION, costs, seed=2)
     assert one.standing.tolist() == other.standing.tolist()
     assert one.evidence == other.evidence
 
@@ -116,8 +116,8 @@ def test_even_wins_need_about_390_blocks(table):
     costs = np.array([[0.0, 1.0], [1.0, 0.0]] * 250)
     result, _ = table.race_over(BayesianFriedman(), costs, first_test=2)
     assert 380 <= len(result.blocks) <= 400
-    assert [e.reason for e in result.dropped] == ["indistinguishable"]
-    assert 0.95 < result.dropped[0].probability < 0.96
+    assert [e.reason for e in eliminated(result)] == ["indistinguishable"]
+    assert 0.95 < eliminated(result)[0].probability < 0.96
 
 
 def test_of_two_that_are_alike_the_worse_one_goes(table):
@@ -137,23 +137,9 @@ def test_of_several_that_are_alike_one_stays(table):
     assert {drop.against for drop in verdict.dropped} == {0}
 
 
-@pytest.mark.parametrize("n", [5, 8, 23, 24, 40])
-def test_few_blocks_per_candidate_use_the_other_gate(table, n):
-    costs = np.random.default_rng(0).normal(size=(n, 8))
-    gate = table.decide(F_THEN_REGION, costs).evidence["gate"]
-    assert gate == ("bayesian" if n >= 24 else "iman-davenport")
-
-
-def test_more_blocks_never_close_the_gate_to_a_clear_difference(table):
-    """The region alone could not reject anything for some blocks after it begins to exist."""
-    costs = np.random.default_rng(0).normal(size=(60, 8)) + np.arange(8)
-    for n in range(5, 61):
-        assert table.decide(F_THEN_REGION, costs[:n]).evidence["tail_probability"] < 0.05
-
-
 def test_two_identical_candidates_use_the_other_gate(table):
     costs = np.random.default_rng(0).normal(size=(40, 3))
-    verdict = table.decide(F_THEN_REGION, np.column_stack([costs, costs[:, 0]]))
+    verdict = table.decide(REGION, np.column_stack([costs, costs[:, 0]]))
     assert verdict.evidence["gate"] == "iman-davenport"
 
 
@@ -161,10 +147,10 @@ def test_the_region_alone_drops_nobody_before_there_are_as_many_blocks_as_candid
     costs = np.random.default_rng(0).normal(size=(40, 8)) + 0.7 * np.arange(8)
     result, looks = table.race_over(REGION, costs)
     assert {verdict.evidence["gate"] for _, verdict in looks} == {"bayesian", "none"}
-    first = min(drop.block for drop in result.dropped) + 1
+    first = min(drop.block for drop in eliminated(result)) + 1
     assert first >= 8
     eager, _ = table.race_over(BayesianFriedman(), costs)
-    assert min(drop.block for drop in eager.dropped) + 1 < 8
+    assert min(drop.block for drop in eliminated(eager)) + 1 < 8
 
 
 @LAWS
@@ -222,30 +208,6 @@ def test_the_best_of_a_joint_list_may_be_several(table):
     """Two equal ones that beat a third in every block: only the third goes."""
     costs = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 2.0]] * 10)
     assert [d.candidate for d in table.decide(BayesianFriedman(), costs).dropped] == [2]
-
-
-@pytest.mark.parametrize("n", [10, 15, 20])
-def test_below_three_blocks_per_candidate_the_other_gate_is_valid_and_has_more_power(n):
-    """Why the region is not the gate from its first block on; measured, not assumed."""
-    m, races = 10, 400
-    rng = np.random.default_rng(n)
-
-    def rejected(effects):
-        ranks = rankdata(effects + rng.normal(size=(races, n, m)), axis=2) - (m + 1) / 2
-        both = []
-        for r in ranks:
-            sums, gram = RankSums(n, r.sum(axis=0), float((r**2).sum())), r.T @ r
-            both.append(
-                [
-                    gate_test(sums, gram, 1.0, least_blocks=b).tail_probability < 0.05
-                    for b in (m, 99)
-                ]
-            )
-        return np.mean(both, axis=0)
-
-    (_, level), (region, other) = rejected(np.zeros(m)), rejected(rng.random(m))
-    assert level <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / races)
-    assert other > region + 0.05
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.2])

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from playing import eliminated
 
 import racer
 from racer import SettingError
@@ -56,8 +57,8 @@ def test_what_is_dropped_says_how_often_the_leader_won():
 def test_the_order_of_candidates_does_not_matter(by):
     costs, order = some_costs(), np.random.default_rng(2).permutation(9)
     plain, turned = race(costs, by=by), race(costs[:, order], by=by)
-    assert {(e.block, e.candidate) for e in plain.dropped} == {
-        (e.block, int(order[e.candidate])) for e in turned.dropped
+    assert {(e.block, e.candidate) for e in eliminated(plain)} == {
+        (e.block, int(order[e.candidate])) for e in eliminated(turned)
     }
 
 
@@ -66,7 +67,11 @@ def test_blocks_at_once_are_blocks_one_by_one(table, by):
     decider = BestForBudget(by=by, evaluations=900)
     at_once = table.decide(decider, some_costs()[:50])
     stepwise = table.decide(decider, some_costs()[:50], step=7)
-    assert [d[:3] for d in at_once.dropped] == [d[:3] for d in stepwise.dropped] != []
+    assert (
+        [(d.candidate, d.reason, d.against) for d in at_once.dropped]
+        == [(d.candidate, d.reason, d.against) for d in stepwise.dropped]
+        != []
+    )
     assert np.allclose(at_once.standing, stepwise.standing)
 
 
@@ -97,7 +102,7 @@ def test_a_robust_standing_ignores_what_blocks_are_worth_and_outliers(table):
 
 def test_those_that_tie_with_one_that_stays_stay(table):
     result = race(np.ones((400, 9)))
-    assert (result.ended, result.best, result.dropped) == (racer.Ended.ALL_EQUAL, None, ())
+    assert (result.ended, result.best, eliminated(result)) == (racer.Ended.ALL_EQUAL, None, ())
     costs = some_costs(4)
     costs = np.column_stack([costs, costs[:, 3], costs[:, 3]])  # the worst, three times
     for by in BY:

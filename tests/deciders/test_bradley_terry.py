@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from racer.deciders import Blocks, BradleyTerryRace
-from racer.deciders.model_based import chances
+from racer.deciders import Blocks, BradleyTerryRace, Setting
+from racer.deciders.parts.model_based import chances
 from racer.stats._sampling.model import climb
 from racer.stats._strength import GivenScale, Likelihood, sum_to_zero
 
@@ -109,7 +109,7 @@ def test_a_race_that_goes_on_is_a_race_that_begins_anew(table):
     """The mode of the look before helps and leaves no trace."""
     costs = np.random.default_rng(6).normal(size=(40, 7)) + 0.15 * np.arange(7)
     decider = BradleyTerryRace(gate=False)
-    state = decider.start(7, np.random.default_rng(0))
+    state = decider.start(Setting(7, np.random.default_rng(0)))
     for n in range(40):
         state, verdict = decider.decide(state, Blocks(np.arange(7), costs[n : n + 1]))
         if n % 13 == 12:

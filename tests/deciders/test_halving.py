@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from playing import eliminated
 
 import racer
 from racer import SettingError
-from racer.deciders import FRace, SequentialHalving
+from racer.deciders import FRace, SequentialHalving, Setting
 from racer.simulate import HeavyTailedWorld, NormalWorld, play
 
 
@@ -101,7 +102,7 @@ def test_the_order_of_candidates_does_not_matter():
         race = racer.Race(range(9), decider="halving", budget=200, seed=1)
         while cells := race.ask():
             race.tell_block(table[cells[0].block, list(race.alive)])
-        return {(e.block, names[e.candidate]) for e in race.result().dropped}
+        return {(e.block, names[e.candidate]) for e in eliminated(race.result())}
 
     assert gone(costs, range(9)) == gone(costs[:, order], order)
 
@@ -111,8 +112,9 @@ def test_it_needs_a_budget_of_evaluations():
         racer.Race([1, 2], budget=racer.Budget(seconds=5), decider="halving")
     decider = SequentialHalving(evaluations=100)
     assert racer.Race([1, 2], budget=racer.Budget(seconds=5), decider=decider).ended is None
-    assert decider.told_budget(7, None).evaluations == 7
-    assert decider.told_budget(700, None) == decider
+    rng = np.random.default_rng(0)
+    assert decider.start(Setting(2, rng, budget=7)).budget == 7
+    assert decider.start(Setting(2, rng, budget=700)).budget == 100
 
 
 @pytest.mark.parametrize("bad", [{"by": "median"}, {"evaluations": 0}, {"evaluations": 2.5}])

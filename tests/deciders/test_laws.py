@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from playing import eliminated
 from scipy import stats
 
 from racer import Ended
@@ -17,6 +18,7 @@ from racer.deciders import (
     BradleyTerryRace,
     FRace,
     PlackettLuceRace,
+    Setting,
     SignedRankRace,
     TRace,
     as_decider,
@@ -74,7 +76,7 @@ def few_values(seed, n=20, *, failures=False):
 
 def gone(result, names=None):
     names = range(len(result.configs)) if names is None else names
-    return {(e.block, int(names[e.candidate]), e.reason) for e in result.dropped}
+    return {(e.block, int(names[e.candidate]), e.reason) for e in eliminated(result)}
 
 
 # -- the order of the candidates
@@ -151,7 +153,7 @@ def test_what_keeps_the_order_within_blocks_changes_nothing_for_rank_deciders(ta
     bent = np.array([TRANSFORMS[rng.integers(len(TRANSFORMS))](row) for row in costs])
     result, looks = table.race_over(EVERY[name], costs)
     other, other_looks = table.race_over(EVERY[name], bent)
-    assert result.dropped == other.dropped
+    assert eliminated(result) == eliminated(other)
     assert (result.survivors, result.best_index) == (other.survivors, other.best_index)
     assert [verdict.evidence for _, verdict in looks] == [v.evidence for _, v in other_looks]
 
@@ -163,7 +165,7 @@ def test_the_unit_of_the_costs_changes_nothing(table, name, seed, power):
     costs = effects_and_noise(seed)
     result, _ = table.race_over(EVERY[name], costs)
     other, _ = table.race_over(EVERY[name], costs * 2.0**power)
-    assert result.dropped == other.dropped
+    assert eliminated(result) == eliminated(other)
     assert result.survivors == other.survivors
 
 
@@ -177,7 +179,9 @@ def test_deciding_block_by_block_is_deciding_on_all_blocks_at_once(table, name, 
     for costs in (effects_and_noise(seed), few_values(seed)):
         at_once = table.decide(EVERY[name], costs)
         stepwise = table.decide(EVERY[name], costs, step=step)
-        assert [d[:3] for d in stepwise.dropped] == [d[:3] for d in at_once.dropped]
+        assert [(d.candidate, d.reason, d.against) for d in stepwise.dropped] == [
+            (d.candidate, d.reason, d.against) for d in at_once.dropped
+        ]
         assert np.allclose(
             [d.probability for d in stepwise.dropped], [d.probability for d in at_once.dropped]
         )
@@ -194,7 +198,7 @@ def test_forgetting_who_is_gone_is_never_having_seen_them(table, seed):
     for decider in EVERY.values():
         if isinstance(decider, AnytimeRace):
             continue  # what it has seen of an opponent stays: that is what its promise rests on
-        state = decider.start(6, np.random.default_rng(0))
+        state = decider.start(Setting(6, np.random.default_rng(0)))
         state, _ = decider.decide(state, Blocks(np.arange(6), costs[:15]))
         _, verdict = decider.decide(state, Blocks(kept, costs[15:, kept]))
         alone = table.decide(decider, costs[:, kept])
@@ -263,7 +267,7 @@ def test_ties_everywhere_drop_nobody_as_inferior(table, name, m):
         assert gone(result) == {(28, c, "indistinguishable") for c in range(1, m)}
     else:
         assert gone(result) == set()
-        assert len(result.blocks) == 60
+        assert len(result.blocks) == 60 or "anytime" in name  # which is undecided before
 
 
 def test_without_epsilon_ties_never_drop_anybody(table):

@@ -39,7 +39,7 @@ def test_it_passes_the_check_for_deciders():
 def test_it_races_and_is_shown(capsys):
     result = racer.race(POOL, evaluate, range(9), progress=True, **SETTINGS)
     assert result.best == 2.0
-    assert sorted(gone.candidate for gone in result.dropped) == [2, 4]
+    assert sorted(result.eliminations["candidate"]) == [2, 4]
     assert set(result.eliminations["reason"]) == {"too slow"}
     assert set(result.eliminations["measure"]) == {"seconds"}
     assert "dropped #2, too slow, against #1 (seconds " in capsys.readouterr().err
@@ -51,11 +51,11 @@ def test_a_race_with_it_is_resumed_from_its_store(tmp_path):
     with pytest.raises(RuntimeError, match="stopped"):
         racer.race(POOL, evaluate, range(9), store=path, callbacks=[stop_after(20)], **SETTINGS)
     resumed = racer.race(POOL, evaluate, range(9), store=path, **SETTINGS)
-    assert resumed.dropped == whole.dropped
+    assert resumed.eliminations.equals(whole.eliminations)
     assert resumed.survivors == whole.survivors
     assert resumed.evaluations == whole.evaluations
     again = racer.resume(path, evaluate, decider=TooSlow())
-    assert again.dropped == whole.dropped
+    assert again.eliminations.equals(whole.eliminations)
 
 
 def test_another_setting_of_it_is_refused(tmp_path):

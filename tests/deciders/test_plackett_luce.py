@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from racer.deciders import Blocks, PlackettLuceRace
-from racer.deciders.model_based import chances
+from racer.deciders import Blocks, PlackettLuceRace, Setting
+from racer.deciders.parts.model_based import chances
+from racer.deciders.parts.ranking import Order, RunningRanks
 from racer.deciders.plackett_luce import choices
-from racer.deciders.ranking import Order, RunningRanks
 from racer.stats import plackett_luce
 from racer.stats._choice import ChoiceModel, Choices, gather, rank_costs
 from racer.stats._sampling.model import climb, find_mode
@@ -108,7 +108,7 @@ def test_a_race_that_goes_on_is_a_race_that_begins_anew(table):
     """Also after a drop: the rankings of those who stay are made again."""
     costs = np.random.default_rng(6).normal(size=(40, 7)) + 0.15 * np.arange(7)
     decider = PlackettLuceRace(gate=False)
-    state = decider.start(7, np.random.default_rng(0))
+    state = decider.start(Setting(7, np.random.default_rng(0)))
     for n in range(20):
         state, _ = decider.decide(state, Blocks(np.arange(7), costs[n : n + 1]))
     kept = np.array([0, 1, 3, 4])
@@ -128,7 +128,7 @@ def test_copies_have_the_same_chance(table):
     costs = np.column_stack([costs[:, 0], costs, costs[:, 0]])
     ranks = RunningRanks(5)
     ranks.update(Blocks(np.arange(5), costs))
-    order = Order.of(ranks)
+    order = Order.sorted_from(ranks)
     there = model(costs[:, order.places])
     found = chances(there, climb(there), there.log_weights, 300, seed=1)
     shares = order.averaged(found.best)

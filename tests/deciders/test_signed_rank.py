@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from racer.deciders import Blocks, SignedRankRace
-from racer.deciders.walsh import WalshSums
+from racer.deciders import Blocks, Setting, SignedRankRace
+from racer.deciders.parts.walsh import WalshSums
 from racer.stats import bayesian_signed_rank_test
 
 INF = np.inf
@@ -31,7 +31,7 @@ TABLES = tables()
 @pytest.mark.parametrize("costs", TABLES.values(), ids=TABLES)
 def test_bounds_are_those_of_the_statistics(costs, ignorance):
     m = costs.shape[1]
-    found = WalshSums(m, 20_000, ignorance, 1).of(1, costs)
+    found = WalshSums(m, 20_000, ignorance, 1).probabilities(1, costs)
     for other in range(m):
         if other != 1:
             expected = bayesian_signed_rank_test(
@@ -46,11 +46,14 @@ def test_block_by_block_is_all_at_once(costs):
     """In any order of being asked, with gaps, and after others are gone."""
     at_once, steps = (WalshSums(4, 500, 0.56, 9) for _ in range(2))
     for n, place in ((3, 0), (5, 2), (11, 0), (12, 3)):
-        steps.of(place, costs[:n])
+        steps.probabilities(place, costs[:n])
     kept = np.array([0, 2, 3])
     steps.keep(kept)
     for place, old in enumerate(kept.tolist()):
-        found, expected = steps.of(place, costs[:, kept]), at_once.of(old, costs)
+        found, expected = (
+            steps.probabilities(place, costs[:, kept]),
+            at_once.probabilities(old, costs),
+        )
         np.testing.assert_array_equal(found.lower, expected.lower[kept])
         np.testing.assert_array_equal(found.upper, expected.upper[kept])
 
@@ -87,7 +90,7 @@ def test_no_indeterminate_pair_is_dropped(table, seed):
     for drop in verdict.dropped:
         assert drop.against == leader
         assert drop.probability > 0.95
-        assert sums.of(leader, costs).lower[drop.candidate] > 0.93
+        assert sums.probabilities(leader, costs).lower[drop.candidate] > 0.93
 
 
 def test_doubts_of_a_look_add_up(table):
@@ -99,7 +102,7 @@ def test_doubts_of_a_look_add_up(table):
     assert len(doubts) > 1
     assert doubts.sum() < 0.05
     assert (np.diff(doubts) >= 0.0).all()
-    every = WalshSums(11, 5000, SignedRankRace().ignorance, 3).of(0, costs)
+    every = WalshSums(11, 5000, SignedRankRace().ignorance, 3).probabilities(0, costs)
     assert (every.lower[1:] > 0.95).sum() > len(doubts)
 
 
@@ -116,17 +119,17 @@ def test_a_doubt_is_never_nought(table):
 def test_failing_is_worse_than_any_cost(table):
     costs = np.array([[1.0, 0.0]] * 10 + [[1.0, INF]] * 4)
     assert table.decide(SignedRankRace(), costs).best == 1
-    bounds = WalshSums(2, 5000, 0.0, 1).of(0, costs)
-    ranked = WalshSums(2, 5000, 0.0, 1).of(0, np.where(np.isinf(costs), 9.0, costs))
+    bounds = WalshSums(2, 5000, 0.0, 1).probabilities(0, costs)
+    ranked = WalshSums(2, 5000, 0.0, 1).probabilities(0, np.where(np.isinf(costs), 9.0, costs))
     assert bounds.lower[1] == ranked.lower[1]
 
 
 def test_rounding_does_not_break_ties(table):
     costs = np.array([[0.3, 0.2], [0.1, 0.2]] * 12)
-    bounds = WalshSums(2, 2000, 0.0, 1).of(0, costs)
-    exact = WalshSums(2, 2000, 0.0, 1).of(0, np.array([[3.0, 2.0], [1.0, 2.0]] * 12))
+    bounds = WalshSums(2, 2000, 0.0, 1).probabilities(0, costs)
+    exact = WalshSums(2, 2000, 0.0, 1).probabilities(0, np.array([[3.0, 2.0], [1.0, 2.0]] * 12))
     assert bounds.lower[1] == exact.lower[1]
-    assert SignedRankRace().start(2, np.random.default_rng(1)) is not None
+    assert SignedRankRace().start(Setting(2, np.random.default_rng(1))) is not None
     assert table.decide(SignedRankRace(), costs).best is None
 
 
@@ -144,7 +147,7 @@ def test_sizes_count(table):
 def test_a_race_that_goes_on_is_a_race_that_begins_anew(table):
     costs = np.random.default_rng(6).normal(size=(30, 6)) + 0.2 * np.arange(6)
     decider = SignedRankRace(gate=False)
-    state = decider.start(6, np.random.default_rng(0))
+    state = decider.start(Setting(6, np.random.default_rng(0)))
     for n in range(30):
         state, verdict = decider.decide(state, Blocks(np.arange(6), costs[n : n + 1]))
     anew = table.decide(decider, costs)

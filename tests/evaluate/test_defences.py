@@ -10,6 +10,7 @@ import sys
 import textwrap
 import time
 import warnings
+from dataclasses import replace
 
 import pytest
 from processes import alive, noted, wait_for
@@ -190,7 +191,7 @@ def test_an_outcome_is_checked_before_it_is_recorded(tmp_path):
     class Wrong(InProcess):
         def next(self, stopping):
             cell, outcome = super().next()
-            return cell, outcome._replace(seconds=-1.0)
+            return cell, replace(outcome, seconds=-1.0)
 
     recorded = []
 
@@ -231,7 +232,10 @@ def test_a_program_that_takes_too_long_is_named_with_its_output_so_far(n_jobs):
     cells = [Cell(0, c, {"x": f"a {c}"}, None, 1) for c in range(2)]
     configs = [cell.config for cell in cells]
     with workers_for(command, configs, None, timeout=3, n_jobs=n_jobs) as workers:
-        outcomes = [outcome for _, outcome in sorted(outcomes_of(workers, cells))]
+        outcomes = [
+            outcome
+            for _, outcome in sorted(outcomes_of(workers, cells), key=lambda pair: pair[0].key)
+        ]
     for c, outcome in enumerate(outcomes):
         assert outcome.status == "timeout"
         lines = outcome.message.splitlines()
@@ -306,7 +310,10 @@ def test_a_watcher_that_is_stopped_goes_on(tmp_path, n_jobs):
 
     cells = [Cell(0, c, c, None, 1) for c in range(3)]
     with workers_for(evaluate, range(3), None, timeout=3, n_jobs=n_jobs) as workers:
-        outcomes = [outcome for _, outcome in sorted(outcomes_of(workers, cells))]
+        outcomes = [
+            outcome
+            for _, outcome in sorted(outcomes_of(workers, cells), key=lambda pair: pair[0].key)
+        ]
     assert [outcome.status for outcome in outcomes] == ["ok", "timeout", "ok"]
     assert wait_for(lambda: not any(map(alive, noted(tmp_path))))
 

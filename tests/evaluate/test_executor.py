@@ -25,10 +25,11 @@ from multiprocessing import get_context
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from playing import eliminated
 
 import racer
 from racer import Cell, ObjectiveError, Outcome, RacerError, SettingError
-from racer.evaluate import shipment
+from racer.evaluate import transport
 from racer.evaluate.workers import outcomes_of, workers_for
 from racer.run.drive import drive
 from racer.tuner import Tuner
@@ -64,7 +65,7 @@ def content(result):
     return (
         repr(result.known.values(len(result.configs)).tolist()),
         result.known.failures,
-        result.dropped,
+        eliminated(result),
         (result.best_index, result.survivors, result.ended, result.evaluations),
     )
 
@@ -73,7 +74,7 @@ def content(result):
 def alone():
     race = racer.Race(range(6), [0.0, 5.0, 1.0], **SETTINGS)
     result = drive(race, workers_for(evaluate, race.configs, race.instances))
-    assert result.dropped
+    assert eliminated(result)
     assert result.known.failures
     return content(result)
 
@@ -368,7 +369,7 @@ def test_workers_that_are_new_for_each_call_get_a_large_evaluate(monkeypatch):
     def in_a_new_one(call, fn):
         sent = pickle.dumps(fn)
         sizes.append(len(sent))
-        monkeypatch.setattr(shipment, "_tasks", {})
+        monkeypatch.setattr(transport, "_tasks", {})
         return pickle.loads(sent)()
 
     workers = workers_for(large, range(5), None, executor=one_that(in_a_new_one))
@@ -405,15 +406,16 @@ STOPPED = """
 import os, signal, sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
 import joblib, racer
-from racer.deciders.decider import Drop, Verdict
+from racer.deciders import Decider, Drop, Verdict
 
-class Half:
-    def start(self, n_candidates, rng):
+class Half(Decider):
+    def start(self, setting):
         return None
 
     def decide(self, state, blocks):
-        dropped = tuple(Drop(c, "x", 0, 0.01, "p-value") for c in blocks.candidates.tolist() if c > 5)
-        return state, Verdict(dropped, 0, blocks.candidates.astype(float), {})
+        found = {"against": 0, "probability": 0.01, "measure": "p-value"}
+        dropped = tuple(Drop(c, "x", **found) for c in blocks.candidates.tolist() if c > 5)
+        return state, Verdict(dropped, 0, blocks.candidates.astype(float))
 
 def evaluate(config, instance, seed):
     import time

@@ -8,6 +8,7 @@ import random
 import re
 import time
 import warnings
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -253,7 +254,7 @@ def test_the_legacy_generators_are_seeded_for_each_attempt():
         random.seed(99)
         np.random.seed(99)  # noqa: NPY002
         evaluate_cell(evaluate, CELL)
-        evaluate_cell(evaluate, CELL._replace(seed=54321))
+        evaluate_cell(evaluate, replace(CELL, seed=54321))
     finally:
         random.setstate(before[0])
         np.random.set_state(before[1])  # noqa: NPY002

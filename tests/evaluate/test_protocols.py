@@ -110,7 +110,7 @@ CASES = [
 def test_what_they_print(protocol, printed, status, value):
     found = outcome(protocol, printed)
     assert (found.status, found.value) == (status, value)
-    assert found.attempt == (2 if status in {"invalid", "failed"} else 1)
+    assert found.attempts == (2 if status in {"invalid", "failed"} else 1)
     if status != "ok":
         assert "\ncommand: " in found.message
         assert printed.split("\n")[0] in found.message

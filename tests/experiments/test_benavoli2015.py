@@ -14,12 +14,15 @@ from experiments.benavoli2015.racing import (
     DECIDERS,
     READINGS,
     SETTINGS,
+    Design,
     make_decider,
     parse_settings,
+    run_cell,
     sequential_halving,
 )
 from experiments.report import read as rows
-from racer.deciders import Blocks, SequentialHalving
+from experiments.report import write
+from racer.deciders import Blocks, SequentialHalving, Setting
 from racer.simulate import NormalWorld
 from racer.simulate.play import run_race
 from racer.stats import bayesian_sign_test
@@ -201,7 +204,7 @@ def test_f_race_asks_the_gate_while_many_are_left():
     rng = np.random.default_rng(0)
     for m, gate in ((11, "friedman"), (10, "none")):
         decider = make_decider("f-race-sign", "many")
-        state = decider.start(m, rng)
+        state = decider.start(Setting(m, rng))
         _, verdict = decider.decide(state, Blocks(np.arange(m), rng.normal(size=(20, m))))
         assert verdict.evidence["gate"] == gate
 
@@ -224,10 +227,13 @@ def test_table_3_is_more_than_there_can_be_at_little_noise():
 
 
 def test_a_row_of_the_recorded_table_comes_out_again(tmp_path):
-    path = tmp_path / "table3.csv"
-    run("table3", "--settings", "100,.1", "--jobs", "1", "--csv", str(path))
+    path, decider = tmp_path / "table2.csv", "f-race-mean-rank"
+    (chosen,) = parse_settings("100,.1")
+    design = Design(1000, jobs=1, seed=1, protocol="rounds", reading="found")
+    cell = run_cell(chosen, decider, design)
+    write(path, table2.records({(chosen, decider): cell}, design))
     (again,) = rows(path)
-    assert again in rows(FOLDER / "table3_rounds_found.csv")
+    assert again in rows(FOLDER / "table2_rounds_found.csv")
 
 
 @pytest.mark.parametrize("protocol", ["rounds", "assessments"])

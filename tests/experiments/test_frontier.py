@@ -6,6 +6,7 @@ import importlib.util
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from PIL import Image
 
 from experiments.frontier.bandits import BANDITS, ocba, played, top_two
 from experiments.frontier.runs import COMPETITORS, Size, point, races
@@ -34,7 +35,13 @@ def test_a_table_per_world_a_line_per_decider_and_the_files(tmp_path):
     assert all(float(row["observations"]) <= float(row["budget"]) for row in rows)
     result = run("--picture", str(picture), "--worlds", "unequal", "--deciders", "f-race t-race")
     assert result.exit_code == 0, result.output
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    with Image.open(picture) as drawn:
+        assert (drawn.format, drawn.mode) == ("PNG", "P")
+    vectors = picture.with_suffix(".svg")
+    assert (
+        run("--picture", str(vectors), "--worlds", "normal", "--deciders", "f-race").exit_code == 0
+    )
+    assert "<svg" in vectors.read_text(encoding="utf-8")
 
 
 def test_halving_is_measured_against_itself_at_the_same_observations():

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import racer
+from experiments.formulas import formula
 from experiments.programs import tables
 from racer.cli import main
 
@@ -31,12 +32,12 @@ def test_a_program_is_tuned_from_its_scenario(name, tmp_path):
     found = tables.compared(scenario, budget=budget, runs=2)  # from the store
     assert found.best == answer["best"]
     assert found.tuned.mean() < found.default.mean(), found
-    assert tables.row(name, found).count("|") == 6
+    assert len(tables.row(found)) == len(tables.HEAD) - 1
 
 
 def test_formulas_are_those_of_their_seed():
-    text = tables.formula(20, 50, seed=3)
-    assert text == tables.formula(20, 50, seed=3) != tables.formula(20, 50, seed=4)
+    text, again, other = (formula(np.random.default_rng(seed), 20, 50) for seed in (3, 3, 4))
+    assert text == again != other
     clauses = [list(map(int, line.split())) for line in text.splitlines()[1:]]
     assert len(clauses) == 50
     assert all(len({*map(abs, c[:3])}) == 3 and c[3] == 0 for c in clauses)

@@ -3,22 +3,46 @@
 import re
 import runpy
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
+
+from experiments.commands import bench, study
+from experiments.headlines import HEADLINES
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
+GROUPS = {"bench.py": bench, "study.py": study}
+COMMANDS = [
+    *[(script.name,) for script in SCRIPTS if script.name not in GROUPS],
+    *[(script, name) for script, group in GROUPS.items() for name in group.commands],
+]
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "experiments").glob("*/README.md")),
 ]
 SHOWN = [
-    (page, line)
-    for page in PAGES
-    for line in re.findall(r"python (scripts/\w+\.py[^`\n#]*)", page.read_text(encoding="utf-8"))
+    *[
+        (page, line)
+        for page in PAGES
+        for line in re.findall(r"python scripts/([^`\n#]*)", page.read_text(encoding="utf-8"))
+    ],
+    *[
+        (ROOT / headline.page, f"{headline.command} {arguments}")
+        for headline in HEADLINES
+        for arguments in (headline.arguments, headline.quick)
+    ],
+]
+NAMING = [
+    *PAGES,
+    *(ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", ".ci/run", "pyproject.toml")),
+    *(ROOT / ".github").rglob("*.yml"),
+    *[p for room in ("racer", "tests", "experiments", "docs") for p in (ROOT / room).rglob("*.py")],
 ]
 
 # the studies of the extras "optuna" and "sklearn"; without them they are skipped
@@ -26,16 +50,20 @@ pytest.importorskip("optuna")
 pytest.importorskip("sklearn")
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_every_script_answers_help(script, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", [str(script), "--help"])
-    with pytest.raises(SystemExit) as ended:
-        runpy.run_path(str(script), run_name="__main__")
-    assert ended.value.code == 0
-    help_text = capsys.readouterr().out
-    assert f"Usage: {script.name} [OPTIONS]" in help_text
+def invoke(*words, option=()):
+    script, *rest = words
+    main = runpy.run_path(str(ROOT / "scripts" / script))["main"]
+    return CliRunner().invoke(main, [*rest, *option], prog_name=script)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_answers_help(command):
+    answer = invoke(*command, option=["--help"])
+    assert answer.exit_code == 0
+    assert f"Usage: {' '.join(command)} [OPTIONS]" in answer.output
+    script = ROOT / "scripts" / command[0]
     for option in re.findall(r"--\w+", script.read_text(encoding="utf-8")):
-        assert option in help_text
+        assert option in answer.output
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
@@ -43,6 +71,32 @@ def test_a_script_is_a_few_lines(script):
     text = script.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 15
     assert f"\nRun:  python scripts/{script.name}" in text
+
+
+@pytest.mark.parametrize("script", GROUPS)
+def test_help_lists_every_name_with_a_line(script):
+    listed = invoke(script, option=["--help"]).output.partition("Commands:")[2]
+    rows = dict(re.findall(r"^  (\S+)  +(\S.*)$", listed, re.MULTILINE))
+    assert rows == {name: command.help for name, command in GROUPS[script].commands.items()}
+
+
+@pytest.mark.parametrize("script", GROUPS)
+def test_help_imports_no_study(script):
+    code = (
+        f"import runpy, sys; sys.argv = [{script!r}, '--help']\n"
+        f"try: runpy.run_path('scripts/{script}', run_name='__main__')\n"
+        "except SystemExit: print([name for name in sys.modules if 'experiments.' in name])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "['experiments.commands']"
+
+
+def test_a_wrong_name_is_refused_with_the_nearest():
+    answer = invoke("bench.py", "engin")
+    assert answer.exit_code == 2
+    assert "there is no 'engin'; did you mean 'engine'?" in answer.output
 
 
 def test_no_script_and_no_study_changes_where_modules_are_looked_for():
@@ -54,10 +108,28 @@ def test_no_script_and_no_study_changes_where_modules_are_looked_for():
 def test_a_command_line_that_is_shown_is_accepted(page, line, monkeypatch):
     monkeypatch.chdir(ROOT)
     script, *arguments = shlex.split(line)
-    main = runpy.run_path(script)["main"]
-    main.make_context(script, arguments)  # which refuses unknown options and wrong values
+    command = runpy.run_path(f"scripts/{script}")["main"]
+    context = None
+    if script in GROUPS:
+        context = click.Context(command, info_name=script)
+        _, command, arguments = command.resolve_command(context, arguments)
+    # refuses unknown options and wrong values
+    command.make_context(script, arguments, parent=context)
 
 
-def test_every_script_is_shown_somewhere():
-    shown = {shlex.split(line)[0] for _, line in SHOWN}
-    assert shown == {f"scripts/{script.name}" for script in SCRIPTS}
+def test_every_command_is_shown_somewhere():
+    words = [shlex.split(line) for _, line in SHOWN]
+    assert {tuple(line[: 1 + (line[0] in GROUPS)]) for line in words} == set(COMMANDS)
+
+
+def test_every_script_that_is_named_exists():
+    known = {*COMMANDS, *((script, "") for script in GROUPS)}
+    unknown = [
+        (path.relative_to(ROOT), script, name)
+        for path in NAMING
+        for script, name in re.findall(
+            r"\bscripts/(\w+\.py)(?: ([a-z-]+))?", path.read_text(encoding="utf-8")
+        )
+        if ((script, name) if script in GROUPS else (script,)) not in known
+    ]
+    assert unknown == []

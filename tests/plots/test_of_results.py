@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from playing import eliminated
 
 import racer
 from racer import plots
-from racer.plots.tuning import Scale, sampling
+from racer.plots.tuning import sampling
 
 LONG = "a name of eighty characters, as it may occur, with $x_1$ in it, and more words  "
 
@@ -75,8 +76,8 @@ def test_a_race_shows_each_elimination_with_its_reason():
     result = race(12)
     ax = result.plot()
     words = [text.get_text() for text in ax.texts]
-    assert len(words) == len(result.dropped) > 3
-    assert words[0].startswith(f"inferior to #{result.dropped[0].against}")
+    assert len(words) == len(eliminated(result)) > 3
+    assert words[0].startswith(f"inferior to #{eliminated(result)[0].against}")
     assert ax.get_yticklabels()[0].get_text().split()[0] == f"#{result.survivors[0]}"
 
 
@@ -92,7 +93,7 @@ def test_a_tuning(tuning, kind):
 def test_the_quality_of_leaders_is_that_against_the_best(tuning):
     (line,) = [x for x in tuning.plot().lines if x.get_marker() == "o"]
     x, y = line.get_data()
-    assert list(x) == [race.evaluations for race in tuning.races_held if race.best is not None]
+    assert list(x) == [race.evaluations for race in tuning.completed_races if race.best is not None]
     assert y[-1] == 0.0
     assert (np.asarray(y) > -0.1).all()
 
@@ -110,7 +111,7 @@ def test_one_and_very_many_parameters():
 
 def test_of_many_candidates_some_are_drawn_and_all_elites():
     where = np.linspace(0.0, 1.0, 1001)[:, None]
-    figure = sampling([0] * 1001, where, [Scale("x", (0, 1), ("0", "1"))], elites=[500, 7, 8])
+    figure = sampling([0] * 1001, where, [("x", (0, 1), ("0", "1"))], elites=[500, 7, 8])
     grey, others, best = (line.get_ydata() for line in figure.axes[0].lines)
     assert 300 < len(grey) <= 400
     assert "1 of 3 others" in figure.get_supxlabel()
@@ -123,7 +124,7 @@ def test_no_best_no_quality():
     )
     assert result.best is None
     assert "There is no best" in result.plot().texts[0].get_text()
-    for kind in result.pictures:
+    for kind in result._pictures:
         result.plot(kind)
 
 

@@ -9,19 +9,11 @@ import pytest
 from scipy import optimize
 
 from experiments.wainer2023 import published
+from experiments.wainer2023.tables import COLUMNS
 from racer.stats import bradley_terry, win_table
 from racer.stats._sampling.hmc import Sampler
 from racer.stats._sampling.model import find_mode
 from racer.stats._strength import Likelihood, sum_to_zero
-
-COLUMNS = {
-    "mean": "estimate",
-    "low": "low",
-    "high": "high",
-    "delta": "delta",
-    "above_50": "probability",
-    "in_rope": "in_rope",
-}
 
 
 def figures(table):

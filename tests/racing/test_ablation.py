@@ -11,7 +11,8 @@ import racer
 from racer import Categorical, Integer, Outcome, Param, Real, Runtime, Space
 from racer.cli import main
 from racer.evaluate.outcome import bounded
-from racer.racing.ablation import Ablation, toward
+from racer.racing.ablation import Ablation
+from racer.space.toward import toward
 
 SPACE = Space(
     {
@@ -38,7 +39,7 @@ def play(contest, evaluate=cost):
         for cell in reversed(cells):
             seen.append(cell.key)
             value = evaluate(cell.config, cell.instance, cell.seed)
-            contest.tell(cell, racer.Outcome("ok", value, 0.5))
+            contest.tell(cell, racer.Outcome("ok", value, seconds=0.5))
     assert len(seen) == len(set(seen))
     return contest.result()
 
@@ -58,11 +59,11 @@ def test_the_path_takes_the_largest_gain_first_with_what_it_forces():
         ("inert",),
     ]
     assert result.configs[result.path[-1]] == result.target == TARGET
-    gains = [row[1] for row in result.rows]
+    gains = [row[1] for row in result._gains]
     assert sum(gains) == pytest.approx(result.gain(result.path[0], result.path[-1]))
     assert gains == pytest.approx([60.07, 2.0, 0.0])
-    assert [row[3] for row in result.rows[:2]] == pytest.approx([1.0, 1.0], abs=0.01)
-    assert sum(row[2] for row in result.rows) == pytest.approx(1.0)
+    assert [row[3] for row in result._gains[:2]] == pytest.approx([1.0, 1.0], abs=0.01)
+    assert sum(row[2] for row in result._gains) == pytest.approx(1.0)
     assert result.best == TARGET  # no other is better than it
     assert "Of 3 steps" in repr(result)
     assert "<td" in result._repr_html_()
@@ -113,10 +114,12 @@ def test_failures_count_as_the_worst():
             value = cost(cell.config, 0, cell.seed)
             contest.tell(
                 cell,
-                racer.Outcome("failed", None, 0.1, "so") if failed else racer.Outcome("ok", value),
+                racer.Outcome("failed", None, seconds=0.1, message="so")
+                if failed
+                else racer.Outcome("ok", value),
             )
     assert contest.result().steps[0].parameters == ("x", "n")
-    assert contest.result().rows[0][1] > 60
+    assert contest.result()._gains[0][1] > 60
 
 
 def test_equal_ends_are_refused():
@@ -153,9 +156,9 @@ def test_it_is_run_resumed_loaded_and_the_same_for_any_workers(tuned, tmp_path):
         again = racer.ablation(result, cost, store=store)
     loaded = racer.load(store)
     for other in (again, loaded, racer.ablation(result, alike, n_jobs=2, ahead=2)):
-        assert (other.path, other.rows, other.evaluations) == (
+        assert (other.path, other._gains, other.evaluations) == (
             once.path,
-            once.rows,
+            once._gains,
             once.evaluations,
         )
     assert once.steps[0].parameters[0] == "x"
@@ -194,9 +197,9 @@ def test_gains_of_run_times_are_of_their_score_at_the_limit(runtime, gains):
         assert {cell.bound for cell in cells} == {75.0}
         for cell in cells:
             took = timed(cell.config, cell.instance, cell.seed)
-            contest.tell(cell, bounded(Outcome("ok", took, took), cell.bound))
+            contest.tell(cell, bounded(Outcome("ok", took, seconds=took), cell.bound))
     result = contest.result()
-    assert [row[1] for row in result.rows] == pytest.approx(gains)
+    assert [row[1] for row in result._gains] == pytest.approx(gains)
     assert result.best == TARGET
     assert runtime.utility or f"PAR{runtime.par or 1:g}" in repr(result)
 
@@ -215,7 +218,7 @@ def test_what_the_tuning_stopped_below_the_limit_is_run_again(tmp_path):
     found = racer.ablation(tuned, says_its_time, store=store, **ends)
     assert not {why.status for row in found.known.rows for why in row.others.values()}
     assert found.steps
-    assert racer.load(store).rows == found.rows
+    assert racer.load(store)._gains == found._gains
     shown = CliRunner().invoke(main, ["show", str(store)])
     assert "PAR10" in shown.output
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from racer import Budget, Outcome, Race, RacerError, RaceStateError
+from racer.deciders import Decider
 from racer.seeding import block_seed
 
 LAWS = settings(max_examples=15, deadline=None, derandomize=True)
 
-OK = Outcome("ok", 1.0, 1.0)
+OK = Outcome("ok", 1.0, seconds=1.0)
 
 
 def snapshot(race, racing):
@@ -75,7 +77,7 @@ def test_the_order_of_telling_changes_nothing_under_a_budget_of_seconds(racing, 
     took = [0.1, 0.2, 0.3]  # 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1
 
     def evaluate(cell):
-        return Outcome("ok", cell.config, took[cell.candidate])
+        return Outcome("ok", cell.config, seconds=took[cell.candidate])
 
     straight = racing.play(Race([1, 2, 3], budget=Budget(seconds=seconds), seed=0), evaluate)
     backwards = racing.play(
@@ -103,7 +105,7 @@ def test_a_cell_of_another_block_is_refused(racing):
     for cell in early:
         race.tell(cell, OK)
     before = snapshot(race, racing)
-    for wrong in (early[0], early[0]._replace(block=2), early[0]._replace(block=-1)):
+    for wrong in (early[0], replace(early[0], block=2), replace(early[0], block=-1)):
         with pytest.raises(RaceStateError, match=f"on block {wrong.block} was not asked for"):
             race.tell(wrong, OK)
     assert snapshot(race, racing) == before
@@ -113,7 +115,7 @@ def test_an_unknown_candidate_is_refused(racing):
     race = Race([1, 2], budget=20, seed=3)
     before = snapshot(race, racing)
     for candidate in (2, -1):
-        wrong = race.ask()[0]._replace(candidate=candidate)
+        wrong = replace(race.ask()[0], candidate=candidate)
         with pytest.raises(RaceStateError, match=f"candidate {candidate} .* was not asked for"):
             race.tell(wrong, OK)
     assert snapshot(race, racing) == before
@@ -124,7 +126,7 @@ def test_a_candidate_that_is_out_is_refused(racing):
     for cell in race.ask():
         race.tell(cell, OK)
     assert race.alive == (0, 2)
-    gone = race.ask()[0]._replace(candidate=1)
+    gone = replace(race.ask()[0], candidate=1)
     with pytest.raises(RaceStateError, match="candidate 1 on block 1 was not asked for"):
         race.tell(gone, OK)
     assert [cell.candidate for cell in race.ask()] == [0, 2]
@@ -144,7 +146,7 @@ def test_nothing_can_be_told_after_the_end(racing):
 def test_a_race_goes_on_after_a_refusal_as_if_nothing_had_been(racing):
     def with_refusals(cells):
         for cell in cells:
-            for wrong in (cell._replace(block=cell.block + 1), cell._replace(candidate=77)):
+            for wrong in (replace(cell, block=cell.block + 1), replace(cell, candidate=77)):
                 with pytest.raises(RaceStateError):
                     race.tell(wrong, OK)
             yield cell
@@ -190,7 +192,7 @@ def test_a_block_can_be_told_at_once_with_what_it_took(racing):
         values = [racing.noisy(cell) for cell in cells]
         took = [0.1 * cell.candidate for cell in cells]
         for cell, value, seconds in zip(cells, values, took, strict=True):
-            one.tell(cell, Outcome("ok", value, seconds))
+            one.tell(cell, Outcome("ok", value, seconds=seconds))
         other.tell_block(values, seconds=math.fsum(took))
     assert racing.content(one.result()) == racing.content(other.result())
     assert one.result().seconds == other.result().seconds > 0
@@ -232,8 +234,8 @@ def test_unknown_arguments_are_named():
 
 
 def test_a_decider_cannot_write_into_the_race():
-    class Reverses:
-        def start(self, n_candidates, rng):
+    class Reverses(Decider):
+        def start(self, setting):
             return None
 
         def decide(self, state, blocks):

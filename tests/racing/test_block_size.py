@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from playing import eliminated
 
 import racer
-from racer.racing.stream import Stream
+from racer.core.blocks import Stream
 
 
 def evaluate(config, instance, seed):
@@ -32,8 +33,8 @@ def test_a_race_tests_after_whole_groups(first_test, each_test):
         pool, evaluate, range(6), budget=100, seed=1, decider="t-race",
         first_test=first_test, each_test=each_test, block_size=3,
     )  # fmt: skip
-    assert len(result.dropped)
-    for drop in result.dropped:
+    assert len(result.eliminations)
+    for drop in eliminated(result):
         assert (drop.block + 1) % 3 == 0
         assert (drop.block + 1) // 3 >= first_test
         assert ((drop.block + 1) // 3 - first_test) % each_test == 0
@@ -53,7 +54,7 @@ def test_a_budget_that_ends_within_a_group_brings_no_test_of_its_part():
     pool = [{"x": x} for x in range(4)]
     arguments = {"seed": 1, "first_test": 1, "block_size": 4, "decider": "t-race"}
     result = racer.race(pool, evaluate, range(4), budget=6 * 4, each_test=2, **arguments)
-    assert all(drop.block == 3 for drop in result.dropped)
+    assert all(drop.block == 3 for drop in eliminated(result))
 
 
 @pytest.mark.parametrize("decider", ["bayesian-friedman", "f-race", "halving"])
@@ -65,8 +66,8 @@ def test_a_tuning_keeps_them_through_all_races_and_is_resumed(decider, tmp_path)
     result = racer.tune(
         space, evaluate, range(6), **arguments, store=path, callbacks=[events.append]
     )
-    assert result.dropped
-    races = iter(result.races_held)
+    assert eliminated(result)
+    races = iter(result.completed_races)
     begun = 0
     for event in events:
         if isinstance(event, racer.BlockCompleted) and event.eliminated:

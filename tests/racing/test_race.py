@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from playing import eliminated
 
 from racer import (
     Budget,
@@ -61,7 +62,7 @@ def test_looks_are_at_first_test_then_at_every_each_test_and_at_the_end(
 def test_the_last_look_can_still_drop(racing):
     race = Race([1, 2, 3], decider=racing.Scripted({7: [2]}), budget=21, first_test=5, each_test=50)
     result = racing.play(race, config_of)
-    assert [(e.block, e.candidate) for e in result.dropped] == [(6, 2)]
+    assert [(e.block, e.candidate) for e in eliminated(result)] == [(6, 2)]
     assert result.survivors == (0, 1)
     assert result.ended == Ended.BUDGET
 
@@ -116,7 +117,7 @@ def test_min_survivors_stay_and_those_with_the_strongest_evidence_go(racing, min
     race = Race(range(5), decider=decider, budget=100, first_test=2, min_survivors=min_survivors)
     result = racing.play(race, config_of)
     assert result.ended == Ended.DECIDED
-    assert [e.candidate for e in result.dropped] == [4, 2, 1, 3][: 5 - min_survivors]
+    assert [e.candidate for e in eliminated(result)] == [4, 2, 1, 3][: 5 - min_survivors]
     assert len(result.survivors) == min_survivors
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import racer
+from racer.core.events import Ended
 from racer.evaluate.objective import Misbehaved
-from racer.racing.events import Ended
 
 REJECTED = racer.Outcome("rejected", None, message="it printed Inf")
 

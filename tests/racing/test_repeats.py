@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 import pytest
+from playing import eliminated
 
 import racer
 
@@ -19,7 +20,7 @@ def ignores_seed(config, instance, seed):
 def told(result):
     """Return what is decided, and what it cost."""
     return (
-        result.best, result.survivors, result.ended, result.evaluations, result.dropped,
+        result.best, result.survivors, result.ended, result.evaluations, eliminated(result),
         result.probability_best, list(result.blocks["set_aside"]),
     )  # fmt: skip
 
@@ -80,7 +81,7 @@ def test_a_tuning_goes_on_with_each_instance_used_once():
         found = tuned()
     assert found.shared_blocks == 3
     assert list(found.blocks["set_aside"]) == [False] * 3 + [True] * 5
-    assert all(race.blocks == 3 for race in found.races_held[2:])
+    assert all(race.blocks == 3 for race in found.completed_races[2:])
     tuned(deterministic=False)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from playing import eliminated
 
 import racer
 from racer import Outcome, Runtime
@@ -32,7 +34,7 @@ def played(contest):
     while cells := contest.ask():
         for cell in cells:
             time = time_of(cell.config, cell.seed)
-            outcome = bounded(Outcome("ok", time, time), cell.bound)
+            outcome = bounded(Outcome("ok", time, seconds=time), cell.bound)
             asked.append((cell, outcome))
             contest.tell(cell, outcome)
     return asked
@@ -51,7 +53,7 @@ def test_the_cap_is_a_function_of_earlier_blocks_and_the_same_for_all_of_a_block
         for cell in cells:
             time = time_of(cell.config, cell.seed)
             told.append((cell.block, cell.candidate, min(time, cell.bound)))
-            contest.tell(cell, Outcome("ok", time, time))  # no one has to stop: it is as if
+            contest.tell(cell, Outcome("ok", time, seconds=time))  # no one has to stop: it is as if
         if contest.tested_blocks >= 5 and cells[0].block > 5:
             before = [row for row in told if row[0] < cells[0].block]
             means = [np.mean([t for _, c, t in before if c == one]) for one in leaders]
@@ -106,11 +108,11 @@ def test_the_best_has_the_largest_utility(utility):
 
 
 def test_who_reaches_the_cap_on_every_block_is_eliminated_without_a_probability():
-    class Never:  # a decider that drops none
+    class Never(racer.deciders.Decider):  # a decider that drops none
         takes_capped = True
 
-        def start(self, n_candidates, rng):
-            return np.zeros(n_candidates)
+        def start(self, setting):
+            return np.zeros(setting.n_candidates)
 
         def decide(self, state, blocks):
             state = state.copy()
@@ -128,8 +130,8 @@ def test_who_reaches_the_cap_on_every_block_is_eliminated_without_a_probability(
     )
     while cells := contest.ask():
         for cell in cells:
-            contest.tell(cell, Outcome("ok", cell.config, cell.config))
-    (first, second) = contest.result().dropped
+            contest.tell(cell, Outcome("ok", cell.config, seconds=cell.config))
+    (first, second) = eliminated(contest.result())
     assert (first.block, first.candidate, first.reason, first.measure) == (
         4,
         6,
@@ -138,7 +140,7 @@ def test_who_reaches_the_cap_on_every_block_is_eliminated_without_a_probability(
     )
     assert second.candidate == 5
     assert "capped on all blocks, behind #0" in " ".join(
-        racer.racing.said.why(drop) for drop in (first, second)
+        racer.results.summary.why(drop) for drop in (first, second)
     )
 
 
@@ -146,26 +148,26 @@ def test_none_leaves_as_capped_where_nobody_is_faster():
     contest = Race(range(8), budget=80, seed=1, runtime=Runtime(5.0))
     while cells := contest.ask():
         for cell in cells:
-            contest.tell(cell, Outcome("ok", 9.0, 9.0))
-    assert contest.result().dropped == ()
+            contest.tell(cell, Outcome("ok", 9.0, seconds=9.0))
+    assert eliminated(contest.result()) == ()
 
 
 def test_an_outcome_is_known_under_every_smaller_bound():
-    slow = Outcome("ok", 5.0, 5.0)
+    slow = Outcome("ok", 5.0, seconds=5.0)
     assert bounded(slow, 6.0) == slow
-    assert bounded(slow, 5.0) == bounded(slow, 5.0)._replace(status="capped", value=5.0)
-    assert bounded(slow, 2.0) == Outcome("capped", 2.0, 2.0)
-    assert bounded(Outcome("capped", 3.0, 3.0), 2.0) == Outcome("capped", 2.0, 2.0)
-    assert bounded(Outcome("capped", 3.0, 3.0), 4.0) is None
-    assert bounded(Outcome("failed", None, 1.0, "no"), 2.0).status == "failed"
-    assert bounded(Outcome("failed", None, 3.0, "no"), 2.0).status == "capped"
+    assert bounded(slow, 5.0) == replace(bounded(slow, 5.0), status="capped", value=5.0)
+    assert bounded(slow, 2.0) == Outcome("capped", 2.0, seconds=2.0)
+    assert bounded(Outcome("capped", 3.0, seconds=3.0), 2.0) == Outcome("capped", 2.0, seconds=2.0)
+    assert bounded(Outcome("capped", 3.0, seconds=3.0), 4.0) is None
+    assert bounded(Outcome("failed", None, seconds=1.0, message="no"), 2.0).status == "failed"
+    assert bounded(Outcome("failed", None, seconds=3.0, message="no"), 2.0).status == "capped"
 
 
 def test_an_outcome_capped_too_early_is_refused():
     contest = race()
     (cell, *_) = contest.ask()
     with pytest.raises(racer.RaceStateError, match=r"capped at 1\.0 s .*evaluate it again"):
-        contest.tell(cell, Outcome("capped", 1.0, 1.0))
+        contest.tell(cell, Outcome("capped", 1.0, seconds=1.0))
     other = Race(range(3), budget=60)
     with pytest.raises(racer.RaceStateError, match="there is no runtime="):
         other.tell(other.ask()[0], Outcome("capped", 1.0))

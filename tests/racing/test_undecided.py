@@ -7,10 +7,10 @@ import pytest
 
 import racer
 from racer import Ended, Race, RaceEnded
-from racer.deciders import AnytimeRace, Drop, Verdict
+from racer.deciders import AnytimeRace, Decider, Drop, Verdict
 
 
-class Resigned:
+class Resigned(Decider):
     """A decider that says "undecided" once it has seen so many blocks, and may drop then."""
 
     def __init__(self, after, drops=()):
@@ -18,17 +18,16 @@ class Resigned:
         self.drops = drops
         self.told = None
 
-    def told_budget(self, evaluations, blocks):
-        self.told = evaluations, blocks
-        return self
-
-    def start(self, n_candidates, rng):
+    def start(self, setting):
+        self.told = setting.budget, setting.n_blocks, setting.n_instances
         return 0
 
     def decide(self, state, blocks):
         state += len(blocks.costs)
         left = [c for c in self.drops if c in blocks.candidates]
-        drops = tuple(Drop(c, "inferior", 0, 0.99, "posterior") for c in left)
+        drops = tuple(
+            Drop(c, "inferior", against=0, probability=0.99, measure="posterior") for c in left
+        )
         said = state >= self.after
         return state, Verdict(
             drops if said else (), 0, blocks.costs.mean(axis=0), {}, undecided=said
@@ -42,10 +41,10 @@ def config_of(cell):
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"budget": 40}, (40, None)),
-        ({"budget": racer.Budget(seconds=9.0)}, (None, None)),
-        ({"budget": 40, "instances": ["a", "b", "c"]}, (40, None)),
-        ({"budget": 40, "instances": ["a", "b", "c"], "deterministic": True}, (40, 3)),
+        ({"budget": 40}, (40, None, None)),
+        ({"budget": racer.Budget(seconds=9.0)}, (None, None, None)),
+        ({"budget": 40, "instances": ["a", "b", "c"]}, (40, None, 3)),
+        ({"budget": 40, "instances": ["a", "b", "c"], "deterministic": True}, (40, 3, 3)),
     ],
 )
 def test_a_decider_is_told_what_the_race_may_use(settings, told):
@@ -62,7 +61,7 @@ def test_undecided_ends_the_race_once(racing):
     assert (race.ended, result.ended) == (Ended.UNDECIDED, Ended.UNDECIDED)
     assert (len(result.blocks), result.evaluations) == (7, 21)
     assert (result.best_index, result.survivors) == (0, (0, 1, 2))
-    assert events[-1] == RaceEnded(Ended.UNDECIDED, ())
+    assert events[-1] == RaceEnded(Ended.UNDECIDED, eliminated=())
     assert sum(isinstance(event, RaceEnded) for event in events) == 1
 
 

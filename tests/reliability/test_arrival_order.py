@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from playing import eliminated
 
 import racer
 from racer.deciders import DECIDERS
@@ -27,7 +28,7 @@ pool = [{"x": x / 2, "name": "n" * x, "tags": {"b", "a", "c"}} for x in range(6)
 result = racer.race(pool, evaluate, ["p", "q"], budget=200, seed=7)
 print(json.dumps([
     result.best_index, result.survivors, result.evaluations, repr(result.known.values(len(result.configs)).tolist()),
-    [vars(e) for e in result.dropped], list(result.probability_best.values()),
+    result.eliminations.values.tolist(), list(result.probability_best.values()),
 ]))
 """
 
@@ -68,7 +69,7 @@ def race_with():
         return {
             "scores": repr(result.known.values(len(result.configs)).tolist()),
             "failures": result.known.failures,
-            "dropped": result.dropped,
+            "dropped": eliminated(result),
             "best": (result.best_index, result.best, result.survivors),
             "ended": (result.ended, result.evaluations),
             "probability_best": result.probability_best,

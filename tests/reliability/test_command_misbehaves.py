@@ -65,7 +65,10 @@ def outcomes(evaluate, count=1, **settings):
         warnings.filterwarnings("ignore", "the command has no place", racer.RacerWarning)
         workers = workers_for(evaluate, pool, None, **settings)
     with workers:
-        return [outcome for _, outcome in sorted(outcomes_of(workers, cells))]
+        return [
+            outcome
+            for _, outcome in sorted(outcomes_of(workers, cells), key=lambda pair: pair[0].key)
+        ]
 
 
 @pytest.mark.parametrize("settings", [{}, {"timeout": 30}], ids=["free", "limited"])
@@ -189,9 +192,9 @@ def test_retries_try_again(script, tmp_path, n_jobs):
     text = 'echo x >> "$0.$1"; [ $(wc -l < "$0.$1") = 3 ] && echo 7'
     command = racer.Command([script("run", text), "{x}"])
     found = outcomes(command, count=4, retries=2, n_jobs=n_jobs)
-    assert [(o.status, o.value, o.attempt) for o in found] == [("ok", 7.0, 3)] * 4
+    assert [(o.status, o.value, o.attempts) for o in found] == [("ok", 7.0, 3)] * 4
     found = outcomes(racer.Command([script("dies", "kill -9 $$"), "{x}"]), retries=1)
-    assert [(o.status, o.attempt) for o in found] == [("killed", 2)]
+    assert [(o.status, o.attempts) for o in found] == [("killed", 2)]
 
 
 STUBBORN = ("wait", "trap '' TERM INT HUP; wait; sleep 60", "kill -STOP $$", "setsid sleep 61")

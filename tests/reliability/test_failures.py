@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from racer import Outcome, Race
-from racer.deciders import BayesianFriedman, FRace
+from racer.deciders import BayesianFriedman, Decider, FRace
 
 LAWS = settings(max_examples=60, deadline=None, derandomize=True)
 
@@ -29,9 +29,9 @@ def race_over(decider, costs, *, maximize=False):
     n, m = costs.shape
     seen = {}
 
-    class Recorded:
-        def start(self, n_candidates, rng):
-            return decider.start(n_candidates, rng)
+    class Recorded(Decider):
+        def start(self, setting):
+            return decider.start(setting)
 
         def decide(self, state, blocks):
             state, verdict = decider.decide(state, blocks)

@@ -15,6 +15,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from playing import eliminated
 from processes import alive, noted, wait_for
 
 import racer
@@ -258,7 +259,7 @@ def test_the_result_is_the_same_with_limits_and_without():
         result = racer.race(range(6), evaluate, [1, 2, 3], budget=60, seed=4, **settings)
         return (
             repr(result.known.values(len(result.configs)).tolist()),
-            result.dropped,
+            eliminated(result),
             result.known.failures,
         )
 
@@ -359,7 +360,7 @@ print(result.evaluations, len(result.failures))
 def test_the_group_of_an_evaluation_is_told_before_it_can_start_anything(monkeypatch):
     """By its own process: the watcher may be killed, or stopped, before it says anything."""
     told = []
-    monkeypatch.setattr(module, "_tell", lambda _, group: told.append((os.getpid(), group)))
+    monkeypatch.setattr(module, "_notify", lambda _, group: told.append((os.getpid(), group)))
 
     def attempt():
         return Outcome("ok", float(told[-1] == (os.getpid(), os.getpid())))
@@ -566,7 +567,8 @@ rubbish = {rubbish[:10]!r} * {max(1, len(rubbish) // 10)}
 {subprocess_source(evaluate)}
 cells = [Cell(0, c, c, None, 1) for c in (1, 2, 3)]
 with workers_for(evaluate, [1, 2, 3], None, timeout=5) as workers:
-    print(json.dumps([o for _, o in outcomes_of(workers, cells)]))
+    told = [outcome for _, outcome in outcomes_of(workers, cells)]
+    print(json.dumps([(o.status, o.value, o.message) for o in told]))
 """
     run = subprocess.run(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, timeout=60
@@ -574,7 +576,7 @@ with workers_for(evaluate, [1, 2, 3], None, timeout=5) as workers:
     first, second, third = json.loads(run.stdout.splitlines()[-1])
     assert (first[1], third[1]) == (1.0, 3.0)
     assert second[0] in ("invalid", "killed")
-    assert second[3]
+    assert second[2]
 
 
 def subprocess_source(function):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import racer
-from racer.deciders import BayesianFriedman, FRace, SequentialHalving, TRace, Verdict
+from racer.deciders import BayesianFriedman, Decider, FRace, SequentialHalving, TRace, Verdict
 from racer.store.check import check_store
 from racer.store.schema import VerdictRow, conclusion_checksum
 from racer.store.writer import Store
@@ -25,7 +25,7 @@ CHANGES = [
     ("budget", 59, r"budget is 59 evaluations, .* has 60 evaluations: .* a larger one"),
     (
         "budget",
-        racer.Budget(60, seconds=5.0),
+        racer.Budget(evaluations=60, seconds=5.0),
         "budget is .*5 s, but the race in .* has .* evaluations",
     ),
     ("budget", racer.Budget(seconds=5.0), "budget is .*5 s, but the race in .* has .* evaluations"),
@@ -82,7 +82,9 @@ def test_what_changes_nothing_may_change(recorded, stores):
         assert stores.content(result) == recorded.content
 
 
-@pytest.mark.parametrize("larger", [61, 200, racer.Budget(60, None), racer.Budget(10**9)])
+@pytest.mark.parametrize(
+    "larger", [61, 200, racer.Budget(evaluations=60, seconds=None), racer.Budget(evaluations=10**9)]
+)
 def test_a_larger_budget_is_allowed(recorded, stores, larger):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", racer.RacerWarning)
@@ -121,7 +123,7 @@ def rewrite(path, row):
     """Change a verdict, and its checksum with it."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(
-            "REPLACE INTO verdicts VALUES (?, ?, ?, ?)", (*row, conclusion_checksum(*row))
+            "REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", (*row, conclusion_checksum(*row))
         )
         connection.commit()
 
@@ -135,7 +137,7 @@ def test_a_verdict_that_comes_out_otherwise_names_the_block_and_the_versions(rec
 
 def test_probabilities_may_differ_in_their_last_digits(recorded, stores):
     changed = 0
-    for block, best, dropped, _ in stores.rows(recorded.path, "verdicts"):
+    for block, best, dropped, *_ in stores.rows(recorded.path, "verdicts"):
         if dropped != "[]":
             text = re.sub(r'("probability": 0\.\d{9})\d*', r"\1", dropped)
             assert text != dropped
@@ -162,12 +164,12 @@ class Instance:
 
 
 @dataclass(frozen=True)
-class Mine:
+class Mine(Decider):
     """A decider of a user's own."""
 
     level: float
 
-    def start(self, n_candidates, rng):
+    def start(self, setting):
         return None
 
     def decide(self, state, blocks):

@@ -1,4 +1,4 @@
-"""Flipped and cut bytes, wrong files, newer and older ones: a clear error, and nothing made worse."""
+"""Flipped and cut bytes, wrong files, other schemas: a clear error, and nothing made worse."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ import pytest
 import racer
 from racer.store.check import check_store
 from racer.store.reader import settings_digest
-from racer.store.schema import SCHEMA
-
-DATA = Path(__file__).resolve().parents[1] / "data"
+from racer.store.schema import SCHEMA, VerdictRow, conclusion_checksum
 
 
 def try_to_resume(path, stores, recorded):
@@ -132,15 +130,18 @@ def test_a_database_of_something_else_is_left_alone(tmp_path, stores):
     assert path.read_bytes() == before
 
 
-def test_a_newer_store_is_refused_with_its_version_and_the_way_out(recorded, stores):
+@pytest.mark.parametrize("schema", [SCHEMA - 1, SCHEMA + 1])
+def test_a_store_of_another_schema_is_refused_with_the_way_out(recorded, stores, schema):
     with closing(sqlite3.connect(recorded.path)) as connection:
-        connection.execute(f"PRAGMA user_version = {SCHEMA + 1}")
+        connection.execute(f"PRAGMA user_version = {schema}")
     before = Path(recorded.path).read_bytes()
     for open_it in (
         lambda: racer.resume(recorded.path, stores.evaluate),
         lambda: check_store(recorded.path),
     ):
-        with pytest.raises(racer.StoreError, match=f"has schema {SCHEMA + 1}.*install"):
+        with pytest.raises(
+            racer.StoreError, match=f"has schema {schema}, .* reads schema {SCHEMA}: install"
+        ):
             open_it()
     assert Path(recorded.path).read_bytes() == before
 
@@ -183,22 +184,6 @@ def test_changed_by_hand(recorded, stores, change):
         with pytest.raises(racer.StoreError, match=r"run.db"):
             open_it()
     assert check_store(recorded.path).problems
-
-
-def test_stores_of_schema_1_open_for_ever(tmp_path, stores):
-    """Written by racer 0.1.0; it has failures, tuples, and a race that its budget ended."""
-    path = tmp_path / "old.db"
-    shutil.copyfile(DATA / "store_schema1.db", path)
-    assert check_store(path).problems == []
-    result = racer.resume(path, stores.evaluate)
-    plain = racer.race(
-        stores.POOL, stores.evaluate, **{**stores.SETTINGS, "budget": 40, "each_test": 1}
-    )
-    assert stores.content(result)["scores"] == stores.content(plain)["scores"]
-    assert (result.ended, result.evaluations) == ("budget", 40)
-    assert result.config(2) == {"x": 2}
-    more = racer.resume(path, stores.evaluate, budget=60)
-    assert more.evaluations > 40
 
 
 def damaged_settings(path, changes):
@@ -280,16 +265,17 @@ def test_text_that_is_not_utf8_in_the_schema(recorded, stores):
 
 
 @pytest.mark.parametrize("dropped", ["[" * 100_000, '[{"probability": 1' + "0" * 400 + "}]", "[3]"])
-def test_verdicts_that_make_no_sense(tmp_path, stores, dropped):
-    """Those of schema 1 have no checksum."""
-    path = tmp_path / "old.db"
-    shutil.copyfile(DATA / "store_schema1.db", path)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE verdicts SET dropped = ? WHERE block = 6", (dropped,))
+def test_verdicts_that_make_no_sense(recorded, stores, dropped):
+    """With the right checksum."""
+    row = VerdictRow(6, None, dropped)
+    with closing(sqlite3.connect(recorded.path)) as connection:
+        connection.execute(
+            "REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", (*row, conclusion_checksum(*row))
+        )
         connection.commit()
     with pytest.raises(racer.StoreError, match="its verdict at block 6 comes out otherwise"):
-        racer.resume(path, stores.evaluate)
-    assert check_store(path).problems
+        racer.resume(recorded.path, stores.evaluate)
+    assert check_store(recorded.path).problems
 
 
 def test_what_is_refused_gets_no_lock_beside_it(tmp_path, stores):

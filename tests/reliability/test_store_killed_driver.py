@@ -13,7 +13,7 @@ from mortal import exit_at
 
 import racer
 
-STRESS = Path(__file__).resolve().parents[2] / "scripts" / "stress.py"
+STUDY = Path(__file__).resolve().parents[2] / "scripts" / "study.py"
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and 
 def test_killed_at_random_moments_and_resumed_the_result_is_the_same(jobs):
     done = subprocess.run(
         [
-            *(sys.executable, STRESS, "--races", "2", "--kills", "1"),
+            *(sys.executable, STUDY, "stress", "--races", "2", "--kills", "1"),
             *("--jobs", str(jobs), "--seed", str(jobs)),
             *("--budget", "90", "--milliseconds", "7"),  # as long as 150 of 4, with fewer forks
             *("--patience", "20"),  # a second, unless other work takes it

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from old_stores import evaluate  # which workers can import
+from objectives import evaluate  # which workers can import
 
 import racer
 from racer import Budget, Categorical, Integer, Ordinal, Param, Real, Space, StoreError
@@ -84,7 +84,7 @@ def tune(store=None, given=None, function=evaluate, **settings):
 
 def content(result):
     """Return all that makes two results identical, but for the seconds that were measured."""
-    races = [{**vars(race), "seconds": None} for race in result.races_held]
+    races = [{**vars(race), "seconds": None} for race in result.completed_races]
     return (
         *(result.configs, result.best_index, result.elites, result.ended, result.evaluations),
         *(result.seed, result.origins, result.scores.drop(columns="seconds").to_json()),
@@ -280,7 +280,7 @@ def test_all_settings_of_a_run_are_recorded(recorded):
 
     free = {"n_jobs", "executor", "ahead", "progress", "callbacks", "store", "instances"}
     names = set(check_store(recorded.path).settings)
-    assert set(inspect.signature(racer.tune).parameters) - free == names - {"racer", "proposals"}
+    assert set(inspect.signature(racer.tune).parameters) - free == names - {"racer", "sampling"}
 
 
 def test_a_race_and_a_run_are_not_confused(recorded, tmp_path):

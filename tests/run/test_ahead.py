@@ -11,6 +11,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from playing import eliminated
 from stored import stored
 
 import racer
@@ -20,6 +21,7 @@ from racer.racing import Race
 from racer.run.drive import drive
 from racer.run.feed import Feed
 from racer.store.check import check_store
+from racer.store.replay import Prefetched
 from racer.tuner import Tuner
 
 pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
@@ -54,9 +56,9 @@ def evaluate(config, instance, seed):
 
 def outcome_of(cell):
     try:
-        return Outcome("ok", evaluate(cell.config, cell.instance, cell.seed), 0.25)
+        return Outcome("ok", evaluate(cell.config, cell.instance, cell.seed), seconds=0.25)
     except ArithmeticError as error:
-        return Outcome("failed", None, 0.25, f"ArithmeticError: {error}")
+        return Outcome("failed", None, seconds=0.25, message=f"ArithmeticError: {error}")
 
 
 class AnyOrder:
@@ -109,7 +111,7 @@ def content(result):
     return {
         "best": (result.best_index, result.survivors, result.ended, result.evaluations),
         "configs": result.configs,
-        "dropped": result.dropped,
+        "dropped": eliminated(result),
         "seconds": result.seconds,
         "failures": result.known.failures,
         "rows": [(r.block, r.candidates.tolist(), r.values.tolist()) for r in rows(result)],
@@ -172,7 +174,7 @@ def test_from_any_crash_it_goes_on_to_the_same_result(folder, expected, name, po
         workers = Crashing(12, seed)
         workers.until = until
         with suppress(Crash), stored(path, CONTESTS[name](), evaluate) as (contest, store, known):
-            result = drive(contest, workers, store=store, known=known)
+            result = drive(contest, workers, store=store, prefetched=known)
         evaluated += workers.evaluated
     assert repr(content(result)) == expected[name]
     assert len(set(evaluated)) == len(evaluated)  # what is recorded is not evaluated again
@@ -226,7 +228,11 @@ def test_of_a_tuning_by_plan_most_is_ahead_and_little_in_vain(block_size):
     ahead, asked, begins = set(), set(), 0
     while cells := tuner.ask():
         new = {cell.key for cell in cells} - asked
-        elites = set(tuner.result().races_held[-1].elites) if tuner.result().races_held else set()
+        elites = (
+            set(tuner.result().completed_races[-1].elites)
+            if tuner.result().completed_races
+            else set()
+        )
         begins += {key[2] for key in new & ahead} == elites != {key[2] for key in new}
         asked |= new
         ahead |= {cell.key for cell in tuner.ahead(2)}
@@ -237,10 +243,10 @@ def test_of_a_tuning_by_plan_most_is_ahead_and_little_in_vain(block_size):
     assert len(ahead - asked) < 0.1 * len(ahead)
 
 
-@pytest.mark.parametrize("room", [0, 2.5, None])
+@pytest.mark.parametrize("room", [0, 2.5, "all"])
 def test_a_plan_that_is_none_is_refused(room):
     class Plans(racer.deciders.FRace):
-        def planned_room(self, n_candidates, used):
+        def planned_room(self, state, used):
             return room
 
     race = Race(range(5), budget=100, decider=Plans(), first_test=2)
@@ -263,8 +269,15 @@ def test_the_same_cell_is_asked_for_as_went_ahead():
 
 
 def feed_of(contest, workers, ahead, stopping=lambda: False):
-    feed = Feed(contest, workers, ahead=ahead, known={}, keep=lambda *_: True, stopping=stopping)
-    feed.may_go_ahead = True
+    feed = Feed(
+        contest,
+        workers,
+        ahead=ahead,
+        prefetched=Prefetched.none(),
+        accept=lambda *_: True,
+        stopping=stopping,
+    )
+    feed.may_prefetch = True
     return feed
 
 
@@ -289,7 +302,9 @@ def test_nothing_goes_ahead_before_the_first_success():
     class Broken(AnyOrder):
         def next(self, stopping=never):
             cell, _ = super().next()
-            return cell, Outcome("failed", None, 0.0, "NameError: no x (in f, file.py:3)")
+            return cell, Outcome(
+                "failed", None, seconds=0.0, message="NameError: no x (in f, file.py:3)"
+            )
 
     workers = Broken(16, 1)
     with pytest.raises(racer.ObjectiveError, match="all 9 evaluations of the first block"):
@@ -299,7 +314,11 @@ def test_nothing_goes_ahead_before_the_first_success():
 
 def test_what_fails_ahead_is_silent_until_it_is_used():
     def fails_late(cell):
-        return outcome_of(cell) if cell.block < 30 else Outcome("failed", None, 0.1, "late")
+        return (
+            outcome_of(cell)
+            if cell.block < 30
+            else Outcome("failed", None, seconds=0.1, message="late")
+        )
 
     class Late(AnyOrder):
         def next(self, stopping=never):
@@ -322,9 +341,9 @@ def test_no_more_is_held_than_may_be_needed():
     while cells := tuner.ask():
         for cell, outcome, _ in feed.outcomes(cells):
             tuner.tell(cell, outcome)
-        feed._forget()
-        assert {key[2] for key in feed._known} <= set(tuner.alive)
-    assert feed.unused().cells > 2 * len(feed._known)
+        feed._forget_eliminated()
+        assert {key[2] for key in feed._prefetched} <= set(tuner.alive)
+    assert feed.unused().cells > 2 * len(feed._prefetched)
 
 
 @pytest.mark.parametrize("ahead", [-1, 1.5, "all", None, True])

@@ -24,12 +24,13 @@ def tuned(config, instance, seed):
 class Inline(Executor):
     """An outsider's executor: it answers at once."""
 
-    def __init__(self):
+    def __init__(self, future=Future):
         self.calls = 0
+        self._future = future
 
     def submit(self, fn, /, *args, **kwargs):
         self.calls += 1
-        future = Future()
+        future = self._future()
         future.set_result(fn(*args, **kwargs))
         return future
 
@@ -71,6 +72,20 @@ def test_an_executor_of_ones_own_is_asked_for_each_cell():
     assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
     made = result.evaluations + result.unused.cells
     assert inline.calls == made + 1  # one finds out whether evaluate arrives
+
+
+class Uncancellable(Future):
+    """A future like Parsl's."""
+
+    def cancel(self):
+        raise NotImplementedError("Cancel not implemented")
+
+
+def test_a_race_is_decided_although_its_futures_cannot_be_cancelled():
+    result = racer.race(range(6), evaluate, [1.0, 2.0], executor=Inline(Uncancellable), **SETTINGS)
+    assert result.ended == "decided"
+    assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
+    assert result.unused.cells > 0  # in flight at the end
 
 
 class FakeSubmitit:

@@ -13,10 +13,11 @@ from contextlib import suppress
 from itertools import pairwise
 
 import pytest
+from playing import eliminated
 from rich.console import Console
 
 import racer
-from racer.deciders import Drop, Verdict
+from racer.deciders import Decider, Drop, Verdict
 from racer.run.progress import Progress
 
 
@@ -30,7 +31,7 @@ def test_drops_go_to_standard_error_and_nothing_to_standard_output(capsys):
     result = race(progress=True)
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert [gone.candidate for gone in result.dropped] == [2, 1]
+    assert [gone.candidate for gone in eliminated(result)] == [2, 1]
     stamps, lines = zip(*((line[:20], line[20:]) for line in shown.err.splitlines()), strict=True)
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ", stamp) for stamp in stamps)
     assert list(lines) == [
@@ -59,15 +60,15 @@ def test_e_values_are_called_so(capsys):
     assert re.search(r"inferior to #0 \(e-value \d\d\.\d\)\n", capsys.readouterr().err)
 
 
-class OwnReason:
+class OwnReason(Decider):
     """A decider with a reason and a measure of its own."""
 
-    def start(self, n_candidates, rng):
+    def start(self, setting):
         return None
 
     def decide(self, state, blocks):
         worst, best = int(blocks.candidates[-1]), int(blocks.candidates[0])
-        drop = Drop(worst, "too slow [by far]", best, 12.5, "seconds")
+        drop = Drop(worst, "too slow [by far]", against=best, probability=12.5, measure="seconds")
         return None, Verdict((drop,), best, blocks.candidates, {})
 
 
@@ -134,8 +135,8 @@ def test_a_terminal_shows_from_the_beginning_where_the_race_stands():
     with Progress(console) as progress:
         progress.begin(race, 4, lambda: 6)
         progress.asked(len(race.ask()))
-        progress.told(racer.Outcome("ok", 1.0, 0.5))
-        progress.told(racer.Outcome("failed", None, 0.5, "so"))
+        progress.told(racer.Outcome("ok", 1.0, seconds=0.5))
+        progress.told(racer.Outcome("failed", None, seconds=0.5, message="so"))
         text = progress._text()
         progress.live.refresh()
     lines = text.splitlines()
@@ -290,8 +291,8 @@ def test_a_tunings_blocks_are_those_of_the_present_race():
     def look(event):
         progress(event)
         if isinstance(event, racer.BlockCompleted):
-            seen.append((progress.standing.race, progress.standing.blocks))
+            seen.append((progress.state.race, progress.state.blocks))
 
     result = racer.tune(space, lambda c, i, s: c["x"], budget=60, seed=1, callbacks=[look])
-    expected = [(race.race, n + 1) for race in result.races_held for n in range(race.blocks)]
+    expected = [(race.race, n + 1) for race in result.completed_races for n in range(race.blocks)]
     assert seen == expected

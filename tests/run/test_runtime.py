@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from objectives import says_its_time as says
+from playing import eliminated
 from stored import stored
 
 import racer
@@ -23,8 +24,8 @@ from racer.evaluate.executor import never
 from racer.evaluate.outcome import bounded
 from racer.racing import Race
 from racer.run.drive import drive
-from racer.run.standing import Standing
-from racer.run.watch import standing_in
+from racer.run.progress_state import ProgressState
+from racer.run.watch import state_in
 from racer.store.check import check_store
 from racer.tuner import Tuner
 
@@ -63,7 +64,7 @@ class Stopping:
         cell = self._running.pop(self._random.randrange(len(self._running)))
         self.evaluated.append((cell.key, cell.bound))
         took = time_of(cell.config, cell.instance, cell.seed)
-        return cell, bounded(Outcome("ok", took, took), cell.bound)
+        return cell, bounded(Outcome("ok", took, seconds=took), cell.bound)
 
     def withdraw(self, cell):
         return False
@@ -90,7 +91,7 @@ def content(result):
     return repr(
         (
             *(result.best_index, result.survivors, result.ended, result.evaluations),
-            *(result.configs, result.dropped, round(result.seconds, 6)),
+            *(result.configs, eliminated(result), round(result.seconds, 6)),
             [(r.block, r.candidates.tolist(), r.values.tolist(), sorted(r.others)) for r in rows],
         )
     )
@@ -136,7 +137,7 @@ def test_from_any_crash_it_goes_on_to_the_same_result(expected, name, until, see
                 suppress(Crash),
                 stored(path, CONTESTS[name](), time_of) as (contest, store, known),
             ):
-                result = drive(contest, workers, store=store, known=known)
+                result = drive(contest, workers, store=store, prefetched=known)
             evaluated += workers.evaluated
         assert content(result) == expected[name]
         assert len(set(evaluated)) == len(evaluated)  # what is recorded is not evaluated again
@@ -262,7 +263,7 @@ def test_a_store_of_run_times_is_read_and_continued_with_a_larger_budget(tmp_pat
     with pytest.raises(racer.StoreError, match="runtime is"):
         racer.race([3.0, 1.0, 9.0], says, runtime=Runtime(5.0), store=path, **RACE)
     loaded = racer.load(path)
-    seen = standing_in(path, Standing(0.0))
-    assert (seen.best, seen.mean, seen.mean_is) == (1, 1.0, "PAR10")
+    seen = state_in(path, ProgressState(0.0))
+    assert (seen.best, seen.mean, seen.of.mean_is) == (1, 1.0, "PAR10")
     assert loaded.rules.runtime == runtime
     assert loaded.best == 1.0

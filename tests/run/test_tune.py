@@ -20,7 +20,7 @@ from rich.console import Console
 
 import racer
 from racer import BudgetError, CandidateError, Ended, ObjectiveError, Real, SettingError, Space
-from racer.racing.rules import Rules
+from racer.core.rules import Rules
 from racer.run.progress import Progress
 
 SPACE = Space({"x": Real(-5, 5), "y": Real(-5, 5)})
@@ -152,7 +152,7 @@ def test_callbacks_are_told():
     result = tune(callbacks=[seen.append])
     kinds = [type(event).__name__ for event in seen]
     assert set(kinds) == {"BlockCompleted", "CandidatesAdded", "RaceCompleted", "RaceEnded"}
-    assert seen[-1] == racer.RaceEnded(result.ended, ())
+    assert seen[-1] == racer.RaceEnded(result.ended, eliminated=())
 
 
 def test_an_error_in_a_callback_is_the_users(tmp_path):
@@ -187,7 +187,7 @@ def test_progress_in_a_terminal_says_how_each_race_ended():
     console = Console(file=io.StringIO(), force_terminal=True, width=200)
     with Progress(console) as progress:
         result = tune(budget=300, callbacks=[progress])
-    for race in result.races_held:
+    for race in result.completed_races:
         assert re.search(
             rf"{race.kind} {race.race}: {race.alive} of {race.candidates} candidates left after "
             rf"{race.blocks} blocks .* {race.evaluations} of 300 evaluations",
@@ -204,7 +204,7 @@ def test_progress_in_a_log_is_a_line_for_each_race(capsys):
     assert shown.out == ""
     lines = [line[20:] for line in shown.err.splitlines()]
     assert re.match(r"tuning: decider BestForBudget, budget of \d+ evaluations", lines[0])
-    assert len([x for x in lines if " new candidate" not in x]) == len(result.races_held) + 2
+    assert len([x for x in lines if " new candidate" not in x]) == len(result.completed_races) + 2
     tune()
     assert capsys.readouterr() == ("", "")
 
@@ -214,7 +214,7 @@ def test_progress_shows_runs_in_which_nothing_is_known(capsys):
     def fail(config, instance, seed):
         raise (ValueError if config["x"] < 0.5 else TypeError)(config)
 
-    racer.tune(SPACE, fail, budget=racer.Budget(200, seconds=9), seed=1, progress=True)
+    racer.tune(SPACE, fail, budget=racer.Budget(evaluations=200, seconds=9), seed=1, progress=True)
     shown = capsys.readouterr().err
     assert "no best" in shown
     assert Ended.ALL_FAILED.message in shown

@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 import racer
-from racer.run.standing import Standing
-from racer.run.watch import standing_in, watch
+from racer.run.progress_state import ProgressState
+from racer.run.watch import state_in, watch
 
 
 def stops(at):
@@ -49,9 +49,9 @@ def test_it_is_shown_until_it_has_ended(path, is_terminal):
 
 
 def test_what_it_says_is_what_is_recorded(path):
-    standing = standing_in(path, Standing(0.0))
-    assert (standing.candidates, standing.left, standing.evaluations) == (4, 4, 12)
-    assert (standing.failures, standing.blocks, standing.ended) == (3, 3, "")
+    state = state_in(path, ProgressState(0.0))
+    assert (state.candidates, state.left, state.work.evaluations) == (4, 4, 12)
+    assert (state.work.failures, state.blocks, state.ended) == (3, 3, "")
     console = Console(file=io.StringIO(), width=80)
     watch(path, once=True, console=console)
     shown = console.file.getvalue()
@@ -64,13 +64,13 @@ def test_a_tuning_is_watched_too(tmp_path):
     path = str(tmp_path / "run.db")
     space = racer.Space({"x": racer.Real(0, 1)})
     result = racer.tune(space, lambda c, i, s: c["x"] + s, [1, 2], budget=60, seed=1, store=path)
-    standing = standing_in(path, Standing(0.0))
-    assert standing.is_tuning
-    assert (standing.candidates, standing.evaluations) == (len(result.configs), 60)
-    assert standing.ended == result.ended.message
-    assert (standing.best, standing.left) == (result.best_index, len(result.survivors))
-    assert (standing.mean, standing.blocks) == (result.mean(result.best_index), len(result.known))
-    assert "race 0" not in standing.line(0.0)
+    state = state_in(path, ProgressState(0.0))
+    assert state.of.kind == "tuning"
+    assert (state.candidates, state.work.evaluations) == (len(result.configs), 60)
+    assert state.ended == result.ended.message
+    assert (state.best, state.left) == (result.best_index, len(result.survivors))
+    assert (state.mean, state.blocks) == (result.mean(result.best_index), len(result.known))
+    assert "race 0" not in state.line(0.0)
 
 
 def test_what_is_no_store_is_an_error(tmp_path):
@@ -84,6 +84,6 @@ def test_an_ablation_is_watched_too(tmp_path):
     cost = lambda c, i, s: c["x"] + c["y"] + s % 5  # noqa: E731
     result = racer.tune(space, cost, [1, 2], budget=90, seed=1)
     found = racer.ablation(result, cost, store=path)
-    standing = standing_in(path, Standing(0.0))
-    assert (standing.best, standing.candidates) == (found.best_index, len(found.configs))
-    assert standing.ended == found.ended.message
+    state = state_in(path, ProgressState(0.0))
+    assert (state.best, state.candidates) == (found.best_index, len(found.configs))
+    assert state.ended == found.ended.message

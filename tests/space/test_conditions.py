@@ -8,7 +8,7 @@ import pytest
 
 from racer import CandidateError, Categorical, Integer, Ordinal, Param, Real, SettingError, Space
 from racer.space import greatest, least
-from racer.space.terms import Arithmetic, Literal
+from racer.space.expressions import Arithmetic, Literal
 
 PARAMETERS = {
     "algo": Categorical(["as", "acs", "eas"]),

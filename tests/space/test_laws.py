@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from random_spaces import built, spaces
 
 from racer import Categorical, Integer, Real, Space
-from racer.racing.pool import as_pool
+from racer.core.pool import as_pool
 from racer.space.vectors import choice_counts, vectors_around
 
 LAWS = settings(

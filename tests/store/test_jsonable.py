@@ -21,7 +21,6 @@ from racer.store.jsonable import (
     dumps,
     encode,
     is_plain,
-    paths_described,
     qualified_name,
     same,
     shown,
@@ -181,19 +180,6 @@ def test_names():
     assert qualified_name(Opaque()) == f"{__name__}.Opaque"
     assert qualified_name(functools.partial(test_names, 1)).startswith("functools.partial(")
     assert qualified_name(len) == "builtins.len"
-
-
-def test_paths_are_the_same_as_those_that_an_earlier_racer_described():
-    value = [Path("a/b"), {"file": PurePosixPath("c")}, 3]
-    earlier = [
-        {"!object": qualified_name(Path("a")).replace("_local.", ""), "repr": repr(Path("a/b"))},
-        {"file": {"!object": qualified_name(PurePosixPath("c")), "repr": "PurePosixPath('c')"}},
-        3,
-    ]
-    assert paths_described(encode(value)) == earlier
-    assert same(encode(value), earlier)
-    assert same(earlier, encode(value))
-    assert not same(encode([Path("a/c"), *value[1:]]), earlier)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 import racer
 from racer.evaluate.outcome import Cell, Outcome
-from racer.store.schema import APPLICATION_ID, SCHEMA, TABLES, checksum
+from racer.store.schema import APPLICATION_ID, SCHEMA, TABLES, OutcomeRow, checksum
 from racer.store.writer import Store
 
 
@@ -45,7 +45,7 @@ def test_it_can_be_read_with_pandas(path):
     scores = frame.pivot_table(index="block", columns="candidate", values="value", dropna=False)
     assert scores.loc[0].tolist() == [1 / 3, 2 / 3, 0.0]
     failed = frame[frame["status"] == "failed"].iloc[0]
-    assert (failed["block"], failed["candidate"], failed["attempt"]) == (1, 1, 2)
+    assert (failed["block"], failed["candidate"], failed["attempts"]) == (1, 1, 2)
     assert "cold \0 \\udcff" in failed["message"]
     assert math.isnan(failed["value"])
     assert frame["worker"].str.fullmatch(r".+:\d+").all()
@@ -76,7 +76,7 @@ def test_a_commit_reaches_the_disk(tmp_path, path):
 def test_checksums_are_as_documented(path):
     with closing(sqlite3.connect(path)) as connection:
         for *row, written in connection.execute("SELECT * FROM outcomes"):
-            assert checksum(tuple(row)) == written
+            assert checksum(OutcomeRow(*row)) == written
 
 
 def test_one_file_is_left_and_the_lock(path):

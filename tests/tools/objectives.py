@@ -29,3 +29,11 @@ def misbehaving(config, instance, seed):
 def says_its_time(config, instance, seed, *, bound):
     """Take so many seconds as the configuration says."""
     return min(config, bound)
+
+
+def evaluate(config, instance, seed):
+    """Return noise around a number, or raise: a function of its arguments alone."""
+    rng = np.random.default_rng([seed, config["n"], len(instance), int(1e6 * config.get("x", 3))])
+    if rng.random() < 0.1:
+        raise ValueError("no luck")
+    return config["n"] + config.get("x", 3.0) + rng.normal()

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from racer.deciders import Drop, Verdict
+from racer.deciders import Decider, Drop, Verdict
 
 
 @dataclass(frozen=True)
-class TooSlow:
+class TooSlow(Decider):
     """Drop each candidate whose mean cost is above `factor` times that of the best."""
 
     factor: float = 1.5
 
-    def start(self, n_candidates, rng):
-        return np.zeros(n_candidates), 0
+    def start(self, setting):
+        return np.zeros(setting.n_candidates), 0
 
     def decide(self, state, blocks):
         totals, n = state
@@ -27,7 +27,7 @@ class TooSlow:
         best = blocks.candidates[standing.argmin()]
         slow = standing > self.factor * max(standing.min(), 0.0)
         drops = [
-            Drop(c, "too slow", best, mean, "seconds")
+            Drop(c, "too slow", against=best, probability=mean, measure="seconds")
             for c, mean in zip(blocks.candidates[slow], standing[slow], strict=True)
             if c != best
         ]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from racer.store.recorder import Recorder
-from racer.store.replay import begin_or_replay
-from racer.store.setup import set_up
+from racer.store.replay import Recording
 from racer.store.writer import Store
 
 
@@ -15,9 +13,5 @@ def stored(path, contest, evaluate):
     """Give a contest, its store, and the outcomes in it that were not told."""
     with Store(path) as store:
         how = {"retries": 0, "timeout": None, "memory": None}
-        setup = set_up(contest.description(), evaluate, how)
-        recorder = Recorder(store.conclude)
-        if store.holds_a_race:
-            recorder.expect(store.reader, setup)
-        contest.watch(recorder)
-        yield contest, store, begin_or_replay(store, contest, recorder, setup)
+        recording = Recording(store, contest, evaluate, how)
+        yield contest, store, recording.begin()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from random_spaces import built, spaces
 
 from racer import BudgetError, Tuner
-from racer.deciders.names import DECIDERS
+from racer.deciders.named import DECIDERS
 
 LAWS = settings(
     max_examples=40,

@@ -27,7 +27,7 @@ from racer import (
     tune,
 )
 from racer.deciders import BayesianFriedman
-from racer.deciders.names import DECIDERS
+from racer.deciders.named import DECIDERS
 from racer.tuner import CandidatesAdded, RaceCompleted
 from racer.tuner.schedule import Schedule
 
@@ -64,7 +64,7 @@ def assert_sound(result, space, instances, *, deterministic, budget):
     assert sum(result.probability_best.values()) == pytest.approx(1 if result.elites else 0)
     assert set(result.indistinguishable) <= set(result.elites)
     assert len(result.configurations) == len(result.configs)
-    assert len(result.races) == len(result.races_held)
+    assert len(result.races) == len(result.completed_races)
     for candidate in result.elites:
         assert result.lineage(candidate)[0] == candidate
 
@@ -216,22 +216,22 @@ def test_what_failed_at_first_for_everyone_does_not_end_a_later_race(tuning):
 def test_a_run_in_which_nothing_succeeds_is_given_up_after_two_races(tuning):
     result, _ = run(tuning, evaluate=lambda _: None, budget=2000)
     assert (result.best, result.ended) == (None, Ended.ALL_FAILED)
-    assert len(result.races_held) == 2
+    assert len(result.completed_races) == 2
     assert result.evaluations < 600
     assert len(result.failures) == result.evaluations
 
 
 def test_a_race_in_which_nobody_goes_ends_early(tuning):
     result, _ = run(tuning, evaluate=tuning.noise, budget=900, decider="f-race-sign")
-    assert "no-elimination" in [race.ended for race in result.races_held]
+    assert "no-elimination" in [race.ended for race in result.completed_races]
 
 
 def test_what_is_left_goes_to_a_race_among_the_elites(tuning):
     result, _ = run(tuning, budget=500)
-    *_, before, last = result.races_held
-    assert [race.kind for race in result.races_held] == ["race"] * len(result.races_held[:-1]) + [
-        "selection"
-    ]
+    *_, before, last = result.completed_races
+    assert [race.kind for race in result.completed_races] == ["race"] * len(
+        result.completed_races[:-1]
+    ) + ["selection"]
     assert last.candidates == len(before.elites)
     assert set(result.elites) == set(before.elites)
     assert result.shared_blocks >= 5
@@ -242,14 +242,14 @@ def test_no_race_uses_more_than_its_part(tuning, decider):
     result, _ = run(tuning, evaluate=tuning.noise, budget=900, decider=decider)
     schedule = Schedule.of(2, 900, elites=None, first_test=5, length=None)
     used = 0
-    for number, race in enumerate(race for race in result.races_held if race.kind == "race"):
+    for number, race in enumerate(race for race in result.completed_races if race.kind == "race"):
         left = 900 - used
         assert race.evaluations - used <= max(schedule.part(number, left), schedule.least(number))
         used = race.evaluations
     assert number >= 3
 
 
-def test_the_first_race_is_larger_where_parameters_are_conditional(tuning):
+def test_the_first_race_is_larger_where_parameters_are_conditional(tuning, monkeypatch):
     space = Space(
         {"k": Categorical(["a", "b"]), "x": Real(0.0, 1.0), "y": Real(0.0, 1.0)},
         conditions={"x": {"k": "a"}, "y": {"k": "b"}},
@@ -258,13 +258,13 @@ def test_the_first_race_is_larger_where_parameters_are_conditional(tuning):
     def evaluate(cell):
         return cell.seed % 1000 / 1000
 
-    first = {}
-    for version in (3, 5):  # the usual part, and more
+    first = []
+    for _ in range(2):
         tuner = Tuner(space, budget=900, seed=1, decider="f-race")
-        assert tuner.go_on_as(version)
         tuning.play(tuner, evaluate)
-        first[version] = tuner.result().races_held[0].candidates
-    assert first[5] == pytest.approx(5 / 3 * first[3], abs=1)
+        first.append(tuner.result().completed_races[0].candidates)
+        monkeypatch.setattr(Schedule, "first_part", lambda plan, left: plan.part(0, left))
+    assert first[0] == pytest.approx(5 / 3 * first[1], abs=1)
 
 
 def test_few_deterministic_instances(tuning):
@@ -506,9 +506,9 @@ def test_a_run_goes_on_from_its_end_with_a_larger_budget(tuning):
     both, _ = run(tuning, budget=[200, 500])
     assert both.evaluations == 500
     assert both.configs[: len(first.configs)] == first.configs
-    assert both.races_held[: len(first.races_held)] == first.races_held
+    assert both.completed_races[: len(first.completed_races)] == first.completed_races
     assert first.scores.merge(both.scores).shape[0] == 200
-    assert len(both.races_held) > len(first.races_held) + 1
+    assert len(both.completed_races) > len(first.completed_races) + 1
 
 
 def test_a_repair_hook_that_leaves_the_space_is_told(tuning):
@@ -527,7 +527,7 @@ def test_events_come_in_order_with_the_numbers_of_the_run(tuning):
     assert kinds[-1] is RaceEnded
     assert kinds.count(RaceEnded) == 1
     assert seen[-1].ended is result.ended
-    assert tuple(e for e in seen if isinstance(e, RaceCompleted)) == result.races_held
+    assert tuple(e for e in seen if isinstance(e, RaceCompleted)) == result.completed_races
     blocks = [event for event in seen if isinstance(event, BlockCompleted)]
     assert [event.block for event in blocks] == list(range(len(blocks)))
     assert all(set(event.alive) <= set(range(len(result.configs))) for event in blocks)
@@ -543,7 +543,7 @@ def test_events_come_in_order_with_the_numbers_of_the_run(tuning):
         for gone in event.eliminated:
             assert gone.block == event.block
             assert gone.candidate not in event.alive
-    for race in result.races_held:
+    for race in result.completed_races:
         assert race.left == 400 - race.evaluations
 
 
@@ -571,7 +571,7 @@ def test_parents_are_older_elites(tuning):
     assert children
     for candidate, origin in children:
         assert origin.parent < candidate
-        assert origin.parent in result.races_held[origin.race - 1].elites
+        assert origin.parent in result.completed_races[origin.race - 1].elites
         line = result.lineage(candidate)
         assert line[:2] == (candidate, origin.parent)
         assert result.origins[line[-1]].parent is None

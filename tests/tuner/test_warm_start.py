@@ -27,8 +27,10 @@ def raced(costs, instances=(0, 1, 2), **more):
     while race.n_blocks < 6 and (cells := race.ask()):
         for cell in cells:
             value = costs[cell.config["x"]][cell.instance_index]
-            told = ("ok", sign * float(value)) if value is not None else ("failed", None)
-            race.tell(cell, racer.Outcome(*told))
+            race.tell(
+                cell,
+                racer.Outcome("failed") if value is None else racer.Outcome("ok", sign * value),
+            )
     return race.result()
 
 

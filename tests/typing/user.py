@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 
 import racer
 from racer import Budget, Cell, Ended, Outcome, Race, RaceResult, Tuner, TuneResult
-from racer.deciders import BayesianFriedman, Blocks, Decider, FRace, TRace, Verdict
+from racer.deciders import BayesianFriedman, Blocks, Decider, FRace, Setting, TRace, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,12 +130,12 @@ def asks_and_tells() -> RaceResult:
     return race.result()
 
 
-class Never:
+class Never(Decider):
     """A decider of one's own, which drops nobody."""
 
-    def start(self, n_candidates: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def start(self, setting: Setting) -> NDArray[np.float64]:
         """Return the sums of costs."""
-        return np.zeros(n_candidates)
+        return np.zeros(setting.n_candidates)
 
     def decide(
         self, state: NDArray[np.float64], blocks: Blocks

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from racer.cli.demo import configurations, evaluate, problems
-from racer.deciders.names import DECIDERS
+from racer.deciders.named import DECIDERS
 from racer.errors import RaceInterrupted, RacerError
 from racer.run.race import race
 

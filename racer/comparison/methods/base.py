@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from racer.comparison.data import Decision, LocalRope, Omnibus, Posthoc
+    from racer.comparison.data import Decision, LocalRope, OmnibusTest, Posthoc
     from racer.comparison.scores import Scores
 
 
@@ -42,7 +42,7 @@ class Analysis:
     meaning: str  # of the decision "better"
     references: tuple[str, ...]  # keys of `racer.comparison.render.cite`
     notes: list[str] = field(default_factory=list)  # sentences on what was done with the scores
-    omnibus: Omnibus | None = None
+    omnibus: OmnibusTest | None = None
     rope: float | None = None  # half-width used
     details: Any = None  # the result of racer.stats behind it
 

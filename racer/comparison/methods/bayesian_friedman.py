@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from racer._checks import check_epsilon
-from racer.comparison.data import Omnibus
+from racer.comparison.data import OmnibusTest
 from racer.comparison.methods.base import (
     Analysis,
     Settings,
@@ -103,7 +103,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
         ),
         references=("benavoli2015", *(() if by_region else ("iman1980",))),
         notes=notes,
-        omnibus=Omnibus(
+        omnibus=OmnibusTest(
             "Bayesian Friedman" if by_region else "Iman-Davenport F",
             gate.f_statistic,
             gate.tail_probability,

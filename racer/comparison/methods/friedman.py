@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from racer.comparison.data import Omnibus
+from racer.comparison.data import OmnibusTest
 from racer.comparison.methods.base import (
     Analysis,
     Settings,
@@ -99,7 +99,7 @@ def friedman(scores: Scores, settings: Settings) -> Analysis:
         meaning=f"an adjusted p-value of at most {settings.alpha:g}",
         references=("demsar2006", "friedman1937", "iman1980", *posthoc.references),
         notes=notes,
-        omnibus=Omnibus(
+        omnibus=OmnibusTest(
             "Iman-Davenport F",
             test.f_statistic,
             test.f_p_value,

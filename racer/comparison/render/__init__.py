@@ -1,1 +1,1 @@
-"""A comparison as prose, tables, terminal output and pictures."""
+"""A comparison as text, tables, prose and pictures."""

@@ -21,30 +21,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from racer.comparison.data import ComparisonData
-    from racer.comparison.section import Draw
+    from racer.comparison.render.forms import Draw
 
 _MOST = 30  # pairs in one picture
 
 
-def of_ranking(comparison: ComparisonData) -> dict[str, Draw]:
-    """Return what can be drawn of the ranking, by name."""
-    pictures: dict[str, Draw] = {}
+def pictures(comparison: ComparisonData) -> dict[str, Draw]:
+    """Return what can be drawn of a comparison, by name, what suits its method first."""
+    found: dict[str, Draw] = {}
     if "mean_rank" in comparison.ranking:
-        pictures["critical-difference"] = partial(_critical_difference, comparison)
+        found["critical-difference"] = partial(_critical_difference, comparison)
     if "expected_rank" in comparison.ranking:
-        pictures["winning"] = partial(_winning, comparison)
-    return pictures
-
-
-def of_pairs(comparison: ComparisonData) -> dict[str, Draw]:
-    """Return what can be drawn of the pairs, by name."""
-    pictures: dict[str, Draw] = {}
+        found["winning"] = partial(_winning, comparison)
     if isinstance(comparison.details, BayesianSignedRankResult):
-        pictures["posterior"] = partial(_posterior, comparison)
+        found["posterior"] = partial(_posterior, comparison)
     if "estimate" in comparison.pairs:
-        pictures["pairs"] = partial(_pairs, comparison)
-    pictures["matrix"] = partial(_matrix, comparison)
-    return pictures
+        found["pairs"] = partial(_pairs, comparison)
+    return {**found, "matrix": partial(_matrix, comparison)}
 
 
 def posterior_of(comparison: ComparisonData, pair: tuple[str, str], ax: Axes | None) -> Axes:

@@ -12,7 +12,7 @@ from racer.comparison.render.tables import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from racer.comparison.data import ComparisonData, Omnibus
+    from racer.comparison.data import ComparisonData, OmnibusTest
 
 
 def compared(comparison: ComparisonData) -> str:
@@ -40,7 +40,7 @@ def all_alike(comparison: ComparisonData) -> list[str]:
     return [f"The hypothesis that all perform alike {word} rejected {level} ({found})."]
 
 
-def tail(omnibus: Omnibus) -> str:
+def tail(omnibus: OmnibusTest) -> str:
     """Return the p-value, or the posterior probability of the tail, with what it is."""
     measure = "posterior tail probability" if omnibus.test == "Bayesian Friedman" else "p"
     return f"{measure} {_related(shown(omnibus.probability, 'p_value'))}"

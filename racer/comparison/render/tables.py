@@ -1,18 +1,24 @@
-"""Tables of text: Markdown, LaTeX, and what a number looks like in them."""
+"""The tables of a comparison: the ranking, the pairs, and those shown if asked for."""
 
 from __future__ import annotations
 
 import math
-import re
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+import numpy as np
 
-from racer._numerics import shown_probability
+from racer._numerics import as_costs, shown_probability
 from racer.comparison.columns import is_numeric
+from racer.render.sections import Bold, Grid
+from racer.stats import rank_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from racer.comparison.data import ComparisonData
 
 HEADS = {
     "mean_rank": "mean rank",
@@ -31,55 +37,24 @@ HEADS = {
     "joint": "P all so far",
 }
 _PROBABILITIES = {
-    "probability_best",
-    "p_value",
-    "probability",
-    "probability_worse",
-    "in_rope",
-    "joint",
+    *("probability_best", "p_value", "probability", "probability_worse", "in_rope", "joint"),
+    *("lower", "upper", "top_1", "top_2", "top_3"),
 }
-_PROBABILITIES |= {"lower", "upper", "top_1", "top_2", "top_3"}
-DISPENSABLE = (
-    "dispensable"  # attribute of a frame: columns left out, in this order, if it is too wide
-)
+DECIMALS = "decimals"  # attribute of a frame: the decimals, by column, where they are not three
 _IN_UNITS = {"mean", "sd"}  # of the scores
-_LATEX = {
-    **{char: f"\\{char}" for char in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": "$<$",
-    ">": "$>$",
-    "|": "$|$",
-    "\n": " ",
-}
-_MARKDOWN = {**{char: f"\\{char}" for char in "\\|*_`<>[]"}, "\n": " "}
 
 
-class Figure(str):
-    """Numbers as text: they stand on the right, in bold if they are to be seen first."""
-
-    __slots__ = ("bold",)
-    bold: bool
-
-    def __new__(cls, text: str, *, bold: bool = False) -> Self:
-        """Make one."""
-        figure = super().__new__(cls, text)
-        figure.bold = bold
-        return figure
-
-
-def shown(value: Any, column: str) -> str:
-    """Return a value as it stands in a table: three decimals, and no probability 0 or 1."""
+def shown(value: Any, column: str, decimals: int = 3) -> str:
+    """Return a value as text for a table; no probability is 0 or 1."""
     if isinstance(value, str):
         return value
     if not isinstance(value, float):
         return str(value)
     if math.isnan(value):
         return "-"
-    if column == "p_value" and value >= 0.0005:
-        return f"{value:.3f}"
-    return shown_probability(value) if column in _PROBABILITIES else f"{value:.3f}"
+    if column in _PROBABILITIES and not (column == "p_value" and value >= 0.0005):
+        return shown_probability(value, decimals)
+    return f"{value:.{decimals}f}"
 
 
 def figures(values: Sequence[float], among: Iterable[float] | None = None) -> list[str]:
@@ -92,115 +67,88 @@ def figures(values: Sequence[float], among: Iterable[float] | None = None) -> li
     return ["-" if math.isnan(value) else f"{value:{form}}" for value in values]
 
 
-def compact(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame of pairs with its counts in one column, and its intervals in another."""
-    won = pairs[["wins", "losses", "ties"]].to_numpy().tolist()
-    merged = {"won": ["/".join(map(str, counts)) for counts in won]}
-    if "low" in pairs:
-        ends = pairs[["low", "high"]].to_numpy().tolist()
-        merged["interval"] = [f"{low:.3f} to {high:.3f}" for low, high in ends]
-    place = {"won": "wins", "interval": "low"}
-    pairs = pairs.copy()
-    for name, texts in merged.items():
-        column = pd.Series([Figure(text) for text in texts], index=pairs.index, dtype=object)
-        pairs.insert(list(pairs).index(place[name]), name, column)
-    pairs = pairs.drop(columns=[c for c in ("wins", "losses", "ties", "low", "high") if c in pairs])
-    pairs.attrs[DISPENSABLE] = [c for c in ("interval", "effect_size", "estimate") if c in pairs]
-    return pairs
-
-
-def cells(frame: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Return the head and the rows of a frame as text."""
-    head = [HEADS.get(str(name), str(name)) for name in frame]
+def as_grid(frame: pd.DataFrame) -> Grid:
+    """Return a frame as a table; numbers stand on the right."""
+    decimals = frame.attrs.get(DECIMALS, {})
     columns = [
         figures(column.tolist())
         if name in _IN_UNITS and is_numeric(column)
-        else [shown(value, str(name)) for value in column.tolist()]
+        else [shown(value, str(name), decimals.get(name, 3)) for value in column.tolist()]
         for name, column in frame.items()
     ]
-    return head, [list(row) for row in zip(*columns, strict=True)]
+    head = tuple(HEADS.get(str(name), str(name)) for name in frame)
+    right = tuple(is_numeric(column) for _, column in frame.items())
+    return Grid(head, tuple(zip(*columns, strict=True)), right)
 
 
-def on_the_right(frame: pd.DataFrame) -> list[bool]:
-    """Say of each column whether it holds numbers, which stand on the right."""
-    return [
-        is_numeric(column) or all(isinstance(value, Figure) for value in column)
-        for _, column in frame.items()
+def pairs_grid(pairs: pd.DataFrame) -> Grid:
+    """Return the pairs as a table with their counts in one column, their intervals in another."""
+    pairs = pairs.copy()
+    counts = pairs[["wins", "losses", "ties"]].to_numpy().tolist()
+    pairs.insert(list(pairs).index("wins"), "won", ["/".join(map(str, each)) for each in counts])
+    if "low" in pairs:
+        ends = pairs[["low", "high"]].to_numpy().tolist()
+        places = pairs.attrs.get(DECIMALS, {}).get("low", 3)
+        texts = [f"{low:.{places}f} to {high:.{places}f}" for low, high in ends]
+        pairs.insert(list(pairs).index("low"), "interval", texts)
+    merged = ("wins", "losses", "ties", "low", "high")
+    pairs = pairs.drop(columns=[name for name in merged if name in pairs])
+    grid, names = as_grid(pairs), list(pairs)
+    right = tuple(r or n in {"won", "interval"} for r, n in zip(grid.right, names, strict=True))
+    rare = [n for n in ("interval", "effect_size", "estimate") if n in names]
+    return grid._replace(right=right, optional=tuple(HEADS.get(name, name) for name in rare))
+
+
+def scores_grid(comparison: ComparisonData) -> tuple[Grid, list[str]]:
+    """Return all scores, the best of a data set bold, and the mean ranks; and notes on them."""
+    names = comparison.ranking["algorithm"].tolist()
+    values = comparison.scores[names].to_numpy()
+    costs = as_costs(values, maximize=comparison.maximize)
+    complete = ~np.isnan(costs).any(axis=1)
+    rows = [
+        (str(name), *_marked(row, cost, values.ravel()))
+        for name, row, cost in zip(comparison.scores.index, values, costs, strict=True)
     ]
+    notes = []
+    if complete.any():
+        ranks = rank_blocks(costs[complete]).mean(axis=0)
+        rows.append(("mean rank", *_marked(ranks, ranks, ranks)))
+        if not complete.all():
+            notes.append(f"Mean ranks over the {complete.sum()} complete data sets.")
+    if comparison.n_folds > 1:
+        notes.append("Each score is over its folds.")
+    return _square("data set", names, rows, "the best of its row."), notes
 
 
-def escape_markdown(text: str) -> str:
-    """Return text that Markdown leaves as it is, a bold figure marked."""
-    escaped = "".join(_MARKDOWN.get(char, char) for char in text)
-    return f"**{escaped}**" if _is_bold(text) else escaped
+def _marked(
+    row: NDArray[np.float64], costs: NDArray[np.float64], among: NDArray[np.float64]
+) -> list[str]:
+    """Return figures, the best of them bold, with the decimals of those `among` them."""
+    best = np.nanmin(costs) if not np.isnan(costs).all() else np.nan
+    texts = figures(row.tolist(), among.tolist())
+    return [Bold(t) if cost == best else t for t, cost in zip(texts, costs, strict=True)]
 
 
-def escape_latex(text: str) -> str:
-    """Return text that LaTeX leaves as it is, a bold figure marked."""
-    escaped = "".join(_LATEX.get(char, char) for char in text)
-    return rf"\textbf{{{escaped}}}" if _is_bold(text) else escaped
+def matrix_grid(comparison: ComparisonData) -> tuple[Grid, str]:
+    """Return what is known of all pairs, algorithms x algorithms; and its title."""
+    table = comparison.matrix()
+    kind = "p_value" if "p_value" in comparison.pairs else "probability"
+    decided = comparison.pairs[comparison.pairs["decision"] == "better"]
+    better = set(zip(decided["better"], decided["worse"], strict=True))
+    rows = []
+    for name, row in table.iterrows():
+        texts = ["" if np.isnan(value) else shown(value, kind) for value in row]
+        pairs = zip(texts, table.columns, strict=True)
+        rows.append((str(name), *(Bold(t) if (name, o) in better else t for t, o in pairs)))
+    title = {
+        "p_value": "Adjusted p-values of the pairs",
+        "probability": "Posterior probability that the row is better than the column",
+    }[kind]
+    mark = "decided; the row is better than the column."
+    return _square("algorithm", list(table.columns), rows, mark), title
 
 
-def _is_bold(text: str) -> bool:
-    return isinstance(text, Figure) and text.bold
-
-
-def sentences(said: Iterable[str]) -> str:
-    """Return sentences as a paragraph, each with its full stop."""
-    return " ".join(f"{sentence.rstrip('.')}." for sentence in said)
-
-
-def bullets(notes: Iterable[str]) -> str:
-    """Return a Markdown list; notes are escaped here."""
-    return "\n".join(f"- {escape_markdown(note)}" for note in notes)
-
-
-def markdown_table(frame: pd.DataFrame) -> str:
-    """Return a frame as a Markdown table."""
-    head, rows = cells(frame)
-    escaped = [[escape_markdown(text) for text in row] for row in (head, *rows)]
-    return markdown(escaped[0], escaped[1:])
-
-
-def latex_table(frame: pd.DataFrame, said: Iterable[str]) -> str:
-    """Return a frame as a LaTeX table, with sentences for its caption, the first for its label."""
-    (head, rows), caption = cells(frame), sentences(said)
-    align = "".join("r" if right else "l" for right in on_the_right(frame))
-    return latex(head, rows, caption=caption, align=align)
-
-
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table with columns padded to their widths; cells are taken as they are."""
-    lines = [list(head), *(list(row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    padded = [
-        "| " + " | ".join(text.ljust(w) for text, w in zip(line, widths, strict=True)) + " |"
-        for line in lines
-    ]
-    return "\n".join([padded[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *padded[1:]])
-
-
-def latex(head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str, align: str) -> str:
-    """Return a LaTeX table of the booktabs package; text is escaped here."""
-    lines = [" & ".join(escape_latex(text) for text in row) + r" \\" for row in (head, *rows)]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{escape_latex(caption)}}}",
-            rf"\label{{tab:{_slug(caption)}}}",
-            rf"\begin{{tabular}}{{{align}}}",
-            r"\toprule",
-            lines[0],
-            r"\midrule",
-            *lines[1:],
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-        ]
-    )
-
-
-def _slug(caption: str) -> str:
-    """Return the first sentence of a caption as a label."""
-    return "-".join(re.findall(r"[a-z0-9]+", caption.partition(".")[0].casefold()))
+def _square(corner: str, names: list[str], rows: list[tuple[str, ...]], mark: str) -> Grid:
+    """Return a table with a column per algorithm."""
+    head = (corner, *map(str, names))
+    return Grid(head, tuple(rows), (False, *[True] * len(names)), mark=mark)

@@ -249,7 +249,7 @@ class Command:
         self._warn_of_parameters_without_place(known)
 
     def check_some(self, configs: Sequence[Any]) -> None:
-        """Warn RacerWarning of what looks misspelt in the first of configurations to come.
+        """Warn RacerWarning of names that look misspelt in the first of many configurations.
 
         Parameters
         ----------
@@ -303,8 +303,8 @@ class Command:
             )
         return value
 
-    def named_in(self, message: str, cell: Cell) -> str:
-        """Return a message with the command line of a cell, if it does not have that."""
+    def with_command_line(self, message: str, cell: Cell) -> str:
+        """Return a message with the command line of a cell."""
         if "\ncommand: " in message:
             return message
         return f"{message}\ncommand: {_shown(self.argv_of(cell))}"
@@ -354,7 +354,7 @@ def _found(program: str) -> str:
 
 @contextmanager
 def _named(what: str) -> Iterator[None]:
-    """Say in errors what they are about."""
+    """Prefix errors with the name of their subject."""
     try:
         yield
     except (ObjectiveError, SettingError) as error:
@@ -367,12 +367,12 @@ def check_command(
     instances: Sequence[Any] | None,
     parameters: Collection[str] | None,
 ) -> None:
-    """Make a `Command` check what it will be run with; other objectives pass."""
+    """Check the arguments of a `Command`; other objectives pass."""
     if isinstance(evaluate, Command):
         evaluate.check(configs, instances, parameters)
 
 
 def check_some(evaluate: object, configs: Sequence[Any]) -> None:
-    """Make a `Command` look at the first configurations of many; other objectives pass."""
+    """Check the first of many configurations of a `Command`; other objectives pass."""
     if isinstance(evaluate, Command):
         evaluate.check_some(configs)

@@ -23,15 +23,15 @@ _ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} |
 
 
 class Printed:
-    """What came through a pipe: its beginning, its end, and how much it was."""
+    """Output of a pipe: its beginning, its end and its size."""
 
     def __init__(self) -> None:
         self.size = 0
         self._first = b""
         self._last = b""
 
-    def take(self, data: bytes) -> None:
-        """Add what has come."""
+    def append(self, data: bytes) -> None:
+        """Append data."""
         room = KEPT - len(self._first)
         self._first += data[:room]
         self._last = (self._last + data[room:])[-KEPT:]
@@ -39,12 +39,12 @@ class Printed:
 
     @property
     def left_out(self) -> int:
-        """How many bytes are not known any more."""
+        """Bytes that were not kept."""
         return self.size - len(self._first) - len(self._last)
 
     @property
     def end(self) -> bytes:
-        """As much of its end as is known."""
+        """The end of the output."""
         return self._last if self.left_out else self._first + self._last
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class Ran(NamedTuple):
 
 
 def printable(data: bytes | str) -> str:
-    """Return text in which what is not UTF-8, or would move a cursor, is escaped."""
+    """Return text with escapes for what is not UTF-8 or would move a cursor."""
     text = data.decode("utf-8", "backslashreplace") if isinstance(data, bytes) else data
     return text.translate(_ESCAPES)
 
@@ -110,7 +110,7 @@ def _waited_for(child: subprocess.Popen[bytes], until: float) -> int | None:
 
 
 def _read(child: subprocess.Popen[bytes], pipes: dict[int, Printed], until: float) -> None:
-    """Take in what is printed, until the program has ended or closed both pipes, or the time."""
+    """Read output until the program has ended or closed both pipes, or time is up."""
     poll = select.poll()
     for pipe in pipes:
         os.set_blocking(pipe, False)
@@ -118,12 +118,12 @@ def _read(child: subprocess.Popen[bytes], pipes: dict[int, Printed], until: floa
     while pipes and child.poll() is None and (left := until - time.monotonic()) > 0.0:
         for pipe, _ in poll.poll(min(_TICK, left * 1000)):
             data = os.read(pipe, _AT_ONCE)
-            pipes[pipe].take(data)
+            pipes[pipe].append(data)
             if not data:
                 poll.unregister(pipe)
                 del pipes[pipe]
     for pipe, printed in pipes.items():
-        most = printed.size + _MOST_PENDING  # a program that prints on is not waited for
+        most = printed.size + _MOST_PENDING  # a program that goes on printing is not waited for
         with suppress(BlockingIOError):
             while printed.size < most and (data := os.read(pipe, _AT_ONCE)):
-                printed.take(data)
+                printed.append(data)

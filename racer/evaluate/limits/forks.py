@@ -1,4 +1,4 @@
-"""What is this process's own, and not for what it forks: signal handlers, some open files."""
+"""Signal handlers and open files of this process that its forks must not inherit."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 _OURS: list[object] = []
 _STORES: list[str] = []
-_OF_WORKER: dict[int, tuple[int, int]] = {}  # what a worker talks to its driver through
+_OF_WORKER: dict[int, tuple[int, int]] = {}  # pipes between a worker and its driver
 _FILES_OF_A_STORE = ("", "-wal", "-shm", "-journal", ".lock")
 
 
 def not_in_forks(handler: Handler) -> Handler:
-    """Mark a handler of signals that is put back to the default in each process forked here."""
+    """Mark a signal handler that each forked process resets to the default."""
     _OURS.append(handler)
     return handler
 
@@ -45,7 +45,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def not_for_evaluations(store: str) -> Iterator[None]:
-    """Close the files of a store, which this process has open, in processes of evaluations."""
+    """Make evaluation processes close the files of a store that this process has open."""
     _STORES.append(store)
     try:
         yield
@@ -54,7 +54,7 @@ def not_for_evaluations(store: str) -> Iterator[None]:
 
 
 def start_worker(driver: int) -> None:
-    """Begin a worker process: it ends with its driver, and keeps its pipes to itself."""
+    """Set up a worker process: it dies with its driver, and evaluations do not get its pipes."""
     die_with_process(driver)
     trackers = [t._resource_tracker._fd for t in (of_joblib, of_python)]  # noqa: SLF001
     # an evaluation that uses joblib needs them
@@ -62,17 +62,17 @@ def start_worker(driver: int) -> None:
 
 
 def _open_files() -> Iterator[tuple[int, tuple[int, int]]]:
-    """Yield the descriptors that are open, but for the standard ones, and which file each is."""
+    """Yield the open descriptors except the standard ones, each with (device, inode)."""
     with suppress(OSError):  # no /dev/fd
         for name in os.listdir("/dev/fd"):  # noqa: PTH208
-            with suppress(OSError):  # the one through which this is read
+            with suppress(OSError):  # the descriptor of this listing
                 status = os.fstat(int(name))
                 if int(name) > 2:
                     yield int(name), (status.st_dev, status.st_ino)
 
 
 def close_own_files(but: int) -> None:
-    """Close, in the process of an evaluation, what is not for it: all that it writes is rubbish."""
+    """Close inherited file descriptors in an evaluation's process, which could corrupt them."""
     stores = set()
     for path in _STORES:
         for end in _FILES_OF_A_STORE:

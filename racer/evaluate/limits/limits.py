@@ -1,4 +1,4 @@
-"""One evaluation in a process of its own, which ends when it has taken too much.
+"""One evaluation in a process of its own, which is killed when it exceeds a limit.
 
 A watcher (a worker, or a process forked for this) forks a child that leads a session and sends its
 outcome as a line of JSON; its group, on Linux also its orphans, is killed before that is handed on.
@@ -16,22 +16,23 @@ import sys
 import time
 from contextlib import suppress
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from racer._checks import is_real, whole
 from racer.errors import SettingError
 from racer.evaluate.limits.forks import close_own_files
 from racer.evaluate.limits.linux import (
+    anonymous_bytes,
     cpu_seconds,
     cpu_seconds_of,
     descendants,
     die_with_parent,
     give_back_free_memory,
-    held,
-    held_alone,
     knows_memory,
     own_children,
-    resident,
+    private_bytes,
+    resident_bytes,
 )
 from racer.evaluate.limits.processes import GRACE, TICK, Child, flush, parse, write
 from racer.evaluate.outcome import Outcome
@@ -39,29 +40,27 @@ from racer.evaluate.outcome import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_LAST_WORDS = 0.5  # seconds beyond its timeout for an evaluation that tells itself why it ends
+_LAST_WORDS = 0.5  # seconds beyond its timeout for an evaluation that reports its own end
 _LEAST_MEMORY = 2**20
 _LONGEST = 1e9  # seconds
-_FINE = 0.01  # seconds between two looks at the CPU time, near the bound
-_START, _WALL = (
-    1.0,
-    10.0,
-)  # who uses no CPU time is stopped so long, and so many bounds, after its start
+_FINE = 0.01  # seconds between two checks of the CPU time, near the bound
+# an idle evaluation is stopped this many seconds, plus this many bounds, after its start
+_START, _WALL = 1.0, 10.0
 
 
 class Limits(NamedTuple):
-    """What one evaluation may take: seconds of wall time, bytes beyond the inherited; or None."""
+    """Limits of one evaluation: seconds of wall time, bytes beyond the inherited; or None."""
 
     timeout: float | None = None
     memory: int | None = None
 
 
 deadline: ContextVar[tuple[float, float] | None] = ContextVar("deadline", default=None)
-"""In the process of an evaluation that tells why it ends: when (monotonic), and the timeout."""
+"""In an evaluation that reports its own end: the deadline (monotonic) and the timeout."""
 
 
 def limits_for(timeout: float | None, memory: int | None, *, timed: bool = False) -> Limits | None:
-    """Return the limits, None without any; SettingError if one is wrong or cannot be kept here."""
+    """Return the limits, None without any; SettingError if one is wrong or unsupported here."""
     if timeout is None and memory is None and not timed:
         return None
     if timeout is not None and not (is_real(timeout) and 0 < timeout <= _LONGEST):
@@ -90,18 +89,18 @@ def _answer(
     until: tuple[float, float] | None,
     writer: int,
 ) -> None:
-    """Be the process of one evaluation: send its outcome."""
+    """Entry point of the evaluation subprocess: run it and send the outcome."""
     os.setsid()
-    _tell(warned, os.getpid())  # before it can start anything
+    _notify(warned, os.getpid())  # before it can start anything
     die_with_parent(watcher)
-    gc.freeze()  # a collection would write to, and so copy, all that is shared with the watcher
+    gc.freeze()  # a collection would write to, and so copy, memory shared with the watcher
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for descriptor in (pipe, warned):
         if descriptor is not None:
             os.close(descriptor)
     close_own_files(but=writer)
     deadline.set(until)
-    # what stands in their place may wait for a thread that is not here, a live display's say
+    # a replacement, a live display's say, may wait for a thread that no fork has
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     outcome = attempt()
     flush()
@@ -122,7 +121,7 @@ def limited(
     tells: bool = False,
     bound: float | None = None,
 ) -> Outcome:
-    """Run an evaluation in a process of its own, from a watcher; leave nothing of it.
+    """Run an evaluation in a process of its own, from a watcher; leave no process behind.
 
     With a `bound` it is stopped, as capped, after so many seconds of CPU time, if that is known.
 
@@ -134,7 +133,7 @@ def limited(
     own = (0, 0)
     if limits.memory:
         give_back_free_memory()
-        own = held(me), resident(me)
+        own = anonymous_bytes(me), resident_bytes(me)
     start = time.monotonic()
     until = (start + limits.timeout, limits.timeout) if tells and limits.timeout else None
     child = Child(functools.partial(_answer, attempt, me, pipe, warned, until))
@@ -149,63 +148,69 @@ def limited(
     finally:
         _clear(child, before)
         os.close(child.reader)
-        _tell(warned, 0)
+        _notify(warned, 0)
 
 
-def _tell(warned: int | None, group: int) -> None:
+def _notify(warned: int | None, group: int) -> None:
     if warned is not None:
         with suppress(OSError):  # the warden is gone
             os.write(warned, group.to_bytes(8))
 
 
 class _Watched(NamedTuple):
-    """An evaluation that runs, and what it may take."""
+    """A running evaluation and its limits."""
 
     child: Child
     limits: Limits
     start: float
-    own: tuple[int, int]  # bytes held, and resident, before it
-    before: set[int]  # processes that were there
+    own: tuple[int, int]  # anonymous and resident bytes of the watcher before it
+    before: set[int]  # child processes at its start
     patience: float  # seconds beyond the timeout
     bound: float | None  # of run time
 
     @property
-    def longest(self) -> float:
-        """The seconds after which it is stopped."""
+    def time_limit(self) -> float:
+        """Seconds after which it is stopped."""
         timeout = self.limits.timeout
         return math.inf if timeout is None else timeout + self.patience
 
     def look(self) -> Outcome | None:
-        """Wait for a tick at most; return the outcome if there is one."""
+        """Wait for one tick at most; return the outcome if there is one."""
         start, bound = self.start, self.bound
         tick = TICK if bound is None else min(max(start + bound - time.monotonic(), _FINE), TICK)
-        line = self.child.line(min(start + self.longest - time.monotonic(), tick))
+        line = self.child.line(min(start + self.time_limit - time.monotonic(), tick))
         seconds = time.monotonic() - start
         if line is not None:
             outcome = parse(line, seconds)
-            return outcome._replace(seconds=seconds) if outcome.status == "timeout" else outcome
+            return replace(outcome, seconds=seconds) if outcome.status == "timeout" else outcome
         if self.child.status is None:
             return self._exceeded(seconds)
         how = self.child.how()
         memory = math.inf if self.limits.memory is None else self.limits.memory
-        if how.endswith("SIGKILL") and self.child.peak - self.own[1] > memory:  # by the system
-            return Outcome("memory", None, seconds, f"its process {how}, over {memory} bytes")
-        return Outcome("killed", None, seconds, f"its process {how}, without an answer")
+        if how.endswith("SIGKILL") and self.child.peak - self.own[1] > memory:  # by the OOM killer
+            return Outcome(
+                "memory", None, seconds=seconds, message=f"its process {how}, over {memory} bytes"
+            )
+        return Outcome(
+            "killed", None, seconds=seconds, message=f"its process {how}, without an answer"
+        )
 
     def _exceeded(self, seconds: float) -> Outcome | None:
-        """Return the outcome where a limit is exceeded, None where the evaluation may continue."""
+        """Return the outcome if a limit is exceeded, None if the evaluation may continue."""
         child, (timeout, memory), before = self.child.pid, self.limits, self.before
         if self.bound is not None and _took(child, seconds, before) >= self.bound:
-            return Outcome("capped", self.bound, seconds)
-        if timeout is not None and seconds >= self.longest:
-            return Outcome("timeout", None, seconds, took_more_than(timeout))
+            return Outcome("capped", self.bound, seconds=self.bound)
+        if timeout is not None and seconds >= self.time_limit:
+            return Outcome("timeout", None, seconds=seconds, message=took_more_than(timeout))
         if memory and (used := _used(child, self.own[0], memory, before)) > memory:
-            return Outcome("memory", None, seconds, f"held {used} bytes, more than {memory}")
+            return Outcome(
+                "memory", None, seconds=seconds, message=f"held {used} bytes, more than {memory}"
+            )
         return None
 
 
 def _took(child: int, seconds: float, before: set[int]) -> float:
-    """Return the CPU time of an evaluation so far; wall time where that is not known."""
+    """Return the CPU seconds of an evaluation so far; wall time where they are unknown."""
     if cpu_seconds() is None:
         return seconds
     roots = own_children() - before | {child}
@@ -213,22 +218,22 @@ def _took(child: int, seconds: float, before: set[int]) -> float:
 
 
 def took_more_than(timeout: float) -> str:
-    """Say so."""
+    """Return the message for an evaluation that exceeded its time."""
     return f"took more than {timeout:g} s"
 
 
 def _used(child: int, inherited: int, limit: int, before: set[int]) -> int:
-    """Return at most the bytes that an evaluation holds: exact, and slow, where that matters."""
+    """Return a lower bound of the bytes of an evaluation; exact, and slow, near the limit."""
     roots = own_children() - before
     others = (roots | descendants(roots)) - {child}
-    most = held(child) - inherited
-    if not others or most + sum(map(held, others)) <= limit:
+    most = anonymous_bytes(child) - inherited
+    if not others or most + sum(map(anonymous_bytes, others)) <= limit:
         return most
-    return most + sum(map(held_alone, others))
+    return most + sum(map(private_bytes, others))
 
 
 def _clear(child: Child, before: set[int]) -> None:
-    """Kill a child and whatever it has started, and wait until they are gone."""
+    """Kill a child and its descendants, and wait until they are gone."""
     until = time.monotonic() + GRACE
     with suppress(OSError):
         os.killpg(child.pid, signal.SIGKILL)

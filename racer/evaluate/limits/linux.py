@@ -1,4 +1,4 @@
-"""What only Linux knows of processes; elsewhere these do nothing, except for `leave_behind`."""
+"""Process control that only Linux has; elsewhere no-ops, except for `leave_behind`."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ def _prctl() -> Callable[[int, int], int]:
 
 
 def die_with_parent(parent: int) -> None:
-    """Be killed as soon as the thread that started this process is gone; exit now if it is."""
+    """Die as soon as the thread that started this process is gone; exit now if it is."""
     _prctl()(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
 
 
 def dying_with(parent: int) -> Callable[[], None]:
-    """Return `die_with_parent` for a process to come: nothing is loaded when it is called."""
+    """Return `die_with_parent` for a child to call: nothing is loaded then."""
     _prctl()
     return functools.partial(die_with_parent, parent)
 
 
 def die_with_process(parent: int) -> None:
-    """Be killed as soon as the parent process is gone, whichever of its threads started us."""
+    """Die as soon as the parent process is gone, whichever of its threads started this one."""
     if sys.platform != "linux" or os.getpid() in _children_of_thread(parent, parent):
         die_with_parent(parent)
         return
@@ -72,20 +72,20 @@ _FORK = threading.Lock()
 
 @contextmanager
 def fork_unwarned() -> Iterator[None]:
-    """Fork without the warning that other threads do not come along: nothing here needs them."""
-    with _FORK, warnings.catch_warnings():  # one at a time, or what it puts back may be wrong
+    """Fork and silence Python's multi-thread DeprecationWarning."""
+    with _FORK, warnings.catch_warnings():  # one at a time: the filters are global
         warnings.filterwarnings("ignore", ".*multi-threaded", DeprecationWarning)
         yield
 
 
 def fork() -> int:
-    """Fork, unwarned; the child goes on with this thread alone."""
+    """Fork without a warning; the child has this thread alone."""
     with fork_unwarned():
         return os.fork()
 
 
 def leave_behind(run: Callable[[], None]) -> None:
-    """Start a process in its own session that is not our child: no kill of descendants finds it."""
+    """Start a detached process, which is not found among our descendants."""
     middle = fork()
     if middle == 0:
         try:
@@ -102,27 +102,27 @@ def _kill_after(parent: int, child: int) -> None:
     """Kill a child once its parent has ended; both are descriptors."""
     os.dup2(parent, 0)
     os.dup2(child, 1)
-    os.closerange(2, 2**16)  # what waits for the child's files to close may continue
+    os.closerange(2, 2**16)  # else nobody sees the child's pipes close
     poll = select.poll()
     for descriptor in (0, 1):
         poll.register(descriptor, select.POLLIN)
     poll.poll()
-    signal.pidfd_send_signal(1, signal.SIGKILL)  # an error if that is the one that has ended
+    signal.pidfd_send_signal(1, signal.SIGKILL)  # an error if the child has ended
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants whose parent ends."""
+    """Adopt descendants whose parent ends."""
     _prctl()(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def first_to_go() -> None:
-    """Let the kernel choose this process, and what it starts, when memory runs out."""
+def prefer_as_victim() -> None:
+    """Make this process, and its children, the first victims of the OOM killer."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_bytes(b"1000")
 
 
 def wait_for_end(pid: int, seconds: float) -> None:
-    """Wait until a child has ended, so long at most; elsewhere, a moment."""
+    """Wait until a child has ended, `seconds` at most; elsewhere, for a moment."""
     try:
         descriptor = os.pidfd_open(pid)
     except (AttributeError, OSError):  # another system, an old kernel, a Python built on one
@@ -145,7 +145,7 @@ def _children_of_thread(pid: int, thread: int | str) -> set[int]:
 
 
 def own_children() -> set[int]:
-    """Return the children of this process's main thread, with those that are to be waited for."""
+    """Return the children of this process's main thread, zombies included."""
     return _children_of_thread(os.getpid(), os.getpid())
 
 
@@ -158,7 +158,7 @@ def _children(pid: int) -> set[int]:
 
 
 def descendants(pids: set[int]) -> set[int]:
-    """Return the children of some processes, their children, and so on."""
+    """Return the children of processes, their children, and so on."""
     found: set[int] = set()
     new = pids
     while new := set().union(*map(_children, new)) - found:
@@ -177,7 +177,7 @@ def _kilobytes(path: str, fields: tuple[bytes, ...]) -> int:
 
 
 def cpu_seconds() -> float | None:
-    """Return the CPU time of this process and of those it has waited for; None if not known."""
+    """Return the CPU time of this process and of children it has waited for; None if unknown."""
     if sys.platform != "linux":
         return None
     import resource  # noqa: PLC0415  (not on Windows)
@@ -187,7 +187,7 @@ def cpu_seconds() -> float | None:
 
 
 def cpu_seconds_of(pids: set[int]) -> float:
-    """Return the CPU time of some processes, and of those that they have waited for."""
+    """Return the CPU time of processes and of children they have waited for."""
     ticks = 0
     for pid in pids:
         with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123  (faster)
@@ -196,27 +196,27 @@ def cpu_seconds_of(pids: set[int]) -> float:
 
 
 def give_back_free_memory() -> None:
-    """Return what the C library keeps of freed memory: a fork would hold it again unseen."""
+    """Return freed memory to the system: a fork could fill it without an increase."""
     with suppress(AttributeError, OSError):  # not glibc
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def held(pid: int) -> int:
-    """Return the bytes of memory of a process, resident or swapped out, that no file backs."""
+def anonymous_bytes(pid: int) -> int:
+    """Return the memory of a process, resident or swapped out, that no file backs."""
     return 1024 * _kilobytes(f"/proc/{pid}/status", (b"RssAnon:", b"RssShmem:", b"VmSwap:"))
 
 
-def resident(pid: int) -> int:
-    """Return the bytes of memory of a process that are resident."""
+def resident_bytes(pid: int) -> int:
+    """Return the resident memory of a process."""
     with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def held_alone(pid: int) -> int:
-    """Return the bytes that it shares with no other process; slow for a large one."""
+def private_bytes(pid: int) -> int:
+    """Return the memory that a process shares with no other; slow for a large one."""
     return 1024 * _kilobytes(f"/proc/{pid}/smaps_rollup", (b"Private_Dirty:", b"Swap:"))
 
 
 def knows_memory() -> bool:
-    """Say whether `held` works here."""
-    return held(os.getpid()) > 0
+    """Return True if `anonymous_bytes` works here."""
+    return anonymous_bytes(os.getpid()) > 0

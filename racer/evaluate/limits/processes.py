@@ -1,4 +1,4 @@
-"""Processes forked from this one, which send lines, and end when they should."""
+"""Forked processes that send lines, and die with the process that needs them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from racer.errors import RaceStateError
 from racer.evaluate.limits.linux import (
     adopt_orphans,
-    first_to_go,
     fork,
     go_on_if_stopped,
     leave_behind,
+    prefer_as_victim,
     wait_for_end,
 )
 from racer.evaluate.outcome import Outcome, check_outcome
@@ -27,17 +28,18 @@ from racer.evaluate.outcome import Outcome, check_outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
-GRACE = 1.0  # seconds that killed processes are given to go
+_FIELDS = [field.name for field in fields(Outcome)]
+GRACE = 1.0  # seconds for killed processes to end
 _LOOK = 0.5  # seconds between two checks whether a worker was stopped
-TICK = 0.05  # seconds between two checks of memory, and of the processes still there
+TICK = 0.05  # seconds between two checks of memory and processes
 _LONGEST_LINE = 2**17
 
 
 class Child:
-    """A forked process that does `run(descriptor)`, writing lines to it, and ends."""
+    """A forked process that calls `run(descriptor)`, which writes lines to it, and exits."""
 
     def __init__(self, run: Callable[[int], None]) -> None:
-        flush()  # or what waits to be printed would be printed twice
+        flush()  # or buffered output would be printed twice
         self.reader, writer = os.pipe()
         self.pid = fork()
         if self.pid == 0:
@@ -48,14 +50,14 @@ class Child:
                 os._exit(0)
         os.close(writer)
         os.set_blocking(self.reader, False)
-        self.status: int | None = None  # as from waitpid, once it has ended
-        self.peak = 0  # bytes resident, then
+        self.status: int | None = None  # of waitpid, once it has ended
+        self.peak = 0  # resident bytes, known then
         self._text = b""
         self._poll = select.poll()
         self._poll.register(self.reader, select.POLLIN)
 
     def line(self, seconds: float) -> bytes | None:
-        """Return a line, waiting so long at most; None if none has come."""
+        """Return a line, waiting `seconds` at most; None if none has come."""
         if b"\n" not in self._text:
             self._poll.poll(max(seconds, 0.0) * 1000)
             if not self._read() and self.ended():
@@ -67,7 +69,7 @@ class Child:
         return None
 
     def _read(self) -> bool:
-        """Take in what has come; say whether anything has."""
+        """Read what has come; return True if anything has."""
         try:
             part = os.read(self.reader, _LONGEST_LINE)
         except BlockingIOError:
@@ -80,7 +82,7 @@ class Child:
         return bool(part)
 
     def ended(self, *, within: float = 0.0) -> bool:
-        """Say whether it has ended, after waiting so long at most."""
+        """Return True if it has ended, after waiting `within` seconds at most."""
         until = time.monotonic() + within
         while self.status is None:
             try:
@@ -97,12 +99,12 @@ class Child:
         return True
 
     def how(self) -> str:
-        """Return how it ended."""
+        """Return how it ended, in words."""
         return ending(os.waitstatus_to_exitcode(self.status or 0))
 
 
 def ending(code: int) -> str:
-    """Return how a process ended, by its exit code, or minus the signal that killed it."""
+    """Return how a process ended, in words; a negative code is minus its signal."""
     if code >= 0:
         return f"exited with code {code}"
     with suppress(ValueError):
@@ -111,7 +113,7 @@ def ending(code: int) -> str:
 
 
 def flush() -> None:
-    """Write out what waits to be printed."""
+    """Flush standard output and error."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):  # None, closed, or the user's own
             stream.flush()
@@ -119,25 +121,26 @@ def flush() -> None:
 
 def write(descriptor: int, outcome: Outcome) -> None:
     """Send an outcome as a line."""
-    data = json.dumps(outcome).encode() + b"\n"
+    said = {name: getattr(outcome, name) for name in _FIELDS}
+    data = json.dumps(said).encode() + b"\n"
     while data:
         data = data[os.write(descriptor, data) :]
 
 
 def parse(line: bytes, seconds: float = 0.0) -> Outcome:
-    """Return the outcome that a line says, or one that says that it does not."""
+    """Return the outcome in a line; an invalid one if there is none in it."""
     with suppress(ValueError, TypeError, RecursionError, RaceStateError):
         said = json.loads(line)
-        outcome = Outcome(*said)
+        outcome = Outcome(**said)
         check_outcome(outcome)
-        if [type(field) for field in said[3:]] == [str, int, str]:
+        if [type(said[name]) for name in ("message", "attempts", "worker")] == [str, int, str]:
             return outcome
     message = f"its process sent {reprlib.repr(line)} instead of an outcome"
-    return Outcome("invalid", None, seconds, message)
+    return Outcome("invalid", None, seconds=seconds, message=message)
 
 
 def _watch() -> None:
-    """Make this process fit to watch: what its children inherit is set once, here."""
+    """Make this process a watcher: set, once, what its children inherit."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number in signal.valid_signals():
@@ -147,13 +150,13 @@ def _watch() -> None:
     os.dup2(nothing, 0)
     os.close(nothing)
     adopt_orphans()
-    first_to_go()
+    prefer_as_victim()
 
 
 def supervised(
     work: Callable[[Callable[[], bool], int], Iterable[Outcome]],
 ) -> Generator[Outcome, None, None]:
-    """Yield the outcomes of `work(lost, pipe)` (see `limited`), run in a fork that ends with us."""
+    """Yield the outcomes of `work(lost, pipe)` (see `limited`), run in a fork that dies with us."""
     here = os.getpid()
 
     def run(writer: int) -> None:
@@ -184,9 +187,9 @@ def supervised(
 
 @functools.cache
 def warden(owner: int) -> int:
-    """Make this process a watcher, with another that kills what it leaves; return the pipe to that.
+    """Make this process a watcher; return a pipe to a warden, which kills what the watcher leaves.
 
-    The group to be killed is written to it as eight bytes, 0 for none; a fork needs its own.
+    The process group to be killed is written to it as eight bytes, 0 for none; a fork needs its own.
     """
     reader, writer = os.pipe()
     leave_behind(functools.partial(_kill_last, reader, owner))
@@ -196,9 +199,9 @@ def warden(owner: int) -> int:
 
 
 def _kill_last(reader: int, owner: int) -> None:
-    """Kill the group that was written last once the owner ends; wake the owner if it is stopped."""
+    """Once the owner ends, kill the group it wrote last; wake the owner if it is stopped."""
     os.dup2(reader, 0)
-    os.closerange(1, 2**16)  # what waits for this process's files to close may continue
+    os.closerange(1, 2**16)  # else nobody sees the owner's pipes close
     poll = select.poll()
     poll.register(0, select.POLLIN)
     group = 0

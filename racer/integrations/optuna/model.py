@@ -10,6 +10,8 @@ import numpy as np
 from racer._numerics import one_blas_thread
 from racer.integrations.optuna.history import costs_of
 from racer.integrations.optuna.search_space import Axes, Presence
+from racer.model.effects import Effects, effects
+from racer.model.surrogate import Surrogate
 from racer.space.vectors import features, vectors_around
 from racer.tuner.drafts import (
     NARROWEST,
@@ -19,8 +21,6 @@ from racer.tuner.drafts import (
     is_alike,
     to_learn,
 )
-from racer.tuner.effects import Effects, effects
-from racer.tuner.surrogate import Surrogate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from racer.integrations.optuna.history import Observation
     from racer.integrations.optuna.search_space import Axis
-    from racer.tuner.surrogate import Kernel
+    from racer.model.surrogate import Kernel
 
 _OFTEN = 1.02  # growth of the number of trials from one model to the next
 _RARELY = 1.5  # the same from one search for a kernel to the next

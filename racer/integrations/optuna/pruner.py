@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -12,12 +12,13 @@ from optuna.trial import TrialState
 
 from racer._checks import check_epsilon, check_fraction, whole
 from racer._numerics import with_ties
+from racer.core.rules import is_due
 from racer.deciders.bayesian_best import BayesianBest
 from racer.deciders.best_for_budget import BestForBudget
-from racer.deciders.decider import Blocks, JudgesOne
+from racer.deciders.decider import Blocks, Setting
 from racer.deciders.halving import SequentialHalving
-from racer.deciders.names import as_decider
-from racer.deciders.verdicts import take_drop, take_verdict
+from racer.deciders.named import as_decider
+from racer.deciders.parts.checks import checked_drop, checked_verdict
 from racer.errors import SettingError, warn
 from racer.integrations.optuna.reports import (
     are_running_means,
@@ -25,7 +26,6 @@ from racer.integrations.optuna.reports import (
     from_running_means,
     is_maximized,
 )
-from racer.racing.rules import is_due
 from racer.seeding import check_seed, rng_for
 from racer.stats.sign import probability_indistinguishable
 
@@ -149,7 +149,7 @@ class RacingPruner(BasePruner):
         self.epsilon = check_epsilon(epsilon)
         self.confidence = check_fraction(confidence, "confidence", low=0.5)
         self.seed = check_seed(seed)
-        self.decider.start(2, np.random.default_rng(0))  # refuses now what it cannot work with
+        self.decider.start(Setting(2, np.random.default_rng(0)))  # refuses now what it cannot do
         self._has_warned = False
         self._memories: WeakKeyDictionary[Study, dict[int, _Memory]] = WeakKeyDictionary()
 
@@ -185,7 +185,7 @@ class RacingPruner(BasePruner):
             costs = from_running_means(costs)
         costs = with_ties(costs)
         own, others = costs[:, 0], costs[:, 1:]
-        is_due_now = is_due(len(known), self.first_test, getattr(self.decider, "each_test", 1))
+        is_due_now = is_due(len(known), self.first_test, self.decider.tests)
         is_inferior = is_due_now and self._is_inferior(own, others)
         return is_inferior or self._is_indistinguishable(own, others)
 
@@ -218,8 +218,8 @@ class RacingPruner(BasePruner):
         return memory
 
     def _is_inferior(self, own: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
-        if isinstance(self.decider, JudgesOne):
-            drop = take_drop(self.decider, own, others)
+        if self.decider.judge is not None:
+            drop = checked_drop(self.decider, self.decider.judge, own, others)
         else:
             drop = _judge_by_race(self.decider, own, others, self.seed)
         if drop is None:
@@ -270,27 +270,27 @@ def _look(decider: Decider, costs: NDArray[np.float64], seed: int) -> Verdict | 
     columns = np.flatnonzero(ends > 0)
     if np.count_nonzero(ends == len(costs)) < 2:
         return None
-    state = decider.start(len(columns), rng_for(seed, "decider"))
+    state = decider.start(Setting(len(columns), rng_for(seed, "decider")))
     start, verdict = 0, None
     for end in np.unique(ends[columns]).tolist():
         places = np.flatnonzero(ends[columns] >= end)
-        blocks = Blocks(places, costs[start:end, columns[places]], None)
-        state, verdict = take_verdict(decider, state, blocks, len(columns))
+        blocks = Blocks(places, costs[start:end, columns[places]], used=None)
+        state, verdict = checked_verdict(decider, state, blocks, len(columns))
         start = end
     if verdict is None:
         return None
     dropped = tuple(
-        drop._replace(candidate=int(columns[drop.candidate]), against=int(columns[drop.against]))
+        replace(drop, candidate=int(columns[drop.candidate]), against=int(columns[drop.against]))
         for drop in verdict.dropped
     )
     best = None if verdict.best is None else int(columns[verdict.best])
-    return verdict._replace(dropped=dropped, best=best)
+    return replace(verdict, dropped=dropped, best=best)
 
 
 def _judge_by_race(
     decider: Decider, own: NDArray[np.float64], others: NDArray[np.float64], seed: int
 ) -> Drop | None:
-    """Judge one candidate, as in `JudgesOne.judge`, by any decider: race it with the others."""
+    """Judge one candidate, as in `Decider.judge`, by any decider: race it with the others."""
     verdict = _look(decider, np.column_stack([others, own]), seed)
     dropped = () if verdict is None else verdict.dropped
     return next((drop for drop in dropped if drop.candidate == others.shape[1]), None)

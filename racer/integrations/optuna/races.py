@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
@@ -12,17 +11,23 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, IntD
 from optuna.storages import BaseStorage
 from optuna.trial import BaseTrial
 
-from racer.deciders.verdicts import Protected
+from racer.core.blocks import Order
+from racer.core.budget import Budget
+from racer.core.rules import Rules
+from racer.core.table import Row, Table
+from racer.deciders.parts.wrappers import protected
 from racer.errors import ScoresError, SettingError, warn
 from racer.evaluate.outcome import Cell, Outcome, all_failed
 from racer.evaluate.workers import outcomes_of
 from racer.integrations.optuna.reports import is_maximized
-from racer.racing.events import BlockCompleted
-from racer.racing.race import QuietRace
-from racer.run.signals import HeldBack
+from racer.racing.loop import advance, completed, leads, race
+from racer.racing.repeats import Withheld
+from racer.racing.state import Request, State
+from racer.run.signals import DeferredInterrupt
 from racer.seeding import block_seed, rng_for
 
 if TYPE_CHECKING:
+    from racer.core.events import Elimination
     from racer.evaluate.workers import Workers
     from racer.integrations.optuna.record import StudyRecord
     from racer.run.progress import Progress
@@ -98,7 +103,7 @@ class Races:
         self._budget = budget
         self._settings = settings
         self._configs: dict[int, Any] = {}
-        self._held = HeldBack()
+        self._held = DeferredInterrupt()
         self._spent = 0  # evaluations of the races so far, this one included
         self._raced: set[int] = set()  # trials of these races
         self._warned_of: set[int] = set()  # instances on which all failed
@@ -111,7 +116,7 @@ class Races:
         elites: list[int] = []
         number = 0
         if self._display is not None:
-            self._display.line(self._display.standing.title)
+            self._display.line(self._display.state.of.title)
         with self._held, self._workers, self._record.driving(self._budget):
             while fresh := self._asked(number, elites):
                 if number == 0 and not any(map(self._record.of, fresh)):
@@ -119,7 +124,7 @@ class Races:
                 elites = self._race(number, elites, fresh)
                 if self._display is not None:
                     best = f"best is trial #{elites[0]}" if elites else "no trial is complete"
-                    done = self._display.standing.evaluations
+                    done = self._display.state.work.evaluations
                     self._display.line(
                         f"race {number}: {best}; {done} of {self._budget} evaluations"
                     )
@@ -161,7 +166,7 @@ class Races:
         numbers = [*elites, *fresh]
         before = sum(len(record.of(e)) for e in elites)
         self._raced.update(fresh)
-        alive = self._run_to_its_end(self._race_among(elites, fresh, number), fresh)
+        alive = self._run_to_its_end(number, elites, fresh)
         self._evaluate([(trial, block) for trial in sorted(alive) for block in range(n)])
         for trial in fresh:
             record.end(trial)
@@ -170,54 +175,63 @@ class Races:
         self._warn_of(set(range(n)) - usable)
         return self._best(numbers, usable)
 
-    def _race_among(self, elites: list[int], fresh: list[int], number: int) -> QuietRace:
-        """Return a race of trials over all instances, in which no elite can be dropped."""
-        record, n = self._record, len(self._instances)
-        never = n + 1
-        until = (never,) * len(elites) + (0,) * len(fresh)
-        return QuietRace(
-            [*elites, *fresh],
-            rng_for(record.seed, "order", number).permutation(n).tolist(),
-            decider=Protected(self._settings["decider"], until),
-            budget=len(until) * n,
-            maximize=is_maximized(record.study),
-            seed=record.seed,
+    def _rules(self, elites: list[int], fresh: list[int]) -> Rules:
+        """Return the rules of a race over all instances, in which no elite can be eliminated."""
+        n = len(self._instances)
+        until = (n + 1,) * len(elites) + (0,) * len(fresh)
+        return Rules(
+            decider=protected(self._settings["decider"], until),
+            budget=Budget(evaluations=len(until) * n),
+            maximize=is_maximized(self._record.study),
+            seed=self._record.seed,
             deterministic=True,
             first_test=self._settings["first_test"],
             each_test=1,
-            callbacks=[] if self._display is None else [partial(self._show, [*elites, *fresh])],
         )
 
-    def _show(self, trials: list[int], event: Any) -> None:
-        """Show a block of a race, in the numbers of the study."""
-        if self._display is None or not isinstance(event, BlockCompleted):
-            return
-        gone = tuple(
-            replace(drop, candidate=trials[drop.candidate], against=trials[drop.against])
-            for drop in event.eliminated
-        )
-        self._display(
-            replace(
-                event,
-                alive=tuple(trials[i] for i in event.alive),
-                best=None if event.best is None else trials[event.best],
-                eliminated=gone,
-                evaluations=self._display.standing.evaluations,
-            )
-        )
-
-    def _run_to_its_end(self, race: QuietRace, fresh: list[int]) -> set[int]:
+    def _run_to_its_end(self, number: int, elites: list[int], fresh: list[int]) -> set[int]:
         """Run a race until it ends or all new trials are dropped; return those that are not."""
-        record, alive = self._record, set(fresh)
-        while alive and (cells := race.ask()):
-            self._evaluate([(cell.config, cell.instance) for cell in cells])
-            for cell in cells:
-                race.tell(cell, record.of(cell.config)[cell.instance])
+        record, n = self._record, len(self._instances)
+        trials, alive, rules = [*elites, *fresh], set(fresh), self._rules(elites, fresh)
+        state = State.new(rules, len(trials), n_instances=n, n_blocks=n)
+        order = Order(rng_for(record.seed, "order", number).permutation(n).tolist(), int)
+        table = Table(maximize=rules.maximize)
+        watch = None if self._display is None else partial(self._show, trials, state, table)
+        flow = race(rules, state, order, Withheld(), lambda _: True, watch=watch)
+        asked = advance(flow, None)
+        while alive and isinstance(asked, Request):
+            raced = [trials[i] for i in state.alive.tolist()]
+            self._evaluate([(trial, asked.block) for trial in raced])
+            outcomes = [record.of(trial)[asked.block] for trial in raced]
+            asked = advance(flow, table.add(asked.block, state.alive, outcomes))
             self._check_some_succeed(fresh)
-            for dropped in sorted(alive - {race.configs[i] for i in race.alive}):
+            for dropped in sorted(alive - {trials[i] for i in state.alive.tolist()}):
                 record.end(dropped)
                 alive.remove(dropped)
         return alive
+
+    def _show(
+        self,
+        trials: list[int],
+        state: State,
+        table: Table,
+        eliminated: tuple[Elimination, ...],
+        row: Row,
+    ) -> None:
+        """Show a block of a race, in the numbers of the study."""
+        if self._display is None:
+            return
+        first = state.ranked[0] if leads(state) else None
+        event = completed(
+            state,
+            row,
+            eliminated,
+            best=first,
+            best_mean=None if first is None else table.mean(first),
+            evaluations=self._display.state.work.evaluations,
+            seconds=0.0,
+        )
+        self._display(event.renumbered(trials))
 
     def _best(self, numbers: list[int], usable: set[int]) -> list[int]:
         """Return the elites: the best of the trials that succeeded wherever any has."""

@@ -19,6 +19,7 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 
 from racer._numerics import as_costs
+from racer.core.table import Table
 from racer.errors import RaceStateError, SettingError
 from racer.evaluate.outcome import Outcome
 from racer.integrations.optuna.reports import (
@@ -28,9 +29,8 @@ from racer.integrations.optuna.reports import (
     report_mean,
     usable,
 )
-from racer.racing.table import Table
 from racer.seeding import check_seed
-from racer.store.jsonable import dumps, encode, paths_described, same, shown
+from racer.store.jsonable import dumps, encode, same, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -68,7 +68,7 @@ class StudyRecord:
             seed = recorded["seed"]
         self.seed = check_seed(seed)
         encoded = {name: encode(value) for name, value in settings.items()}
-        told = dumps([paths_described(encode(instance)) for instance in instances])
+        told = dumps([encode(instance) for instance in instances])
         encoded["instances"] = [self.n_blocks, zlib.crc32(told.encode())]
         encoded["seed"] = self.seed
         for name, value in encoded.items():

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from optuna.storages import InMemoryStorage
 
 from racer._checks import flag, whole
-from racer.deciders.names import as_decider
+from racer.core.budget import Budget
+from racer.core.pool import as_sequence
+from racer.deciders.named import as_decider
 from racer.deciders.t_race import TRace
 from racer.errors import BudgetError, RaceInterrupted
 from racer.evaluate.attempt import generators_put_back
@@ -20,9 +22,7 @@ from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
 from racer.integrations.optuna.races import Races, Suggestion
 from racer.integrations.optuna.record import StudyRecord
 from racer.integrations.optuna.reports import check_study
-from racer.racing.budget import Budget
-from racer.racing.pool import as_sequence
-from racer.run.signals import exit_with_code, tell
+from racer.run.signals import exit_with_code, notify
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -194,15 +194,14 @@ def _display(
     if not wanted:
         return None
     from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
+    from racer.run.progress_state import Subject  # noqa: PLC0415
 
     display = Progress()
-    standing = display.standing
-    standing.go_on(
-        f"races of study {study.study_name!r}: budget of {budget} evaluations, seed {record.seed}",
-        Budget(budget),
-        len(record.outcomes),
+    title = (
+        f"races of study {study.study_name!r}: budget of {budget} evaluations, seed {record.seed}"
     )
-    standing.workers = number_of(workers)
+    subject = Subject(title, budget=Budget(evaluations=budget), workers=number_of(workers))
+    display.state.watch(subject, len(record.outcomes))
     return display
 
 
@@ -223,7 +222,7 @@ def _interrupted(study: Study, record: StudyRecord) -> RaceInterrupted:
         kept=f"all of them are recorded in study {study.study_name!r}{where}; go on with the same "
         "call of race_study on it",
     )
-    tell(f"racer: {stop}")  # now: the caller may not
+    notify(f"racer: {stop}")  # now: the caller may not
     exit_with_code()
     return stop
 

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from racer._checks import whole
+from racer.core.pool import canonical_key
 from racer.errors import SettingError
-from racer.racing.pool import canonical_key
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

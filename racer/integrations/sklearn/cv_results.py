@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from racer.racing.result import Result
+    from racer.results.base import Result
 
 Known = "Mapping[tuple[int, int], Mapping[str, float]]"  # scores and times by candidate and fold
 
@@ -132,7 +132,7 @@ def add_race(
     results["race_against"] = np.full(n, -1)
     for candidate, chance in probability_best.items():
         results["race_probability_best"][candidate] = chance
-    for drop in result.dropped:
-        if drop.candidate not in result.survivors:
-            results["race_reason"][drop.candidate] = drop.reason
-            results["race_against"][drop.candidate] = drop.against
+    gone = result.eliminations
+    gone = gone[~gone["candidate"].isin(result.survivors)]
+    results["race_reason"][gone["candidate"]] = gone["reason"]
+    results["race_against"][gone["candidate"]] = gone["against"]

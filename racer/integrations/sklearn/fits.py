@@ -107,8 +107,8 @@ class Fits:
         value = found[f"test_{self.metric}"]
         seconds = found["fit_time"] + found["score_time"]
         if math.isfinite(value):
-            return Outcome("ok", value, seconds)
-        return Outcome("failed", None, seconds, _FAILED)
+            return Outcome("ok", value, seconds=seconds)
+        return Outcome("failed", None, seconds=seconds, message=_FAILED)
 
     @property
     def metric(self) -> str:

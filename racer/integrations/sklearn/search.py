@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import joblib
@@ -18,8 +19,10 @@ from sklearn.model_selection import (
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import check_random_state
 
+from racer.core.budget import Budget
+from racer.core.rules import Rules
 from racer.deciders.correlated_t import CorrelatedTRace
-from racer.deciders.names import as_decider
+from racer.deciders.named import as_decider
 from racer.errors import SettingError, warn
 from racer.integrations.sklearn.candidates import candidates_of
 from racer.integrations.sklearn.cv_results import (
@@ -32,14 +35,13 @@ from racer.integrations.sklearn.cv_results import (
 )
 from racer.integrations.sklearn.fits import Fits, one_score_only
 from racer.integrations.sklearn.folds import OneFold
-from racer.racing.budget import Budget
-from racer.racing.race import QuietRace
-from racer.racing.rules import Rules
+from racer.racing.race import Race
+from racer.results.base import BestPosterior
 from racer.run.start import how_to_evaluate, opened, start
 from racer.space.scikit import arguments_of
 from racer.space.space import Space
 from racer.stats.correlated_t import check_correlation
-from racer.store.setup import as_begun, continued
+from racer.store.contest import contest_for
 from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
@@ -47,9 +49,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from racer.deciders.decider import Decider
-    from racer.racing.contest import Contest
-    from racer.racing.result import RaceResult, Result
-    from racer.tuner.result import TuneResult
+    from racer.results.base import Result
+    from racer.results.race import RaceResult
+    from racer.results.tuning import TuneResult
 
 _SEVERAL = (list, tuple, set, dict)  # of scores
 _REPEATS = 4  # of five folds: see docs/sklearn.md for what was measured
@@ -150,10 +152,8 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         probability_best = chances(result, correlation)
         add_race(results, result, probability_best)
         # P(best) is that of means on folds, which are correlated, wherever it is shown
-        vars(result).update(
-            probability_best=probability_best, caveat="", best_has="mean score is the best"
-        )
-        self.result_ = result
+        posterior = BestPosterior(probability_best, "mean score is the best")
+        self.result_ = result = replace(result, posterior=posterior)
         for kind in ("test", "train"):
             warn_of_failures(results, kind)
         if result.best is None and len(params) > 1:
@@ -197,23 +197,24 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             )
         return 0.0 if self.correlation is None else check_correlation(self.correlation)
 
-    def _started(
-        self, fits: Fits, rules: Rules, contest: Callable[[dict[str, Any]], Contest], *, tuned: bool
-    ) -> Any:
+    def _started(self, fits: Fits, make: type[Race | Tuner], rules: Rules, **given: Any) -> Any:
         """Run a contest, in the store if there is one."""
+        settings = rules.settings()
+        if make is Tuner:
+            del settings["min_survivors"]
         with opened(self.store) as file:
-            made = contest(continued(file, rules, tuned=tuned).settings())
+            contest = contest_for(file, make.kind, {**given, **settings})
+            if isinstance(contest, Race):
+                contest.warns_of_failed_blocks = False  # scikit-learn warns of failed fits
             return start(
-                as_begun(made, file) if isinstance(made, Tuner) else made,
+                contest,
                 fits.fit,
                 how_to_evaluate(0, None, None),
                 file,
-                n_jobs=1,
-                executor=None,
+                lambda _: fits,
                 ahead=0,
                 progress=self._shows,
                 callbacks=(),
-                workers=fits,
             )
 
     def _take_known(self, fits: Fits, result: Result) -> None:
@@ -350,7 +351,7 @@ class RacingSearchCV(RacedSearchCV):
         )
         rules = self._rules(correlation, self.budget or max(len(candidates) * len(folds), 1))
         result: RaceResult = self._started(
-            fits, rules, lambda settings: QuietRace(candidates, folds, **settings), tuned=False
+            fits, Race, rules, candidates=candidates, instances=folds
         )
         return result
 
@@ -439,11 +440,7 @@ class TunedSearchCV(RacedSearchCV):
                 name: named.get(name, {}).get(value, value) for name, value in config.items()
             }
 
-        def tuner(settings: dict[str, Any]) -> Tuner:
-            del settings["min_survivors"]
-            return Tuner(space, folds, elites=self.elites, instance_order="given", **settings)
-
-        result: TuneResult = self._started(
-            fits, self._rules(correlation, self.budget), tuner, tuned=True
-        )
+        rules = self._rules(correlation, self.budget)
+        given = {"space": space, "instances": folds, "elites": self.elites}
+        result: TuneResult = self._started(fits, Tuner, rules, **given, instance_order="given")
         return result

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer._checks import whole
 from racer.errors import SettingError, SpaceFileError, warn
-from racer.space.irace.r_meaning import Translator
+from racer.space.expressions import Literal
 from racer.space.irace.r_syntax import Node, RError, unquoted
 from racer.space.irace.r_syntax import parse as parse_r
+from racer.space.irace.translator import Translator
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal, Parameter
 from racer.space.structure import CircularError, in_order
-from racer.space.terms import Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

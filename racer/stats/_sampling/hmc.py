@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer.stats._sampling.model import Laplace, in_parts, log_density
+from racer.stats._sampling.model import Laplace, in_parts, log_density, on_grid
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,10 +59,9 @@ class Sampler:
         points = self._laplace.at(self._z)
         self._laplace = Laplace(
             seen.mean(axis=0), np.linalg.cholesky(np.atleast_2d(np.cov(seen.T)))
-        )
-        self._z = np.asarray(
-            np.linalg.solve(self._laplace.factor, (points - self._laplace.mode).T).T, np.float64
-        )
+        ).rounded()
+        whitened = np.linalg.solve(self._laplace.factor, (points - self._laplace.mode).T).T
+        self._z = on_grid(np.asarray(whitened, np.float64))
 
     def _warm_up(self) -> NDArray[np.float64]:
         """Tune the step; return the points of the second half."""
@@ -92,6 +91,7 @@ class Sampler:
             for leap in range(leaps):
                 z = z + step * momentum
                 momentum = momentum + (step if leap < leaps - 1 else step / 2.0) * self._gradient(z)
+            z = on_grid(z)
             value = log_density(self._model, self._laplace.at(z))
             gain = value - self._value - ((momentum**2).sum(axis=1) - (start**2).sum(axis=1)) / 2.0
         gain[np.isnan(gain)] = -np.inf
@@ -100,4 +100,4 @@ class Sampler:
         taken = self._rng.random(len(z)) < chance
         self._z = np.where(taken[:, None], z, self._z)
         self._value = np.where(taken, value, self._value)
-        return float(chance.mean())
+        return float(on_grid(chance.mean()))

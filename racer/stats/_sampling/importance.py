@@ -54,7 +54,7 @@ def _refit(model: Model, laplace: Laplace, rng: np.random.Generator) -> Laplace:
     away = points - mean
     covariance = (away * weights[:, None]).T @ away
     floor = 1e-3 * laplace.factor @ laplace.factor.T
-    return Laplace(mean, cholesky(covariance + floor))
+    return Laplace(mean, cholesky(covariance + floor)).rounded()
 
 
 def choose(model: Model, rng: np.random.Generator) -> tuple[float, Laplace]:

@@ -9,12 +9,14 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 _ROWS = 256  # points at a time, so that what a model spreads out stays small
 _STEP = 1e-4
 _DECIDED = 1e-12  # twice the gain of a step after which the next one is below rounding
 _HALVINGS = 0.5 ** np.arange(16)
+_SEEN = 1e-6  # twice the gain of a step below which the density's rounding hides it
+_GRID = 2.0**-16  # of a standard deviation: far below what matters, far above rounding
 
 
 class Model(Protocol):
@@ -68,6 +70,20 @@ class Laplace(NamedTuple):
         """Return the points that belong to whitened ones, shape (k, d)."""
         return np.asarray(self.mode + z @ self.factor.T)
 
+    def rounded(self) -> Laplace:
+        """Return it on a grid, so that draws do not depend on the processor's rounding.
+
+        A row's grid is relative to the diagonal of the factor: the conditional deviation.
+        """
+        grid = 2.0 ** np.round(np.log2(np.diag(self.factor))) * _GRID
+        factor = np.round(self.factor / grid[:, None]) * grid[:, None]
+        return Laplace(np.round(self.mode / grid) * grid, factor)
+
+
+def on_grid(z: ArrayLike) -> NDArray[np.float64]:
+    """Return numbers of order 1 on a grid: chains let differences in the last digit grow."""
+    return np.asarray(np.round(np.divide(z, _GRID)) * _GRID)
+
 
 def cholesky(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a factor L of a covariance: L L' = covariance."""
@@ -116,9 +132,11 @@ def find_mode(model: Model, *, steps: int = 100) -> Laplace:
     def best_part(
         x: NDArray[np.float64],
         step: NDArray[np.float64],
-        gain: float,  # noqa: ARG001
+        gain: float,
     ) -> NDArray[np.float64]:
         nonlocal value
+        if gain <= _SEEN:
+            return step
         values = log_density(model, x + _HALVINGS[:, None] * step)
         best = int(np.argmax(values))
         if not values[best] > value:
@@ -132,9 +150,9 @@ def find_mode(model: Model, *, steps: int = 100) -> Laplace:
         lambda x: _precision(model, x),
         best_part,
         steps=steps,
-        least_gain=1e-9,
+        least_gain=_DECIDED,
     )
-    return _laplace(x, _precision(model, x))
+    return _laplace(x, _precision(model, x)).rounded()
 
 
 def climb(model: Curved, *, steps: int = 100) -> Laplace:
@@ -143,7 +161,7 @@ def climb(model: Curved, *, steps: int = 100) -> Laplace:
     def first_that_climbs(
         x: NDArray[np.float64], step: NDArray[np.float64], gain: float
     ) -> NDArray[np.float64]:
-        if gain <= 1e-6:  # too small to be seen in the density
+        if gain <= _SEEN:
             return step
         tried = x + _HALVINGS[:, None] * step
         values = log_density(model, np.concatenate([x[None], tried]))

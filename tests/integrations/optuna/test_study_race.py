@@ -24,7 +24,7 @@ import racer
 from racer.deciders import AnytimeRace, FRace
 from racer.integrations.optuna import best_trials_by_evidence, race_study, races
 from racer.integrations.optuna.record import StudyRecord
-from racer.run.signals import HeldBack
+from racer.run.signals import DeferredInterrupt
 from racer.seeding import block_seed
 
 N = 12
@@ -91,15 +91,15 @@ def evaluations(study):
 @pytest.fixture
 def pools(monkeypatch):
     """Return the candidates of each race that is held, race by race."""
-    held_so_far = []
+    found = []
+    run = races.Races._run_to_its_end
 
-    class Watched(races.QuietRace):
-        def __init__(self, candidates, *args, **kwargs):
-            super().__init__(candidates, *args, **kwargs)
-            held_so_far.append(list(candidates))
+    def watched(self, number, elites, fresh):
+        found.append([*elites, *fresh])
+        return run(self, number, elites, fresh)
 
-    monkeypatch.setattr(races, "QuietRace", Watched)
-    return held_so_far
+    monkeypatch.setattr(races.Races, "_run_to_its_end", watched)
+    return found
 
 
 # -- what it leaves in the study
@@ -136,29 +136,36 @@ def test_each_race_takes_the_instances_in_an_order_of_its_own():
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_the_best_complete_trials_are_the_elites_and_cannot_go(monkeypatch, direction):
-    held_races = []
+    pools, states = [], []
+    race = races.race
 
-    class Watched(races.QuietRace):
-        def __init__(self, *args, **kwargs):
-            super().__init__(*args, **kwargs)
-            held_races.append(self)
+    def watched(rules, state, *args, **kwargs):
+        states.append(state)
+        return race(rules, state, *args, **kwargs)
 
-    monkeypatch.setattr(races, "QuietRace", Watched)
+    run = races.Races._run_to_its_end
+
+    def begun(self, number, elites, fresh):
+        pools.append([*elites, *fresh])
+        return run(self, number, elites, fresh)
+
+    monkeypatch.setattr(races, "race", watched)
+    monkeypatch.setattr(races.Races, "_run_to_its_end", begun)
     study = in_order(direction=direction)
     sign = 1 if direction == "minimize" else -1
     raced(study, evaluate=lambda *args: sign * evaluate(*args), decider=FRace(alpha=0.3))
-    assert len(held_races) > 3
+    assert len(pools) == len(states) > 3
     trials = study.trials
-    for number, race in enumerate(held_races):
+    for number, (pool, state) in enumerate(zip(pools, states, strict=True)):
         before = [
             t
             for t in trials
             if t.user_attrs["racer:race"] < number and t.state == TrialState.COMPLETE
         ]
         best = [t.number for t in sorted(before, key=lambda t: sign * t.value)[:3]]
-        assert list(race.configs[: len(best)]) == best
-        assert all(trials[n].user_attrs["racer:race"] == number for n in race.configs[len(best) :])
-        assert set(range(len(best))) <= set(race.alive)
+        assert pool[: len(best)] == best
+        assert all(trials[n].user_attrs["racer:race"] == number for n in pool[len(best) :])
+        assert set(range(len(best))) <= set(state.alive.tolist())
 
 
 def test_a_race_in_which_no_new_trial_is_left_is_over():
@@ -479,7 +486,7 @@ def test_ctrl_c_interrupts_nothing_that_the_study_is_asked_or_told(tmp_path, mon
 
 def test_ctrl_c_that_is_held_back_comes_later_and_a_second_one_at_once():
     def interrupt(times, later):
-        with HeldBack() as held_back:
+        with DeferredInterrupt() as held_back:
             for _ in range(times):
                 signal.raise_signal(signal.SIGINT)
             reached.append("held back")
@@ -487,7 +494,7 @@ def test_ctrl_c_that_is_held_back_comes_later_and_a_second_one_at_once():
                 reached.append("let through")
 
     for times, later, expected in [
-        (1, HeldBack.let_through, ["held back"]),
+        (1, DeferredInterrupt.let_through, ["held back"]),
         (1, nullcontext, ["held back", "let through"]),  # it comes at the end
         (2, nullcontext, []),
     ]:
@@ -496,12 +503,12 @@ def test_ctrl_c_that_is_held_back_comes_later_and_a_second_one_at_once():
             interrupt(times, later)
         assert reached == expected
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    interrupt(0, HeldBack.let_through)
+    interrupt(0, DeferredInterrupt.let_through)
 
 
 def test_an_error_does_not_swallow_ctrl_c():
     def fail():
-        with HeldBack():
+        with DeferredInterrupt():
             signal.raise_signal(signal.SIGINT)
             raise ZeroDivisionError
 

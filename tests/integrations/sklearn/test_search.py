@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from playing import eliminated
 from scipy.sparse import csr_array
 from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -32,18 +33,14 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from racer import (
-    Categorical,
     Ended,
     RaceInterrupted,
     RacerError,
-    Real,
     SettingError,
-    Space,
     StoreError,
 )
 from racer.deciders import CorrelatedTRace
 from racer.integrations.sklearn import RacingSearchCV, TunedSearchCV
-from racer.tuner import series
 
 X, Y = make_classification(
     120, n_features=6, n_informative=3, n_classes=3, n_clusters_per_class=1, random_state=1
@@ -128,7 +125,7 @@ def test_a_mean_is_over_the_folds_that_were_run_and_ranks_are_standings():
 def test_the_race_says_who_was_dropped_by_whom_and_how_sure_it_is_of_the_best():
     found = searched()[0]
     results, result = found.cv_results_, found.result_
-    for drop in result.dropped:
+    for drop in eliminated(result):
         assert results["race_reason"][drop.candidate] == drop.reason == "inferior"
         assert results["race_against"][drop.candidate] == drop.against
         assert results["race_folds"][drop.candidate] == drop.block + 1
@@ -193,9 +190,9 @@ def test_a_rope_drops_what_is_no_better_by_more_than_that():
 
 def test_another_decider_may_race():
     given = searched()[0]
-    assert clone(given).set_params(decider="t-race").fit(X, Y).result_.dropped
+    assert eliminated(clone(given).set_params(decider="t-race").fit(X, Y).result_)
     own = clone(given).set_params(decider=CorrelatedTRace(0.2, 0.8))
-    assert own.fit(X, Y).result_.dropped == given.result_.dropped
+    assert eliminated(own.fit(X, Y).result_) == eliminated(given.result_)
 
 
 # -- candidates
@@ -282,7 +279,7 @@ def test_clones_workers_and_nested_cross_validation_change_nothing(search):
     with joblib.parallel_config("threading"):
         twin = clone(found).set_params(n_jobs=2).fit(X, Y)
     assert twin.best_params_ == found.best_params_
-    assert twin.result_.dropped == found.result_.dropped
+    assert eliminated(twin.result_) == eliminated(found.result_)
     assert len(cross_val_score(search(cv=3), X, Y, cv=2)) == 2
     assert not {"_data", "_checked_cv_orig"} & vars(found).keys()
     assert found.cv == 5
@@ -458,31 +455,12 @@ def test_a_search_goes_on_where_it_was_interrupted(search, tmp_path, monkeypatch
     monkeypatch.setattr(RidgeClassifier, "fit", counted(done, RidgeClassifier.fit))
     found = search(store=path).fit(X, Y)
     assert found.best_params_ == whole.best_params_
-    assert found.result_.dropped == whole.result_.dropped
+    assert eliminated(found.result_) == eliminated(whole.result_)
     for key in ("mean_test_score", "rank_test_score", "race_folds"):
         assert np.array_equal(found.cv_results_[key], whole.cv_results_[key], equal_nan=True)
     assert 0 < len(done) <= whole.cv_results_["race_folds"].sum() - 5
     with pytest.raises(StoreError, match="instance 0"):
         search(store=path).fit(X + 1.0, Y)
-
-
-def test_a_tuned_search_goes_on_as_the_version_did_that_began_it(tmp_path, monkeypatch):
-    space = Space(
-        {
-            "alpha": Real(1e-3, 1e3, log=True),
-            "solver": Categorical(["cholesky", "lsqr"]),
-            "tol": Real(1e-6, 1e-3, log=True),
-        },
-        conditions={"tol": {"solver": "lsqr"}},
-    )
-    path = tmp_path / "run.db"
-    with monkeypatch.context() as before:
-        before.setattr(series, "version_of", lambda _: 3)
-        begun = tuned(space, budget=120, store=path).fit(X, Y)
-    again = tuned(space, budget=120, store=path).fit(X, Y)
-    assert again.cv_results_["params"] == begun.cv_results_["params"]
-    anew = tuned(space, budget=120).fit(X, Y)
-    assert anew.cv_results_["params"] != begun.cv_results_["params"]
 
 
 @pytest.mark.parametrize(

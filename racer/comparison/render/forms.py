@@ -1,0 +1,166 @@
+"""A comparison in each form: text, Markdown, LaTeX and sentences for a paper."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING, NamedTuple
+
+from racer.comparison.methods.base import many
+from racer.comparison.render import prose
+from racer.comparison.render.tables import as_grid, matrix_grid, pairs_grid, scores_grid
+from racer.errors import SettingError
+from racer.render.markup import (
+    bullets,
+    escape_latex,
+    escape_markdown,
+    latex_table,
+    markdown_table,
+)
+from racer.render.text import folded, grid_text, narrowed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from matplotlib.axes import Axes
+
+    from racer.comparison.data import ComparisonData
+    from racer.render.sections import Grid
+
+    Draw = Callable[[Axes | None], Axes]
+
+_WIDTH = 80
+
+
+class AddedSection(NamedTuple):
+    """A section that is shown after those that every comparison has."""
+
+    title: str
+    grid: Grid | None = None
+    notes: tuple[str, ...] = ()
+    prose: tuple[str, ...] = ()
+    pictures: Mapping[str, Draw] = {}
+
+    def noted(self, mark: str) -> list[str]:
+        """Return the notes, with what is marked in the table."""
+        meaning = "" if self.grid is None else self.grid.mark
+        return [*([f"{mark}: {meaning}"] if meaning else []), *self.notes]
+
+
+def named_section(comparison: ComparisonData, name: str) -> AddedSection:
+    """Return a section that is shown if asked for; SettingError if there is no such one."""
+    if name == "scores":
+        grid, notes = scores_grid(comparison)
+        return AddedSection("Scores", grid, tuple(notes))
+    if name == "matrix":
+        grid, title = matrix_grid(comparison)
+        return AddedSection(title, grid)
+    raise SettingError(f"{name!r}: give a table or notes beside it, or one of scores, matrix")
+
+
+def text_pieces(comparison: ComparisonData, added: Iterable[AddedSection] = ()) -> list[str | Grid]:
+    """Return the lines and tables of text, for a terminal or a notebook."""
+    pieces: list[str | Grid] = [
+        comparison.title,
+        *_facts(comparison),
+        f"\nRanking by {comparison.order}",
+        as_grid(comparison.ranking),
+        "Pairs",
+        pairs_grid(comparison.pairs),
+        f"better: {comparison.meaning}",
+        *(f"- {note}" for note in comparison.explained),
+    ]
+    for section in added:
+        grids = [] if section.grid is None else [section.grid]
+        pieces += [f"\n{section.title}", *grids, *(f"- {note}" for note in section.noted("*"))]
+    return pieces
+
+
+def as_text(pieces: Iterable[str | Grid]) -> str:
+    """Return lines and tables as plain text in 80 columns, if the figures of a table fit."""
+    lines = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            lines.append(folded(piece, _WIDTH, "  " if piece.startswith("- ") else ""))
+        else:
+            grid, left_out = narrowed(piece, _WIDTH, _wrapped)
+            lines.append(f"\n{grid_text(grid, _WIDTH, _wrapped)}\n")
+            if left_out:
+                lines.append(f"(no room for {', '.join(left_out)}: see `pairs`)")
+    return "\n".join(line.rstrip() for line in "\n".join(lines).split("\n"))
+
+
+def _wrapped(head: str) -> str:
+    return fill(head.replace("/tied", " /tied"), 7, break_long_words=False)
+
+
+def as_markdown(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
+    """Return what was compared, the tables and the notes."""
+    words = f"Ranking by {comparison.order}; better: {comparison.meaning}."
+    parts = [
+        f"**{escape_markdown(comparison.title)}**",
+        escape_markdown(f"{'. '.join(_facts(comparison))}."),
+        markdown_table(as_grid(comparison.ranking)),
+        markdown_table(pairs_grid(comparison.pairs)),
+        bullets([words, *comparison.explained]),
+    ]
+    for section in added:
+        notes = section.noted("In bold")
+        parts.append(f"**{escape_markdown(section.title)}**")
+        parts += [] if section.grid is None else [markdown_table(section.grid)]
+        parts += [bullets(notes)] if notes else []
+    return "\n\n".join(parts)
+
+
+def as_latex(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
+    """Return the tables, with what was compared and the notes in their captions."""
+    title = comparison.title
+    ranking = [f"Ranking by {comparison.order}. {title}", *_facts(comparison)]
+    pairs = [f"Pairs of algorithms. {title}; better: {comparison.meaning}", *comparison.explained]
+    parts = [
+        latex_table(as_grid(comparison.ranking), _sentences(ranking)),
+        latex_table(pairs_grid(comparison.pairs), _sentences(pairs)),
+    ]
+    for section in added:
+        caption = _sentences([section.title, *section.noted("In bold")])
+        grid = section.grid
+        parts.append(escape_latex(caption) if grid is None else latex_table(grid, caption))
+    return "\n\n".join(parts)
+
+
+def as_prose(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
+    """Return a paragraph for a paper."""
+    sentences = [
+        prose.compared(comparison),
+        *prose.all_alike(comparison),
+        prose.ranked(comparison),
+        prose.leader(comparison),
+        prose.meaning(comparison),
+        *comparison.notes,
+        *(sentence for section in added for sentence in section.prose),
+        prose.computed(comparison),
+    ]
+    return " ".join(sentences)
+
+
+def _facts(comparison: ComparisonData) -> list[str]:
+    """Return what was compared, and what the test of all of them says, if there is one."""
+    folds = f" ({comparison.n_folds} folds)" if comparison.n_folds > 1 else ""
+    facts = [
+        f"{many(len(comparison.algorithms), 'algorithm')} on "
+        f"{many(len(comparison.data_sets), 'data set')}{folds}; "
+        f"{'larger' if comparison.maximize else 'smaller'} is better"
+        + (f"; control {comparison.control}" if comparison.control else "")
+    ]
+    if comparison.omnibus is not None:
+        test = comparison.omnibus
+        verdict = "rejected" if test.rejected else "not rejected"
+        facts.append(
+            f"The hypothesis that all perform alike is {verdict}: {test.test}, {test.found}, "
+            f"{prose.tail(test)}"
+        )
+    return facts
+
+
+def _sentences(texts: Iterable[str]) -> str:
+    """Return sentences as a paragraph, each with its full stop."""
+    return " ".join(f"{text.rstrip('.')}." for text in texts)

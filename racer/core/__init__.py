@@ -1,0 +1,1 @@
+"""The values of a contest: rules, budget, blocks, table, events."""

@@ -1,0 +1,138 @@
+"""The blocks of a race or a tuning: which instance, with which seed, in which order."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from racer.errors import SettingError
+from racer.seeding import block_seed, rng_for, seed_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+InstanceOrder = Literal["shuffled", "given"]
+
+
+class Place(NamedTuple):
+    """The instance and the seed of a block."""
+
+    instance: int | None  # index into the instances; None without instances
+    seed: int
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The blocks that can be used, from 0; "shuffled" instances are shuffled anew each time.
+
+    Groups of `block_size` instances in a row stay together.
+    """
+
+    n_instances: int | None
+    seed: int
+    deterministic: bool = False
+    order: InstanceOrder = "shuffled"
+    block_size: int = 1
+
+    def __post_init__(self) -> None:
+        if self.order not in get_args(InstanceOrder):
+            raise SettingError(
+                f"instance_order={self.order!r}: give one of {', '.join(get_args(InstanceOrder))}"
+            )
+        if self.deterministic and self.n_instances is None:
+            raise SettingError(
+                "deterministic=True without instances: one evaluation per candidate would settle "
+                "it; give instances, or deterministic=False"
+            )
+
+        if self.n_instances is not None and self.n_instances % self.block_size:
+            raise SettingError(
+                f"block_size={self.block_size} with {self.n_instances} instances: give whole groups "
+                f"of {self.block_size}, one after the other"
+            )
+
+    @property
+    def length(self) -> int | None:
+        """How many blocks there are; None: without end."""
+        return self.n_instances if self.deterministic else None
+
+    def instance(self, block: int) -> int | None:
+        """Return the index of the instance of a block; None without instances."""
+        if self.n_instances is None:
+            return None
+        turn, at = divmod(block, self.n_instances)
+        if self.order == "shuffled":
+            at = _shuffled(self.n_instances, self.seed, turn, self.block_size)[at]
+        return at
+
+    def place(self, block: int) -> Place:
+        """Return the instance and the seed of a block."""
+        return Place(self.instance(block), block_seed(self.seed, block))
+
+    def held_out(self, index: int) -> Place:
+        """Return the held-out instance of that number, and its seed."""
+        return Place(index, seed_for(self.seed, "held out", index))
+
+    def old_ones(self, race: int, used: int) -> list[int]:
+        """Return the `used` first blocks, in whole groups, in the order in which a race takes them."""
+        groups = rng_for(self.seed, "old blocks", race).permutation(used // self.block_size)
+        return _spelled_out(groups.tolist(), self.block_size)
+
+    def new_ones(self, used: int) -> Iterator[int]:
+        """Yield the blocks after the first `used`, from the beginning of their group."""
+        first = used - used % self.block_size
+        return count(first) if self.length is None else iter(range(first, self.length))
+
+
+class Order:
+    """The blocks of a race that are still to come."""
+
+    def __init__(
+        self, blocks: Iterable[int], instance_of: Callable[[int], int | None] | None = None
+    ) -> None:
+        self._blocks = iter(blocks)
+        self._instance_of = instance_of
+        self._drawn: deque[int] = deque()
+
+    def peek(self, at: int = 0) -> int | None:
+        """Return the block that comes after `at` others, None at the end."""
+        while len(self._drawn) <= at:
+            block = next(self._blocks, None)
+            if block is None:
+                return None
+            self._drawn.append(block)
+        return self._drawn[at]
+
+    def advance(self) -> None:
+        """Remove the first block."""
+        self._drawn.popleft()
+
+    def instances(self, blocks: Sequence[int]) -> NDArray[np.intp] | None:
+        """Return which instance each block is of, (k,); None without instances."""
+        if self._instance_of is None:
+            return None
+        found = [self._instance_of(block) for block in blocks]
+        return None if None in found else np.array(found, dtype=np.intp)
+
+    def restrict(self, end: int) -> None:
+        """Remove all blocks from number `end` on."""
+        rest = self._blocks
+        self._drawn = deque(block for block in self._drawn if block < end)
+        self._blocks = (block for block in rest if block < end)
+
+
+@lru_cache(maxsize=16)
+def _shuffled(n: int, seed: int, turn: int, block_size: int) -> tuple[int, ...]:
+    groups = rng_for(seed, "instances", turn).permutation(n // block_size)
+    return tuple(_spelled_out(groups.tolist(), block_size))
+
+
+def _spelled_out(groups: list[int], size: int) -> list[int]:
+    return [group * size + i for group in groups for i in range(size)]

@@ -1,0 +1,327 @@
+"""What a contest tells its callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from racer.errors import SettingError
+
+if TYPE_CHECKING:
+    from racer.deciders.decider import Drop
+
+__all__ = [
+    "BlockCompleted",
+    "Callback",
+    "CandidatesAdded",
+    "Elimination",
+    "Ended",
+    "RaceCompleted",
+    "RaceEnded",
+    "check_callbacks",
+]
+
+
+class Ended(StrEnum):
+    """Why a race ended; `message` says it in a sentence.
+
+    Examples
+    --------
+    >>> import racer
+    >>> result = racer.race([1, 2], lambda config, instance, seed: config, budget=60)
+    >>> result.ended
+    <Ended.DECIDED: 'decided'>
+    >>> print(result.ended.message)
+    Only the requested number of candidates is left.
+    """
+
+    DECIDED = "decided"
+    BUDGET = "budget"
+    INSTANCES = "instances"
+    UNDECIDED = "undecided"
+    ALL_EQUAL = "all-equal"
+    ALL_FAILED = "all-failed"
+    ALL_REJECTED = "all-rejected"
+    ONE_CANDIDATE = "one-candidate"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def message(self) -> str:
+        """One sentence for a person."""
+        return _MESSAGES[self]
+
+
+_MESSAGES = {
+    Ended.DECIDED: "Only the requested number of candidates is left.",
+    Ended.BUDGET: "The budget cannot pay for another block.",
+    Ended.INSTANCES: "All instances have been used; a deterministic race uses each only once.",
+    Ended.UNDECIDED: "What is left of the budget and the instances cannot bring enough evidence to drop anyone.",
+    Ended.ALL_EQUAL: "No block told any two candidates apart, so nothing speaks for any of them.",
+    Ended.ALL_FAILED: "Every evaluation has failed.",
+    Ended.ALL_REJECTED: "Every candidate that was left has been rejected.",
+    Ended.ONE_CANDIDATE: "There was one candidate, so nothing was evaluated.",
+    Ended.INTERRUPTED: "The race had not come to its end.",
+}
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """One candidate that was eliminated.
+
+    Attributes
+    ----------
+    block : int
+        The block after which it was eliminated, from 0 (a row of `RaceResult.blocks`). Texts,
+        tables and pictures say after how many: one more.
+    candidate, against : int
+        The candidate, and the opponent that settled it: itself, if it was rejected; the leader,
+        if it was capped.
+    reason : str
+        "inferior", "indistinguishable", "halved", "outranked", "unlikely", or a decider's own;
+        "rejected" if an evaluation had the status "rejected", "capped" if its run time has
+        reached the cap on all blocks (see `racer.Runtime`).
+    probability : float
+        What `measure` names; an e-value may exceed 1.
+    measure : str
+        "posterior", "p-value", "win-share", "e-value", or a decider's own; "outcome" if rejected
+        or capped, which no probability is behind: it is 1.
+
+    Examples
+    --------
+    >>> import racer
+    >>> result = racer.race([1, 2], lambda config, instance, seed: config, budget=60)
+    >>> result.eliminations[["candidate", "reason", "against"]].to_dict("records")
+    [{'candidate': 1, 'reason': 'inferior', 'against': 0}]
+    """
+
+    block: int
+    candidate: int
+    _: KW_ONLY
+    reason: str
+    against: int
+    probability: float
+    measure: str
+
+    def renumbered(self, numbers: Sequence[int], first: int = 0) -> Elimination:
+        """Return it with other numbers of candidates, and blocks counted from `first`."""
+        return replace(
+            self,
+            block=first + self.block,
+            candidate=numbers[self.candidate],
+            against=numbers[self.against],
+        )
+
+    @classmethod
+    def of_drop(cls, block: int, drop: Drop) -> Elimination:
+        """Return the elimination that a decider asks for."""
+        return cls(
+            block,
+            drop.candidate,
+            reason=drop.reason,
+            against=drop.against,
+            probability=drop.probability,
+            measure=drop.measure,
+        )
+
+    @classmethod
+    def of_rejected(cls, block: int, candidate: int) -> Elimination:
+        """Return that of a candidate which an evaluation rejected."""
+        return cls(
+            block,
+            candidate,
+            reason="rejected",
+            against=candidate,
+            probability=1.0,
+            measure="outcome",
+        )
+
+    @classmethod
+    def of_capped(cls, block: int, candidate: int, leader: int) -> Elimination:
+        """Return that of a candidate which was capped on all blocks."""
+        return cls(
+            block, candidate, reason="capped", against=leader, probability=1.0, measure="outcome"
+        )
+
+
+@dataclass(frozen=True)
+class BlockCompleted:
+    """A block is complete, and the decider has tested it if a test was due.
+
+    Attributes
+    ----------
+    block : int
+        Its number, from 0.
+    candidates : tuple of int
+        The candidates evaluated on this block.
+    values : tuple of float
+        Their values on it, in the same order and in the user's direction; NaN for a failed cell,
+        the bound for a capped one.
+    alive : tuple of int
+        The candidates still in.
+    best : int or None
+        The one that led at the last test.
+    best_mean : float or None
+        Its mean value so far, in the user's direction.
+    eliminated : tuple of Elimination
+        After this block.
+    evaluations, seconds : int, float
+        Used so far.
+    failed : int
+        Failed cells in this block; if all failed, the block was set aside.
+
+    Examples
+    --------
+    >>> import racer
+    >>> def leader(event):
+    ...     if isinstance(event, racer.BlockCompleted) and event.eliminated:
+    ...         print(event.block, event.best, event.alive)
+    >>> result = racer.race([1, 2], lambda *cell: cell[0], budget=60, callbacks=[leader])
+    5 0 (0,)
+    """
+
+    block: int
+    _: KW_ONLY
+    candidates: tuple[int, ...]
+    values: tuple[float, ...]
+    alive: tuple[int, ...]
+    best: int | None
+    best_mean: float | None
+    eliminated: tuple[Elimination, ...]
+    evaluations: int
+    seconds: float
+    failed: int
+
+    def renumbered(self, numbers: Sequence[int], first: int = 0) -> BlockCompleted:
+        """Return it with other numbers of candidates, and blocks counted from `first`."""
+        return replace(
+            self,
+            block=first + self.block,
+            candidates=tuple(numbers[i] for i in self.candidates),
+            alive=tuple(numbers[i] for i in self.alive),
+            best=None if self.best is None else numbers[self.best],
+            eliminated=tuple(e.renumbered(numbers, first) for e in self.eliminated),
+        )
+
+
+@dataclass(frozen=True)
+class RaceEnded:
+    """The race is over.
+
+    Attributes
+    ----------
+    ended : Ended
+    eliminated : tuple of Elimination
+        At a last test, if there were blocks that had not been tested when the race ended.
+
+    Examples
+    --------
+    >>> import racer
+    >>> def end(event):
+    ...     if isinstance(event, racer.RaceEnded):
+    ...         print(event.ended.value)
+    >>> result = racer.race([1, 2], lambda *cell: cell[0], budget=60, callbacks=[end])
+    decided
+    """
+
+    ended: Ended
+    _: KW_ONLY
+    eliminated: tuple[Elimination, ...]
+
+
+@dataclass(frozen=True)
+class CandidatesAdded:
+    """New candidates are in.
+
+    Attributes
+    ----------
+    race : int
+        The number of the race that they enter, from 0.
+    first : int
+        The number of the first of them; the others follow.
+    configs : tuple of dict
+    parents : tuple of (int or None)
+        Around which candidate each was sampled; None: around none.
+
+    Examples
+    --------
+    >>> import racer
+    >>> def new(event):
+    ...     if isinstance(event, racer.tuner.CandidatesAdded):
+    ...         print(event.race, len(event.configs))
+    >>> space = racer.Space({"x": racer.Integer(0, 3)})
+    >>> result = racer.tune(space, lambda c, i, s: c["x"], budget=60, seed=1, callbacks=[new])
+    0 4
+    """
+
+    race: int
+    _: KW_ONLY
+    first: int
+    configs: tuple[dict[str, Any], ...]
+    parents: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class RaceCompleted:
+    """One race of a tuner is over.
+
+    Attributes
+    ----------
+    race : int
+        Its number, from 0.
+    kind : {"race", "selection"}
+        "selection": among the elites of all races, with what was left of the budget.
+    candidates, alive : int
+        How many began it, and how many were left at its end.
+    blocks : int
+        How many blocks it had.
+    best : int or None
+        The one that leads; None if nothing speaks for one rather than another.
+    best_mean : float or None
+        Its mean value over all that is known of it, in the user's direction.
+    elites : tuple of int
+        The candidates that enter the next race, best first.
+    evaluations, seconds : int, float
+        Used so far by the whole tuning.
+    left : int or None
+        Evaluations that the budget still pays for; None if that cannot be told yet.
+    ended : str
+        Why it ended: "decided" (no more candidates than elites are left), "budget",
+        "no-elimination", "instances", "undecided", "all-failed", "all-equal".
+
+    Examples
+    --------
+    >>> import racer
+    >>> def race_over(event):
+    ...     if isinstance(event, racer.tuner.RaceCompleted):
+    ...         print(event.race, event.candidates, event.best_mean, event.ended)
+    >>> space = racer.Space({"x": racer.Integer(0, 3)})
+    >>> result = racer.tune(space, lambda c, i, s: c["x"], budget=60, seed=1, callbacks=[race_over])
+    0 4 0.0 decided
+    1 2 0.0 budget
+    """
+
+    race: int
+    _: KW_ONLY
+    kind: str
+    candidates: int
+    alive: int
+    blocks: int
+    best: int | None
+    best_mean: float | None
+    elites: tuple[int, ...]
+    evaluations: int
+    seconds: float
+    left: int | None
+    ended: str
+
+
+Callback = Callable[[Any], object]  # a tuner tells more than a race does
+
+
+def check_callbacks(callbacks: Sequence[Callback]) -> tuple[Callback, ...]:
+    """Return the callbacks as a tuple, or SettingError."""
+    if not isinstance(callbacks, list | tuple) or not all(map(callable, callbacks)):
+        raise SettingError(f"callbacks={callbacks!r}: give a list of functions, [..]")
+    return tuple(callbacks)

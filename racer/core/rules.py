@@ -1,0 +1,193 @@
+"""What makes a race, besides its candidates and instances."""
+
+from __future__ import annotations
+
+import reprlib
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from racer._checks import did_you_mean, flag, is_whole, whole
+from racer.core.budget import Budget
+from racer.core.runtime import Runtime
+from racer.deciders.named import as_decider
+from racer.deciders.registry import BayesianFriedman
+from racer.errors import BudgetError, SettingError
+from racer.seeding import check_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Required
+
+    from racer.deciders.decider import Decider, Schedule
+
+
+class RulesGiven(TypedDict, total=False):
+    """The arguments of `Rules`, for functions that take them by name and pass them on."""
+
+    decider: str | Decider
+    budget: Required[int | Budget | Sequence[int | Budget]]
+    maximize: bool
+    seed: int | None
+    deterministic: bool | None
+    first_test: int
+    each_test: Schedule | None
+    min_survivors: int
+    block_size: int
+    runtime: Runtime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What makes a race, besides its candidates and instances; checked.
+
+    Parameters
+    ----------
+    decider : str or Decider
+    budget : int, Budget, or list of these
+        An int means evaluations. A list, each larger than the one before: a tuner that goes on
+        from the end of each with what the next adds.
+    maximize : bool
+        Larger values are better.
+    seed : int >= 0, optional
+        None: one is drawn when a race is made of these rules.
+    deterministic : bool, optional
+        The objective ignores its seed: use each instance once, then end. None: not known; where
+        instances that are used again bring the same values with another seed, these are set aside,
+        and it goes on as with True.
+    first_test : int
+        Test first after so many blocks. Blocks in which all cells failed are not counted. A
+        deterministic race with fewer instances tests at its end.
+    each_test : int or "growing", optional
+        Test again after every so many blocks; "growing": whenever there are a quarter more than
+        at the test before (5, 6, 8, 10, 13, 16, 20, 25, ..), and at the end. None: as the decider
+        asks by its attribute `tests`, when a race is made of these rules.
+    min_survivors : int
+        End when no more candidates than this are left.
+    block_size : int
+        So many instances in a row make a group, with one of every kind of instance, say. Groups are
+        kept together, `first_test` and `each_test` count groups, and no test falls within one.
+    runtime : Runtime, optional
+        The cost is run time.
+
+    Raises
+    ------
+    SettingError, BudgetError
+        A setting that cannot work.
+    """
+
+    decider: Decider = field(default_factory=BayesianFriedman)
+    budget: Budget | tuple[Budget, ...]
+    maximize: bool = False
+    seed: int | None = None
+    deterministic: bool | None = None
+    first_test: int = 5
+    each_test: Schedule | None = None
+    min_survivors: int = 1
+    block_size: int = 1
+    runtime: Runtime | None = None
+
+    def __post_init__(self) -> None:
+        budgets = Budget.each(self.budget)
+        checked: dict[str, Any] = {
+            "decider": as_decider(self.decider),
+            "budget": budgets[0] if len(budgets) == 1 else budgets,
+            "maximize": flag(self.maximize, "maximize"),
+            "seed": None if self.seed is None else check_seed(self.seed),
+        }
+        if self.deterministic is not None:
+            checked["deterministic"] = flag(self.deterministic, "deterministic")
+        for name in ("first_test", "min_survivors", "block_size"):
+            checked[name] = whole(getattr(self, name), name, least=1)
+        checked["each_test"] = None if self.each_test is None else _each_test(self.each_test)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        self._check_runtime()
+
+    def _check_runtime(self) -> None:
+        given: Any = self.runtime
+        if given is None:
+            return
+        if not isinstance(given, Runtime):
+            raise SettingError(f"runtime={reprlib.repr(given)}: give racer.Runtime(limit)")
+        if self.maximize:
+            raise SettingError("maximize=True with runtime=: run time is minimised; leave it out")
+        given.check_decider(self.decider)
+
+    @classmethod
+    def given(cls, rules: RulesGiven) -> Rules:
+        """Return the rules of arguments, with a seed and a distance of tests."""
+        names = [field.name for field in fields(cls)]
+        if unknown := next((name for name in rules if name not in names), None):
+            hint = did_you_mean(unknown, names)
+            raise TypeError(f"got an unexpected keyword argument {unknown!r}{hint}")
+        if "budget" not in rules:
+            raise TypeError("missing the keyword argument 'budget'")
+        values: dict[str, Any] = {**rules}
+        made = cls(**values)
+        if made.each_test is None:
+            made = replace(made, each_test=made.decider.tests)
+        return made if made.seed is not None else replace(made, seed=check_seed(None))
+
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        """The budgets of a tuner, one after the other."""
+        return (self.budget,) if isinstance(self.budget, Budget) else self.budget
+
+    @property
+    def one_budget(self) -> Budget:
+        """The budget of a race; BudgetError if there are several."""
+        if not isinstance(self.budget, Budget):
+            raise BudgetError("budget is a list: a race has one budget; only a tuner goes on")
+        return self.budget
+
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments that make these rules again."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        if not isinstance(self.budget, Budget):
+            values["budget"] = list(self.budget)
+        return values
+
+    def least_blocks(self, n_instances: int | None) -> int:
+        """Return after how many usable blocks the first test is due."""
+        used_once = bool(self.deterministic) and n_instances is not None
+        first_test = self.first_test * self.block_size
+        return min(first_test, n_instances or 0) if used_once else first_test
+
+    def is_due(self, usable: int, first_test: int, blocks: int) -> bool:
+        """Say whether a test is due after so many blocks, of which so many are usable."""
+        counted = usable if self.block_size == 1 else blocks  # groups have blocks set aside, too
+        groups, rest = divmod(counted, self.block_size)
+        return (
+            usable >= first_test
+            and not rest
+            and is_due(groups, first_test // self.block_size, self.each_test or 1)
+        )
+
+    def is_whole(self, blocks: int) -> bool:
+        """Say whether so many blocks are whole groups."""
+        return blocks % self.block_size == 0
+
+    def is_idle(self, blocks: int, tests: int) -> bool:
+        """Say whether so many blocks and tests without an elimination are enough to end a race."""
+        if isinstance(self.each_test, int):
+            return blocks >= self.each_test * self.block_size
+        return tests > 0
+
+
+def is_due(blocks: int, first_test: int, each_test: Schedule) -> bool:
+    """Say whether a test is due after so many blocks, the first being due after `first_test`."""
+    if isinstance(each_test, int):
+        return blocks >= first_test and (blocks - first_test) % each_test == 0
+    due = first_test
+    while due < blocks:
+        due += max(1, (due + 2) // 4)
+    return due == blocks
+
+
+def _each_test(each_test: Any) -> Schedule:
+    if each_test == "growing":
+        return "growing"
+    if not is_whole(each_test) or each_test < 1:
+        wanted = 'give a whole number >= 1, or "growing"'
+        raise SettingError(f"each_test={reprlib.repr(each_test)}: {wanted}")
+    return int(each_test)

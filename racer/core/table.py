@@ -1,0 +1,295 @@
+"""One table of outcomes by block and candidate: for a race, a tuner, a sampler."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from sys import intern
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from racer._numerics import as_costs
+from racer.evaluate.outcome import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from racer.core.runtime import Runtime
+    from racer.evaluate.outcome import Status
+
+
+class Row(NamedTuple):
+    """Outcomes of some candidates on one block, added together."""
+
+    block: int
+    candidates: NDArray[np.intp]
+    values: NDArray[np.float64]  # as evaluate returned them; NaN where the cell failed
+    seconds: NDArray[np.float64] | None  # None: not known
+    others: Mapping[int, Outcome]  # by place: those with more than value, seconds, worker
+    workers: tuple[str, ...] | None = None  # None: not known
+
+    @classmethod
+    def of(
+        cls,
+        block: int,
+        candidates: NDArray[np.intp] | Sequence[int],
+        told: Sequence[Outcome] | NDArray[np.float64],
+    ) -> Row:
+        """Return the row of outcomes, or of finite values."""
+        numbers = np.asarray(candidates, dtype=np.intp)
+        if isinstance(told, np.ndarray):
+            return cls(block, numbers, told, None, {})
+        values = np.array([o.value for o in told], dtype=np.float64)  # None becomes NaN
+        seconds = np.array([o.seconds for o in told], dtype=np.float64)
+        others = {i: o for i, o in enumerate(told) if _has_more(o)}
+        workers = tuple(intern(o.worker) for o in told)
+        return cls(block, numbers, values, seconds, others, workers if any(workers) else None)
+
+    def costs(self, *, maximize: bool) -> NDArray[np.float64]:
+        """Return the values as costs, +inf where the cell failed."""
+        costs = as_costs(self.values, maximize=maximize)
+        return np.where(np.isnan(costs), np.inf, costs) if self.others else costs
+
+    def places(self, status: Status) -> list[int]:
+        """Return the places of the candidates with a status."""
+        return [place for place, outcome in self.others.items() if outcome.status == status]
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether any candidate succeeded."""
+        return self.n_failed < len(self.values)
+
+    @property
+    def n_failed(self) -> int:
+        """How many cells have no value."""
+        return sum(outcome.value is None for outcome in self.others.values())
+
+    def outcomes(self) -> list[Outcome]:
+        """Return an outcome per candidate."""
+        values = self.values.tolist()
+        seconds = [0.0] * len(values) if self.seconds is None else self.seconds.tolist()
+        workers = self.workers or ("",) * len(values)
+        outcomes = [
+            Outcome("ok", value, seconds=took, worker=worker)
+            for value, took, worker in zip(values, seconds, workers, strict=True)
+        ]
+        for place, outcome in self.others.items():
+            outcomes[place] = outcome
+        return outcomes
+
+
+class Failure(NamedTuple):
+    """One cell without a value."""
+
+    block: int
+    candidate: int
+    status: Status
+    message: str
+
+
+class Table:
+    """Outcomes by block and candidate; costs are minimised values, +inf for a failed cell.
+
+    With `runtime`, where some are capped on a block, all of its costs are as with the least cap. An
+    outcome that is added again, with a larger bound, takes the place of the first.
+    """
+
+    def __init__(self, *, maximize: bool = False, runtime: Runtime | None = None) -> None:
+        self.maximize = maximize
+        self.runtime = runtime
+        self.rows: list[Row] = []
+        self.failures: list[Failure] = []
+        self._is_usable: dict[int, bool] = {}
+        self._n_usable = 0
+        self._repeated: set[int] = set()
+        self._columns: dict[int, dict[int, Outcome]] = {}
+        self._n_in_columns = 0  # rows
+        self._successes: dict[int, array[float]] = {}
+        self._n_in_successes = 0  # rows
+        self._sums: dict[int, tuple[int, tuple[float, ...]]] = {}
+
+    def __len__(self) -> int:
+        """Return the number of blocks."""
+        return len(self._is_usable)
+
+    def copy(self) -> Table:
+        """Return what is known now; rows are shared, as they never change."""
+        twin = Table(maximize=self.maximize, runtime=self.runtime)
+        twin.rows, twin.failures = self.rows.copy(), self.failures.copy()
+        twin._is_usable, twin._n_usable = self._is_usable.copy(), self._n_usable
+        twin._repeated = self._repeated.copy()
+        return twin
+
+    def add(
+        self,
+        block: int,
+        candidates: NDArray[np.intp] | Sequence[int],
+        told: Sequence[Outcome] | NDArray[np.float64],
+    ) -> Row:
+        """Add outcomes, or finite values, of candidates on a block; return their row."""
+        row = Row.of(block, candidates, told)
+        self.rows.append(row)
+        for place, outcome in row.others.items():
+            if outcome.value is None:
+                candidate = int(row.candidates[place])
+                self.failures.append(Failure(block, candidate, outcome.status, outcome.message))
+        self._note(block, usable=row.is_usable)
+        return row
+
+    def _note(self, block: int, *, usable: bool) -> None:
+        was_usable = self._is_usable.get(block, False)
+        self._is_usable[block] = usable or was_usable
+        self._n_usable += usable and not was_usable
+
+    @property
+    def n_usable(self) -> int:
+        """How many blocks are usable."""
+        return self._n_usable - sum(self._is_usable[block] for block in self._repeated)
+
+    def set_repeated(self, *blocks: int) -> None:
+        """Set blocks aside that only repeat others, or take all of these in again."""
+        self._repeated = {*self._repeated, *blocks} if blocks else set()
+        self._successes, self._n_in_successes, self._sums = {}, 0, {}
+
+    def is_usable(self, block: int) -> bool:
+        """Say whether any candidate has succeeded on a block that does not repeat another."""
+        return self._is_usable.get(block, False) and block not in self._repeated
+
+    @property
+    def set_aside(self) -> list[int]:
+        """The blocks on which all candidates failed, or that only repeat others."""
+        return [block for block in self._is_usable if not self.is_usable(block)]
+
+    @property
+    def is_all_equal(self) -> bool:
+        """Whether no block tells any two candidates apart."""
+        found: dict[int, set[float | None]] = {}
+        for row in self.rows:
+            values = [None if math.isnan(value) else value for value in row.values.tolist()]
+            found.setdefault(row.block, set()).update(values)
+        return all(len(values) == 1 for values in found.values())
+
+    def _index(self) -> None:
+        """Sort the outcomes of new rows by candidate."""
+        for row in self.rows[self._n_in_columns :]:
+            for candidate, outcome in zip(row.candidates.tolist(), row.outcomes(), strict=True):
+                self._columns.setdefault(candidate, {})[row.block] = outcome
+        self._n_in_columns = len(self.rows)
+
+    def of(self, candidate: int) -> Mapping[int, Outcome]:
+        """Return the outcomes of a candidate, by block."""
+        if self._n_in_columns < len(self.rows):
+            self._index()
+        return self._columns.get(candidate, {})
+
+    def _values_of(self, candidate: int) -> array[float]:
+        """Return the values of a candidate's successful cells, as they came."""
+        for row in self.rows[self._n_in_successes :]:
+            if row.block in self._repeated:
+                continue
+            for number, value in zip(row.candidates.tolist(), row.values.tolist(), strict=True):
+                if value == value:  # noqa: PLR0124  (not NaN)
+                    self._successes.setdefault(number, array("d")).append(value)
+        self._n_in_successes = len(self.rows)
+        return self._successes.get(candidate, array("d"))
+
+    def mean(self, candidate: int) -> float | None:
+        """Return the mean value of a candidate over its successful cells, None without any.
+
+        With `runtime`, the mean score of all its cells; one capped below the limit has that of its cap.
+        """
+        if self.runtime is not None:
+            told = self.of(candidate).values()
+            if all(outcome.value is None for outcome in told):
+                return None
+            return math.fsum(map(self.runtime.score, told)) / len(told)
+        values = self._values_of(candidate)
+        if not values:
+            return None
+        count, parts = self._sums.get(candidate, (0, ()))
+        new = [*parts, *values[count:]]
+        try:
+            total = math.fsum(new)
+        except OverflowError:  # values near the largest float
+            return math.fsum(value / len(values) for value in values)
+        rest = math.fsum([*new, -total])
+        least = math.fsum([*new, -total, -rest])
+        self._sums[candidate] = len(values), (total, rest, least)
+        return total / len(values)
+
+    def common(self, candidates: Sequence[int]) -> list[int]:
+        """Return the blocks on which all of these have been evaluated, ascending."""
+        shared = set(self.of(candidates[0]))
+        for candidate in candidates[1:]:
+            shared &= self.of(candidate).keys()
+        return sorted(shared - self._repeated)
+
+    def costs(self, candidates: Sequence[int]) -> NDArray[np.float64]:
+        """Return costs (blocks, candidates) on the usable blocks that all of them have seen."""
+        return self._costs(candidates, self.common(candidates))
+
+    def all_costs(self, candidates: Sequence[int]) -> NDArray[np.float64]:
+        """Return costs (blocks, candidates) on usable blocks any has seen; NaN: not evaluated."""
+        return self._costs(candidates, sorted({b for c in candidates for b in self.of(c)}))
+
+    def _costs(self, candidates: Sequence[int], blocks: Iterable[int]) -> NDArray[np.float64]:
+        at = {block: i for i, block in enumerate(filter(self.is_usable, blocks))}
+        column = np.full(max(candidates, default=-1) + 1, -1)
+        column[list(candidates)] = np.arange(len(candidates))
+        values = np.full((len(at), len(candidates)), np.nan)
+        is_known = np.zeros(values.shape, dtype=np.bool_)
+        for row in self.rows:
+            if (i := at.get(row.block)) is None:
+                continue
+            wanted = row.candidates < len(column)
+            columns = column[row.candidates[wanted]]
+            wanted[wanted] = columns >= 0
+            columns = columns[columns >= 0]
+            values[i, columns] = row.values[wanted]
+            is_known[i, columns] = True
+        costs = as_costs(values, maximize=self.maximize)
+        if self.runtime is not None:
+            costs = np.minimum(costs, self._caps(candidates, at))
+        return np.where(is_known & np.isnan(values), np.inf, costs)
+
+    def _caps(self, candidates: Sequence[int], at: Mapping[int, int]) -> NDArray[np.float64]:
+        """Return the least cap of any of these candidates on each block, shape (blocks, 1)."""
+        caps = np.full((len(at), 1), np.inf)
+        for candidate in candidates:
+            for block, outcome in self.of(candidate).items():
+                if outcome.status == "capped" and outcome.value is not None and block in at:
+                    caps[at[block]] = min(caps[at[block], 0], outcome.value)
+        return caps
+
+    def values(self, n_candidates: int) -> NDArray[np.float64]:
+        """Return values (blocks, n_candidates), rows by block; NaN: not evaluated, or failed."""
+        at = {block: i for i, block in enumerate(sorted(self._is_usable))}
+        values = np.full((len(at), n_candidates), np.nan)
+        for row in self.rows:
+            values[at[row.block], row.candidates] = row.values
+        return values
+
+    def cells(self) -> Iterator[tuple[int, int, Outcome]]:
+        """Yield (block, candidate, outcome) in the order of blocks, then of candidates."""
+        self._index()
+        by_block: dict[int, list[int]] = {block: [] for block in sorted(self._is_usable)}
+        for candidate in sorted(self._columns):
+            for block in self._columns[candidate]:
+                by_block[block].append(candidate)
+        for block, candidates in by_block.items():
+            for candidate in candidates:
+                yield block, candidate, self._columns[candidate][block]
+
+
+def _has_more(outcome: Outcome) -> bool:
+    """Return whether an outcome holds more than a value, its seconds and its worker."""
+    plain = outcome.status == "ok" and outcome.attempts == 1
+    return not plain or outcome.metrics is not None or outcome.spend is not None
+
+
+def with_success(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rows of costs, shape (blocks, m), that hold a finite one."""
+    return costs[np.isfinite(costs).any(axis=1)]

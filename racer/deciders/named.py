@@ -1,0 +1,90 @@
+"""Deciders by name."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import racer.deciders.registry as registry  # noqa: PLR0402 (not by way of the package)
+from racer._checks import did_you_mean
+from racer.deciders.decider import OPTIONAL, Decider
+from racer.errors import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_CLASSES: dict[str, type[Decider]] = {
+    found.__module__.rpartition(".")[2].replace("_", "-"): found
+    for found in vars(registry).values()
+    if isinstance(found, type)
+}
+DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
+    _CLASSES
+    | {
+        "bayesian-friedman-2015": partial(
+            registry.BayesianFriedman, gate="region", equalities="joint", pair_strength=0.0
+        ),
+        "f-race-sign": partial(registry.FRace, posthoc="sign"),
+        "f-race-mean-rank": partial(registry.FRace, posthoc="mean-rank"),
+    }
+)
+
+
+def as_decider(decider: str | Decider) -> Decider:
+    """Return the decider of that name, with its default settings; or the object itself.
+
+    Raises
+    ------
+    SettingError
+        Unknown name (with the nearest one), or not a decider: `start`, `decide` or an attribute of
+        the protocol is missing, or one is misspelt.
+
+    Examples
+    --------
+    >>> import racer
+    >>> racer.deciders.as_decider("f-race")
+    FRace(posthoc='conover', alpha=0.05, gate='sign-flip', correction=None, last_two=None)
+    """
+    if isinstance(decider, str):
+        if decider not in DECIDERS:
+            hint = did_you_mean(decider.lower(), DECIDERS)
+            raise SettingError(
+                f"decider={decider!r} is unknown: choose one of {', '.join(DECIDERS)}{hint}"
+            )
+        return DECIDERS[decider]()
+    if isinstance(decider, type):
+        raise SettingError(f"decider={decider.__name__} is a class: give {decider.__name__}()")
+    _check_attributes(decider)
+    return decider
+
+
+def _check_attributes(decider: Any) -> None:
+    """Raise SettingError if an attribute of the protocol is missing or misspelt."""
+    if not hasattr(decider, "start") or not hasattr(decider, "decide"):
+        raise SettingError(
+            f"decider={decider!r} is not a decider: give a name ({', '.join(DECIDERS)}) or an "
+            "object with start(setting) and decide(state, blocks)"
+        )
+    name = type(decider).__name__
+    if misspelt := _misspelt(tuple(dir(decider))):
+        given, meant = misspelt
+        raise SettingError(f"{name}.{given} is no attribute of deciders; did you mean {meant!r}?")
+    if missing := [wanted for wanted in OPTIONAL if not hasattr(decider, wanted)]:
+        raise SettingError(
+            f"the decider {name} has no attribute {missing[0]!r}: let {name} inherit from "
+            "racer.deciders.Decider, which has a default for it"
+        )
+
+
+@lru_cache(maxsize=256)
+def _misspelt(names: tuple[str, ...]) -> tuple[str, str] | None:
+    """Return the first public name that is nearly one of the protocol, and that one."""
+    from difflib import get_close_matches  # noqa: PLC0415
+
+    meant = {name: name for name in OPTIONAL} | {"each_test": "tests"}
+    for name in names:
+        if not name.startswith("_") and name not in OPTIONAL:
+            for near in get_close_matches(name, meant, n=1, cutoff=0.85):
+                return name, meant[near]
+    return None

@@ -1,0 +1,1 @@
+"""Tools of the deciders: gates, e-processes, checks of verdicts."""

@@ -1,0 +1,64 @@
+"""Tests on ranks and wins that several deciders ask at each test."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from racer.deciders.parts.ranking import RunningRanks
+
+
+def two_sided_sign(ranks: RunningRanks) -> float:
+    """Return the p-value of the two-sided sign test of two candidates."""
+    from scipy.special import bdtrc  # noqa: PLC0415
+
+    won, lost = int(ranks.wins[0, 1]), int(ranks.wins[1, 0])
+    more = max(won, lost)
+    return min(1.0, 2.0 * float(bdtrc(more - 1, won + lost, 0.5))) if more else 1.0
+
+
+Test = Literal["sign", "bayesian-sign"]
+
+
+@lru_cache(maxsize=65536)
+def _least_wins(test: Test, decided: int, level: float) -> int:
+    """Return the least number of wins, of `decided` blocks without tie, with a tail below level.
+
+    P(Bin(n, 1/2) >= wins) for the sign test; P(Beta(wins, n - wins) <= 1/2) = P(Bin(n - 1, 1/2) >=
+    wins) for the Bayesian one, from as many blocks on as would convince the sign test.
+    """
+    from scipy.special import bdtrc  # noqa: PLC0415
+
+    if 0.5**decided >= level:
+        return decided + 1
+    trials = decided if test == "sign" else decided - 1
+    low, high = decided // 2 + 1, decided + 1
+    while low < high:
+        middle = (low + high) // 2
+        tail = float(bdtrc(middle - 1, trials, 0.5)) if middle <= trials else 0.0
+        if middle <= decided and tail < level:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@lru_cache(maxsize=64)
+def _table(test: Test, level: float, size: int) -> NDArray[np.int64]:
+    """Return the least wins for 0, 1, .. blocks without tie: one table for all races."""
+    least = [1, *(_least_wins(test, decided, level) for decided in range(1, size))]
+    return np.array(least, dtype=np.int64)
+
+
+def clear_pairs(
+    wins: NDArray[np.int64], n: int, test: Test, level: float
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the pairs (better, worse) in which `better` has won enough of n blocks for a test."""
+    least = _table(test, level, 1 << n.bit_length())
+    better, worse = np.nonzero(wins >= least[wins + wins.T])
+    return better, worse

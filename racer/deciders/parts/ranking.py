@@ -1,0 +1,121 @@
+"""Ranks and pairwise wins of the candidates still in, kept up block by block."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from racer._numerics import RowBuffer
+from racer.stats.friedman import RankSums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from racer.deciders.decider import Blocks
+
+_CELLS = 1 << 20  # comparisons held at once
+
+
+class RunningRanks:
+    """Ranks of m candidates measured from (m+1)/2, and their pairwise wins.
+
+    A rank is half of (opponents that are better minus opponents that are worse).
+    """
+
+    def __init__(self, m: int) -> None:
+        self.candidates: NDArray[np.intp] = np.arange(m)
+        self.wins = np.zeros((m, m), dtype=np.int64)  # [i, j]: blocks in which i beats j
+        self._deviation = np.zeros(m)
+        self._within = 0.0
+        self._costs = RowBuffer(m, np.float64)
+        self._ranks = RowBuffer(m, np.float64)
+
+    @property
+    def n(self) -> int:
+        """Blocks so far."""
+        return len(self._costs)
+
+    @property
+    def costs(self) -> NDArray[np.float64]:
+        """Costs so far, shape (n, m)."""
+        return self._costs.rows
+
+    @property
+    def ranks(self) -> NDArray[np.float64]:
+        """Ranks so far, measured from (m+1)/2, shape (n, m)."""
+        return self._ranks.rows
+
+    @property
+    def sums(self) -> RankSums:
+        """Sums for the tests of the Friedman family."""
+        return RankSums(self.n, self._deviation, self._within)
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """Mean ranks, measured from (m+1)/2, shape (m,)."""
+        return self._deviation / max(self.n, 1)
+
+    def update(self, blocks: Blocks) -> NDArray[np.intp] | None:
+        """Forget the eliminated, add the new blocks; return the positions kept, None if all are."""
+        kept = None
+        if len(blocks.candidates) != len(self.candidates):
+            kept = np.searchsorted(self.candidates, blocks.candidates)
+            self._keep(kept)
+        step = max(1, _CELLS // len(self.wins) ** 2)
+        for start in range(0, len(blocks.costs), step):
+            self._add(blocks.costs[start : start + step])
+        return kept
+
+    def _add(self, costs: NDArray[np.float64]) -> None:
+        beats = costs[:, :, None] < costs[:, None, :]
+        ranks = np.add.reduce(beats, axis=1, dtype=np.float64)
+        ranks -= np.add.reduce(beats, axis=2, dtype=np.float64)
+        ranks *= 0.5
+        for block in beats:
+            self.wins += block
+        self._deviation += np.add.reduce(ranks, axis=0)
+        self._within += float(np.vdot(ranks, ranks))
+        self._costs.extend(costs)
+        self._ranks.extend(ranks)
+
+    def _keep(self, kept: NDArray[np.intp]) -> None:
+        everyone = np.arange(len(self.candidates))
+        eliminated = np.setdiff1d(everyone, kept)
+        costs, stay = self.costs, self.costs[:, kept]
+        by_eliminated = len(eliminated) < len(kept)
+        part = np.zeros_like(stay)
+        for opponent in (eliminated if by_eliminated else kept).tolist():
+            other = costs[:, opponent, None]
+            part += 0.5 * np.subtract(other < stay, other > stay, dtype=np.float64)
+        ranks = self._ranks.rows[:, kept] - part if by_eliminated else part
+
+        self.candidates = self.candidates[kept]
+        self.wins = self.wins[np.ix_(kept, kept)]
+        self._costs.keep(columns=kept)
+        self._ranks = RowBuffer(len(kept), np.float64)
+        self._ranks.extend(ranks)
+        self._deviation = ranks.sum(axis=0)
+        self._within = float((ranks**2).sum())
+
+
+class Order(NamedTuple):
+    """The candidates by mean rank, then by their ranks block after block, not by position."""
+
+    places: NDArray[np.intp]  # (m,), positions, the best mean rank first
+    alike: NDArray[np.intp]  # (m,), in this order: groups of those with equal ranks on all blocks
+
+    @classmethod
+    def sorted_from(cls, ranks: RunningRanks) -> Order:
+        """Return the order of the candidates still in."""
+        keys = np.vstack([ranks.sums.deviation, ranks.ranks])
+        places = np.lexsort(keys[::-1])
+        new = (np.diff(keys[:, places], axis=1) != 0.0).any(axis=0)
+        return cls(places, np.append(0, np.cumsum(new)))
+
+    def averaged(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values in this order, (m,), as means over those alike, back in positions."""
+        means = np.bincount(self.alike, values) / np.bincount(self.alike)
+        back = np.empty(len(values))
+        back[self.places] = means[self.alike]
+        return back

@@ -1,0 +1,33 @@
+"""What a block adds to the standing of its candidates, where standing is a mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+By = Literal["mean", "mean-rank"]
+
+
+def block_scores(costs: NDArray[np.float64], by: By) -> NDArray[np.float64]:
+    """Return what a block adds: costs above its best, or ranks over (m + 1) (van Elteren 1960)."""
+    if by == "mean-rank":
+        ordered = np.sort(costs)
+        before = np.searchsorted(ordered, costs, "left") + np.searchsorted(ordered, costs, "right")
+        return np.asarray((before + 1.0) / (2.0 * (len(costs) + 1.0)), dtype=np.float64)
+    known = impute_failed(costs)
+    return np.asarray(known - known.min(), dtype=np.float64)
+
+
+def impute_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Put failed cells one range of the block behind its worst."""
+    if max(costs.tolist()) < np.inf:
+        return costs
+    failed = np.isinf(costs)
+    known = costs[~failed]
+    worst = float(known.max())
+    behind = worst - float(known.min()) or max(abs(worst), 1.0)
+    return np.where(failed, worst + behind, costs)

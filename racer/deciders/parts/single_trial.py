@@ -1,0 +1,74 @@
+"""Evidence against one candidate, from the blocks that it has in common with others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from racer.deciders.parts.e_processes import Duels, Sized, log_e_of_signs
+from racer.deciders.parts.scores import block_scores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Evidence(NamedTuple):
+    """What speaks against a candidate."""
+
+    log_e: float
+    against: int  # the opponent with the strongest evidence
+
+
+def evidence_against(
+    own: NDArray[np.float64], others: NDArray[np.float64], sized: Sized | None
+) -> Evidence:
+    """Return the e-value of "worse than one of these": costs `own` (n,) and `others` (n, k).
+
+    The mean of two e-processes, so one too: the mean of E_ij over the opponents j, and bets against
+    the opponent with the best mean rank on the blocks before.
+    """
+    leaders = _leaders(others)
+    led = leaders >= 0
+    against_leader = others[np.arange(len(own)), np.maximum(leaders, 0)]
+    if sized is None:
+        of_each = _log_e_of_signs(own[:, None], others)
+        of_leaders = float(_log_e_of_signs(own[led, None], against_leader[led, None])[0])
+    else:
+        duels = Duels(others.shape[1], sized)
+        won = np.zeros(duels.n_fractions)
+        for cost, row, leader in zip(own.tolist(), others, leaders.tolist(), strict=True):
+            gained = duels.add(np.full(len(row), cost), row)
+            if leader >= 0:
+                won += gained[:, leader]
+        of_each, of_leaders = duels.log_e()[0], _log_mean(won)
+    both = _log_mean(np.array([_log_mean(of_each), of_leaders]))
+    return Evidence(both, int(of_each.argmax()))
+
+
+def _leaders(others: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return for each block its leader on the blocks before, -1 where it has none."""
+    leaders = np.full(len(others), -1, dtype=np.intp)
+    ranks, costs, seen = np.zeros((3, others.shape[1]))
+    for block, row in enumerate(others):
+        sees = np.flatnonzero(~np.isnan(row))
+        if len(sees) == 1:
+            leaders[block] = sees[0]
+        known = sees[seen[sees] > 0]
+        if len(known):
+            order = np.lexsort((costs[known] / seen[known], ranks[known] / seen[known]))
+            leaders[block] = known[order[0]]
+        if len(sees):
+            ranks[sees] += block_scores(row[sees], "mean-rank")
+            with np.errstate(over="ignore"):
+                costs[sees] += row[sees]
+            seen[sees] += 1.0
+    return leaders
+
+
+def _log_e_of_signs(own: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    return log_e_of_signs((own > others).sum(axis=0), (own < others).sum(axis=0))
+
+
+def _log_mean(log_e: NDArray[np.float64]) -> float:
+    return float(np.logaddexp.reduce(log_e) - np.log(len(log_e)))

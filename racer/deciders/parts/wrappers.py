@@ -1,0 +1,68 @@
+"""Deciders around deciders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from racer._checks import whole
+from racer.deciders.decider import Blocks, Decider, Schedule, Setting, Verdict
+from racer.deciders.parts.checks import checked_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def protected(decider: Decider, until: Sequence[int]) -> Decider:
+    """Return a decider that eliminates candidate i as `decider` does, but after `until[i]` blocks."""
+    return _Protected(decider, tuple(until))
+
+
+@dataclass(frozen=True)
+class _Protected(Decider):
+    decider: Decider
+    until: tuple[int, ...]
+
+    @property
+    def tests(self) -> Schedule:
+        return self.decider.tests
+
+    @property
+    def takes_capped(self) -> bool:
+        return self.decider.takes_capped
+
+    @property
+    def ends_itself(self) -> bool:
+        return self.decider.ends_itself
+
+    def start(self, setting: Setting) -> tuple[Any, int]:
+        return self.decider.start(setting), 0
+
+    def decide(self, state: tuple[Any, int], blocks: Blocks) -> tuple[tuple[Any, int], Verdict]:
+        """Remove the drops of protected candidates from the verdict of the inner decider."""
+        inner, verdict = checked_verdict(self.decider, state[0], blocks, len(self.until))
+        seen = state[1] + len(blocks.costs)
+        if verdict.dropped:
+            free = tuple(drop for drop in verdict.dropped if self.until[drop.candidate] <= seen)
+            verdict = replace(verdict, dropped=free)
+        return (inner, seen), verdict
+
+    def planned_room(self, state: tuple[Any, int], used: int) -> int | None:
+        return self.decider.planned_room(state[0], used)
+
+
+def planned_survivors(
+    decider: Decider, state: Any, ranked: Sequence[int], used: int, seen: int
+) -> Sequence[int]:
+    """Return the candidates of `ranked`, best first, that a decider plans to keep; else all.
+
+    After a test at which the race has used so many evaluations, and the decider has seen so many
+    blocks.
+    """
+    if isinstance(decider, _Protected):
+        kept = set(planned_survivors(decider.decider, state[0], ranked, used, seen))
+        return tuple(c for c in ranked if c in kept or decider.until[c] > seen)
+    room = decider.planned_room(state, used)
+    if room is None:
+        return ranked
+    return ranked[: whole(room, f"{type(decider).__name__}.planned_room()", least=1)]

@@ -1,0 +1,14 @@
+"""The deciders that have a name, that of their module: a line imports each one."""
+# ruff: noqa: PLC0414 (`as` makes an import public)
+
+from racer.deciders.anytime import AnytimeRace as AnytimeRace
+from racer.deciders.bayesian_best import BayesianBest as BayesianBest
+from racer.deciders.bayesian_friedman import BayesianFriedman as BayesianFriedman
+from racer.deciders.best_for_budget import BestForBudget as BestForBudget
+from racer.deciders.bradley_terry import BradleyTerryRace as BradleyTerryRace
+from racer.deciders.correlated_t import CorrelatedTRace as CorrelatedTRace
+from racer.deciders.f_race import FRace as FRace
+from racer.deciders.halving import SequentialHalving as SequentialHalving
+from racer.deciders.plackett_luce import PlackettLuceRace as PlackettLuceRace
+from racer.deciders.signed_rank import SignedRankRace as SignedRankRace
+from racer.deciders.t_race import TRace as TRace

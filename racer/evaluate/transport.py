@@ -1,0 +1,130 @@
+"""The task on its way to workers: sent to each once, however many cells it evaluates."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import uuid
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import cloudpickle
+
+from racer.evaluate.attempt import here
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from racer.evaluate.attempt import Task
+    from racer.evaluate.outcome import Cell, Outcome
+
+_SMALL = 64 * 1024  # bytes up to which a task is sent with every cell
+_CACHED = 2  # tasks in the cache of a worker
+
+
+class MissingTask(NamedTuple):
+    """Answer of a worker that lacks the task."""
+
+    worker: str
+
+
+class Transport:
+    """A task that pickles as a reference: a worker looks it up among those it has loaded.
+
+    A small task is part of its reference. In this process it is called directly.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._key = uuid.uuid4().hex
+        self._pickled: bytes | None = None
+        self._is_inline = False
+
+    def __call__(self, cell: Cell) -> Outcome | MissingTask:
+        """Evaluate a cell."""
+        return self._task(cell)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, bytes | None]]:
+        key, pickled = self.payload()
+        return _look_up, (key, pickled if self._is_inline or len(pickled) <= _SMALL else None)
+
+    def inline(self) -> Transport:
+        """Return a copy that is sent with its cell, whatever its size."""
+        copy = Transport(self._task)
+        copy._key, copy._pickled, copy._is_inline = *self.payload(), True
+        return copy
+
+    def payload(self) -> tuple[str, bytes]:
+        """Return the key and the pickle of the task."""
+        if self._pickled is None:
+            self._pickled = cloudpickle.dumps(self._task)
+        return self._key, self._pickled
+
+    @property
+    def size(self) -> int:
+        """Bytes of the pickled task; 0 if it has not been pickled."""
+        return 0 if self._pickled is None else len(self._pickled)
+
+
+class LoadTask:
+    """A call that loads a task on a worker and returns the name of the worker."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def __call__(self) -> str:
+        """Return the name of this process, which has the task."""
+        return here()
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, bytes]]:
+        return _load, self._transport.payload()
+
+
+class Call:
+    """A call that any pickler can send, and that is unpickled only where it is called.
+
+    On the way Dask's scheduler unpickles what it is given, and pickles it again for a worker.
+    """
+
+    __name__ = "evaluate"  # shown by Dask
+
+    def __init__(self, call: Callable[[], Any] | bytes) -> None:
+        self.call = call
+
+    def __call__(self) -> Any:
+        """Make the call."""
+        call = self.call
+        if isinstance(call, bytes):
+            call = pickle.loads(call)  # noqa: S301  (from the driver)
+        return call()
+
+    def __reduce__(self) -> tuple[type[Call], tuple[bytes]]:
+        call = self.call
+        return Call, (call if isinstance(call, bytes) else cloudpickle.dumps(call),)
+
+    def __dask_tokenize__(self) -> str:
+        """Return a new token each time, so that Dask does not take a retry for the first call."""
+        return uuid.uuid4().hex
+
+
+_tasks: dict[str, Task] = {}
+_lock = threading.RLock()
+
+
+def _look_up(key: str, pickled: bytes | None) -> Callable[[Cell], Outcome | MissingTask]:
+    with _lock:
+        if key not in _tasks:
+            if pickled is None:
+                return _missing
+            while len(_tasks) >= _CACHED:
+                del _tasks[next(iter(_tasks))]
+            _tasks[key] = pickle.loads(pickled)  # noqa: S301  (from the driver)
+        return _tasks[key]
+
+
+def _missing(cell: Cell) -> MissingTask:  # noqa: ARG001
+    return MissingTask(here())
+
+
+def _load(key: str, pickled: bytes) -> Callable[[], str]:
+    _look_up(key, pickled)
+    return here

@@ -1,0 +1,1 @@
+"""Models of costs: arrays in, posteriors out. Knows no race."""

@@ -1,0 +1,150 @@
+"""Ask and tell: one adapter for all contests, which are generators of cells."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+from racer.core.events import check_callbacks
+from racer.errors import RaceStateError, warn
+from racer.evaluate.outcome import Cell, Outcome, bounded, check_outcome
+
+if TYPE_CHECKING:
+    from racer.core.events import Callback
+    from racer.evaluate.outcome import CellKey
+
+Cells = list[Cell]
+Ahead = Callable[[], Iterable[Cells]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Cells that a contest needs, made when they are looked at; and those that may follow.
+
+    `later` yields the cells of one block after the other.
+    """
+
+    cells: Callable[[], Cells]
+    later: Ahead = tuple
+
+
+class Round:
+    """One request: its cells, and what has been told of them."""
+
+    def __init__(self, asked: Asked | None = None) -> None:
+        self.asked = Asked(list) if asked is None else asked
+        self.told: dict[CellKey, Outcome] = {}
+
+    @cached_property
+    def cells(self) -> dict[CellKey, Cell]:
+        """The cells by key."""
+        return {cell.key: cell for cell in self.asked.cells()}
+
+    def pending(self) -> list[tuple[Cell, Outcome]]:
+        """Return the cells that have been told, with their outcomes."""
+        return [(self.cells[key], outcome) for key, outcome in self.told.items()]
+
+
+Outcomes = Any  # a list of outcomes in the order of the cells; finite values, (k,), of a race
+Flow = Generator[Asked, Outcomes, None]
+
+
+class AskTell(ABC):
+    """A contest as ask and tell: no clock, no files, no processes.
+
+    `_flow` yields what is needed and is sent the outcomes in the order of the cells, whatever
+    order they are told in. What happens meanwhile, events and texts of warnings, it leaves in
+    `_notes`; they are published when it is ready for whatever a callback does.
+    """
+
+    def __init__(self, callbacks: Sequence[Callback]) -> None:
+        self._callbacks = list(check_callbacks(callbacks))
+        self._notes: list[Any] = []
+        self._round = Round()
+        self._running: Flow | None = None
+
+    @abstractmethod
+    def _flow(self) -> Flow:
+        """Yield what is needed next until the contest is over."""
+
+    def watch(self, callback: Callback) -> None:
+        """Call `callback` with each event from now on."""
+        self._callbacks.append(callback)
+
+    def ask(self) -> tuple[Cell, ...]:
+        """Return the cells that must be known next and have not been told; empty when over."""
+        self._begin()
+        return tuple(c for key, c in self._round.cells.items() if key not in self._round.told)
+
+    def ahead(self, blocks: int) -> Iterator[Cell]:
+        """Yield cells that may be asked for after these, of up to so many blocks, in order.
+
+        They depend on what has been told, and on nothing else; one asked for later is the same.
+        """
+        yield from chain.from_iterable(islice(self._round.asked.later(), blocks))
+
+    def tell(self, cell: Cell, outcome: Outcome) -> None:
+        """Record the outcome of a cell that was asked for.
+
+        Raises
+        ------
+        RaceStateError
+            The cell was not asked for, or has been told before, or this is not an outcome.
+        """
+        if not isinstance(cell, Cell):
+            raise RaceStateError(f"{cell!r} is not a cell: tell only cells that ask() returned")
+        check_outcome(outcome)
+        self._begin()
+        cells, told, key = self._round.cells, self._round.told, cell.key
+        asked = cells.get(key)
+        if asked is None or key in told:
+            where = "held-out instance" if cell.held_out else "block"
+            raise RaceStateError(
+                f"candidate {cell.candidate} on {where} {cell.block} "
+                + (
+                    "has been told before"
+                    if asked is not None
+                    else "was not asked for: tell only cells that ask() returned, within their block"
+                )
+            )
+        told[key] = under(asked.bound, outcome)
+        if len(told) == len(cells):
+            self._advance([told[key] for key in cells])
+
+    def _begin(self) -> None:
+        """Run to the first request, once."""
+        if self._running is None:
+            self._running = self._flow()
+            self._advance(None)
+
+    def _advance(self, outcomes: Outcomes) -> None:
+        """Answer the present request; go on to the next one, and publish what has happened."""
+        assert self._running is not None  # noqa: S101  (for the type checker)
+        self._round = Round()
+        with suppress(StopIteration):
+            self._round = Round(self._running.send(outcomes))
+        notes, self._notes[:] = self._notes.copy(), []
+        for note in notes:
+            if isinstance(note, str):
+                warn(note)
+            else:
+                for callback in self._callbacks:
+                    callback(note)
+
+
+def under(bound: float | None, outcome: Outcome) -> Outcome:
+    """Return an outcome as it is under a bound; RaceStateError if that is not known."""
+    if outcome.status == "capped" and bound is None:
+        raise RaceStateError("an outcome that is capped was told, but there is no runtime=")
+    found = bounded(outcome, bound)
+    if found is None:
+        raise RaceStateError(
+            f"an outcome capped at {outcome.value} s was told for a cell with the bound {bound} s: "
+            "evaluate it again"
+        )
+    return found

@@ -1,0 +1,256 @@
+"""The race: one loop, which yields the cells that it needs and is sent their outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racer._numerics import with_ties
+from racer.core.events import BlockCompleted, Elimination, Ended, RaceEnded
+from racer.core.table import Row
+from racer.deciders.decider import Blocks
+from racer.deciders.parts.checks import checked_verdict
+from racer.deciders.parts.wrappers import planned_survivors
+from racer.racing.state import Request, State, started
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from racer.core.blocks import Order
+    from racer.core.rules import Rules
+    from racer.racing.capping import Caps
+    from racer.racing.repeats import Withheld
+
+Flow = Generator[Request, Row | None, RaceEnded]
+Watch = Callable[[tuple[Elimination, ...], Row], object]
+Slow = Callable[[int, State, int], list[Elimination]]
+
+
+def race(
+    rules: Rules,
+    state: State,
+    order: Order,
+    withheld: Withheld,
+    pays: Callable[[int], bool],
+    *,
+    slow: Slow | None = None,
+    caps: Caps | None = None,
+    watch: Watch | None = None,
+) -> Flow:
+    """Race candidates block by block until the race is over; return its end.
+
+    `pays` says whether the budget pays for so many cells, `slow` which candidates have reached the
+    cap of run times on every block, `caps` which cells are evaluated again in the end. A request is
+    answered by a row of the table; by None if the blocks of `order` have changed, so
+    that another request follows.
+    """
+    while (over := _why_over(rules, state, order, pays)) is None:
+        asked = order.peek() or 0
+        row = yield Request(asked, state.alive)
+        if row is None:
+            continue
+        order.advance()
+        block, state.block, state.used = state.block, state.block + 1, state.used + len(row.values)
+        state.pending[:0] = withheld.released()
+        costs, rejected = row.costs(maximize=rules.maximize), row.places("rejected")
+        eliminated: tuple[Elimination, ...] = ()
+        if rejected:
+            gone = [Elimination.of_rejected(block, int(state.alive[i])) for i in rejected]
+            eliminated, costs = _leave(state, withheld, gone), np.delete(costs, rejected)
+            state.n_rejected += len(gone)
+        is_withheld = withheld.withhold(asked, costs, usable=row.is_usable)
+        if row.is_usable:
+            state.usable += 1
+            state.has_difference = state.has_difference or _differ(costs)
+            if not is_withheld:
+                state.pending.append((asked, costs))
+                seen, blocks = state.tested + len(state.pending), state.block - withheld.count
+                due = rules.is_due(seen, state.first_test, blocks)
+                if due and len(state.alive) > (1 if rejected else 0):
+                    eliminated += _test(rules, state, order, withheld, block)
+        if slow is not None and state.tested >= state.first_test:
+            spare = max(len(state.alive) - rules.min_survivors, 0)
+            eliminated += _leave(state, withheld, slow(block, state, spare))
+        if withheld.is_in_vain:
+            withheld.discard(state, order)
+        if watch is not None:
+            watch(eliminated, row)
+    return (yield from _conclude(over, rules, state, order, withheld, caps))
+
+
+def _conclude(
+    over: Ended,
+    rules: Rules,
+    state: State,
+    order: Order,
+    withheld: Withheld,
+    caps: Caps | None,
+) -> Flow:
+    """Evaluate capped cells again if the budget pays for it, test what is pending, and end."""
+    eliminated: tuple[Elimination, ...] = ()
+    block = state.block - 1
+    is_whole = rules.is_whole(state.block - withheld.count)
+    if caps is not None and (again := caps.again(state.ranked)):
+        yield Request(-1, state.alive, again)
+        state.used += len(again)
+        if is_whole and len(state.alive) > 1:
+            state.decided, state.tested = started(rules, state.setting), 0
+            state.pending = caps.all_blocks(state.alive)
+            eliminated = _test(rules, state, order, withheld, block)
+    elif state.pending and is_whole and len(state.alive) > (1 if state.n_rejected else 0):
+        eliminated = _test(rules, state, order, withheld, block)
+    state.ended = _named(over, rules, state)
+    return RaceEnded(state.ended, eliminated=eliminated)
+
+
+def _leave(
+    state: State, withheld: Withheld, gone: Sequence[Elimination]
+) -> tuple[Elimination, ...]:
+    """Remove candidates from all that has not been tested; return their eliminations."""
+    if gone:
+        withheld.keep(state.eliminate(gone))
+    return tuple(gone)
+
+
+def _test(
+    rules: Rules, state: State, order: Order, withheld: Withheld, block: int
+) -> tuple[Elimination, ...]:
+    """Show the decider the pending blocks; eliminate whom it drops, if enough are known."""
+    numbers, rows = zip(*state.pending, strict=True)
+    blocks = Blocks(
+        state.alive, np.array(rows), used=state.used, instances=order.instances(numbers)
+    )
+    state.tested, state.judged, state.pending = state.tested + len(rows), state.alive, []
+    state.decided, state.verdict = checked_verdict(
+        rules.decider, state.decided, blocks, state.n_candidates
+    )
+    spare = len(state.alive) - rules.min_survivors if state.tested >= state.first_test else 0
+    dropped = state.verdict.dropped[: max(spare, 0)]
+    return _leave(state, withheld, [Elimination.of_drop(block, drop) for drop in dropped])
+
+
+def advance(flow: Flow, row: Row | None) -> Request | RaceEnded:
+    """Answer a race's request; return the next one, or its end. The first answer is None."""
+    try:
+        return flow.send(row)
+    except StopIteration as end:
+        ended: RaceEnded = end.value
+        return ended
+
+
+def completed(
+    state: State,
+    row: Row,
+    eliminated: Sequence[Elimination],
+    *,
+    best: int | None,
+    best_mean: float | None,
+    evaluations: int,
+    seconds: float,
+) -> BlockCompleted:
+    """Return the event of a complete block, in the numbers of the race."""
+    return BlockCompleted(
+        state.block - 1,
+        candidates=tuple(row.candidates.tolist()),
+        values=tuple(row.values.tolist()),
+        alive=tuple(state.alive.tolist()),
+        best=best,
+        best_mean=best_mean,
+        eliminated=tuple(eliminated),
+        evaluations=evaluations,
+        seconds=seconds,
+        failed=row.n_failed,
+    )
+
+
+def _why_over(
+    rules: Rules, state: State, order: Order, pays: Callable[[int], bool]
+) -> Ended | None:
+    """Return why no block can be begun, None if one can."""
+    m = len(state.alive)
+    if state.n_candidates == 1:
+        return Ended.ONE_CANDIDATE
+    if m <= rules.min_survivors:
+        return Ended.DECIDED if m else Ended.ALL_REJECTED
+    if not state.usable and state.block >= state.first_test:
+        return Ended.ALL_FAILED
+    if state.is_undecided:
+        return Ended.UNDECIDED
+    if order.peek() is None:
+        return Ended.INSTANCES
+    return None if pays(m) else Ended.BUDGET
+
+
+def fell_short(rules: Rules, state: State) -> bool:
+    """Return whether the seconds, which cannot be known before, were too few for a test."""
+    needed = state.used + len(state.alive)
+    return rules.one_budget.ends_by_time(needed) and state.tested < state.first_test
+
+
+def _named(over: Ended, rules: Rules, state: State) -> Ended:
+    """Return the name of the end after the last test: failures first."""
+    if state.n_candidates == 1 or not len(state.alive):
+        return over
+    if not state.usable:
+        return Ended.ALL_FAILED
+    if state.is_left_alone:
+        return Ended.DECIDED
+    if not state.has_difference and not (over is Ended.BUDGET and fell_short(rules, state)):
+        return Ended.ALL_EQUAL
+    if len(state.alive) <= rules.min_survivors:
+        return Ended.DECIDED
+    return Ended.UNDECIDED if state.is_undecided else over
+
+
+def _differ(costs: NDArray[np.float64]) -> bool:
+    """Return whether the costs of a block, (m,), do not all tie."""
+    shown = with_ties(costs[None])
+    return bool(shown.min() < shown.max())
+
+
+def leads(state: State) -> bool:
+    """Return whether the last verdict names a best candidate."""
+    return state.verdict is not None and state.verdict.best is not None
+
+
+def best(state: State, survivors: Sequence[int]) -> int | None:
+    """Return the first of the survivors; None where nothing speaks for one rather than another."""
+    if state.n_candidates == 1:
+        return 0
+    if not survivors or not state.usable:
+        return None
+    is_tested = state.has_difference and state.tested >= state.first_test
+    if len(survivors) == 1 and (is_tested or state.is_left_alone):
+        return survivors[0]
+    if not is_tested or state.verdict is None:
+        return None
+    return None if state.verdict.best is None and not state.eliminations else survivors[0]
+
+
+def expected(rules: Rules, state: State, n_withheld: int) -> Iterator[Sequence[int]]:
+    """Yield the candidates likely to be in, best first, block by block from the next one.
+
+    All that are left, unless the decider plans how many it keeps at each test, until it keeps no
+    more than the race has to.
+    """
+    ranked: Sequence[int] = _ranked_so_far(state)
+    used, blocks = state.used, state.block - n_withheld
+    seen = state.tested + len(state.pending)
+    while True:
+        used, blocks, seen = used + len(ranked), blocks + 1, seen + 1
+        if rules.is_due(seen, state.first_test, blocks):
+            ranked = planned_survivors(rules.decider, state.decided, ranked, used, seen)
+            if len(ranked) <= rules.min_survivors:
+                return
+        yield ranked
+
+
+def _ranked_so_far(state: State) -> tuple[int, ...]:
+    """Return the candidates left, best first; before the first test, by their mean ranks."""
+    if state.verdict is not None or not state.pending:
+        return state.ranked
+    rows = np.array([costs for _, costs in state.pending])
+    places = rows.argsort(axis=1, kind="stable").argsort(axis=1)
+    return tuple(state.alive[places.mean(axis=0).argsort(kind="stable")].tolist())

@@ -1,0 +1,110 @@
+"""The progress of a race, and what it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer.deciders.decider import Setting
+from racer.seeding import rng_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from racer.core.events import Elimination, Ended
+    from racer.core.rules import Rules
+    from racer.deciders.decider import Verdict
+
+Pays = Callable[[int, float], bool]  # for so many cells, and so many seconds besides
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Cells that a race needs: `candidates` on a block; or those of `again`, (block, candidate)."""
+
+    block: int
+    candidates: NDArray[np.intp]
+    again: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(slots=True)
+class State:
+    """The progress of a race; candidates are positions 0 to m - 1, blocks are counted from 0."""
+
+    setting: Setting
+    first_test: int  # usable blocks
+    decided: Any  # state of the decider
+    alive: NDArray[np.intp]
+    judged: NDArray[np.intp]  # candidates of the last verdict
+    verdict: Verdict | None = None
+    pending: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)  # not tested
+    block: int = 0  # complete blocks
+    used: int = 0  # evaluations
+    usable: int = 0  # blocks on which any candidate succeeded
+    tested: int = 0  # usable blocks that the decider has seen
+    eliminations: list[Elimination] = field(default_factory=list)
+    n_rejected: int = 0
+    has_difference: bool = False  # a block tells two candidates apart
+    ended: Ended | None = None
+
+    @classmethod
+    def new(
+        cls, rules: Rules, n_candidates: int, *, n_instances: int | None, n_blocks: int | None
+    ) -> State:
+        """Return the state of a race in which nothing is known; `n_blocks` is its length."""
+        setting = Setting(
+            n_candidates,
+            rng_for(rules.seed or 0, "decider"),
+            budget=rules.one_budget.evaluations,
+            n_blocks=n_blocks,
+            n_instances=n_instances,
+        )
+        alive = np.arange(n_candidates)
+        alive.setflags(write=False)  # deciders are shown it
+        first_test = rules.least_blocks(n_instances)
+        return cls(setting, first_test, rules.decider.start(setting), alive, alive)
+
+    @property
+    def n_candidates(self) -> int:
+        """How many candidates began the race."""
+        return self.setting.n_candidates
+
+    @property
+    def ranked(self) -> tuple[int, ...]:
+        """The candidates that have not been eliminated, best standing first."""
+        if self.verdict is None:
+            return tuple(self.alive.tolist())
+        ranked = self.judged[np.argsort(self.verdict.standing, kind="stable")]
+        if len(ranked) > len(self.alive):
+            ranked = ranked[np.isin(ranked, self.alive)]
+        return tuple(ranked.tolist())
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the decider has said that no elimination can follow."""
+        verdict = self.verdict
+        return verdict is not None and bool(verdict.undecided) and not verdict.dropped
+
+    @property
+    def is_left_alone(self) -> bool:
+        """Whether all candidates but one have been rejected."""
+        return self.n_rejected == self.n_candidates - 1
+
+    def eliminate(self, gone: Sequence[Elimination]) -> NDArray[np.bool_]:
+        """Remove candidates, also from the blocks that have not been tested; return who stays."""
+        stay = ~np.isin(self.alive, [elimination.candidate for elimination in gone])
+        self.alive = self.alive[stay]
+        self.alive.setflags(write=False)
+        self.pending = [(block, costs[stay]) for block, costs in self.pending]
+        self.eliminations += gone
+        return stay
+
+
+def started(rules: Rules, setting: Setting) -> Any:
+    """Return the state of the decider at the beginning of the same race."""
+    return rules.decider.start(replace(setting, rng=rng_for(rules.seed or 0, "decider")))

@@ -1,0 +1,1 @@
+"""Sections of a report as text, HTML and notebook output. Knows no race."""

@@ -1,0 +1,90 @@
+"""Tables and sentences as Markdown and LaTeX, escaped."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from racer.render.sections import Bold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from racer.render.sections import Grid
+
+__all__ = [
+    "bullets",
+    "escape_latex",
+    "escape_markdown",
+    "latex_table",
+    "markdown",
+    "markdown_table",
+]
+
+_LATEX = {
+    **{char: f"\\{char}" for char in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+    "\n": " ",
+}
+_MARKDOWN = {**{char: f"\\{char}" for char in "\\|*_`<>[]"}, "\n": " "}
+
+
+def escape_markdown(text: str) -> str:
+    """Return text that Markdown leaves as it is, a bold cell marked."""
+    escaped = "".join(_MARKDOWN.get(char, char) for char in text)
+    return f"**{escaped}**" if isinstance(text, Bold) else escaped
+
+
+def escape_latex(text: str) -> str:
+    """Return text that LaTeX leaves as it is, a bold cell marked."""
+    escaped = "".join(_LATEX.get(char, char) for char in text)
+    return rf"\textbf{{{escaped}}}" if isinstance(text, Bold) else escaped
+
+
+def bullets(notes: Iterable[str]) -> str:
+    """Return a Markdown list of sentences."""
+    return "\n".join(f"- {escape_markdown(note)}" for note in notes)
+
+
+def markdown_table(grid: Grid) -> str:
+    """Return a Markdown table."""
+    head, *rows = ([escape_markdown(cell) for cell in row] for row in (grid.head, *grid.rows))
+    return markdown(head, rows)
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table with columns padded to their widths; cells are taken as they are."""
+    lines = [head, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    padded = [
+        "| " + " | ".join(text.ljust(w) for text, w in zip(line, widths, strict=True)) + " |"
+        for line in lines
+    ]
+    return "\n".join([padded[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *padded[1:]])
+
+
+def latex_table(grid: Grid, caption: str) -> str:
+    """Return a table of the LaTeX package booktabs; its label is the caption's first sentence."""
+    head, *rows = (" & ".join(map(escape_latex, row)) + r" \\" for row in (grid.head, *grid.rows))
+    label = "-".join(re.findall(r"[a-z0-9]+", caption.partition(".")[0].casefold()))
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{escape_latex(caption)}}}",
+            rf"\label{{tab:{label}}}",
+            rf"\begin{{tabular}}{{{''.join('r' if right else 'l' for right in grid.right)}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )

@@ -1,0 +1,108 @@
+"""What is shown of a result, whatever the form: sentences, tables and pictures under titles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable  # noqa: TC003  (of a NamedTuple)
+from itertools import compress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = [
+    "Bold",
+    "Code",
+    "Drawing",
+    "Grid",
+    "Piece",
+    "Section",
+    "number",
+    "parameters",
+    "value_shown",
+]
+
+
+class Bold(str):
+    """A cell to be seen first: bold, or starred where nothing can be."""
+
+    __slots__ = ()
+
+
+class Grid(NamedTuple):
+    """A table of text; `right` says which columns are figures, to be aligned on the right."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: tuple[bool, ...]
+    title: str = ""
+    mark: str = ""  # what bold cells are
+    optional: tuple[str, ...] = ()  # columns that narrow text leaves out, in this order
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether any cell is bold."""
+        return any(isinstance(cell, Bold) for row in self.rows for cell in row)
+
+    def only(self, kept: Sequence[bool]) -> Grid:
+        """Return some of the columns."""
+        lines = [tuple(compress(line, kept)) for line in (self.head, *self.rows)]
+        right = tuple(compress(self.right, kept))
+        return self._replace(head=lines[0], rows=tuple(lines[1:]), right=right)
+
+    @classmethod
+    def of(
+        cls, head: Sequence[str], rows: Iterable[Sequence[object]], left: str = "", title: str = ""
+    ) -> Grid:
+        """Return a table; the columns named in `left`, a text, hold words."""
+        shown = tuple(tuple(map(str, row)) for row in rows)
+        return cls(tuple(head), shown, tuple(name not in left for name in head), title)
+
+
+class Drawing(NamedTuple):
+    """A picture: `draw` returns axes; `words` say what is seen."""
+
+    draw: Callable[[], Any]
+    words: str
+
+
+class Code(NamedTuple):
+    """Text to be copied as it is."""
+
+    text: str
+
+
+class Section(NamedTuple):
+    """Pieces under a title; `is_folded`: a page shows them when they are asked for."""
+
+    title: str
+    pieces: tuple[Piece, ...]
+    is_folded: bool = False
+
+
+Piece = str | Grid | Drawing | Code | Section
+
+
+def number(value: float | None, digits: int = 6) -> str:
+    """Return a number in so many digits, "-" for none."""
+    return "-" if value is None or math.isnan(value) else f"{value:.{digits}g}"
+
+
+def parameters(config: Mapping[str, Any]) -> Grid:
+    """Return a configuration as a table, in its order."""
+    rows = [(name, value_shown(value)) for name, value in config.items()]
+    return Grid.of(("parameter", "value"), rows, left="parameter value")
+
+
+def value_shown(value: Any) -> str:
+    """Return a value as it is written: text without quotes, unless it would look like something else."""
+    is_text = isinstance(value, str) and value.strip() == value and value != ""
+    return value if is_text and not _looks_else(value) else repr(value)
+
+
+def _looks_else(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return text in {"True", "False", "None"} or not text.isprintable()
+    return True

@@ -1,0 +1,115 @@
+"""Sections as plain text, for `print` and the terminal."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from racer.render.sections import Bold, Code, Grid, Section
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from rich.console import Console, JustifyMethod
+    from rich.table import Table
+
+    from racer.render.sections import Piece
+
+__all__ = ["as_text", "folded", "grid_text", "narrowed"]
+
+_WIDTH = 80
+_LEAST = 10  # of a folded column
+
+
+def as_text(pieces: Iterable[Piece], width: int = _WIDTH) -> str:
+    """Return sentences and tables as text in so many columns; pictures are left out."""
+    text = "\n\n".join(filter(None, (_part(piece, width) for piece in pieces)))
+    return "\n".join(line.rstrip() for line in text.split("\n"))
+
+
+def folded(text: str, width: int = _WIDTH, indent: str = "") -> str:
+    """Return text with its long lines broken between words; `indent` begins what is broken off."""
+    return "\n".join(
+        fill(
+            line,
+            width,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+            replace_whitespace=False,
+        )
+        for line in text.split("\n")
+    )
+
+
+def _part(piece: Piece, width: int) -> str:
+    if isinstance(piece, str):
+        return folded(piece, width)
+    if isinstance(piece, Grid):
+        return grid_text(piece, width)
+    if isinstance(piece, Code):
+        return piece.text
+    if isinstance(piece, Section):
+        return "\n".join([piece.title, *(_part(one, width) for one in piece.pieces)])
+    return ""
+
+
+def grid_text(grid: Grid, width: int, wrap: Callable[[str], str] | None = None) -> str:
+    """Return a table as text; `wrap` breaks the heads of figures, whose columns keep their width."""
+    table = _table(grid, wrap)
+    if _measure(table) > width:
+        n_words, figures = grid.right.count(False), _measure(_table(grid.only(grid.right), wrap))
+        if not wrap and figures + 3 * n_words > width:  # else some would be cut off
+            table = _table(grid._replace(right=(False,) * len(grid.right)))
+        if width - (figures if wrap else 8 * sum(grid.right)) >= _LEAST * n_words:
+            table.width = width
+    console = _console()
+    with console.capture() as capture:
+        console.print(table)
+    text = "\n".join(line.rstrip() for line in capture.get().split("\n")).strip("\n")
+    return f"{grid.title}\n{text}" if grid.title else text
+
+
+def narrowed(
+    grid: Grid, width: int, wrap: Callable[[str], str] | None = None
+) -> tuple[Grid, list[str]]:
+    """Return a table without optional columns that have no room, and the heads of these."""
+    left_out: list[str] = []
+    for name in grid.optional:
+        if _measure(_table(grid, wrap)) > width:
+            grid = grid.only([head != name for head in grid.head])
+            left_out.append(name)
+    return grid, left_out
+
+
+def _console() -> Console:
+    from rich.console import Console  # noqa: PLC0415  (only where something is shown)
+
+    return Console(width=2000, color_system=None, force_terminal=False, legacy_windows=False)
+
+
+def _measure(table: Table) -> int:
+    """Return how wide a table is if nothing is folded."""
+    return _console().measure(table).maximum
+
+
+def _table(grid: Grid, wrap: Callable[[str], str] | None = None) -> Table:
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415
+    from rich.markup import escape  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name, right in zip(grid.head, grid.right, strict=True):
+        head = wrap(name) if wrap and right else name
+        justify: JustifyMethod = "right" if right else "left"
+        table.add_column(escape(head), justify=justify, no_wrap=right, overflow="fold")
+    marks = (" ", "*") if grid.is_marked else ("", "")
+    for row in grid.rows:
+        cells = zip(row, grid.right, strict=True)
+        table.add_row(
+            *(
+                escape(cell) + (marks[isinstance(cell, Bold)] if right else "")
+                for cell, right in cells
+            )
+        )
+    return table

@@ -1,0 +1,1 @@
+"""The results of races, tunings and ablations, and how they are presented."""

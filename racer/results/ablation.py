@@ -1,0 +1,252 @@
+"""The result of an ablation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from racer._numerics import shown_probability
+from racer.plots import bars
+from racer.plots._canvas import empty
+from racer.render.sections import Drawing, Grid, Section, number, parameters
+from racer.results.base import AnyResult, mean_on
+from racer.seeding import seed_for
+from racer.stats.bayesian_signed_rank import bayesian_signed_rank_test
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from racer.render.sections import Piece
+    from racer.space.space import Space
+
+__all__ = ["AblationResult", "Step"]
+
+
+class Step(NamedTuple):
+    """From one configuration of the path to the next, by number, and which parameters change."""
+
+    before: int
+    after: int
+    parameters: tuple[str, ...]
+
+
+class _Gain(NamedTuple):
+    parameters: Any
+    gain: float
+    share: float
+    probability: float
+    mean: float | None
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AblationResult(AnyResult):
+    """The result of an ablation: which changes made the difference.
+
+    Attributes
+    ----------
+    source, target : dict
+        The configurations from which, and to which, it went.
+    path : tuple of int
+        The numbers of the configurations from the source on; it reaches the target unless the
+        budget ended it.
+    steps : tuple of Step
+        `before`, `after` (numbers), and the `parameters` that change.
+    frame : DataFrame
+        One row per step: parameters, gain (of the mean value, or of PAR10 or the utility, as
+        `runtime` says; in the direction of better), share
+        (of the gain from source to target), probability (posterior, that the step helps: the
+        Bayesian signed-rank test on all blocks), mean.
+    best : dict
+        The configuration of the path with the best mean; it may beat the target.
+    best_index : int
+    beats_target : float
+        The posterior probability that it is better than the target; NaN where it is the target.
+    configs : tuple of dict
+        All configurations that were evaluated, by number.
+    blocks : int
+        On how many blocks those of the path were evaluated, all on the same.
+    ended : Ended
+    evaluations, seconds, seed, unused, provenance
+        As of `RaceResult`.
+
+    Examples
+    --------
+    >>> import racer
+    >>> space = racer.Space({"x": racer.Real(0, 9), "y": racer.Real(0, 9)}, default={"x": 9, "y": 9})
+    >>> def evaluate(config, instance, seed):
+    ...     return 10 * config["x"] + config["y"] + instance + seed % 7
+    >>> result = racer.tune(space, evaluate, range(10), budget=200, seed=1)
+    >>> found = racer.ablation(result, evaluate)
+    >>> [step.parameters for step in found.steps]
+    [('x',), ('y',)]
+    >>> bool(found.frame["gain"].iloc[0] > found.frame["gain"].iloc[1])
+    True
+    """
+
+    space: Space
+    source: dict[str, Any]
+    target: dict[str, Any]
+    steps: tuple[Step, ...]
+    path: tuple[int, ...]
+    blocks: int
+
+    def _costs(self, one: int, other: int) -> NDArray[np.float64]:
+        """Return costs (blocks, 2); a failure costs as much as the worst, and their range more.
+
+        Run times count by their score, as does a failure.
+        """
+        costs = self.known.costs([one, other])
+        if self.rules.runtime is not None:
+            return self.rules.runtime.as_costs(costs)
+        finite = costs[np.isfinite(costs)]
+        worst = 2.0 * finite.max() - finite.min() if finite.size else 0.0
+        return np.where(np.isfinite(costs), costs, worst)
+
+    def gain(self, one: int, other: int) -> float:
+        """Return by how much the second is better in the mean, on the blocks of both."""
+        costs = self._costs(one, other)
+        return float((costs[:, 0] - costs[:, 1]).mean()) if len(costs) else math.nan
+
+    def probability(self, one: int, other: int) -> float:
+        """Return the posterior probability that the second is better."""
+        costs = self._costs(one, other)
+        if len(costs) < 2:
+            return math.nan
+        seed = seed_for(self.seed, "ablation", one, other)
+        return float(bayesian_signed_rank_test(costs[:, 1], costs[:, 0], seed=seed).probability)
+
+    @cached_property
+    def _gains(self) -> list[_Gain]:
+        total = math.nan
+        if self.path and self.target in self.configs:
+            total = self.gain(self.path[0], self.configs.index(self.target))
+        found = []
+        for step in self.steps:
+            gain = self.gain(step.before, step.after)
+            share = gain / total if total else math.nan
+            chance = self.probability(step.before, step.after)
+            mean = mean_on(self.known, step.after, range(self.blocks))
+            found.append(_Gain(step.parameters, gain, share, chance, mean))
+        return found
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per step."""
+        import pandas as pd  # noqa: PLC0415
+
+        rows = [gain._replace(parameters=", ".join(gain.parameters)) for gain in self._gains]
+        return pd.DataFrame(rows, columns=list(_Gain._fields))
+
+    @cached_property
+    def best_index(self) -> int | None:
+        """The configuration of the path with the best mean, by number."""
+        times = self.rules.runtime
+        is_more_better = self.rules.maximize if times is None else times.utility is not None
+        means = {c: mean_on(self.known, c, range(self.blocks)) for c in self.path}
+        known = {
+            c: -mean if is_more_better else mean for c, mean in means.items() if mean is not None
+        }
+        return min(known, key=lambda c: (known[c], -self.path.index(c)), default=None)
+
+    @property
+    def _mean_label(self) -> str:
+        return "mean" if self.rules.runtime is None else self.rules.runtime.score_name
+
+    @property
+    def best(self) -> dict[str, Any] | None:
+        """The configuration of the path with the best mean."""
+        return None if self.best_index is None else self.configs[self.best_index]
+
+    @cached_property
+    def beats_target(self) -> float:
+        """The posterior probability that the best of the path is better than the target."""
+        if self.best is None or self.best == self.target or self.target not in self.configs:
+            return math.nan
+        return self.probability(self.configs.index(self.target), self.best_index or 0)
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The result in sentences."""
+        if not self.steps:
+            return (f"No step was made. {self.ended.message}",)
+        names, gain, share, chance, _ = max(self._gains, key=lambda row: np.nan_to_num(row.gain))
+        of = "" if math.isnan(share) else f", {share:.0%} of the whole difference"
+        first = (
+            f"Of {len(self.steps)} steps from source to target on {self.blocks} blocks, the change "
+            f"of {', '.join(names)} gained most: {number(gain, 4)}{of}; it helps with probability "
+            f"{shown_probability(chance)}."
+        )
+        sentences = [first]
+        if self.configs[self.path[-1]] != self.target:
+            sentences.append(f"The path does not reach the target: {self.ended.message}")
+        if not math.isnan(self.beats_target):
+            sentences.append(
+                f"A configuration of the path has a better {self._mean_label} than the target: #{self.best_index}"
+                f"; it is better with probability {shown_probability(self.beats_target)}."
+            )
+        return tuple(sentences)
+
+    def _pieces(self) -> list[Piece]:
+        """Return the steps in a table, and the result in sentences."""
+        rows = [
+            (
+                *(i, ", ".join(names), number(gain, 4)),
+                "-" if math.isnan(share) else f"{share:.0%}",
+                "-" if math.isnan(chance) else shown_probability(chance),
+                number(mean),
+            )
+            for i, (names, gain, share, chance, mean) in enumerate(self._gains, 1)
+        ]
+        head = ("step", "changed", "gain", "share", "P(helps)", self._mean_label)
+        pieces: list[Piece] = [*self.verdict, Grid.of(head, rows, left="changed")]
+        if not math.isnan(self.beats_target) and self.best is not None:
+            pieces.append(Section(f"#{self.best_index}", (parameters(self.best),)))
+        return [*pieces, f"{self.evaluations} evaluations; seed {self.seed}."]
+
+    def _section(self) -> Section:
+        """Return what a report says of it."""
+        words = "What each step of the ablation gained, with the probability that it helps."
+        pieces: tuple[Piece, ...] = (*self._pieces(), Drawing(self.plot, words))
+        return Section("Ablation", pieces)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        steps = [gain._asdict() | {"parameters": list(gain.parameters)} for gain in self._gains]
+        return {
+            "source": self.source,
+            "target": self.target,
+            "steps": steps,
+            "best": self.best,
+            "beats_target": None if math.isnan(self.beats_target) else self.beats_target,
+            "blocks": self.blocks,
+            "ended": self.ended.value,
+            "evaluations": self.evaluations,
+            "seed": self.seed,
+        }
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw what each step gained; a notebook shows what is returned."""
+        if not self.steps:
+            return empty("No step was made.", ax=ax)
+        gains = [row.gain for row in self._gains]
+        notes = [
+            ("" if math.isnan(share) else f"{share:.0%}   ")
+            + ("" if math.isnan(chance) else f"P(helps) {shown_probability(chance)}")
+            for _, _, share, chance, _ in self._gains
+        ]
+        low, high = min(0.0, *gains), max(0.0, *gains)
+        room = (high - low) or 1.0
+        return bars(
+            gains,
+            [f"{i}. {', '.join(row.parameters)}" for i, row in enumerate(self._gains, 1)],
+            f"gain of the {self._mean_label} value on {self.blocks} blocks",
+            notes=notes,
+            limits=(low - 0.03 * room, high + 0.42 * room),
+            ax=ax,
+        )

@@ -1,0 +1,230 @@
+"""Which parameters mattered, by the surrogate of a tuning."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import sobol_indices, uniform
+
+from racer._numerics import one_blas_thread
+from racer.core.table import with_success
+from racer.model.effects import Effects, effects
+from racer.model.relevance import Relevance
+from racer.plots import bars
+from racer.plots._canvas import empty
+from racer.render.notebook import Displayed
+from racer.render.sections import Grid
+from racer.seeding import rng_for
+from racer.space.vectors import choice_counts, features
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from racer.render.sections import Piece
+    from racer.results.base import Result
+    from racer.space.space import Space
+
+__all__ = ["Importance", "importance"]
+
+_LEARNT = 300  # candidates at most
+_DISTANCES = 4e6  # of single parameters, between the candidates that are learnt from
+_LEAST = 20  # candidates to learn from
+_POOR = 0.3  # R squared below which nothing is said
+_WORK = 3e8  # distances of single parameters to be computed
+_GRID = 41  # positions of a parameter, around the best
+_NEGLIGIBLE = 1e-12  # variance
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance(Displayed):
+    """Which parameters mattered, by a Gaussian process with a length scale per parameter.
+
+    It is fitted to the costs of the first candidates of the tuning, of which many are spread over the
+    whole space; the tuning's own surrogate, which has one length scale for all parameters, is
+    quicker, but takes inert parameters for important ones.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        Those that are not fixed.
+    total : tuple of float
+        Total Sobol index of each: which part of the variance over the whole space would remain
+        if all others were known. They sum to more than 1 where parameters interact. NaN if
+        nothing is said.
+    local : tuple of float
+        Around the best: the variance when only this parameter varies over its range, as a part of
+        the sum over all parameters. NaN where it does not exist in the best.
+    r_squared : float
+        Of the surrogate's predictions for candidates that it has not seen (leave-one-out): the
+        part of their variance that it explains. Below 0.3, nothing is said. Costs are noisy, so
+        it is less than 1 even for the true function.
+    candidates : int
+        How many it has learnt from.
+    """
+
+    parameters: tuple[str, ...]
+    total: tuple[float, ...]
+    local: tuple[float, ...]
+    r_squared: float
+    candidates: int
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether the surrogate explains too little for anything to be said."""
+        return not self.r_squared >= _POOR
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The parameters, the most important first by the total index; as given if it is poor."""
+        if self.is_poor:
+            return self.parameters
+        ranked = np.argsort(-np.nan_to_num(self.total), kind="stable")
+        return tuple(self.parameters[i] for i in ranked)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return parameter, total and local as a data frame, in the order of the parameters."""
+        import pandas as pd  # noqa: PLC0415
+
+        columns = {"parameter": self.parameters, "total": self.total, "local": self.local}
+        return pd.DataFrame(columns)
+
+    @property
+    def words(self) -> str:
+        """How far it can be trusted."""
+        if self.candidates < _LEAST:
+            return (
+                f"{self.candidates} candidates are too few to say which parameters matter: at "
+                f"least {_LEAST} are needed."
+            )
+        evidence = f"leave-one-out R² = {self.r_squared:.2f}, from {self.candidates} candidates"
+        if self.is_poor:
+            return (
+                f"Which parameters matter cannot be said: the surrogate explains too little of "
+                f"what it has not seen ({evidence}; at least {_POOR} are needed)."
+            )
+        return (
+            f"By a surrogate ({evidence}). Total: which part of the variance over the whole space "
+            "would remain if all other parameters were known. Local: which part of the variance "
+            "around the best, one parameter varied at a time. A conditional parameter counts "
+            "where it exists; where it does not, it changes nothing."
+        )
+
+    def _pieces(self) -> list[Piece]:
+        """Return the figures in a table, and how far they can be trusted."""
+        if self.is_poor:
+            return [self.words]
+        at = {name: i for i, name in enumerate(self.parameters)}
+        rows = [(n, _part(self.total[at[n]]), _part(self.local[at[n]])) for n in self.order]
+        return [Grid.of(("parameter", "total", "local"), rows, left="parameter"), self.words]
+
+    def plot(self, *, most: int = 25, ax: Axes | None = None) -> Axes:
+        """Draw the total index of the most important parameters, with the local one beside it."""
+        if self.is_poor:
+            return empty(self.words, ax=ax)
+        at = {name: i for i, name in enumerate(self.parameters)}
+        shown = self.order[:most]
+        more = f" (the first {most} of {len(at)})" if len(at) > most else ""
+        return bars(
+            [self.total[at[name]] for name in shown],
+            shown,
+            f"total Sobol index, and local share{more}; R² = {self.r_squared:.2f}",
+            notes=[f"{_part(self.total[at[n]])}   local {_part(self.local[at[n]])}" for n in shown],
+            limits=(0.0, 1.35 * max([0.05, *(self.total[at[name]] for name in shown)])),
+            ax=ax,
+        )
+
+
+def _part(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.2f}" if value >= 0.005 else "<0.01"
+
+
+def importance(result: Result, space: Space) -> Importance:
+    """Return which parameters mattered; see `Importance`.
+
+    References
+    ----------
+    Sobol indices: Saltelli et al., Computer Physics Communications 181 (2010). Local: Biedenkapp
+    et al. (LION 2018).
+    """
+    names = list(space.parameters)
+    free = [names.index(name) for name in space.free]
+    known = [c for c in range(len(result.configs)) if result.known.of(c)]
+    # the first ones, which are spread over the space: later ones are alike in what matters not, too
+    known = known[: min(_LEARNT, max(int(np.sqrt(_DISTANCES / max(len(names), 1))), _LEAST))]
+    costs = with_success(result.known.all_costs(known))
+    learnt = len(known) if len(costs) else 0
+    nothing = (math.nan,) * len(free)
+    unknown = Importance(tuple(space.free), nothing, nothing, math.nan, learnt)
+    if learnt < _LEAST or not free:
+        return unknown
+    length = None if result.stream.length is None else result.known.n_usable
+    model = _Model(space, [result.config(c) for c in known], effects(costs, length))
+    found = replace(unknown, r_squared=model.r_squared)
+    if found.is_poor:
+        return found
+    total = model.total(free, rng_for(result.seed, "importance"))
+    local = nothing if result.best_index is None else model.local(free, result.best)
+    return replace(found, total=tuple(total), local=tuple(local))
+
+
+class _Model:
+    """The surrogate as a function of points in the unit cube."""
+
+    def __init__(self, space: Space, configs: list[dict[str, Any]], known: Effects) -> None:
+        self._space = space
+        self._choices = choice_counts(space.parameters)
+        vectors = np.array([space.located(config)[1] for config in configs])
+        self._n = len(vectors)
+        with one_blas_thread():
+            self._model = Relevance(features(vectors, self._choices), known)
+            errors = self._model.leave_one_out
+        spread = float(np.var(known.value))
+        missed = float(np.mean(errors**2))
+        self.r_squared = 1.0 - missed / spread if spread > _NEGLIGIBLE else float("nan")
+
+    def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return predictions, shape (k,), at points (k, d); what does not exist there is ignored."""
+        vectors = np.where(self._space.present(points), points, np.nan)
+        with one_blas_thread():
+            return self._model(features(vectors, self._choices))
+
+    def total(self, free: list[int], rng: np.random.Generator) -> list[float]:
+        """Return total Sobol indices of parameters; those that are fixed stay in the middle."""
+        d = len(free)
+        most = _WORK / ((d + 2) * self._n * len(self._choices))
+        n = 2 ** int(np.clip(np.log2(most), 6, 10))
+
+        def predicted(points: NDArray[np.float64]) -> NDArray[np.float64]:
+            full = np.full((points.shape[1], len(self._choices)), 0.5)
+            full[:, free] = points.T
+            return self(full)
+
+        probe = predicted(rng.random((d, 64)))
+        if float(probe.var()) <= _NEGLIGIBLE:
+            return [0.0] * d
+        if d == 1:  # all of it, and SciPy has nothing for a single one
+            return [1.0]
+        dists: Any = [uniform()] * d
+        found = sobol_indices(func=predicted, n=n, dists=dists, rng=rng)
+        clipped: list[float] = np.clip(found.total_order, 0.0, None).tolist()
+        return clipped
+
+    def local(self, free: list[int], best: dict[str, Any]) -> list[float]:
+        """Return the part of each parameter in the sum of variances around the best."""
+        here = self._space.located(best)[1]
+        grid = (np.arange(_GRID) + 0.5) / _GRID
+        variances = np.full(len(free), np.nan)
+        for place, i in enumerate(free):
+            if np.isnan(here[i]):
+                continue
+            points = np.tile(np.where(np.isnan(here), 0.5, here), (_GRID, 1))
+            points[:, i] = grid
+            variances[place] = float(self(points).var())
+        total = float(np.nansum(variances))
+        shares: list[float] = (variances / max(total, _NEGLIGIBLE)).tolist()
+        return shares

@@ -1,0 +1,241 @@
+"""The page of a result: everything, section by section."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer.core.table import with_success
+from racer.evaluate.command.template import Template
+from racer.model.effects import effects
+from racer.render.html import as_page
+from racer.render.sections import Code, Drawing, Grid, Section, number, value_shown
+from racer.results.agreement import instance_name, instance_section
+from racer.results.base import mean_on
+from racer.results.pictures import final_order
+from racer.results.summary import (
+    configuration,
+    configurations,
+    cost,
+    eliminations,
+    failure_counts,
+    survivors,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from racer.render.sections import Piece
+    from racer.results.ablation import AblationResult
+    from racer.results.base import Result
+    from racer.results.importance import Importance
+
+_MOST = 200  # rows of a table
+_LIBRARIES = ("numpy", "scipy", "pandas", "joblib")
+_LONG = 25  # parameters, which would hide what follows
+
+
+def command_line(provenance: Mapping[str, Any]) -> Callable[[Any], str] | None:
+    """Return what writes the command line of a configuration; None without a program."""
+    command = provenance.get("command")
+    if command is None:
+        return None
+    template = Template(command["argv"], command["switches"], command["protocol"])
+    marks = {name: f"{{{name}}}" for name in ("seed", "candidate", "instance_id", "bound")}
+
+    def line(config: Any) -> str:
+        words = template.fill(config, "{instance}", **marks)
+        return " ".join(
+            w if w in {"{instance}", *marks.values()} else shlex.quote(w) for w in words
+        )
+
+    return line
+
+
+def drawing(result: Result, kind: str, words: str) -> Drawing:
+    """Return a picture of a result."""
+    return Drawing(partial(result._pictures[kind], None), words)
+
+
+def _best_section(result: Result) -> Section:
+    """Return the best as a table, a dict and a command line."""
+    if result.best_index is None:
+        return Section("The best", ("There is none.",))
+    shown = configuration(result.best)
+    pieces: list[Piece] = [shown]
+    if isinstance(shown, Grid):
+        pieces += ["In Python:", Code(repr(result.best))]
+    if line := command_line(result.provenance):
+        pieces += ["On the command line:", Code(line(result.best))]
+    if isinstance(shown, Grid) and len(shown.rows) > _LONG:
+        pieces = [*pieces[1:], Section(f"All {len(shown.rows)} parameters", (shown,))]
+    return Section("The best", tuple(pieces))
+
+
+def _survivor_section(result: Result) -> Section:
+    """Return the survivors: on common blocks, held out, and side by side."""
+    pieces: list[Piece] = [survivors(result, _MOST)]
+    if result.caveat:
+        pieces.append(result.caveat)
+    if len(result.survivors) > 1 and result.best_index is not None:
+        words = "The probability that each has the smallest expected rank among them."
+        pieces.append(drawing(result, "posterior", words))
+    if len(result.configs) > 1 and result.survivors and result.known.n_usable:
+        words = "Values; of few survivors, those eliminated last are shown beside them."
+        pieces.append(drawing(result, "costs", words))
+    if "test" in result._pictures and result.test_means:
+        pieces.append(drawing(result, "test", "Values on held-out instances."))
+    return Section(result._survivor_label.capitalize(), (*pieces, *configurations(result, 8)))
+
+
+def _eliminations(result: Result) -> list[Section]:
+    """Return all eliminations in a folded table, if there are any."""
+    found = eliminations(result, _MOST)._replace(is_folded=True)
+    return [found] if result._eliminations else []
+
+
+def _failure_section(result: Result) -> Section:
+    """Return what failed, with command lines where a program was run."""
+    failures = result.known.failures
+    if not failures:
+        return Section("Failures", ("No evaluation failed.",))
+    line = command_line(result.provenance)
+    rows = []
+    for failure in failures[:_MOST]:
+        instance = instance_name(result, failure.block)
+        row = [str(failure.block + 1), f"#{failure.candidate}", instance]
+        rows.append([*row, failure.status, failure.message])
+        if line is not None:
+            seed = result.stream.place(failure.block).seed
+            text = line(result.config(failure.candidate)).replace("{seed}", str(seed))
+            rows[-1].append(text.replace("{instance}", shlex.quote(instance)))
+    head = ["block", "candidate", "instance", "status", "message", *(["command"] if line else [])]
+    left = "instance status message command"
+    more = f" The first {_MOST}:" if len(failures) > _MOST else ""
+    total = f"{len(failures)} of {result.evaluations} evaluations failed: {failure_counts(result)}.{more}"
+    return Section("Failures", (total, Grid.of(head, rows, left=left)))
+
+
+def _settings_section(result: Result) -> Section:
+    """Return settings, versions, seed, cost and utilisation."""
+    how = dict(result.provenance)
+    rules = result.rules.settings()
+    wall, busy, workers = how.pop("wall", None), how.pop("busy", None), how.get("workers")
+    rows = [(name, value_shown(value)) for name, value in {**rules, **how}.items()]
+    pieces: list[Piece] = [cost(result)]
+    if wall is not None:
+        share = (
+            f"; workers were evaluating for {busy / (wall * workers):.0%} of the time"
+            if workers and busy is not None and wall > 0
+            else ""
+        )
+        pieces.append(f"{number(wall, 4)} s on the wall with {workers or 'some'} worker(s){share}.")
+    elif workers:
+        pieces.append(
+            f"{workers} worker process(es) made the recorded evaluations; a store does not hold "
+            "how long they took on the wall."
+        )
+    wasted = result.unused.seconds / max(result.seconds + result.unused.seconds, 1e-12)
+    if result.unused.cells:
+        pieces.append(f"{wasted:.1%} of the evaluation time went ahead, and was not needed.")
+    python = ("python", sys.version.split()[0])
+    libraries = [python, *((name, version(name)) for name in _LIBRARIES)]
+    pieces += [
+        Grid.of(("setting", "value"), rows, left="setting value"),
+        Grid.of(("library", "version"), libraries, left="library version", title="Of this page"),
+    ]
+    return Section("Settings and cost", tuple(pieces))
+
+
+def subtitle(result: Result) -> str:
+    """Return in a line what was raced."""
+    n = len(result.configs)
+    where = "" if result.instances is None else f", {len(result.instances)} instances"
+    of = result.provenance.get("evaluate")
+    what = f" of {of}" if of else ""
+    return (
+        f"{n} candidate{'s' * (n != 1)}{what}{where}; decider "
+        f"{type(result.rules.decider).__name__}; seed {result.seed}"
+    )
+
+
+def race_sections(result: Result) -> list[Section]:
+    """Return the sections that only a race has."""
+    words = (
+        "Who was where on each block (dark: among the best of those evaluated in it), and who "
+        "was eliminated after which. Survivors stand at the top."
+    )
+    pieces: list[Piece] = [
+        drawing(result, "race", words),
+        *_eliminations(result),
+        drawing(result, "ranks", "Mean rank so far, of those still in."),
+    ]
+    order = final_order(result)
+    race = Section("The race", tuple(pieces))
+    return [race, _survivor_section(result), instance_section(result, order)]
+
+
+def tuning_sections(
+    result: Result, races: Section, importance: Importance, ablation: AblationResult | None
+) -> list[Section]:
+    """Return the sections that only a tuning has; `races`: the table of its races."""
+    words = (
+        "How far the leader of each race was behind the best in the end, on the blocks that "
+        "both have seen, so that races can be compared; grey: all other candidates, where "
+        "they entered."
+    )
+    sampled = (
+        drawing(result, "sampling", "What was sampled of each parameter, race by race."),
+        drawing(
+            result,
+            "parallel",
+            "The elites in parallel coordinates; grey: other candidates. A line is broken where a "
+            "parameter does not exist.",
+        ),
+    )
+    mattered = [*importance._pieces()]
+    if not importance.is_poor:
+        words_total = "Total Sobol index of each parameter, by the surrogate."
+        mattered.append(drawing(result, "importance", words_total))
+    return [
+        Section("The races", (drawing(result, "quality", words), races, *_eliminations(result))),
+        _survivor_section(result),
+        Section("What was sampled", sampled),
+        Section("Importance of the parameters", tuple(mattered)),
+        *([] if ablation is None else [ablation._section()]),
+        instance_section(result, expected_order(result)),
+    ]
+
+
+def expected_order(result: Result) -> list[int]:
+    """Return all candidates, best first by an additive model of blocks and candidates."""
+    known = [c for c in range(len(result.configs)) if result.known.of(c)]
+    costs = with_success(result.known.all_costs(known))
+    if not len(costs):
+        return list(range(len(result.configs)))
+    first = [known[i] for i in np.argsort(effects(costs).value, kind="stable").tolist()]
+    return list(dict.fromkeys([*first, *range(len(result.configs))]))
+
+
+def page(title: str, result: Result, own_sections: Callable[[], list[Section]]) -> str:
+    """Return the page of a result, with the answer as plain data in it."""
+    has_course = len(result.configs) > 1 and len(result.known)
+    sections = [
+        _best_section(result),
+        *(own_sections() if has_course else []),
+        _failure_section(result),
+        _settings_section(result),
+    ]
+    common = result.known.common(result.survivors) if result.survivors else []
+    data = {
+        **result.to_dict(command_line(result.provenance)),
+        "common_means": {str(c): mean_on(result.known, c, common) for c in result.survivors},
+        "settings": {name: repr(value) for name, value in result.rules.settings().items()},
+        "provenance": dict(result.provenance),
+    }
+    return as_page(title, subtitle(result), result.verdict, sections, data)

@@ -1,0 +1,272 @@
+"""The pictures of a race and of a tuning, by name."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer._numerics import as_costs, shown_probability
+from racer.errors import SettingError
+from racer.plots import bars, boxes, courses, parallel, quality, race, sampling
+from racer.plots._canvas import empty, require
+from racer.results.summary import why
+from racer.space.numeric import Bounded
+from racer.stats.ranks import ranks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from racer.core.events import RaceCompleted
+    from racer.core.table import Table
+    from racer.results.base import Draw, Result
+    from racer.space.parameters import Parameter
+    from racer.space.space import Space
+
+    Scale = tuple[str, Sequence[float], Sequence[str]]
+
+_LEAST = 6  # candidates whose values are shown, eliminated ones among them
+_MOST = 30  # candidates with a row of their own
+_FEW = 8  # values that all have a tick
+_MOST_BEHIND = 400  # configurations behind the elites
+
+
+def race_pictures(result: Result) -> dict[str, Draw]:
+    """Return the pictures of a race, the usual one first."""
+    return {"race": partial(_race, result), **survivor_pictures(result)}
+
+
+def tuning_pictures(
+    result: Result,
+    space: Space,
+    races: Sequence[RaceCompleted],
+    first_races: Sequence[int],
+    importance: Draw,
+) -> dict[str, Draw]:
+    """Return the pictures of a tuning; `first_races`: the race that each candidate entered first."""
+    tests = {"test": partial(_test, result)} if len(result.held_out) else {}
+    return {
+        "quality": partial(_quality, result, races, first_races),
+        "sampling": partial(_sampling, result, space, first_races),
+        "parallel": partial(_parallel, result, space),
+        "importance": importance,
+        **tests,
+        **survivor_pictures(result),
+    }
+
+
+def survivor_pictures(result: Result) -> dict[str, Draw]:
+    """Return the pictures of a race or a tuning that are of candidates side by side."""
+    return {
+        "ranks": partial(_ranks, result),
+        "posterior": partial(_posterior, result),
+        "costs": partial(_costs, result),
+    }
+
+
+def drawn(pictures: Mapping[str, Draw], kind: str | None, ax: Axes | None) -> Any:
+    """Draw one of some pictures, the first by default; SettingError if there is no such one."""
+    chosen = next(iter(pictures)) if kind is None else kind
+    if chosen not in pictures:
+        raise SettingError(f"kind={kind!r}: give one of {', '.join(pictures)}")
+    require()
+    return pictures[chosen](ax)
+
+
+def label(result: Result, candidate: int) -> str:
+    """Return how a candidate is called in pictures: its number, and itself if it is a name."""
+    config = result.config(candidate)
+    return f"#{candidate} {config}" if isinstance(config, str) else f"#{candidate}"
+
+
+def final_order(result: Result) -> list[int]:
+    """Return all candidates: survivors, best first, then the others, the last eliminated first."""
+    gone = result.eliminations["candidate"].tolist()[::-1]
+    order = dict.fromkeys([*result.survivors, *gone, *range(len(result.configs))])
+    return list(order)
+
+
+def parts_better(result: Result) -> tuple[list[int], NDArray[np.float64]]:
+    """Return the blocks, and which part of the others was better: inf failed, NaN not there."""
+    blocks = sorted({row.block for row in result.known.rows})
+    values = result.known.values(len(result.configs))
+    costs = as_costs(values, maximize=result.known.maximize)
+    at = {block: i for i, block in enumerate(blocks)}
+    for failure in result.known.failures:
+        costs[at[failure.block], failure.candidate] = np.inf
+    parts = np.full(costs.shape, np.nan)
+    for row, out in zip(costs, parts, strict=True):
+        here = ~np.isnan(row)
+        ranked = ranks_of(row[here][None])[0] if here.any() else np.empty(0)
+        out[here] = (ranked - 1.0) / max(here.sum() - 1, 1)
+        out[np.isposinf(row)] = np.inf
+    return blocks, parts
+
+
+def _race(result: Result, ax: Axes | None) -> Axes:
+    blocks, parts = parts_better(result)
+    at = {block: i for i, block in enumerate(blocks)}
+    gone = [
+        (drop.candidate, at.get(drop.block, len(blocks) - 1), drop.reason, why(drop))
+        for drop in result._eliminations
+    ]
+    return race(
+        parts, final_order(result), _labels(result, range(len(result.configs))), gone, ax=ax
+    )
+
+
+def _labels(result: Result, candidates: Iterable[int]) -> list[str]:
+    return [label(result, candidate) for candidate in candidates]
+
+
+def _ranks(result: Result, ax: Axes | None) -> Axes:
+    _, parts = parts_better(result)
+    here = ~np.isnan(parts)
+    filled = np.where(np.isposinf(parts), 1.0, np.where(here, parts, 0.0))
+    so_far = filled.cumsum(axis=0) / np.maximum(here.cumsum(axis=0), 1)
+    so_far[~here] = np.nan
+    caption = "mean rank so far (0 first, 1 last)"
+    labels = _labels(result, range(len(result.configs)))
+    return courses(so_far, final_order(result), labels, caption, ax=ax)
+
+
+def _few(result: Result) -> tuple[tuple[int, ...], str]:
+    """Return the survivors to draw, and a note if these are not all."""
+    n = len(result.survivors)
+    return result.survivors[:_MOST], f" (the first {_MOST} of {n})" if n > _MOST else ""
+
+
+def _posterior(result: Result, ax: Axes | None) -> Axes:
+    chosen, note = _few(result)
+    chances = [result.probability_best[c] for c in chosen]
+    return bars(
+        chances,
+        _labels(result, chosen),
+        f"P(best) among the {result._survivor_label}:\n{result._best_label}, on {result.shared_blocks} common "
+        f"blocks{note}",
+        notes=[shown_probability(p) for p in chances],
+        limits=(0.0, 1.12),
+        ax=ax,
+    )
+
+
+def _costs(result: Result, ax: Axes | None) -> Axes:
+    chosen = final_order(result)[: min(max(len(result.survivors), _LEAST), _MOST)]
+    blocks = set(result.known.common(chosen))
+    samples = [
+        np.array(
+            [o.value for b, o in result.known.of(c).items() if b in blocks and o.value is not None],
+            dtype=np.float64,
+        )
+        for c in chosen
+    ]
+    caption = f"value on the {len(blocks)} blocks that all of these have seen"
+    return boxes(samples, _labels(result, chosen), caption, ax=ax)
+
+
+def gap(known: Table, one: int, best: int) -> tuple[float, float]:
+    """Return how far a candidate is behind another on blocks that both have seen, and its error."""
+    mine, its = known.of(one), known.of(best)
+    pairs = [
+        (a, b)
+        for block, outcome in mine.items()
+        if block in its and (a := outcome.value) is not None and (b := its[block].value) is not None
+    ]
+    if not pairs:
+        return math.nan, math.nan
+    costs = as_costs(np.array(pairs), maximize=known.maximize)
+    differences, n = costs[:, 0] - costs[:, 1], len(pairs)
+    error = float(np.std(differences, ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+    return math.fsum(d / n for d in differences.tolist()), error
+
+
+def _quality(
+    result: Result, races: Sequence[RaceCompleted], first_races: Sequence[int], ax: Axes | None
+) -> Axes:
+    known, best = result.known, result.best_index
+    decided = [race for race in races if race.best is not None]
+    if best is None or not decided:
+        return empty("There is no best to compare the leaders of the races with.", ax=ax)
+    gaps = np.array([gap(known, race.best or 0, best) for race in decided]).reshape(-1, 2)
+    until = {race.race: race.evaluations for race in races}
+    last = max(until.values())
+    others = [
+        (until.get(first, last), gap(known, candidate, best)[0])
+        for candidate, first in enumerate(first_races)
+        if known.of(candidate) and candidate != best
+    ]
+    at, behind = np.array(others, dtype=np.float64).reshape(-1, 2).T
+    x = [race.evaluations for race in decided]
+    caption = f"behind #{best}, on the blocks that both have seen"
+    return quality(x, gaps[:, 0], gaps[:, 1], (at, behind), caption=caption, ax=ax)
+
+
+def places(space: Space, configs: Iterable[dict[str, Any]]) -> NDArray[np.float64]:
+    """Return where configurations are in the ranges, shape (n, d), NaN where absent."""
+    found = [space.located(config)[1] for config in configs]
+    return np.array(found, dtype=np.float64).reshape(-1, len(space.parameters))
+
+
+def scale(name: str, parameter: Parameter) -> Scale:
+    """Return the name of a parameter, places from 0 to 1, and its values there."""
+    domain = None if parameter.names() else parameter.domain({})
+    if domain is None:  # its ends depend on others
+        ends = (
+            (str(parameter.low), str(parameter.high))
+            if isinstance(parameter, Bounded)
+            else ("low", "high")
+        )
+        return name, (0.0, 1.0), ends
+    values: Sequence[Any]
+    if domain.n <= _FEW:
+        values = list(domain.values())
+    else:
+        values = [domain.decode(at) for at in (0.0, 0.5, 1.0)]
+    shown = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
+    return name, [domain.encode(value) for value in values], shown
+
+
+def _free(space: Space) -> tuple[list[int], list[Scale]]:
+    """Return which parameters are not fixed, and their scales."""
+    names = list(space.parameters)
+    chosen = [names.index(name) for name in space.free] or [0]
+    return chosen, [scale(names[i], space.parameters[names[i]]) for i in chosen]
+
+
+def _elites(result: Result) -> list[int]:
+    """Return the best, then the other elites."""
+    best = [] if result.best_index is None else [result.best_index]
+    return list(dict.fromkeys([*best, *result.survivors]))
+
+
+def _sampling(
+    result: Result,
+    space: Space,
+    first_races: Sequence[int],
+    ax: Axes | None,  # noqa: ARG001  (a panel per parameter)
+) -> Figure:
+    chosen, scales = _free(space)
+    return sampling(first_races, places(space, result.configs)[:, chosen], scales, _elites(result))
+
+
+def _parallel(result: Result, space: Space, ax: Axes | None) -> Axes:
+    chosen, scales = _free(space)
+    elites = _elites(result)[:8]
+    step = max(len(result.configs) // _MOST_BEHIND, 1)
+    behind = places(space, result.configs[::step])[:, chosen]
+    lines = places(space, [result.config(c) for c in elites])[:, chosen]
+    return parallel(lines, scales, _labels(result, elites), behind, ax=ax)
+
+
+def _test(result: Result, ax: Axes | None) -> Axes:
+    chosen = result.survivors[:_MOST]
+    columns = [result.held_out.of(c) for c in chosen]
+    samples = [np.array([o.value for o in c.values() if o.value is not None]) for c in columns]
+    most = max(map(len, columns), default=0)
+    return boxes(samples, _labels(result, chosen), f"value on {most} held-out instances", ax=ax)

@@ -1,0 +1,161 @@
+"""The result of a race."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from racer.render.html import write_page
+from racer.results import page, pictures, summary
+from racer.results.base import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from _typeshed import StrPath
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from racer.render.sections import Piece
+    from racer.results.base import Draw
+
+__all__ = ["RaceResult"]
+
+
+class RaceResult(Result):
+    """The result of a race.
+
+    Attributes
+    ----------
+    best : object or None
+        The best configuration; None where nothing speaks for one survivor rather than another
+        (every evaluation failed, no candidate was eliminated and all survivors tie, or the race ended
+        before its first test).
+    best_index : int or None
+        Its place among the candidates.
+    survivors : tuple of int
+        The candidates that were not eliminated, best standing first.
+    ended : Ended
+        Why the race ended; `ended.message` says it in a sentence.
+    scores : DataFrame
+        One row per evaluation, in the order of blocks; `racer.results.scores.COLUMNS` lists and
+        describes its columns.
+    table : DataFrame, blocks x candidates
+        What `evaluate` returned; NaN where a candidate was out or its evaluation failed.
+    eliminations : DataFrame
+        block, candidate, reason, against, probability, measure: one row per candidate
+        eliminated. `measure` says what `probability` is; an e-value is none, and may exceed 1.
+    failures : DataFrame
+        The rows of `scores` whose evaluation failed, with the reason in `message`.
+    blocks : DataFrame
+        instance (its index; <NA> without instances), seed, evaluated, set_aside: one row per
+        block.
+    evaluations : int
+        Cells evaluated, failed ones included.
+    seconds : float
+        Sum of the wall times of all evaluations (not of the race: `n_jobs` shortens only that).
+    seed : int
+        The seed that repeats this race.
+    rules : Rules
+        Its budget, decider, and all else that makes it.
+    instances : tuple or None
+        As they were given.
+    shared_blocks : int
+        How many blocks all survivors have seen.
+    run_times : DataFrame
+        With `runtime`, one row per survivor: score (mean, by the criterion: PAR10, say), unsolved
+        (evaluations that reached the limit), failed, capped (below the limit; the score has their
+        cap, a lower bound), blocks.
+    probability_best : dict of int to float
+        For each survivor, the posterior probability that its expected rank among the survivors
+        is the smallest (Benavoli et al. 2015, eq. 15), on the blocks of this race; equal parts
+        where `best` is None. It says nothing of the candidates that were eliminated: with one
+        survivor it is 1.
+    caveat : str
+        Where that is larger for another survivor than for `best`, by whose standing the decider
+        goes, or another has a better mean on the common blocks: a sentence that says so, and why.
+    verdict : tuple of str
+        The result in sentences.
+    unused : Unused
+        Evaluations made ahead and not needed: cells and their seconds, which are in none of the
+        above, and not charged to the budget.
+    provenance : mapping
+        How it was evaluated, as far as that is known: the name of `evaluate` or its command,
+        limits, the version of racer, the number of workers, the wall time.
+    posterior : BestPosterior or None
+        What `probability_best` goes by instead of ranks: in `racer.integrations.sklearn`.
+
+    Examples
+    --------
+    >>> import racer
+    >>> result = racer.race(["a", "bb", "ccc"], lambda *cell: len(cell[0]), budget=60)
+    >>> result.best, result.survivors, result.ended.value
+    ('a', (0,), 'decided')
+    >>> list(result.eliminations.columns)
+    ['block', 'candidate', 'reason', 'against', 'probability', 'measure']
+    """
+
+    _best_by = "the standing that its decider goes by"
+    _survivor_label = "survivors"
+    _frame_names = ("scores", "table", "eliminations", "failures", "blocks")
+
+    @property
+    def _shared_costs(self) -> NDArray[np.float64]:
+        return self.known.costs(self.survivors)
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The result in sentences."""
+        return summary.verdict(self)
+
+    def _pieces(self) -> list[Piece]:
+        return summary.summary(self)
+
+    @property
+    def _pictures(self) -> dict[str, Draw]:
+        return pictures.race_pictures(self)
+
+    def plot(self, kind: str | None = None, *, ax: Axes | None = None) -> Any:
+        """Draw the result; a notebook shows what is returned.
+
+        Parameters
+        ----------
+        kind : {"race", "ranks", "posterior", "costs"}, optional
+            Who was where on each block, and who was eliminated when, why and against whom (the
+            default); mean ranks so far; P(best) of the survivors; their values on common blocks.
+        ax : matplotlib Axes, optional
+            By default on a figure of its own: ``.plot().figure.savefig("picture.png")``.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        SettingError
+            There is no such picture.
+        MissingExtraError
+            Without matplotlib (``pip install 'racer-tuning[plot]'``).
+        """
+        return pictures.drawn(self._pictures, kind, ax)
+
+    def to_dict(self, line: Callable[[Any], str] | None = None) -> dict[str, Any]:
+        """Return the answer as plain data; `line` makes a command line of a configuration."""
+        return summary.as_dict(self, line)
+
+    def report(self, path: StrPath) -> None:
+        """Write one HTML page with all of it, which needs no network; it replaces what is there.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        MissingExtraError
+            Without Jinja or matplotlib (``pip install 'racer-tuning[report]'``).
+        OSError
+            The file cannot be written.
+        """
+        write_page(path, page.page("Report of a race", self, partial(page.race_sections, self)))

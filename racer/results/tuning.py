@@ -1,0 +1,312 @@
+"""The result of a tuning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from racer.core.table import with_success
+from racer.errors import SettingError
+from racer.render.html import write_page
+from racer.results import page, pictures, summary
+from racer.results.base import Result
+from racer.results.scores import scores_frame
+from racer.seeding import seed_for
+from racer.stats.joint import joint_comparisons
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    import pandas as pd
+    from _typeshed import StrPath
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from racer.core.events import RaceCompleted
+    from racer.render.sections import Piece, Section
+    from racer.results.ablation import AblationResult
+    from racer.results.base import Draw
+    from racer.results.importance import Importance
+    from racer.space.space import Space
+
+__all__ = ["Origin", "TuneResult"]
+
+_COLUMNS = ("race", "parent", "initial", "blocks", "mean")  # of `configurations`
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a candidate came from.
+
+    Attributes
+    ----------
+    race : int
+        The race that it entered first.
+    parent : int or None
+        The candidate around which it was sampled; None: initial, or from the whole space.
+    initial : bool
+        Given by the user.
+    """
+
+    race: int
+    parent: int | None
+    initial: bool = False
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TuneResult(Result):
+    """The result of a tuning.
+
+    Attributes
+    ----------
+    best : dict or None
+        The elite that is expected to be best: by the Gaussian process over all that is known,
+        which trusts a mean less the less its neighbours bear it out. None where nothing speaks
+        for one rather than another.
+    best_index : int or None
+        Its number among all candidates of the tuning.
+    elites, survivors : tuple of int
+        The candidates that survived the last race with new ones, best first. Those that the race
+        among them dropped, with what was left of the budget, come last.
+    ended : Ended
+        Why the tuning ended; `ended.message` says it in a sentence.
+    probability_best : dict of int to float
+        For each elite, the posterior probability that its expected rank among them is the
+        smallest (Benavoli et al. 2015, eq. 15), on the blocks that all of them have seen. It
+        knows nothing of neighbours, nor of by how much one is ahead, so that it may be larger
+        for another than `best`.
+    caveat : str
+        Where it is, or another has a better mean on these blocks: a sentence that says so, and
+        why.
+    indistinguishable : tuple of int
+        The elites that the joint multiple comparisons on those blocks do not show to be worse
+        than `best`, itself included.
+    shared_blocks : int
+        How many blocks all elites have seen.
+    eliminations : DataFrame
+        block, candidate, reason, against, probability, measure: one row for each time that a
+        candidate was eliminated. Blocks are numbered through all races, as in `BlockCompleted`.
+    configurations : DataFrame
+        One row per candidate: race, parent, initial, blocks, mean, and its parameters (one of
+        these names is followed by " (parameter)").
+    races : DataFrame
+        One row per race; the columns are the attributes of `RaceCompleted`.
+    tests : DataFrame, held-out instances x elites
+        What `evaluate` returned.
+    evaluations : int
+        Cells evaluated, failed ones included, without those of held-out instances.
+    seconds : float
+        Sum of their wall times.
+    seed : int
+        The seed that repeats this tuning.
+    space : Space
+        What was tuned.
+    test_instances : tuple
+        Held-out instances, as they were given.
+    test_means : dict of int to float
+        The mean value of each elite on them.
+    scores, table, failures, blocks, instances, rules, verdict, run_times, unused, provenance, posterior
+        As of `RaceResult`.
+
+    Examples
+    --------
+    >>> import racer
+    >>> space = racer.Space({"x": racer.Integer(0, 3)})
+    >>> result = racer.tune(space, lambda *cell: cell[0]["x"], budget=60, seed=1)
+    >>> result.best, result.evaluations <= 60
+    ({'x': 0}, True)
+    """
+
+    completed_races: tuple[RaceCompleted, ...]
+    origins: tuple[Origin, ...]
+    space: Space
+    test_instances: tuple[Any, ...]
+
+    _best_by = "what the Gaussian process expects of its mean, from all evaluations"
+    _survivor_label = "elites"
+    _frame_names = (
+        *("scores", "table", "eliminations", "failures", "blocks"),
+        *("configurations", "races", "tests"),
+    )
+
+    @property
+    def best(self) -> dict[str, Any] | None:
+        """The best configuration, or None."""
+        best: dict[str, Any] | None = super().best
+        return best
+
+    @property
+    def elites(self) -> tuple[int, ...]:
+        """The survivors of the last race with new candidates, best first."""
+        return self.survivors
+
+    def lineage(self, candidate: int) -> tuple[int, ...]:
+        """Return a candidate, the one around which it was sampled, and so on back.
+
+        Raises
+        ------
+        CandidateError
+            There is no such candidate.
+        """
+        line = [self._checked(candidate)]
+        while (parent := self.origins[line[-1]].parent) is not None:
+            line.append(parent)
+        return tuple(line)
+
+    @property
+    def _shared_costs(self) -> NDArray[np.float64]:
+        return with_success(self.known.costs(self.elites))
+
+    @cached_property
+    def indistinguishable(self) -> tuple[int, ...]:
+        """The elites not shown to be worse than the best."""
+        if self.best_index not in self.elites or len(self.elites) < 2:
+            return self.elites
+        costs = self._shared_costs
+        if not len(costs):
+            return self.elites
+        found = joint_comparisons(costs, seed=seed_for(self.seed, "indistinguishable"))
+        best = self.elites.index(self.best_index)
+        worse = {pair.worse for pair in found.accepted if pair.better == best}
+        return tuple(c for i, c in enumerate(self.elites) if i not in worse)
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The result in sentences."""
+        others = [f"#{c}" for c in self.indistinguishable if c != self.best_index]
+        alike = (
+            f"The joint comparisons on these blocks do not show it to be better than "
+            f"{', '.join(others)}."
+            if others
+            else "The joint comparisons on these blocks show every other elite to be worse."
+        )
+        known = len(self.elites) > 1 and self.shared_blocks
+        return summary.verdict(self, alike if known and self.best_index in self.elites else "")
+
+    def _pieces(self) -> list[Piece]:
+        return summary.summary(self)
+
+    @property
+    def _pictures(self) -> dict[str, Draw]:
+        first_races = [origin.race for origin in self.origins]
+        return pictures.tuning_pictures(
+            self,
+            self.space,
+            self.completed_races,
+            first_races,
+            lambda ax: self.importance.plot(ax=ax),
+        )
+
+    def plot(self, kind: str | None = None, *, ax: Axes | None = None) -> Any:
+        """Draw the result; a notebook shows what is returned.
+
+        Parameters
+        ----------
+        kind : {"quality", "sampling", "parallel", "importance", "test", "ranks", "posterior", "costs"}, optional
+            How far the leader of each race was behind the best in the end (the default); what was
+            sampled of each parameter, race by race; the elites in parallel coordinates; which
+            parameters mattered; the elites' values on held-out instances; mean ranks so far, P(best) and values on common blocks.
+        ax : matplotlib Axes, optional
+            By default on a figure of its own: ``.plot().figure.savefig("picture.png")``.
+
+        Returns
+        -------
+        matplotlib Axes (a Figure for "sampling")
+
+        Raises
+        ------
+        SettingError
+            There is no such picture; that of an ablation is drawn by its own result.
+        MissingExtraError
+            Without matplotlib (``pip install 'racer-tuning[plot]'``).
+        """
+        if kind == "ablation":
+            raise SettingError(
+                "kind='ablation': an ablation needs evaluations of its own; make one, and draw it: "
+                "racer.ablation(result, evaluate).plot()"
+            )
+        return pictures.drawn(self._pictures, kind, ax)
+
+    def to_dict(self, line: Callable[[Any], str] | None = None) -> dict[str, Any]:
+        """Return the answer as plain data; `line` makes a command line of a configuration."""
+        return {
+            **summary.as_dict(self, line),
+            "indistinguishable": list(self.indistinguishable),
+            "races": [vars(race) for race in self.completed_races],
+        }
+
+    def report(self, path: StrPath, *, ablation: AblationResult | None = None) -> None:
+        """Write one HTML page with all of it, which needs no network; it replaces what is there.
+
+        Parameters
+        ----------
+        path : str or path-like
+        ablation : AblationResult, optional
+            Of this tuning: the page shows it as well.
+
+        Raises
+        ------
+        MissingExtraError, OSError
+            As `RaceResult.report`.
+        """
+
+        def sections() -> list[Section]:
+            races = summary.race_table(self, self.completed_races)
+            return page.tuning_sections(self, races, self.importance, ablation)
+
+        write_page(path, page.page("Report of a tuning", self, sections))
+
+    @cached_property
+    def importance(self) -> Importance:
+        """Which parameters mattered, by a surrogate: `racer.results.importance.Importance`."""
+        from racer.results.importance import importance  # noqa: PLC0415  (SciPy's statistics)
+
+        return importance(self, self.space)
+
+    @cached_property
+    def tests(self) -> pd.DataFrame:
+        """Values on held-out instances."""
+        import pandas as pd  # noqa: PLC0415
+
+        rows = scores_frame(self.held_out, self.stream.held_out)
+        rows = rows[rows["candidate"].isin(self.elites)]
+        if rows.empty:
+            return pd.DataFrame(columns=pd.Index(self.elites, name="candidate"))
+        return rows.pivot_table(
+            index="instance", columns="candidate", values="value", dropna=False
+        ).reindex(columns=pd.Index(self.elites, name="candidate"))
+
+    @cached_property
+    def configurations(self) -> pd.DataFrame:
+        """One row per candidate."""
+        import pandas as pd  # noqa: PLC0415
+
+        rows = [
+            {
+                "race": origin.race,
+                "parent": origin.parent,
+                "initial": origin.initial,
+                "blocks": len(self.known.of(candidate)),
+                "mean": self.known.mean(candidate),
+                **{_column(name): value for name, value in config.items()},
+            }
+            for candidate, (origin, config) in enumerate(
+                zip(self.origins, self.configs, strict=True)
+            )
+        ]
+        frame = pd.DataFrame(rows).rename_axis(index="candidate")
+        return frame.astype({"parent": "Int64"}) if rows else frame
+
+    @cached_property
+    def races(self) -> pd.DataFrame:
+        """One row per race."""
+        import pandas as pd  # noqa: PLC0415
+
+        return pd.DataFrame([vars(race) for race in self.completed_races])
+
+
+def _column(name: str) -> str:
+    """Return the column of a parameter: its name, unless another column has that."""
+    return f"{name} (parameter)" if name in _COLUMNS else name

@@ -1,0 +1,129 @@
+"""The ledger of a tuning: evaluated cells, the blocks in use, and the budget that is left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from racer.core.table import Table
+from racer.evaluate.outcome import Cell, bounded
+from racer.racing.repeats import Repeats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from racer.evaluate.outcome import Outcome
+    from racer.tuner.plan import Plan
+
+
+class Ledger:
+    """Outcomes of all races by block and candidate, in one table; and what may still be spent."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.budget = plan.rules.budgets[0]
+        self.configs: list[dict[str, Any]] = []
+        self.known = Table(maximize=plan.rules.maximize, runtime=plan.rules.runtime)
+        self.tests = Table(maximize=plan.rules.maximize, runtime=plan.rules.runtime)
+        self.repeats = Repeats(plan.stream, plan.rules)
+        self.rejected: set[int] = set()
+        self.evaluations = 0
+        self.seconds = 0.0
+        self.blocks_used = 0
+
+    def record(self, cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> None:
+        """Record the outcomes of cells, in the order in which they were asked for."""
+        pairs = list(zip(cells, outcomes, strict=True))
+        for (is_held_out, block), group in groupby(pairs, lambda p: (p[0].held_out, p[0].block)):
+            some = list(group)
+            candidates, told = [cell.candidate for cell, _ in some], [o for _, o in some]
+            (self.tests if is_held_out else self.known).add(block, candidates, told)
+            if is_held_out:
+                continue
+            self.repeats.see(block, candidates, self.known)
+            self.evaluations += len(told)
+            for outcome in told:
+                self.seconds += outcome.seconds
+            self.rejected |= {cell.candidate for cell, o in some if o.status == "rejected"}
+
+    def use_once(self) -> None:
+        """Use each instance once from here on: its outcomes do not depend on the seed."""
+        n, plan = self.repeats.n_instances, self.plan
+        stream = replace(plan.stream, deterministic=True)
+        self.plan = replace(plan, stream=stream, first_test=min(plan.first_test, n))
+        self.blocks_used = min(self.blocks_used, n)
+
+    def left(self) -> int | None:
+        """Return how many evaluations are left; None if their price is not known yet."""
+        return self.budget.left(evaluations=self.evaluations, seconds=self.seconds)
+
+    def pays(self, cells: int) -> bool:
+        """Return whether the budget pays for so many more cells."""
+        return self.budget.pays(cells, evaluations=self.evaluations, seconds=self.seconds)
+
+    @property
+    def limit(self) -> float | None:
+        """The largest cap of an evaluation, in seconds; None where nothing is capped."""
+        runtime = self.plan.rules.runtime
+        return None if runtime is None else runtime.limit
+
+    def missing(self, candidates: Iterable[int], block: int, cap: float | None) -> list[int]:
+        """Return the candidates that are unknown on a block, or were capped too early."""
+        found = ((c, self.known.of(c).get(block)) for c in candidates)
+        return [c for c, told in found if told is None or bounded(told, cap) is None]
+
+    def cells(self, candidates: Iterable[int], block: int, cap: float | None) -> list[Cell]:
+        """Return the cells of the candidates that are missing on a block."""
+        index, seed = self.plan.stream.place(block)
+        instances = self.plan.instances
+        instance = None if index is None or instances is None else instances[index]
+        return [
+            Cell(
+                *(block, c, dict(self.configs[c]), instance, seed),
+                instance_index=index,
+                bound=cap,
+            )
+            for c in self.missing(candidates, block, cap)
+        ]
+
+    def held_out(self, index: int, candidates: Iterable[int]) -> list[Cell]:
+        """Return the missing cells of candidates on a held-out instance."""
+        _, seed = self.plan.stream.held_out(index)
+        instance = self.plan.test_instances[index]
+        return [
+            Cell(
+                *(index, c, dict(self.configs[c]), instance, seed),
+                held_out=True,
+                instance_index=index,
+                bound=self.limit,
+            )
+            for c in candidates
+            if index not in self.tests.of(c)
+        ]
+
+    def all_held_out(self, candidates: Sequence[int], first: int = 0) -> Iterator[list[Cell]]:
+        """Yield the missing cells of candidates on held-out instances, one by one."""
+        for index in range(first, len(self.plan.test_instances)):
+            yield self.held_out(index, candidates)
+
+    def new_blocks(self, used: int) -> Iterator[int]:
+        """Yield the blocks after those used, while there are some."""
+        for block in self.plan.stream.new_ones(used):
+            length = self.plan.stream.length
+            if length is not None and block >= length:
+                return
+            yield block
+
+    def whole_groups(self, blocks: Sequence[int]) -> tuple[list[Sequence[int]], list[int]]:
+        """Return groups of blocks with any success, in their order, and the blocks of the others."""
+        size = self.plan.stream.block_size
+        usable: list[Sequence[int]] = []
+        hopeless: list[int] = []
+        for i in range(0, len(blocks), size):
+            group = blocks[i : i + size]
+            if any(map(self.known.is_usable, group)):
+                usable.append(group)
+            else:
+                hopeless += group
+        return usable, hopeless

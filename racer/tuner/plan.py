@@ -1,0 +1,43 @@
+"""The plan of a tuning: its space, instances, rules and schedule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from racer.tuner.schedule import Schedule
+
+if TYPE_CHECKING:
+    from racer.core.blocks import Stream
+    from racer.core.rules import Rules
+    from racer.space.space import Space
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that makes a tuning, checked, as in `Tuner`; `first_test` fits few instances."""
+
+    space: Space
+    instances: tuple[Any, ...] | None
+    test_instances: tuple[Any, ...]
+    initial: tuple[dict[str, Any], ...]
+    elites: int | None
+    rules: Rules
+    first_test: int
+    stream: Stream
+
+    @property
+    def seed(self) -> int:
+        """The seed that repeats the tuning."""
+        return self.rules.seed or 0
+
+    def schedule(self, total: int | None) -> Schedule:
+        """Return the schedule with so many evaluations in all; None: not known yet."""
+        return Schedule.of(
+            len(self.space.free),
+            total,
+            elites=self.elites,
+            first_test=self.first_test,
+            length=self.stream.length,
+            conditional=len(self.space.conditions) / len(self.space.parameters),
+        )

@@ -1,0 +1,395 @@
+"""A tuning: propose candidates, race them, rank what is left by the model, keep the elites."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer.core.budget import Budget
+from racer.core.events import CandidatesAdded, Elimination, Ended, RaceCompleted, RaceEnded
+from racer.core.table import Row, with_success
+from racer.evaluate.outcome import all_failed
+from racer.model.effects import effects
+from racer.racing.asktell import Asked
+from racer.racing.loop import best
+from racer.results.tuning import Origin
+from racer.seeding import seed_for
+from racer.tuner.match import Match
+from racer.tuner.proposals import Child, Proposals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from racer.core.rules import Rules
+    from racer.evaluate.outcome import Cell
+    from racer.tuner.ledger import Ledger
+    from racer.tuner.match import Blocks, Kind
+    from racer.tuner.schedule import Schedule
+
+_RECENT = 500  # candidates that are learnt from, beside those still in
+_LEAST_CLARITY = 0.5  # of a race that eliminated nobody: what was learnt narrows all the same
+_HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
+_AT_ONCE = 16  # evaluations of the best before the budget is checked again
+
+Flow = Generator[Asked, Any, None]
+
+
+class Tuning:
+    """The races of a tuning, one after the other; events and warnings go to `note`."""
+
+    def __init__(self, ledger: Ledger, note: Callable[[Any], object]) -> None:
+        self.ledger = ledger
+        self.is_watched = False
+        self.match: Match | None = None
+        self.origins: list[Origin] = []
+        self.races: list[RaceCompleted] = []
+        self.eliminations: list[Elimination] = []
+        self.elites: tuple[int, ...] = ()
+        self.best: int | None = None
+        self.ended: Ended | None = None
+        self._note = note
+        self._proposals = Proposals(ledger.plan.space, ledger.plan.seed)
+        self._clarity = 1.0  # of the last race: how many of those that could go it eliminated
+        self._has_difference = False
+        self._has_tested = False
+        self._is_exhausted = False  # the space: no new candidate was found
+
+    def run(self) -> Flow:
+        """Yield the cells that are needed until the tuning is over."""
+        ledger = self.ledger
+        for number, budget in enumerate(ledger.plan.rules.budgets):
+            ledger.budget = budget
+            yield from self._race_series(number)
+            yield from self._select()
+            self._put_best_first()
+            yield from self._spend_rest()
+            if len(ledger.configs) == 1:
+                self.best, self.elites = 0, (0,)
+            for index in range(len(ledger.plan.test_instances)):
+                cells = partial(ledger.held_out, index, self.elites)
+                yield Asked(cells, partial(ledger.all_held_out, self.elites, index + 1))
+        self.ended = self._why_over()
+        self._note(RaceEnded(self.ended, eliminated=()))
+
+    @property
+    def alive(self) -> set[int]:
+        """The candidates of which more may be asked: where none succeeds, also of those eliminated."""
+        return {*self.elites, *(() if self.match is None else self.match.entrants)}
+
+    @property
+    def fell_short(self) -> bool:
+        """Whether it is over because its seconds were too few for any test."""
+        return self.ended is Ended.BUDGET and self._is_too_short()
+
+    def _is_too_short(self) -> bool:
+        """Return whether the seconds, which cannot be known before, were too few for any test."""
+        ledger = self.ledger
+        return ledger.budget.ends_by_time(ledger.evaluations + 1) and not self._has_tested
+
+    def _race_series(self, phase: int) -> Flow:
+        """Race the elites and new candidates again and again while the budget pays for a race."""
+        ledger = self.ledger
+        begun = len(self.races) if phase else 0
+        while True:
+            left = self._left_for_races()
+            if left is None and self.races:
+                self._note(
+                    "all evaluations took 0 seconds, as they were told, and the budget is in "
+                    "seconds: the tuning ends here; give each Outcome its seconds"
+                )
+                return
+            if left is None:  # a small race finds out what an evaluation costs
+                begun += 1
+                schedule, race = ledger.plan.schedule(None), 0
+                cells = schedule.least(0)
+            else:
+                race = len(self.races) - begun
+                schedule = ledger.plan.schedule(ledger.evaluations + left)
+                is_first = race == phase == 0
+                part = schedule.first_part(left) if is_first else schedule.part(race, left)
+                cells = max(part, schedule.least(race))
+                if cells > left:
+                    return
+            if not self.races:
+                cells = max(cells, self._price_of_initial(schedule, left))
+            is_anew = not self.elites or (race == 0 and phase == 0)
+            entrants = self._propose(race, schedule, cells, anew=is_anew)
+            if len(entrants) < 2 or self._is_exhausted:
+                return
+            used = ledger.evaluations
+            yield from self._race("race", entrants, cells, schedule.elites, schedule.stretch)
+            if left is not None and cells >= left and ledger.evaluations == used:
+                return  # all that is left does not pay for a block
+            if len(self.races) >= _HOPELESS and not ledger.known.n_usable:
+                return
+
+    def _left_for_races(self) -> int | None:
+        """Return how many evaluations are left beside those of elites that were capped."""
+        again = sum(
+            outcome.status == "capped" and outcome.value != self.ledger.limit
+            for candidate in self.elites
+            for outcome in self.ledger.known.of(candidate).values()
+        )
+        left = self.ledger.left()
+        return None if left is None else max(left - again, 0)
+
+    def _price_of_initial(self, schedule: Schedule, left: int | None) -> int:
+        """Return what the initial candidates need: the first test, and more if it can be paid."""
+        n, first_test = len(self.ledger.plan.initial), self.ledger.plan.first_test
+        usual = n * schedule.blocks(0)
+        return usual if left is None else max(min(usual, left), n * first_test)
+
+    def _propose(self, race: int, schedule: Schedule, cells: int, *, anew: bool) -> tuple[int, ...]:
+        """Return the entrants of a race: the elites, and new candidates that cells pay for."""
+        ledger, number = self.ledger, len(self.races)
+        plan, first = ledger.plan, len(ledger.configs)
+        wanted = schedule.new_ones(race, cells, known=len(self.elites))
+        if not ledger.configs:
+            self._add(number, [Child(config, None) for config in plan.initial], initial=True)
+            wanted = max(wanted - len(plan.initial), 0)
+        if anew:
+            known = self.elites or range(len(ledger.configs))
+            children = self._proposals.everywhere(wanted, number, known)
+        else:
+            children = self._proposals.around(self.elites, wanted, number, self._clarity)
+        self._add(number, children)
+        entrants = (*self.elites, *range(first, len(ledger.configs)))
+        self._is_exhausted = len(entrants) == len(self.elites)
+        if len(ledger.configs) == 1 < plan.space.size and plan.space.repair is None:
+            self._note(
+                "only one configuration that is allowed was found: if there are more, narrow "
+                "the ranges to where they are, or give some by initial="
+            )
+        return entrants
+
+    def _add(self, race: int, children: Sequence[Child], *, initial: bool = False) -> None:
+        if not children:
+            return
+        configs = self.ledger.configs
+        first = len(configs)
+        for child in children:
+            self._proposals.take(child.config)
+            configs.append(child.config)
+            self.origins.append(Origin(race, child.parent, initial))
+        parents = tuple(child.parent for child in children)
+        self._note(
+            CandidatesAdded(race, first=first, configs=tuple(configs[first:]), parents=parents)
+        )
+
+    def _race(
+        self, kind: Kind, entrants: Sequence[int], cells: int, survivors: int, stretch: float = 1.0
+    ) -> Flow:
+        """Race candidates, then choose the elites among those left."""
+        number = len(self.races)
+        if kind == "race":
+            blocks = race_blocks(self.ledger, number, entrants)
+        else:
+            # without more candidates half of what is left is better spent on knowing all elites
+            left = (self.ledger.left() or 0) if self._is_exhausted else 0
+            blocks = selection_blocks(self.ledger, entrants, left // (2 * len(entrants)))
+        match = self.match = Match(
+            self.ledger,
+            kind,
+            entrants,
+            self._rules(number, entrants, cells, survivors, stretch),
+            blocks,
+            cells=cells,
+            elites=self.elites,
+        )
+        ended = yield from match.run(partial(self._report, match))
+        self._keep(match, ended, survivors)
+
+    def _rules(
+        self, number: int, entrants: Sequence[int], cells: int, survivors: int, stretch: float
+    ) -> Rules:
+        """Return the rules of a race.
+
+        Its budget is more than can be paid for, as the race ends before: with the held-out cells, as
+        deciders that plan by the budget have always been told.
+        """
+        plan, known, tests = self.ledger.plan, self.ledger.known, self.ledger.tests
+        seen = sum(len(known.of(c)) + len(tests.of(c)) for c in entrants)
+        most = max(round(stretch * cells) + seen, len(entrants) * plan.first_test)
+        return replace(
+            plan.rules,
+            budget=Budget(evaluations=most),
+            seed=seed_for(plan.seed, "race", number),
+            deterministic=plan.stream.length is not None,
+            first_test=plan.first_test // plan.rules.block_size,
+            min_survivors=min(survivors, len(entrants) - 1),
+        )
+
+    def _report(self, match: Match, eliminated: tuple[Elimination, ...], row: Row) -> None:
+        """Report a complete block of a race."""
+        if self.is_watched:
+            self._note(match.event(eliminated, row, self._steps))
+        if not row.is_usable:
+            self._note(f"block {row.block + 1} is set aside: {all_failed(row.outcomes())}")
+
+    @property
+    def _steps(self) -> int:
+        """How many blocks the races so far have had."""
+        return sum(race.blocks for race in self.races)
+
+    def _keep(self, match: Match, ended: str, survivors: int) -> None:
+        """Choose the elites of a race that is over, and announce its end."""
+        known, alive, entrants, steps = self.ledger.known, match.alive, match.entrants, self._steps
+        others = [] if match.kind == "race" else [c for c in entrants if c not in alive]
+        succeeded = {
+            c for c in entrants if known.mean(c) is not None and c not in self.ledger.rejected
+        }
+        if ended == Ended.ALL_FAILED or not succeeded:
+            self.elites = tuple(c for c in self.elites if c in succeeded)
+        else:
+            ranked = self._expected_best_first([*alive, *others])
+            stay = tuple(c for c in ranked if c in alive and c in succeeded)
+            eliminated = tuple(c for c in ranked if c in others and c in succeeded)
+            if not stay:  # a candidate that never succeeded is not an elite
+                stay = self._expected_best_first(sorted(succeeded))
+            self.elites = stay[:survivors] if match.kind == "race" else (*stay, *eliminated)
+        state = match.state
+        self._has_difference = self._has_difference or best(state, state.ranked) is not None
+        self._has_tested = self._has_tested or state.tested > 0
+        self.best = self.elites[0] if self.elites and self._has_difference else None
+        could_go = len(entrants) - min(survivors, len(entrants) - 1)
+        clarity = (len(entrants) - len(alive)) / could_go
+        self._clarity = min(max(clarity, _LEAST_CLARITY), 1.0)
+        event = RaceCompleted(
+            len(self.races),
+            kind=match.kind,
+            candidates=len(entrants),
+            alive=len(alive),
+            blocks=state.block,
+            best=self.best,
+            best_mean=None if self.best is None else known.mean(self.best),
+            elites=self.elites,
+            evaluations=self.ledger.evaluations,
+            seconds=self.ledger.seconds,
+            left=self.ledger.left(),
+            ended=ended,
+        )
+        self.races.append(event)
+        self._note(event)
+        self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]
+
+    def _expected_best_first(self, candidates: Sequence[int]) -> tuple[int, ...]:
+        """Order candidates by what the model expects of them after all that is known."""
+        ledger = self.ledger
+        recent = range(max(len(ledger.configs) - _RECENT, 0), len(ledger.configs))
+        about = sorted({*candidates, *(c for c in recent if ledger.known.of(c))})
+        length, runtime = ledger.plan.stream.length, ledger.plan.rules.runtime
+        if length is not None:
+            length -= sum(not ledger.known.is_usable(block) for block in range(ledger.blocks_used))
+        costs = with_success(ledger.known.all_costs(about))
+        if runtime is not None:
+            costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
+        failed = np.isinf(costs).sum(axis=0) == (~np.isnan(costs)).sum(axis=0)
+        known = effects(costs, length)
+        expected = self._proposals.learn(np.array(about), known, candidates, failed)
+        order = expected.argsort(kind="stable")
+        return tuple(candidates[i] for i in order.tolist())
+
+    def _select(self) -> Flow:
+        """Race the elites against each other with what is left, if it pays for a first test."""
+        left = self.ledger.left()
+        if len(self.elites) < 2 or left is None or left < len(self.elites):
+            return
+        yield from self._race("selection", self.elites, left, 1)
+
+    def _put_best_first(self) -> None:
+        """Order the elites by the criterion of run times, on the blocks that all have seen."""
+        runtime = self.ledger.plan.rules.runtime
+        if runtime is None or len(self.elites) < 2:
+            return
+        times = with_success(self.ledger.known.costs(self.elites))
+        if len(times):
+            order = runtime.as_costs(times).mean(axis=0).argsort(kind="stable")
+            self.elites = tuple(self.elites[i] for i in order.tolist())
+            self.best = None if self.best is None else self.elites[0]
+
+    def _spend_rest(self) -> Flow:
+        """Evaluate the best, then the next best, on blocks unseen so far with what is left."""
+        ledger = self.ledger
+        for candidate in self.elites:
+            while left := ledger.left() or 0:
+                known, length = ledger.known.of(candidate), ledger.plan.stream.length
+                until = len(known) + left if length is None else length
+                blocks = [block for block in range(until) if block not in known][:left]
+                if not blocks:
+                    break
+                now, later = blocks[:_AT_ONCE], blocks[_AT_ONCE:]
+                yield Asked(
+                    partial(self._rest, candidate, now),
+                    partial(self._rest_ahead, candidate, later),
+                )
+                if ledger.plan.stream.length is None or length is not None:
+                    ledger.blocks_used = max(ledger.blocks_used, now[-1] + 1)
+                if candidate in ledger.rejected:
+                    self._drop_rejected(candidate)
+                    break
+
+    def _rest(self, candidate: int, blocks: Sequence[int]) -> list[Cell]:
+        limit = self.ledger.limit
+        return [c for block in blocks for c in self.ledger.cells([candidate], block, limit)]
+
+    def _rest_ahead(self, candidate: int, blocks: Sequence[int]) -> Iterator[list[Cell]]:
+        for block in blocks:
+            yield self.ledger.cells([candidate], block, self.ledger.limit)
+        yield from self.ledger.all_held_out(self.elites)
+
+    def _drop_rejected(self, candidate: int) -> None:
+        """Remove a candidate that was rejected after the last race from the elites."""
+        self.elites = tuple(c for c in self.elites if c != candidate)
+        if self.best == candidate:
+            self.best = self.elites[0] if self.elites else None
+        self.eliminations.append(Elimination.of_rejected(self._steps, candidate))
+
+    def _why_over(self) -> Ended:
+        known = self.ledger.known
+        if len(self.ledger.configs) == 1:
+            return Ended.ONE_CANDIDATE
+        if self.races and not known.n_usable:
+            return Ended.ALL_FAILED
+        all_equal = self.races and self.best is None and known.is_all_equal
+        if all_equal and not self._is_too_short():
+            return Ended.ALL_EQUAL
+        nothing_new = self.ledger.plan.stream.length is not None and self._is_exhausted
+        return Ended.INSTANCES if nothing_new and self.ledger.left() != 0 else Ended.BUDGET
+
+
+def race_blocks(ledger: Ledger, race: int, entrants: Sequence[int]) -> Blocks:
+    """Return the blocks of a race, and until when each entrant is protected.
+
+    A new block first, in which no elite has an advantage, then the old ones, in which elites are
+    protected; blocks on which no candidate has succeeded come last.
+    """
+    size = ledger.plan.stream.block_size
+    used = ledger.blocks_used - ledger.blocks_used % size  # in whole groups
+    new = ledger.new_blocks(used)
+    first = list(islice(new, size))
+    groups, hopeless = ledger.whole_groups(ledger.plan.stream.old_ones(race, used))
+    early = [*first, *chain(*groups)]
+    until = []
+    for candidate in entrants:
+        known = ledger.known.of(candidate)
+        until.append(max((at + 1 for at, block in enumerate(early) if block in known), default=0))
+    return chain(early, new, sorted(hopeless)), until
+
+
+def selection_blocks(ledger: Ledger, entrants: Sequence[int], shared: int) -> Blocks:
+    """Return the blocks of the last race, those that all know first.
+
+    All entrants are protected on these, and on `shared` more.
+    """
+    size = ledger.plan.stream.block_size
+    used = ledger.blocks_used - ledger.blocks_used % size
+    common = {b for b in ledger.known.common(entrants) if ledger.known.is_usable(b)}
+    groups, hopeless = ledger.whole_groups(range(used))
+    groups.sort(key=lambda group: not common.issuperset(group))
+    blocks = chain(*groups, ledger.new_blocks(used), hopeless)
+    return blocks, [len(common) + shared] * len(entrants)

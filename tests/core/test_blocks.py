@@ -1,0 +1,70 @@
+"""Which instance with which seed, for the whole run."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from racer import SettingError
+from racer.core.blocks import Stream
+from racer.seeding import block_seed
+
+
+def instances(stream, n):
+    return [stream.place(block).instance for block in range(n)]
+
+
+def test_shuffled_instances_all_come_before_any_comes_again_in_another_order():
+    stream = Stream(20, seed=1)
+    first, second = instances(stream, 40)[:20], instances(stream, 40)[20:]
+    assert sorted(first) == sorted(second) == list(range(20))
+    assert first != second
+    assert first != list(range(20))
+    assert instances(Stream(20, seed=2), 20) != first
+
+
+def test_given_instances_come_as_they_stand():
+    assert instances(Stream(3, seed=1, order="given"), 7) == [0, 1, 2, 0, 1, 2, 0]
+
+
+def test_a_block_has_its_seed_whatever_was_asked_before():
+    stream = Stream(3, seed=1)
+    assert stream.place(100) == Stream(3, seed=1).place(100)
+    assert [stream.place(b).seed for b in range(9)] == [block_seed(1, b) for b in range(9)]
+
+
+def test_without_instances_there_are_only_seeds():
+    stream = Stream(None, seed=4)
+    assert instances(stream, 3) == [None] * 3
+    assert stream.length is None
+    assert len({stream.place(block).seed for block in range(50)}) == 50
+
+
+def test_deterministic_ones_are_used_once():
+    stream = Stream(5, seed=1, deterministic=True)
+    assert stream.length == 5
+    assert list(stream.new_ones(3)) == [3, 4]
+    assert list(stream.new_ones(5)) == []
+    assert list(islice(Stream(5, seed=1).new_ones(3), 4)) == [3, 4, 5, 6]
+
+
+def test_old_blocks_come_in_another_order_in_each_race():
+    stream = Stream(5, seed=1)
+    orders = [stream.old_ones(race, 12) for race in range(2)]
+    assert orders[0] != orders[1]
+    assert [sorted(order) for order in orders] == [list(range(12))] * 2
+    assert all(type(block) is int for block in orders[0])
+
+
+def test_held_out_instances_have_seeds_of_their_own():
+    places = [Stream(3, 1).held_out(index) for index in range(10)]
+    assert [place.instance for place in places] == list(range(10))
+    assert len({place.seed for place in places} | {block_seed(1, b) for b in range(10)}) == 20
+
+
+def test_settings_are_checked():
+    with pytest.raises(SettingError, match="instance_order='sorted': give one of shuffled, given"):
+        Stream(3, seed=1, order="sorted")
+    with pytest.raises(SettingError, match="deterministic=True without instances"):
+        Stream(None, seed=1, deterministic=True)

@@ -1,0 +1,176 @@
+"""The table: values as given on one side, costs to be minimised on the other."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from racer import Outcome
+from racer.core.table import Failure, Table, with_success
+
+NAN, INF = float("nan"), float("inf")
+FAILED = Outcome("failed", None, seconds=1.0)
+
+
+def ok(*values):
+    return [Outcome("ok", float(value)) for value in values]
+
+
+def table_of(cells, **settings):
+    """Return a table of values by (candidate, block); None: failed."""
+    table = Table(**settings)
+    for (candidate, block), value in cells.items():
+        table.add(block, [candidate], [FAILED] if value is None else ok(value))
+    return table
+
+
+CELLS = {(0, 0): 1.0, (0, 1): 3.0, (0, 4): None, (2, 1): 5.0, (2, 4): 6.0}
+
+
+def test_a_block_comes_back_as_costs():
+    table = Table()
+    assert table.add(0, [0, 1, 2], ok(3, 1, 2)).costs(maximize=False).tolist() == [3, 1, 2]
+    assert table.values(3).tolist() == [[3, 1, 2]]
+
+
+def test_values_alone_are_outcomes_that_succeeded():
+    table, other = Table(maximize=True), Table(maximize=True)
+    costs = table.add(3, np.array([1, 2]), np.array([4.0, 5.0])).costs(maximize=True)
+    again = other.add(3, [1, 2], ok(4, 5)).costs(maximize=True)
+    assert costs.tolist() == again.tolist() == [-4, -5]
+    assert list(table.cells()) == list(other.cells())
+
+
+def test_larger_is_better_is_turned_round_at_the_door_only():
+    table = Table(maximize=True)
+    assert table.add(0, [0, 1, 2], ok(3, 1, 2)).costs(maximize=True).tolist() == [-3, -1, -2]
+    assert table.values(3).tolist() == [[3, 1, 2]]
+    assert table.costs([2, 0]).tolist() == [[-2, -3]]
+    assert table.mean(0) == 3.0
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize("status", ["failed", "invalid", "timeout", "memory", "killed"])
+def test_a_failed_cell_costs_infinity_and_is_listed(status, maximize):
+    table = Table(maximize=maximize)
+    failed = Outcome(status, None, seconds=0.5, message="why")
+    costs = table.add(0, [0, 2], [*ok(3), failed]).costs(maximize=maximize)
+    assert costs.tolist() == [-3 if maximize else 3, INF]
+    assert table.failures == [Failure(0, 2, status, "why")]
+    assert np.array_equal(table.values(3), [[3, NAN, NAN]], equal_nan=True)
+    assert table.set_aside == []
+    assert table.costs([2, 0]).tolist() == [[INF, -3 if maximize else 3]]
+
+
+def test_a_block_in_which_all_failed_is_set_aside():
+    table = Table()
+    assert table.add(0, [0, 1], [FAILED, FAILED]).costs(maximize=False).tolist() == [INF, INF]
+    table.add(1, [0, 1], ok(1, 2))
+    assert table.set_aside == [0]
+    assert (len(table), table.n_usable) == (2, 1)
+    assert len(table.failures) == 2
+    assert table.values(2).shape == (2, 2)
+    assert table.costs([0, 1]).tolist() == [[1, 2]]
+    assert [table.is_usable(block) for block in range(3)] == [False, True, False]
+
+
+def test_a_block_is_usable_as_soon_as_one_candidate_succeeds_later():
+    table = table_of({(0, 0): None})
+    assert table.set_aside == [0]
+    table.add(0, [1], ok(2))
+    assert (table.set_aside, table.n_usable, len(table)) == ([], 1, 1)
+
+
+def test_costs_of_an_empty_table_and_of_one_set_aside():
+    table = Table()
+    assert table.costs([0, 1]).shape == (0, 2)
+    table.add(5, [0, 1], [FAILED] * 2)
+    assert table.costs([0, 1]).shape == (0, 2)
+    assert table.values(2).shape == (1, 2)
+
+
+def test_means_are_over_the_successful_cells_and_keep_up():
+    table = Table()
+    assert table.mean(0) is None
+    table.add(0, [0, 1, 2], [*ok(1, 10), FAILED])
+    assert [table.mean(c) for c in range(3)] == [1, 10, None]
+    table.add(1, [0, 2], ok(2, 4))
+    table.add(2, [0], [FAILED])
+    assert [table.mean(c) for c in range(3)] == [1.5, 10, 4]
+
+
+@given(st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=30), st.data())
+def test_a_mean_does_not_depend_on_when_it_is_asked(values, data):
+    table = Table()
+    for block, value in enumerate(values):
+        table.add(block, [0], ok(value))
+        if data.draw(st.booleans()):
+            table.mean(0)
+    assert table.mean(0) == math.fsum(values) / len(values)
+
+
+def test_means_of_the_largest_floats_are_finite():
+    table = table_of({(0, block): 1.7e308 for block in range(3)})
+    assert table.mean(0) == pytest.approx(1.7e308)
+
+
+def test_outcomes_by_candidate_and_common_blocks():
+    table = table_of(CELLS)
+    assert table.of(1) == {}
+    assert table.of(0)[1].value == 3.0
+    assert table.common([0, 2]) == [1, 4]
+    assert table.common([2]) == [1, 4]
+    assert table.common([1, 2]) == []
+
+
+def test_cells_come_in_the_order_of_blocks_then_candidates():
+    table = table_of({(2, 1): 5.0, (0, 1): 3.0, (1, 0): 1.0})
+    assert [(block, candidate, o.value) for block, candidate, o in table.cells()] == [
+        (0, 1, 1.0),
+        (1, 0, 3.0),
+        (1, 2, 5.0),
+    ]
+
+
+def test_costs_on_common_blocks():
+    np.testing.assert_array_equal(table_of(CELLS).costs([2, 0]), [[5, 3], [6, INF]])
+    np.testing.assert_array_equal(
+        table_of(CELLS, maximize=True).costs([2, 0]), [[-5, -3], [-6, INF]]
+    )
+
+
+def test_costs_on_all_blocks():
+    np.testing.assert_array_equal(table_of(CELLS).all_costs([0, 2]), [[1, NAN], [3, 5], [INF, 6]])
+
+
+def test_blocks_without_any_success_are_left_out():
+    table = table_of({(0, 0): None, (1, 0): None, (0, 1): 1.0, (1, 1): None})
+    np.testing.assert_array_equal(table.costs([0, 1]), [[1, INF]])
+    np.testing.assert_array_equal(table.all_costs([0, 1]), [[1, INF]])
+    assert not table.is_all_equal
+
+
+def test_blocks_on_which_only_others_succeeded_can_be_left_out():
+    table = table_of({(0, 0): None, (1, 0): None, (2, 0): 1.0, (0, 1): 1.0, (1, 1): 2.0})
+    np.testing.assert_array_equal(table.costs([0, 1]), [[INF, INF], [1, 2]])
+    np.testing.assert_array_equal(with_success(table.costs([0, 1])), [[1, 2]])
+
+
+def test_whether_anything_tells_candidates_apart():
+    assert not table_of({(0, 0): None, (1, 0): None}).n_usable
+    assert table_of({(0, 0): 1.0, (1, 0): 1.0, (0, 1): 2.0}).is_all_equal
+    assert not table_of({(0, 0): 1.0, (1, 0): 2.0}).is_all_equal
+    assert not table_of({(0, 0): 1.0, (1, 0): None}).is_all_equal
+
+
+def test_a_copy_stays_as_it_is():
+    table = table_of(CELLS)
+    twin = table.copy()
+    table.add(7, [0], ok(9))
+    assert (len(twin), len(table)) == (3, 4)
+    assert twin.mean(0) == 2.0
+    assert 7 not in twin.of(0)

@@ -1,0 +1,90 @@
+"""The gate that deciders ask first: its level where candidates differ from instance to instance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from racer.deciders import (
+    BayesianFriedman,
+    Blocks,
+    BradleyTerryRace,
+    FRace,
+    PlackettLuceRace,
+    SignedRankRace,
+)
+from racer.deciders.parts.gates import Omnibus
+from racer.deciders.parts.ranking import RunningRanks
+
+GATED = [BayesianFriedman, FRace, BradleyTerryRace, PlackettLuceRace, SignedRankRace]
+
+
+def ranks_of(costs):
+    ranks = RunningRanks(costs.shape[1])
+    ranks.update(Blocks(np.arange(costs.shape[1]), costs))
+    return ranks
+
+
+def interacting(rng, n, m):
+    """Return costs of candidates that are equal on the whole, each good at blocks of its own."""
+    return 2.0 * np.outer(rng.normal(size=n), rng.normal(size=m)) + rng.normal(size=(n, m))
+
+
+@pytest.mark.parametrize(("n", "at_most"), [(5, 0.0625), (6, 0.05), (12, 0.05)])
+def test_it_keeps_its_level_where_equal_candidates_interact_with_instances(n, at_most):
+    races, m = 300, 20
+    opened = {"sign-flip": 0, "friedman": 0}
+    for seed in range(races):
+        ranks = ranks_of(interacting(np.random.default_rng(seed), n, m))
+        for gate in opened:
+            opened[gate] += Omnibus(gate, 0.05, seed).ask(ranks)[0]
+    assert opened["sign-flip"] <= races * at_most + 2.0 * np.sqrt(races * at_most)
+    assert opened["friedman"] > 0.1 * races
+
+
+def test_it_finds_a_clear_difference_in_fewer_blocks_than_candidates():
+    rng = np.random.default_rng(1)
+    costs = interacting(rng, 12, 20) + 1.5 * rng.normal(size=20)
+    assert Omnibus("sign-flip", 0.05, 0).ask(ranks_of(costs))[0]
+
+
+@pytest.mark.parametrize(
+    ("n", "level", "gate"),
+    [
+        (5, 0.05, "iman-davenport"),
+        (6, 0.05, "sign-flip"),
+        (7, 0.01, "iman-davenport"),
+        (8, 0.01, "sign-flip"),
+        (20, 1e-6, "iman-davenport"),
+        (30, 1e-6, "sign-flip"),
+    ],
+)
+def test_too_few_blocks_for_flips_need_f_as_well(n, level, gate):
+    rng = np.random.default_rng(0)
+    clear = ranks_of(0.01 * rng.normal(size=(n, 6)) + np.arange(6.0))
+    opened, evidence = Omnibus("sign-flip", level, 0).ask(clear)
+    assert (opened, evidence["gate"]) == (True, gate)
+
+
+@pytest.mark.parametrize("kind", GATED)
+def test_every_decider_with_a_gate_asks_it_first(table, kind):
+    costs = np.random.default_rng(1).normal(size=(30, 6))
+    verdict = table.decide(kind(), costs)
+    assert verdict.evidence["gate"] == "sign-flip"
+    assert verdict.evidence["p_value"] > 0.05
+    assert [drop for drop in verdict.dropped if drop.reason != "indistinguishable"] == []
+    assert table.decide(kind(gate=False), costs).evidence["gate"] == "none"
+    assert kind(gate=True) == kind()
+
+
+def test_two_candidates_take_the_sign_test():
+    opened, evidence = Omnibus("sign-flip", 0.05, 0).ask(ranks_of(np.array([[0.0, 1.0]] * 6)))
+    assert (opened, evidence) == (True, {"gate": "sign", "p_value": pytest.approx(2 * 0.5**6)})
+
+
+def test_the_flips_of_a_block_are_the_same_at_every_test():
+    costs = np.random.default_rng(3).normal(size=(30, 5))
+    at_once, step_by_step = Omnibus("sign-flip", 0.05, 4), Omnibus("sign-flip", 0.05, 4)
+    for n in range(5, 31):
+        last = step_by_step.ask(ranks_of(costs[:n]))
+    assert at_once.ask(ranks_of(costs)) == last

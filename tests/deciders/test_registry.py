@@ -1,0 +1,184 @@
+"""Deciders by name, and what is no decider."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+
+import racer
+from racer import SettingError
+from racer.deciders import (
+    DECIDERS,
+    AnytimeRace,
+    BayesianBest,
+    BayesianFriedman,
+    BestForBudget,
+    BradleyTerryRace,
+    CorrelatedTRace,
+    Decider,
+    FRace,
+    PlackettLuceRace,
+    SequentialHalving,
+    SignedRankRace,
+    TRace,
+    as_decider,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "decider"),
+    [
+        ("bayesian-friedman", BayesianFriedman()),
+        (
+            "bayesian-friedman-2015",
+            BayesianFriedman(gate="region", equalities="joint", pair_strength=0.0),
+        ),
+        ("best-for-budget", BestForBudget()),
+        ("bayesian-best", BayesianBest()),
+        ("f-race", FRace(posthoc="conover")),
+        ("f-race-sign", FRace(posthoc="sign")),
+        ("f-race-mean-rank", FRace(posthoc="mean-rank")),
+        ("t-race", TRace()),
+        ("correlated-t", CorrelatedTRace()),
+        ("halving", SequentialHalving()),
+        ("anytime", AnytimeRace()),
+        ("bradley-terry", BradleyTerryRace()),
+        ("plackett-luce", PlackettLuceRace()),
+        ("signed-rank", SignedRankRace()),
+    ],
+)
+def test_a_name_stands_for_default_settings(name, decider):
+    assert as_decider(name) == decider
+    assert isinstance(as_decider(name), Decider)
+
+
+def test_every_name_is_tested_here_and_is_in_the_table_of_the_page():
+    page = (Path(__file__).parents[2] / "docs" / "deciders.md").read_text(encoding="utf-8")
+    table = [line.split("|")[1] for line in page.splitlines() if line.startswith('| `"')]
+    named = re.findall(r'`"([\w-]+)"`', " ".join(table))
+    assert set(DECIDERS) <= set(named)
+    assert len(DECIDERS) == 14
+
+
+def test_each_public_decider_has_a_name():
+    classes = {value for value in vars(racer.deciders).values() if isinstance(value, type)}
+    found = {cls for cls in classes if Decider in cls.__mro__[1:]}
+    assert found == {type(as_decider(name)) for name in DECIDERS}
+
+
+def test_a_decider_stays_itself():
+    decider = FRace(alpha=0.01)
+    assert as_decider(decider) is decider
+
+
+class Mine(Decider):
+    def start(self, setting):
+        return None
+
+    def decide(self, state, blocks):
+        raise NotImplementedError
+
+
+def test_a_decider_of_ones_own_has_defaults():
+    mine = Mine()
+    assert as_decider(mine) is mine
+    assert (mine.tests, mine.takes_capped, mine.ends_itself, mine.judge) == (1, False, False, None)
+    assert mine.planned_room(None, 7) is None
+
+
+class Outsider:
+    """Inherits from nothing, and has all attributes; a setting may be named nearly like one."""
+
+    start, decide, planned_room = Mine.start, Mine.decide, Mine.planned_room
+    tests, takes_capped, ends_itself, judge = 1, False, False, None
+    steps, first_test, n_tests, attested, starts = 1, 2, 3, 4, 5
+
+
+def test_an_object_with_all_attributes_is_a_decider():
+    outsider = Outsider()
+    assert isinstance(outsider, Decider)
+    assert as_decider(outsider) is outsider
+
+
+def test_a_missing_attribute_is_named_with_the_class_that_has_it():
+    class Old:
+        start, decide = Mine.start, Mine.decide
+
+    with pytest.raises(SettingError, match=r"Old has no attribute 'tests': let Old inherit from"):
+        as_decider(Old())
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("test", "tests"),
+        ("each_test", "tests"),
+        ("each_tests", "tests"),
+        ("takes_caped", "takes_capped"),
+        ("take_capped", "takes_capped"),
+        ("end_itself", "ends_itself"),
+        ("judges", "judge"),
+        ("planed_room", "planned_room"),
+    ],
+)
+def test_a_misspelt_attribute_is_refused(name, meant):
+    decider = type("Typed", (Mine,), {name: 1})()
+    with pytest.raises(SettingError, match=f"Typed.{name} is no .*did you mean '{meant}'"):
+        as_decider(decider)
+    set_later = Mine()
+    setattr(set_later, name, 1)
+    with pytest.raises(SettingError, match=f"Mine.{name} is no .*did you mean '{meant}'"):
+        as_decider(set_later)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("f-rase", "f-race"),
+        ("frace", "f-race"),
+        ("t_race", "t-race"),
+        ("bayesian_friedman", "bayesian-friedman"),
+        ("bayesian-fridman", "bayesian-friedman"),
+        ("f-race-signs", "f-race-sign"),
+        ("F-Race", "f-race"),
+    ],
+)
+def test_an_unknown_name_suggests_the_nearest_and_lists_all(typed, meant):
+    with pytest.raises(SettingError, match=f"{typed}.* unknown.*did you mean '{meant}'") as error:
+        as_decider(typed)
+    assert all(name in str(error.value) for name in DECIDERS)
+
+
+def test_a_name_like_none_suggests_nothing():
+    with pytest.raises(SettingError, match="decider='xyzzy' is unknown: choose one of") as error:
+        as_decider("xyzzy")
+    assert "did you mean" not in str(error.value)
+
+
+@pytest.mark.parametrize("decider", [BayesianFriedman, FRace, TRace])
+def test_a_class_is_refused_with_what_to_give(decider):
+    name = decider.__name__
+    with pytest.raises(SettingError, match=rf"decider={name} is a class: give {name}\(\)"):
+        as_decider(decider)
+
+
+@pytest.mark.parametrize(
+    "decider",
+    [None, 3, object(), lambda costs: costs],
+    ids=["None", "number", "object", "function"],
+)
+def test_what_is_no_decider_is_refused_with_what_to_give(decider):
+    with pytest.raises(SettingError, match=r"is not a decider: give a name .*start.*decide"):
+        as_decider(decider)
+
+
+@pytest.mark.parametrize("name", DECIDERS)
+def test_settings_are_frozen(name):
+    decider, again = as_decider(name), as_decider(name)
+    for name in [field.name for field in dataclasses.fields(decider)] or ["anything"]:
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(decider, name, 1)
+    assert hash(decider) == hash(again)

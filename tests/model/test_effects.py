@@ -1,0 +1,120 @@
+"""Costs freed of what the blocks cost everyone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from racer.model import effects as module
+from racer.model.effects import effects
+
+LAWS = settings(max_examples=80, deadline=None, derandomize=True)
+
+
+def world(seed=0, blocks=12, m=9, missing=0.3):
+    """Return qualities and costs: blocks of any level and scale, some cells unknown."""
+    rng = np.random.default_rng(seed)
+    quality = rng.permutation(np.linspace(-2, 2, m))
+    costs = quality + 0.1 * rng.normal(size=(blocks, m))
+    costs = costs * np.exp(rng.normal(size=(blocks, 1))) + 1e3 * rng.normal(size=(blocks, 1))
+    unknown = rng.random(costs.shape) < missing
+    unknown[:3] = False
+    return quality, np.where(unknown, np.nan, costs)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_qualities_is_recovered_from_blocks_of_any_level_and_scale(seed):
+    quality, costs = world(seed)
+    places, truth = (a.argsort().argsort() for a in (effects(costs).value, quality))
+    assert np.abs(places - truth).max() <= 1  # blocks' scales are guessed from few candidates
+
+
+def test_a_candidate_on_hard_blocks_is_not_worse_for_it():
+    costs = np.array([[0.0, 1.0, np.nan], [0.1, 1.1, np.nan], [100.0, np.nan, 99.0]])
+    value = effects(costs).value
+    assert value[2] < value[0] < value[1]
+
+
+def test_the_variance_falls_with_the_number_of_blocks():
+    _, costs = world()
+    costs[4:, 0] = np.nan
+    found = effects(costs)
+    assert found.variance[0] / found.variance[1:].min() == pytest.approx(
+        (~np.isnan(costs[:, 1:])).sum(axis=0).max() / 4
+    )
+
+
+def test_a_mean_over_all_blocks_there_are_has_no_error():
+    _, costs = world(missing=0.0)
+    costs[6:, 0] = np.nan
+    known, few = effects(costs), effects(costs, len(costs))
+    np.testing.assert_array_equal(few.value, known.value)
+    assert few.variance[0] == pytest.approx(known.variance[0] / 2)  # half of the blocks
+    assert (few.variance[1:] < 1e-8 * known.variance[1:]).all()
+    assert (few.variance > 0).all()
+
+
+def test_failures_are_worst():
+    quality, costs = world()
+    worst = int(quality.argmax())
+    costs[:, 3] = np.where(np.isnan(costs[:, 3]), np.nan, np.inf)
+    value = effects(costs).value
+    assert value.argmax() == 3 != worst
+    assert np.isfinite(value).all()
+
+
+def test_who_only_failed_where_everyone_did_is_worst_too():
+    _, costs = world()
+    costs[:, 3] = np.nan  # all its blocks are left out
+    value = effects(costs).value
+    assert value.argmax() == 3
+
+
+def test_scale_and_level_of_blocks_change_nothing():
+    _, costs = world(missing=0.0)
+    plain = effects(costs)
+    other = effects(costs * 1e200 - 1e150)
+    np.testing.assert_allclose(plain.value, other.value, rtol=1e-6, atol=1e-9)
+
+
+def test_constant_costs_say_nothing():
+    found = effects(np.full((4, 3), 7.0))
+    assert found.value.tolist() == [0.0, 0.0, 0.0]
+    assert (found.variance > 0).all()
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@LAWS
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(1, 6), st.integers(1, 6)),
+        elements=finite | st.just(np.inf) | st.just(np.nan),
+    )
+)
+def test_any_costs_give_finite_effects(costs):
+    costs = costs[np.isfinite(costs).any(axis=1)]
+    if not len(costs):
+        costs = np.ones((1, costs.shape[1]))
+    found = effects(costs)
+    assert np.isfinite(found.value).all()
+    assert np.isfinite(found.variance).all()
+    assert (found.variance > 0).all()
+
+
+@LAWS
+@given(
+    arrays(
+        np.float64,
+        array_shapes(min_dims=2, max_dims=2),
+        elements=st.one_of(st.just(np.nan), st.floats(-1e6, 1e6)),
+    )
+)
+def test_medians_are_those_of_numpy(rows):
+    rows = rows[~np.isnan(rows).all(axis=1)]
+    np.testing.assert_array_equal(module._median(rows), np.nanmedian(rows, axis=1))

@@ -1,0 +1,81 @@
+"""Sections as text and in a notebook: all of it, in 80 columns, and nothing of it markup."""
+
+import numpy as np
+import pytest
+
+import racer
+from racer.render.notebook import as_html
+from racer.render.sections import Code, Grid, Section, parameters, value_shown
+from racer.render.text import as_text
+
+LONG = "a name of eighty characters, which is more than most parameters have, but it occurs"
+
+
+@pytest.mark.parametrize("n", [1, 3, 100])
+def test_all_of_a_configuration_is_shown_in_its_order(n):
+    names = [f"{LONG} {i}" for i in reversed(range(n))]
+    text = as_text([parameters(dict.fromkeys(names, f"[b]{LONG}[/b]"))])
+    assert max(map(len, text.splitlines())) <= 80
+    places = [" ".join(text.split()).find(f" {i} ") for i in reversed(range(n))]
+    assert places == sorted(places)
+    assert text.replace("\n", "").replace(" ", "").count("[/b]") == n
+
+
+def test_values_that_look_like_something_else_are_quoted():
+    assert [value_shown(v) for v in (1.0, "1.0", "a b", "", "None", None, " a", "a\nb")] == [
+        *("1.0", "'1.0'", "a b", "''", "'None'", "None", "' a'", "'a\\nb'")
+    ]
+
+
+def test_no_value_is_cut_off_where_configurations_stand_side_by_side():
+    values = [f"0.{digit * 17}" for digit in "1234567"]
+    grid = Grid.of(("parameter", *"abcdefg"), [(LONG, *values)], left="parameter")
+    text = as_text([grid])
+    assert max(map(len, text.splitlines())) <= 80
+    shown = "".join(text.split())
+    assert all(shown.count(digit) == 17 for digit in "1234567")
+
+
+def test_nothing_becomes_markup():
+    pieces = [
+        "<script>alert(1)</script>",
+        Grid.of(("<i>",), [("<b>&",)]),
+        Section("<h1>", (Code("</pre><script>"),)),
+    ]
+    shown = as_html(pieces)
+    for tag in ("<script", "<i>", "<b>", "<h1>", "</pre>&", "</pre><s"):
+        assert tag not in shown
+    assert "&lt;b&gt;&amp;" in shown
+
+
+@pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
+def test_every_end_of_a_race_says_what_it_is():
+    def fails(config, instance, seed):
+        raise (ValueError if config == 1 else TypeError)(config)
+
+    def noisy(config, instance, seed):
+        return config * 0.1 + np.random.default_rng([seed, config]).normal()
+
+    failed = " ".join(repr(racer.race([1, 2], fails, budget=100)).split())
+    assert "No candidate can be called the best of 2." in failed
+    assert "Every evaluation has failed" in failed
+    assert "10 of them failed" in failed
+    assert "nan" not in failed
+    assert "The only candidate is #0." in repr(racer.race([1], fails, budget=1))
+    many = racer.race(range(100), noisy, budget=500, first_test=5, seed=1, decider="f-race")
+    assert len(many.survivors) > 12
+    assert f"and {len(many.survivors) - 12} more" in repr(many)
+    assert repr(many).count("\n") < 40
+
+
+def test_an_interrupted_race_shows_what_is_known_in_a_notebook():
+    def stops(config, instance, seed):
+        if instance == 2:
+            raise KeyboardInterrupt
+        return config
+
+    with pytest.raises(racer.RaceInterrupted) as caught:
+        racer.race([1, 2], stops, range(5), budget=100, seed=1)
+    shown = "\n".join(caught.value._render_traceback_())
+    assert "the race was interrupted" in shown
+    assert repr(caught.value.result) in shown

@@ -1,0 +1,222 @@
+"""The result: frames, probabilities, and what it looks like."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playing import eliminated
+
+import racer
+from racer import Race
+from racer.results import scores
+from racer.results.summary import eliminations
+
+
+@pytest.fixture(scope="module")
+def result(racing):
+    race = Race([{"x": x} for x in (2, 1, 3)], ["a", "b"], budget=60, seed=5, min_survivors=2)
+
+    def evaluate(cell):
+        if (cell.block, cell.candidate) == (1, 2):
+            return None
+        return racing.noisy(replace(cell, config=cell.config["x"]), 0.01)
+
+    return racing.play(race, evaluate)
+
+
+def test_best_is_a_configuration_of_the_user(result):
+    assert result.best == {"x": 1}
+    assert result.best_index == 1
+    assert result.config(2) == {"x": 3}
+    assert result.survivors == (1, 0)
+
+
+def test_scores_are_blocks_by_candidates(result):
+    table = result.table
+    assert table.shape == (len(result.blocks), 3)
+    assert (table.index.name, table.columns.name) == ("block", "candidate")
+    assert table.dtypes.unique().tolist() == ["float64"]
+    assert pd.isna(table.loc[1, 2])
+    assert table.loc[0, 2] == pytest.approx(3, abs=0.1)
+    assert table.count().sum() == result.evaluations - len(result.failures)
+
+
+def test_who_is_out_has_no_score(racing):
+    race = Race([1, 2, 3], decider=racing.Scripted({2: [0]}), budget=12, first_test=2)
+    result = racing.play(race, lambda cell: cell.config)
+    assert result.table[0].isna().tolist() == [False, False, True, True, True]
+    assert not result.table[[1, 2]].isna().any(axis=None)
+    assert result.blocks["evaluated"].tolist() == [3, 3, 2, 2, 2]
+
+
+def test_eliminations_have_a_row_each(result):
+    frame = result.eliminations
+    assert list(frame) == ["block", "candidate", "reason", "against", "probability", "measure"]
+    row = frame.iloc[0]
+    assert (row.candidate, row.reason, row.against, row.measure) == (2, "inferior", 1, "posterior")
+    assert 0.95 < row.probability <= 1
+    assert len(frame) == len(eliminated(result)) == 1
+
+
+def test_failures_have_a_row_each(result):
+    frame = result.failures[["block", "candidate", "status", "message"]]
+    assert frame.to_dict("records") == [
+        {"block": 1, "candidate": 2, "status": "failed", "message": "it failed"}
+    ]
+
+
+def test_a_column_of_scores_is_one_line_and_is_filled(monkeypatch, tmp_path):
+    added = (
+        scores.Column("worker", "str", "host:pid", lambda e: e.outcome.worker),
+        scores.Column("attempts", "int64", "from 1", lambda e: e.outcome.attempts),
+    )
+    monkeypatch.setattr(scores, "COLUMNS", (*scores.COLUMNS, *added))
+    calls = Counter()
+
+    def evaluate(config, instance, seed):
+        calls[config, seed] += 1
+        if config == 1 and calls[config, seed] == 1:
+            raise ValueError("the first time")
+        return config
+
+    path = tmp_path / "run.db"
+    raced = racer.race([0, 1, 2], evaluate, budget=30, seed=1, retries=1, store=path)
+    for frame in (raced.scores, racer.load(path).scores):
+        assert frame["worker"].str.fullmatch(r".+:\d+").all()
+        assert set(frame["status"]) == {"ok"}
+        assert (frame["attempts"] == 1 + (frame["candidate"] == 1)).all()
+
+
+def test_columns_of_scores_are_documented(result):
+    assert list(result.scores) == [column.name for column in scores.COLUMNS]
+    assert all(column.doc and "|" not in column.doc for column in scores.COLUMNS)
+    page = Path(__file__).parents[2] / "docs" / "reference" / "races.md"
+    assert "<!-- columns of result.scores -->" in page.read_text(encoding="utf-8")
+
+
+def test_blocks_have_a_row_each(result):
+    blocks = result.blocks
+    assert list(blocks) == ["instance", "seed", "evaluated", "set_aside"]
+    assert blocks.index.name == "block"
+    assert blocks["instance"].tolist()[:4] == [0, 1, 0, 1]
+    assert blocks["evaluated"].sum() == result.evaluations
+    assert not blocks["set_aside"].any()
+
+
+def test_without_instances_their_index_is_missing(racing):
+    result = racing.play(Race([1, 2], budget=10), racing.noisy)
+    assert result.blocks["instance"].isna().all()
+    assert str(result.blocks["instance"].dtype) == "Int64"
+
+
+def test_frames_of_a_race_without_blocks():
+    result = Race(["only"], budget=10).result()
+    assert result.table.shape == (0, 1)
+    assert result.eliminations.empty
+    assert result.failures.empty
+    assert result.blocks.empty
+    assert list(result.blocks) == ["instance", "seed", "evaluated", "set_aside"]
+    assert result.probability_best == {0: 1.0}
+    assert (result.best, result.evaluations, result.seconds) == ("only", 0, 0.0)
+
+
+def test_frames_of_a_race_in_which_nothing_went_wrong_keep_their_columns(racing):
+    result = racing.play(Race([1, 2], budget=10), racing.noisy)
+    assert list(result.failures) == list(result.scores)
+    assert result.failures.empty
+    assert list(result.eliminations)[:2] == ["block", "candidate"]
+
+
+def test_probabilities_of_the_survivors_sum_to_one(result):
+    assert list(result.probability_best) == list(result.survivors)
+    assert sum(result.probability_best.values()) == pytest.approx(1)
+    assert result.probability_best[1] > 0.99
+    assert all(type(p) is float for p in result.probability_best.values())
+
+
+def test_probabilities_are_even_between_equals(racing):
+    result = racing.play(Race([1, 2, 3, 4], budget=20), lambda cell: 1.0)
+    assert result.probability_best == pytest.approx(dict.fromkeys(range(4), 0.25))
+
+
+def test_probabilities_are_the_same_however_often_and_whenever_asked(racing):
+    one, other = (
+        racing.play(Race(range(4), budget=40, seed=1), racing.noisy).probability_best
+        for _ in range(2)
+    )
+    assert one == other
+    assert sum(one.values()) == pytest.approx(1)
+
+
+def test_means_leave_failures_out(result):
+    assert result.mean(2) == pytest.approx(result.table[2].mean())
+    assert result.mean(1) == pytest.approx(1, abs=0.1)
+
+
+def test_seconds_are_those_of_all_evaluations(racing):
+    result = racing.play(Race([1, 2], budget=12, decider="f-race-sign"), lambda cell: cell.config)
+    assert result.seconds == result.evaluations == 12
+
+
+def test_repr_says_how_it_ended(result):
+    text = " ".join(repr(result).split())
+    assert text.startswith("The best is #1 of 3 candidates. P(best)")
+    assert f"on the {len(result.blocks)} blocks that all of them have seen" in text
+    assert " x 1 " in text
+    assert "#1" in text
+    assert "#0" in text
+    assert result.ended.message in text
+    assert f"{result.evaluations} evaluations of a budget of" in text
+    assert text.endswith("seed 5.")
+    assert "P(best)" in result._repr_html_()
+
+
+def test_a_best_that_is_not_the_most_probable_is_explained(racing):
+    """Candidate 0 is better by far in one block, and worse by little in all others."""
+    race = Race(["a", "b"], decider=racing.Scripted(best=0), budget=20, first_test=10)
+    result = racing.play(race, lambda c: (-100 if c.block == 3 else 1) if c.config == "a" else 0.5)
+    assert result.best_index == 0
+    assert result.probability_best[1] > 0.95
+    assert "#0 is the best by the standing that its decider goes by" in result.caveat
+    assert "#1 is more probably so" in result.caveat
+    assert "(mean values, each over all its blocks: -9.1 and 0.5)" in result.caveat
+
+
+def test_where_best_is_the_most_probable_nothing_is_said(result):
+    assert result.caveat == ""
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_best_by_ranks_that_has_not_the_best_mean_is_explained(racing, sign):
+    """Candidate 0 is worse by far in one block, and better by little in all others."""
+    race = Race(["a", "b"], decider="f-race", budget=12, first_test=6, maximize=sign < 0)
+    result = racing.play(
+        race, lambda c: sign * ((101 if c.block == 3 else 1) if c.config == "a" else 1.5)
+    )
+    assert result.best_index == 0
+    means = f"{sign * 1.5:g} against {sign * (106 / 6):.4g}"
+    assert f"#1 has a better mean value than #0, {means}, but no better ranks" in result.caveat
+    assert " ".join(result.caveat.split()) in " ".join(str(result).split())
+
+
+def test_what_was_left_of_the_budget_is_explained(racing):
+    race = Race([1, 2], decider=racing.Scripted({5: [1]}), budget=60)
+    result = racing.play(race, lambda c: c.config)
+    assert "budget of 60 (the other 50 were not needed), on 5" in " ".join(str(result).split())
+
+
+def test_a_table_of_eliminations_has_the_same_types_if_it_is_empty(result, racing):
+    none = racing.play(Race([0, 1], budget=20, seed=1), lambda cell: 1.0)
+    assert len(result.eliminations) > 0 == len(none.eliminations)
+    assert result.eliminations.dtypes.tolist() == none.eliminations.dtypes.tolist()
+
+
+def test_blocks_are_counted_from_one_wherever_they_are_shown(result):
+    gone = eliminated(result)[0]
+    assert result.eliminations["block"].tolist() == [gone.block]
+    (row,) = eliminations(result).pieces[1].rows
+    assert row[0] == str(gone.block + 1)

@@ -1,0 +1,153 @@
+"""Results of a tuning as frames and numbers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from racer import CandidateError, Ended, Outcome, Tuner
+from racer.stats.bayesian_friedman import probability_best
+from racer.tuner import RaceCompleted
+
+
+@pytest.fixture(name="result", scope="module")
+def _result(tuning):
+    tuner = Tuner(
+        tuning.mixed(),
+        ["u", "v", "w"],
+        budget=400,
+        seed=4,
+        initial=[{"kind": "c", "level": 1}],
+        test_instances=["t"],
+    )
+    tuning.play(tuner, lambda c: None if tuning.noise(c) > 1.5 else tuning.noisy(c))
+    return tuner.result()
+
+
+def test_scores_have_one_row_per_evaluation(result):
+    scores = result.scores
+    assert scores.columns.tolist() == [
+        *("block", "instance", "seed", "candidate", "value", "status", "seconds", "message")
+    ]
+    assert len(scores) == result.evaluations == 400
+    assert scores["block"].is_monotonic_increasing
+    assert scores["value"].notna().eq(scores["status"] == "ok").all()
+    assert {"ok", "failed"} == set(scores["status"])
+    assert set(scores["instance"]) == {0, 1, 2}
+    assert scores["seconds"].sum() == pytest.approx(result.seconds)
+    assert set(scores.groupby("block")["seed"].nunique()) == {1}
+
+
+def test_configurations_have_one_row_per_candidate(result):
+    frame = result.configurations
+    assert frame.columns.tolist()[:5] == ["race", "parent", "initial", "blocks", "mean"]
+    assert set(frame.columns[5:]) == {"kind", "x", "n", "level"}
+    assert frame.index.tolist() == list(range(len(result.configs)))
+    assert frame["initial"].tolist() == [True] + [False] * (len(frame) - 1)
+    assert frame["blocks"].sum() == 400
+    best = result.best_index
+    values = result.scores.query("candidate == @best")["value"]
+    assert frame.loc[best, "mean"] == pytest.approx(values.mean()) == result.mean(best)
+    assert frame.loc[best, "kind"] == result.best["kind"] == result.config(best)["kind"]
+    assert frame["parent"].dtype == "Int64"
+    parents = frame["parent"].dropna()
+    assert not parents.empty
+    assert all(result.lineage(c)[1] == parent for c, parent in parents.items())
+
+
+def test_a_best_that_is_not_the_most_probable_is_explained(result):
+    chances = result.probability_best
+    last, first = sorted(result.elites, key=lambda candidate: chances[candidate])[
+        :: len(chances) - 1
+    ]
+    assert replace(result, best_index=first).caveat == ""
+    caveat = replace(result, best_index=last).caveat
+    assert f"#{last} is the best by what the Gaussian process expects" in caveat
+    assert f"#{first} is more probably so" in caveat
+
+
+def test_races_have_one_row_each(result):
+    frame = result.races
+    assert frame.columns.tolist() == list(RaceCompleted.__dataclass_fields__)
+    assert frame["race"].tolist() == list(range(len(frame)))
+    assert frame["elites"].iloc[-1] == result.elites
+    assert frame["evaluations"].is_monotonic_increasing
+
+
+def test_tests_have_a_column_per_elite(result):
+    assert result.tests.columns.tolist() == list(result.elites)
+    assert result.tests.index.tolist() == [0]
+
+
+def test_how_probable_the_elites_are_best(result):
+    shares = result.probability_best
+    assert list(shares) == list(result.elites)
+    assert sum(shares.values()) == pytest.approx(1.0)
+    costs = result.known.costs(result.elites)
+    assert len(costs) <= result.shared_blocks
+    other = probability_best(costs, seed=99)
+    assert list(shares.values()) == pytest.approx(other.tolist(), abs=0.02)
+
+
+def test_the_best_is_among_those_it_cannot_be_told_from(result):
+    assert result.best_index in result.indistinguishable
+    assert set(result.indistinguishable) <= set(result.elites)
+    assert result.survivors == result.elites
+
+
+def test_clearly_worse_elites_can_be_told_from_the_best(tuning):
+    tuner = Tuner(tuning.countable(3), budget=200, seed=1)
+    tuning.play(tuner, lambda cell: 9.0 * cell.config["k0"] + tuning.noise(cell))
+    result = tuner.result()
+    assert result.best == {"k0": 0}
+    assert len(result.elites) == 2
+    assert result.indistinguishable == (result.best_index,)
+    assert result.probability_best[result.best_index] > 0.99
+
+
+def test_it_says_what_it_is(result):
+    text = repr(result)
+    assert text.startswith(f"The best is #{result.best_index} of {len(result.configs)} candidates")
+    assert "P(best)" in text
+    assert "only one" in text or "joint comparisons" in text
+    for name, value in result.best.items():
+        assert re.search(rf"^ {name} +{value}$", text, re.MULTILINE)
+    for elite in result.elites:
+        assert f" #{elite} " in text
+    assert result.ended.message in " ".join(text.split())
+    assert text.endswith("seed 4.")
+    assert f'<td style="text-align:left">#{result.elites[-1]}</td>' in result._repr_html_()
+
+
+@pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
+def test_where_all_failed_there_is_no_best_and_the_frames_say_why(tuning):
+    tuner = Tuner(tuning.reals(), budget=200, seed=1)
+    tuning.play(tuner, lambda cell: Outcome("timeout", None, seconds=1.0, message="too long"))
+    result = tuner.result()
+    assert (result.best, result.best_index, result.elites) == (None, None, ())
+    assert result.ended is Ended.ALL_FAILED
+    assert set(result.scores["status"]) == {"timeout"}
+    assert result.configurations["mean"].isna().all()
+    assert isinstance(result.races, pd.DataFrame)
+    assert (result.probability_best, result.indistinguishable) == ({}, ())
+    assert "too few" in repr(result.importance)
+
+
+def test_where_all_are_equal_there_is_no_best(tuning):
+    tuner = Tuner(tuning.reals(), budget=100, seed=1)
+    tuning.play(tuner, lambda cell: 5.0)
+    result = tuner.result()
+    assert result.best is None
+    assert result.evaluations == 100
+    assert result.ended is Ended.ALL_EQUAL
+    assert set(result.probability_best.values()) == {1 / len(result.elites)}
+
+
+@pytest.mark.parametrize("candidate", [-1, 10**6, 1.0, None, True])
+def test_a_candidate_that_is_none_is_refused(result, candidate):
+    for ask in (result.config, result.mean, result.lineage):
+        with pytest.raises(CandidateError, match=f"candidate {candidate!r}: give a number from 0"):
+            ask(candidate)

@@ -1,0 +1,41 @@
+"""Draws do not depend on the processor: BLAS kernels and SIMD loops round differently."""
+
+import os
+import subprocess
+import sys
+
+CODE = """
+import warnings
+
+import numpy as np
+
+import racer
+from racer.comparison import example_scores
+from racer.stats import bradley_terry, win_table
+
+warnings.simplefilter("ignore")
+print(racer.compare(example_scores(), "bradley-terry", maximize=True))
+print(racer.compare(example_scores(), "plackett-luce", maximize=True))
+chains = bradley_terry(win_table([np.arange(8.0)] * 6), draws=1000)  # all in one order
+print(chains.posterior.method, chains.strengths.mean(axis=0).round(4).tolist())
+equal = bradley_terry(win_table(np.ones((9, 6))), ties="davidson")  # equal eigenvalues
+print(equal.posterior.method, equal.strengths.mean(axis=0).round(4).tolist())
+"""
+
+
+def printed(**processor):
+    done = subprocess.run(
+        [sys.executable, "-c", CODE],
+        env={**os.environ, **processor},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_the_same_on_every_processor():
+    here = printed()
+    assert "\nhmc [" in here
+    old = {"OPENBLAS_CORETYPE": "Prescott", "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4"}
+    assert printed(**old) == here
