@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 import click
 from mkdocs.structure.files import File
 
+from racer import deciders
 from racer.cli import main
+from racer.results import scores
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -28,6 +30,8 @@ LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
 # what a page leaves to be filled in
 SCHEMA = "<!-- scenario.schema.json -->"
 COMMANDS = "<!-- racer --help -->"
+COLUMNS = "<!-- columns of result.scores -->"
+DECIDERS = "<!-- names of racer.deciders -->"
 
 
 def in_site(path: str) -> str:
@@ -75,7 +79,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return f"]({posixpath.relpath(target, start)}"
 
     markdown = LINK.sub(turned, markdown)
-    for mark, fill in ((SCHEMA, _schema), (COMMANDS, _commands)):
+    for mark, fill in (
+        *((SCHEMA, _schema), (COMMANDS, _commands)),
+        *((COLUMNS, _columns), (DECIDERS, _deciders)),
+    ):
         if mark in markdown:
             markdown = markdown.replace(mark, fill())
     return markdown
@@ -91,6 +98,17 @@ def _schema() -> str:
         kind = kinds if isinstance(kinds, str) else " or ".join(kinds)
         rows.append(f"| `{name}` | {values or kind} | {field.get('description', '')} |")
     return "\n".join(rows)
+
+
+def _deciders() -> str:
+    """Return an entry for each public name of the deciders, which a registry makes."""
+    return "\n\n".join(f"::: racer.deciders.{name}" for name in deciders.__all__)
+
+
+def _columns() -> str:
+    """Return a table of the columns of `result.scores`."""
+    rows = [f"| `{column.name}` | {column.dtype} | {column.doc} |" for column in scores.COLUMNS]
+    return "\n".join(["| column | type | |", "|---|---|---|", *rows])
 
 
 def _commands() -> str:
