@@ -10,7 +10,7 @@ import numpy as np
 from racer._checks import check_fraction, choice, flag
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.e_processes import Bets, log_e_of_signs
-from racer.deciders.parts.plans import check_limit, smaller, used_after
+from racer.deciders.parts.plans import used_after
 from racer.deciders.parts.ranking import RunningRanks
 from racer.deciders.parts.single_trial import evidence_against
 from racer.deciders.parts.verdicts import best_of, drops
@@ -80,8 +80,6 @@ class AnytimeRace(Decider):
         Ask for (number still in) / alpha instead of 1 / alpha: then with probability 1 - alpha
         no candidate that is worse than none is dropped at all (Holm's argument: at the first
         such drop all of them are still in). Takes longer.
-    evaluations, blocks : int, optional
-        Limits of the race, if they are below those of its setting.
 
     Raises
     ------
@@ -109,15 +107,11 @@ class AnytimeRace(Decider):
     alpha: float = 0.05
     form: Form = "median"
     familywise: bool = False
-    evaluations: int | None = None
-    blocks: int | None = None
 
     def __post_init__(self) -> None:
         check_fraction(self.alpha, "alpha", high=0.5)
         choice(self.form, "form", get_args(Form))
         flag(self.familywise, "familywise")
-        check_limit(self.evaluations, "evaluations")
-        check_limit(self.blocks, "blocks")
 
     @property
     def takes_capped(self) -> bool:
@@ -131,8 +125,8 @@ class AnytimeRace(Decider):
             opponents=m - 1,
             log_e=np.where(np.eye(m, dtype=bool), -np.inf, 0.0),
             log_e_eliminated=np.full(m, -np.inf),
-            budget=smaller(self.evaluations, setting.budget),
-            n_blocks=smaller(self.blocks, setting.n_blocks),
+            budget=setting.budget,
+            n_blocks=setting.n_blocks,
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:

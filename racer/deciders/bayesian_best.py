@@ -10,7 +10,7 @@ import numpy as np
 from racer._checks import check_draws, choice
 from racer._numerics import one_blas_thread
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
-from racer.deciders.parts.plans import check_limit, required_budget, room, used_after
+from racer.deciders.parts.plans import required_budget, room, used_after
 from racer.deciders.parts.scores import By, block_scores
 from racer.deciders.parts.verdicts import best_of, drops
 from racer.stats.dirichlet import gamma_weights
@@ -65,9 +65,6 @@ class BayesianBest(Decider):
         cell counts one range of its block behind the block's worst). A rank counts 1/(k+1) in
         a block with k candidates (van Elteren 1960), so that blocks from before and after a
         drop add up. "mean" is for costs on one scale without outliers.
-    evaluations : int, optional
-        The budget, if it is less than that of the race. Where instances run out before it, more
-        than two candidates are left.
     draws : int >= 100
         Dirichlet draws of the block weights (the Bayesian bootstrap).
 
@@ -94,13 +91,11 @@ class BayesianBest(Decider):
     ends_itself = True
 
     by: By = "mean-rank"
-    evaluations: int | None = None
     draws: int = 1000
 
     def __post_init__(self) -> None:
         choice(self.by, "by", get_args(By))
         check_draws(self.draws)
-        check_limit(self.evaluations, "evaluations")
 
     @property
     def takes_capped(self) -> bool:
@@ -108,7 +103,7 @@ class BayesianBest(Decider):
 
     def start(self, setting: Setting) -> _State:
         m, seed = setting.n_candidates, int(setting.rng.integers(2**63))
-        budget = required_budget(setting, self.evaluations, "bayesian-best", "BayesianBest")
+        budget = required_budget(setting, "bayesian-best")
         return _State(seed, m, budget, np.arange(m), np.zeros(m), np.zeros((self.draws, m)))
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:

@@ -11,7 +11,7 @@ import numpy as np
 from racer._checks import choice
 from racer._numerics import RowBuffer
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
-from racer.deciders.parts.plans import check_limit, required_budget, room, used_after
+from racer.deciders.parts.plans import required_budget, room, used_after
 from racer.deciders.parts.scores import impute_failed
 from racer.deciders.parts.verdicts import best_of, drops
 
@@ -63,9 +63,6 @@ class BestForBudget(Decider):
         noise while more than half of the candidates are in, else the mean. Where rare
         catastrophes are what candidates differ by, take "mean". A failed cell counts one range of
         its block behind the block's worst.
-    evaluations : int, optional
-        The budget, if it is less than that of the race. Where instances run out before it, more
-        than two candidates are left.
 
     Raises
     ------
@@ -90,14 +87,12 @@ class BestForBudget(Decider):
     ends_itself = True
 
     by: By = "residuals"
-    evaluations: int | None = None
 
     def __post_init__(self) -> None:
         choice(self.by, "by", get_args(By))
-        check_limit(self.evaluations, "evaluations")
 
     def start(self, setting: Setting) -> _State:
-        budget = required_budget(setting, self.evaluations, "best-for-budget", "BestForBudget")
+        budget = required_budget(setting, "best-for-budget")
         m, is_robust = setting.n_candidates, self.by == "robust"
         costs, scales = RowBuffer(m, np.float64), RowBuffer(2, np.float64)
         return _State(m, budget, np.arange(m), costs, scales, is_robust)

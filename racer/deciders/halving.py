@@ -10,7 +10,7 @@ import numpy as np
 
 from racer._checks import choice
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
-from racer.deciders.parts.plans import check_limit, required_budget, used_after
+from racer.deciders.parts.plans import required_budget, used_after
 from racer.deciders.parts.scores import By, block_scores
 from racer.deciders.parts.verdicts import best_of, drops
 
@@ -55,9 +55,6 @@ class SequentialHalving(Decider):
         What candidates are ordered by: the mean cost (a failed cell counts one range of its
         block behind the block's worst), or the mean rank within blocks, which counts
         1/(k+1) in a block with k candidates (van Elteren 1960).
-    evaluations : int, optional
-        The budget, if it is less than that of the race. Where instances run out before it, several
-        candidates are left.
 
     Raises
     ------
@@ -81,11 +78,9 @@ class SequentialHalving(Decider):
     ends_itself = True
 
     by: By = "mean"
-    evaluations: int | None = None
 
     def __post_init__(self) -> None:
         choice(self.by, "by", get_args(By))
-        check_limit(self.evaluations, "evaluations")
 
     @property
     def takes_capped(self) -> bool:
@@ -93,7 +88,7 @@ class SequentialHalving(Decider):
 
     def start(self, setting: Setting) -> _State:
         m = setting.n_candidates
-        budget = required_budget(setting, self.evaluations, "halving", "SequentialHalving")
+        budget = required_budget(setting, "halving")
         state = _State(budget, np.arange(m), np.zeros(m), np.zeros((m, m)))
         state.plan()
         return state

@@ -47,11 +47,11 @@ def race_over(decider, costs, **settings):
     return race.result(), recorded.looks
 
 
-def decide(decider, costs, *, step=None, seed=0):
+def decide(decider, costs, *, step=None, seed=0, budget=None):
     """Show a table of costs to a decider, `step` blocks at a time, and return its last verdict."""
     costs = np.asarray(costs, dtype=np.float64)
     n, m = costs.shape
-    state = decider.start(Setting(m, np.random.default_rng(seed)))
+    state = decider.start(Setting(m, np.random.default_rng(seed), budget=budget))
     verdict = None
     for start in range(0, n, step or n):
         blocks = Blocks(np.arange(m), costs[start : start + (step or n)])

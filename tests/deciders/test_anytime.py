@@ -22,11 +22,11 @@ each_form = pytest.mark.parametrize("form", FORMS)
 seeds = st.integers(0, 2**32 - 1)
 
 
-def shown(costs, decider, state=None, candidates=None):
+def shown(costs, decider, state=None, candidates=None, **limits):
     """Show a table to a decider in one go; return its state and verdict."""
     costs = np.asarray(costs, dtype=np.float64)
     if state is None:
-        state = decider.start(Setting(costs.shape[1], np.random.default_rng(0)))
+        state = decider.start(Setting(costs.shape[1], np.random.default_rng(0), **limits))
     names = np.arange(costs.shape[1]) if candidates is None else np.array(candidates)
     return decider.decide(state, Blocks(names, costs))
 
@@ -259,10 +259,10 @@ def test_who_stands_first_is_not_dropped_however_large_its_losses():
 def test_undecided_is_exact(form, seed, m):
     """Not a block too late, and not one too early: against all of the best bets there are."""
     costs = np.random.default_rng(seed).normal(size=(30, m))
-    decider = AnytimeRace(form=form, evaluations=30 * m + m - 1)
+    decider, budget = AnytimeRace(form=form), 30 * m + m - 1
 
     def goes_if_failing(n, candidate):
-        state, _ = shown(costs[:n], decider)
+        state, _ = shown(costs[:n], decider, budget=budget)
         worst = costs[n:].copy()
         worst[:, candidate] = np.inf
         for row in worst:
@@ -271,7 +271,7 @@ def test_undecided_is_exact(form, seed, m):
                 return True
         return False
 
-    said = [shown(costs[:n], decider)[1].undecided for n in range(1, 31)]
+    said = [shown(costs[:n], decider, budget=budget)[1].undecided for n in range(1, 31)]
     when = said.index(True) + 1
     assert said == [False] * (when - 1) + [True] * (31 - when)
     assert not any(goes_if_failing(when, c) for c in range(m))
@@ -283,8 +283,8 @@ def test_undecided_holds_whatever_comes(form):
     """All that four blocks may bring: either fails, or a difference of any size."""
     sizes = np.abs(np.random.default_rng(8).normal(size=26))
     costs = versus(sizes * np.tile([1.0, -1.0], 13))
-    decider = AnytimeRace(form=form, blocks=30)
-    state, verdict = shown(costs, decider)
+    decider = AnytimeRace(form=form)
+    state, verdict = shown(costs, decider, n_blocks=30)
     assert verdict.undecided
     rows = np.array([[np.inf, 0.0], [0.0, np.inf], [-9.0, 0.0], [0.0, 0.0], [0.1, 0.0], [9.0, 0.0]])
     for rest in itertools.product(rows, repeat=4):
@@ -296,21 +296,9 @@ def test_undecided_holds_whatever_comes(form):
 def test_undecided_needs_to_know_the_budget():
     costs = np.random.default_rng(8).normal(size=(26, 2))
     assert not shown(costs, AnytimeRace())[1].undecided
-    assert not shown(costs, AnytimeRace(evaluations=10**400))[1].undecided
-    assert shown(costs, AnytimeRace(evaluations=10**400, blocks=26))[1].undecided
-    assert shown(costs, AnytimeRace(evaluations=3))[1].undecided
-
-
-def test_of_the_budget_of_the_race_and_ones_own_the_smaller_counts():
-    def limits(decider, budget, n_blocks):
-        rng = np.random.default_rng(0)
-        state = decider.start(Setting(2, rng, budget=budget, n_blocks=n_blocks))
-        return state.budget, state.n_blocks
-
-    assert limits(AnytimeRace(), 7, None) == (7, None)
-    assert limits(AnytimeRace(evaluations=9), 7, 3) == (7, 3)
-    assert limits(AnytimeRace(evaluations=5), 7, 3) == (5, 3)
-    assert limits(AnytimeRace(blocks=9), None, 3) == (None, 3)
+    assert not shown(costs, AnytimeRace(), budget=10**400)[1].undecided
+    assert shown(costs, AnytimeRace(), budget=10**400, n_blocks=26)[1].undecided
+    assert shown(costs, AnytimeRace(), budget=3)[1].undecided
 
 
 # -- nobody wrongly dropped at all
@@ -342,7 +330,7 @@ def test_familywise_equal_candidates_all_stay_in_all_but_alpha_of_races():
 
 def test_a_verdict_that_drops_somebody_is_not_undecided():
     costs = versus([1.0] * 20)
-    _, verdict = shown(costs, AnytimeRace(blocks=20))
+    _, verdict = shown(costs, AnytimeRace(), n_blocks=20)
     assert [drop.candidate for drop in verdict.dropped] == [0]
     assert not verdict.undecided
 
@@ -364,7 +352,7 @@ def test_costs_whose_difference_overflows_are_no_failures(form):
 def test_e_values_stay_finite_over_thousands_of_blocks(form, failing):
     worse = np.inf if failing else 1.0
     costs = np.tile([0.0, worse], (5000, 1))
-    state, verdict = shown(costs, AnytimeRace(form=form, blocks=6000))
+    state, verdict = shown(costs, AnytimeRace(form=form), n_blocks=6000)
     [drop] = verdict.dropped
     assert drop.candidate == 1
     assert 1e300 < drop.probability < math.inf

@@ -79,9 +79,9 @@ def test_the_order_of_candidates_does_not_matter():
 
 def test_blocks_at_once_are_blocks_one_by_one(table):
     for by in ("mean", "mean-rank"):
-        decider = BayesianBest(by=by, evaluations=900)
-        at_once = table.decide(decider, some_costs()[:50])
-        stepwise = table.decide(decider, some_costs()[:50], step=7)
+        decider = BayesianBest(by=by)
+        at_once = table.decide(decider, some_costs()[:50], budget=900)
+        stepwise = table.decide(decider, some_costs()[:50], step=7, budget=900)
         assert (
             [(d.candidate, d.reason, d.against) for d in at_once.dropped]
             == [(d.candidate, d.reason, d.against) for d in stepwise.dropped]
@@ -104,7 +104,7 @@ def test_those_that_tie_with_one_that_stays_stay(table):
     costs = some_costs(4)
     costs = np.column_stack([costs, costs[:, 3], costs[:, 3]])  # the worst, three times
     for blocks, room, gone in ((25, 4, set()), (40, 3, {3, 4, 5})):
-        verdict = table.decide(BayesianBest(evaluations=600), costs[:blocks])
+        verdict = table.decide(BayesianBest(), costs[:blocks], budget=600)
         assert verdict.evidence["room"] == room
         assert {drop.candidate for drop in verdict.dropped} == gone
 
@@ -147,11 +147,11 @@ def test_it_beats_halving_by_means_where_means_mislead(world, repetitions):
 def test_it_needs_a_budget_of_evaluations():
     with pytest.raises(SettingError, match="'bayesian-best' needs a budget of evaluations"):
         racer.Race([1, 2], budget=racer.Budget(seconds=5), decider="bayesian-best")
-    decider = BayesianBest(evaluations=100)
-    assert racer.Race([1, 2], budget=racer.Budget(seconds=5), decider=decider).ended is None
+    budget = racer.Budget(evaluations=100, seconds=5)
+    assert racer.Race([1, 2], budget=budget, decider="bayesian-best").ended is None
 
 
-@pytest.mark.parametrize("bad", [{"by": "median"}, {"evaluations": 0}, {"draws": 10}])
+@pytest.mark.parametrize("bad", [{"by": "median"}, {"by": 3}, {"draws": 10}])
 def test_bad_settings(bad):
     with pytest.raises(SettingError):
         BayesianBest(**bad)

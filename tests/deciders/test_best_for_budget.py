@@ -64,9 +64,9 @@ def test_the_order_of_candidates_does_not_matter(by):
 
 @pytest.mark.parametrize("by", BY)
 def test_blocks_at_once_are_blocks_one_by_one(table, by):
-    decider = BestForBudget(by=by, evaluations=900)
-    at_once = table.decide(decider, some_costs()[:50])
-    stepwise = table.decide(decider, some_costs()[:50], step=7)
+    decider = BestForBudget(by=by)
+    at_once = table.decide(decider, some_costs()[:50], budget=900)
+    stepwise = table.decide(decider, some_costs()[:50], step=7, budget=900)
     assert (
         [(d.candidate, d.reason, d.against) for d in at_once.dropped]
         == [(d.candidate, d.reason, d.against) for d in stepwise.dropped]
@@ -77,27 +77,27 @@ def test_blocks_at_once_are_blocks_one_by_one(table, by):
 
 def test_the_residuals_say_whether_the_mean_is_trusted(table):
     rng = np.random.default_rng(4)
-    decider = BestForBudget(evaluations=10_000)
+    decider = BestForBudget()
     normal = rng.normal(size=(30, 8)) + 9.0 * rng.normal(size=(30, 1)) + 3.0 * np.arange(8)
-    assert table.decide(decider, normal).evidence["standing"] == "mean"
+    assert table.decide(decider, normal, budget=10_000).evidence["standing"] == "mean"
     assert np.allclose(
-        np.diff(table.decide(decider, normal).standing), np.diff(normal.mean(axis=0))
+        np.diff(table.decide(decider, normal, budget=10_000).standing), np.diff(normal.mean(axis=0))
     )
     for tails in (rng.standard_t(2, (30, 8)), np.exp(2 * rng.normal(size=(30, 1))) * normal):
-        assert table.decide(decider, tails).evidence["standing"] == "robust"
+        assert table.decide(decider, tails, budget=10_000).evidence["standing"] == "robust"
 
 
 def test_a_robust_standing_ignores_what_blocks_are_worth_and_outliers(table):
     costs = some_costs()[:40]
-    decider = BestForBudget(by="robust", evaluations=10_000)
-    plain = table.decide(decider, costs).standing
-    assert np.allclose(table.decide(decider, 1e6 * costs - 3.0).standing, plain)
+    decider = BestForBudget(by="robust")
+    plain = table.decide(decider, costs, budget=10_000).standing
+    assert np.allclose(table.decide(decider, 1e6 * costs - 3.0, budget=10_000).standing, plain)
     wild = costs * np.exp(3 * np.random.default_rng(5).normal(size=(40, 1))) + 7.0
-    assert np.corrcoef(table.decide(decider, wild).standing, plain)[0, 1] > 0.98
+    assert np.corrcoef(table.decide(decider, wild, budget=10_000).standing, plain)[0, 1] > 0.98
     hit = costs.copy()
     hit[3, 0] = 1e9
-    assert table.decide(decider, hit).best == 0
-    assert table.decide(BestForBudget(by="mean", evaluations=10_000), hit).best != 0
+    assert table.decide(decider, hit, budget=10_000).best == 0
+    assert table.decide(BestForBudget(by="mean"), hit, budget=10_000).best != 0
 
 
 def test_those_that_tie_with_one_that_stays_stay(table):
@@ -150,11 +150,11 @@ def test_its_regret_beside_that_of_halving(world, share):
 def test_it_needs_a_budget_of_evaluations():
     with pytest.raises(SettingError, match="'best-for-budget' needs a budget of evaluations"):
         racer.Race([1, 2], budget=racer.Budget(seconds=5), decider="best-for-budget")
-    decider = BestForBudget(evaluations=100)
-    assert racer.Race([1, 2], budget=racer.Budget(seconds=5), decider=decider).ended is None
+    budget = racer.Budget(evaluations=100, seconds=5)
+    assert racer.Race([1, 2], budget=budget, decider="best-for-budget").ended is None
 
 
-@pytest.mark.parametrize("bad", [{"by": "median"}, {"evaluations": 0}])
+@pytest.mark.parametrize("bad", [{"by": "median"}, {"by": 3}])
 def test_bad_settings(bad):
     with pytest.raises(SettingError, match=next(iter(bad))):
         BestForBudget(**bad)

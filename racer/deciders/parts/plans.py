@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from racer._checks import whole
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
@@ -14,26 +13,14 @@ if TYPE_CHECKING:
 _EPSILON = 1e-9  # rounding error of a number that is whole
 
 
-def check_limit(limit: int | None, name: str) -> None:
-    """Raise SettingError unless a limit is None or a whole number >= 1."""
-    if limit is not None:
-        whole(limit, name, least=1)
-
-
-def smaller(one: int | None, other: int | None) -> int | None:
-    """Return the smaller of two limits; None means no limit."""
-    return min((limit for limit in (one, other) if limit is not None), default=None)
-
-
-def required_budget(setting: Setting, evaluations: int | None, name: str, example: str) -> int:
-    """Return the evaluations to plan with, at most `evaluations`; SettingError without a limit."""
-    budget = smaller(evaluations, setting.budget)
-    if budget is None:
+def required_budget(setting: Setting, name: str) -> int:
+    """Return the evaluations to plan with; SettingError if they are not limited."""
+    if setting.budget is None:
         raise SettingError(
             f"decider={name!r} needs a budget of evaluations: give budget=.. as a number, or "
-            f"{example}(evaluations=..)"
+            "Budget(evaluations=..)"
         )
-    return budget
+    return setting.budget
 
 
 def used_after(used: int, blocks: Blocks) -> int:

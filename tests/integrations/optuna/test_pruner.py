@@ -292,8 +292,8 @@ def test_settings_that_cannot_work_are_refused(settings):
         "halving",
         "best-for-budget",
         "bayesian-best",
-        SequentialHalving(evaluations=200),
-        BayesianBest(evaluations=200),
+        SequentialHalving(),
+        BayesianBest(),
     ],
 )
 def test_a_decider_that_plans_a_budget_is_refused(decider):
