@@ -3,8 +3,8 @@
 from racer.space.conditions import Condition
 from racer.space.domains import Domain
 from racer.space.expressions import Param, greatest, least
-from racer.space.numeric import Integer, Real
-from racer.space.parameters import Categorical, Ordinal, Parameter
+from racer.space.parameters import Parameter
+from racer.space.registry import Categorical, Integer, Ordinal, Real
 from racer.space.space import Space
 
 __all__ = [

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import racer.space.registry as registry  # noqa: PLR0402 (not by way of the package)
 from racer.errors import SettingError
 from racer.space.conditions import SWAPPED, And, Compare, Condition, Constant, Exists, In, Not, Or
 from racer.space.expressions import OPERATIONS, Arithmetic, Literal, Param, Term, as_literal
-from racer.space.numeric import Integer, Real
-from racer.space.parameters import Categorical, Ordinal, Parameter
+
+if TYPE_CHECKING:
+    from racer.space.parameters import Parameter
 
 _CLASSES: dict[str, type[Any]] = {
-    "real": Real,
-    "integer": Integer,
-    "categorical": Categorical,
-    "ordinal": Ordinal,
+    name.lower(): found for name, found in vars(registry).items() if isinstance(found, type)
 }
 _KINDS = {cls: kind for kind, cls in _CLASSES.items()}
 _DEEPEST = 200
