@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from racer._checks import did_you_mean, flag, is_whole, whole
@@ -174,6 +175,7 @@ class Rules:
         return tests > 0
 
 
+@lru_cache(maxsize=1024)
 def is_due(blocks: int, first_test: int, each_test: Schedule) -> bool:
     """Say whether a test is due after so many blocks, the first being due after `first_test`."""
     if isinstance(each_test, int):

@@ -44,7 +44,11 @@ class Row(NamedTuple):
             return cls(block, numbers, told, None, {})
         values = np.array([o.value for o in told], dtype=np.float64)  # None becomes NaN
         seconds = np.array([o.seconds for o in told], dtype=np.float64)
-        others = {i: o for i, o in enumerate(told) if _has_more(o)}
+        others = {
+            place: o
+            for place, o in enumerate(told)
+            if o.status != "ok" or o.attempts != 1 or o.metrics is not None or o.spend is not None
+        }
         workers = tuple(intern(o.worker) for o in told)
         return cls(block, numbers, values, seconds, others, workers if any(workers) else None)
 
@@ -282,12 +286,6 @@ class Table:
         for block, candidates in by_block.items():
             for candidate in candidates:
                 yield block, candidate, self._columns[candidate][block]
-
-
-def _has_more(outcome: Outcome) -> bool:
-    """Return whether an outcome holds more than a value, its seconds and its worker."""
-    plain = outcome.status == "ok" and outcome.attempts == 1
-    return not plain or outcome.metrics is not None or outcome.spend is not None
 
 
 def with_success(costs: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -112,7 +112,8 @@ class AskTell(ABC):
                     else "was not asked for: tell only cells that ask() returned, within their block"
                 )
             )
-        told[key] = under(asked.bound, outcome)
+        is_plain = asked.bound is None and outcome.status != "capped"
+        told[key] = outcome if is_plain else under(asked.bound, outcome)
         if len(told) == len(cells):
             self._advance([told[key] for key in cells])
 

@@ -70,6 +70,9 @@ class Feed:
 
     def outcomes(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
         """Yield cells with their outcomes, and True for a new one; fewer if the run stops."""
+        if self._workers.capacity == 1 and not self._has_some:
+            yield from self._in_turn(requested)
+            return
         wanted = {cell.key: cell for cell in requested}
         yield from self._cached(wanted)
         if self.may_prefetch:
@@ -96,6 +99,20 @@ class Feed:
                 now.append(request)
                 if self._accept(cell, outcome):
                     self._count_unused([outcome])
+
+    @property
+    def _has_some(self) -> bool:
+        """Whether any outcome is known, or any cell submitted."""
+        return bool(self._prefetched or self._reusable or self._running)
+
+    def _in_turn(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
+        """Evaluate one cell after the other, where nothing runs beside."""
+        for cell in requested:
+            if self._stopping():
+                return
+            self._workers.submit(cell)
+            if (ended := self._workers.next(self._stopping)) is not None:
+                yield *ended, True
 
     def _cached(self, wanted: dict[CellKey, Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
         """Yield prefetched outcomes of requested cells, which are wanted no longer."""

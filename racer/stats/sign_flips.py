@@ -59,7 +59,7 @@ def flips_of(block: int, flips: int, seed: int) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=16)
-def _all_flips(n: int) -> NDArray[np.float64]:
+def all_flips(n: int) -> NDArray[np.float64]:
     """Return all ways to flip n blocks, the last never, shape (2^(n-1), n); row 0 flips none."""
     bits = np.arange(1 << (n - 1))[:, None] >> np.arange(n) & 1
     return np.asarray(1.0 - 2.0 * bits, dtype=np.float64)
@@ -90,7 +90,7 @@ class FlipTest(NamedTuple):
 
 
 def flip_test(ranks: NDArray[np.float64], flips: NDArray[np.float64]) -> FlipTest:
-    """Test centred ranks (n, m) by flips (k, n), or by all there are if these are no more than k.
+    """Test centred ranks (n, m) by flips (k, n), k at most as many as there are.
 
     Row 0 of `flips` flips none. Where no random flip is as large, the p-value is the tail of the
     gamma law with the mean and the variance of the others, if that is smaller.
@@ -99,9 +99,8 @@ def flip_test(ranks: NDArray[np.float64], flips: NDArray[np.float64]) -> FlipTes
 
     if not ranks.any():
         return FlipTest(0.0, 1.0, largest=False)
-    n, k = len(ranks), len(flips)
-    if every := 1 << (n - 1) <= k:
-        flips = _all_flips(n)
+    n = len(ranks)
+    every = len(flips) == 1 << (n - 1)
     sums = (flips @ ranks).T
     statistics = np.einsum("ij,ij->j", sums, np.linalg.solve(_shrunk(ranks), sums))
     statistic, others = float(statistics[0]), statistics[1:]
@@ -166,7 +165,10 @@ def sign_flip_test(
     blocks = complete_blocks(scores, maximize=maximize)
     ranks = centred(ranks_of(blocks.costs))
     n, m = ranks.shape
-    signs = np.stack([flips_of(block, flips, seed) for block in range(n)], axis=1)
+    if 1 << (n - 1) <= flips:
+        signs = all_flips(n)
+    else:
+        signs = np.stack([flips_of(block, flips, seed) for block in range(n)], axis=1)
     statistic, p_value, _ = flip_test(ranks, signs)
     mean_ranks = frozen(ranks.mean(axis=0) + (m + 1) / 2.0)
     return SignFlipResult(statistic, p_value, mean_ranks, n, blocks.dropped)

@@ -14,7 +14,7 @@ from racer.deciders.parts.verdicts import best_of
 from racer.errors import SettingError
 from racer.stats.bayesian_friedman import gate_test
 from racer.stats.friedman import chi_square, friedman, iman_davenport
-from racer.stats.sign_flips import flip_test, flips_of
+from racer.stats.sign_flips import all_flips, flip_test, flips_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +87,9 @@ class Omnibus:
         return opened, {"gate": gate, "statistic": statistic, "p_value": p_value}
 
     def _flips_of(self, n: int) -> NDArray[np.float64]:
-        """Return flips of n blocks, (k, n): those of a block are the same at every test."""
+        """Return all flips of n blocks, or k, (k, n): a block's are the same at every test."""
+        if 1 << (n - 1) <= self._k:
+            return all_flips(n)
         for block in range(len(self._flips), n):
             self._flips.append(flips_of(block, self._k, self._seed))
         return self._flips.rows.T
