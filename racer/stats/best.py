@@ -1,0 +1,413 @@
+"""The probability of being the best of all candidates, eliminated ones included."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky
+from scipy.special import gammaincinv, ndtri
+
+from racer._checks import as_floats, check_fraction
+from racer._numerics import as_costs, one_blas_thread, with_ties
+from racer.errors import ScoresError, SettingError
+from racer.stats._validation import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["BestPosterior", "Part", "best_posterior", "probability_smallest"]
+
+_POINTS = 4096  # of the lattice: the error of a probability is below .005
+_LEVELS = 128  # of the common scale
+_MAD = 1.4826  # the standard deviation of a normal law over its median absolute deviation
+_LOG_SCALE = 1.4  # sampling variance of the logarithm of a block's scale, times k - 1
+_CLIP = 2.5  # noise standard deviations
+_TAILS = (1.3, 12.0)  # more than the first, plus the second over the cells, is no normal noise
+_INFLATION = 1.15  # of the noise variance, which is estimated
+_HALF_CAUCHY = 0.25  # scale of the prior of the spread, in noise standard deviations
+_ALL_EQUAL = 0.1  # its mass at no spread at all
+_SPREADS = np.geomspace(1e-3, 100.0, 30)  # variances of candidates, relative to the noise
+_NEGLIGIBLE = 2e-3  # weight of a spread
+_FAILURE = 10.0  # block spreads: what a failed evaluation costs
+_FAR = 6.0  # standard deviations: candidates so far behind have no chance
+
+
+@dataclass(frozen=True, eq=False)
+class BestPosterior:
+    """Result of `best_posterior`.
+
+    Attributes
+    ----------
+    probability_best : ndarray, shape (m,)
+        Posterior probability of each candidate that its expected cost is the smallest; sums to 1.
+    mean : ndarray, shape (m,)
+        Posterior mean of each candidate's expected cost, in units of the spread within a block,
+        less their mean; 0 where nothing is known.
+    n_blocks : int
+        Blocks that tell candidates apart.
+
+    Examples
+    --------
+    >>> from racer.stats import best_posterior
+    >>> found = best_posterior([[1.0, 2.0, 3.0], [1.2, 1.9, 3.1], [0.9, 2.2, 2.9]] * 3)
+    >>> found.best, found.credible_set()
+    (0, (0,))
+    """
+
+    probability_best: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    n_blocks: int
+
+    @property
+    def best(self) -> int:
+        """The candidate with the largest probability; of several, that with the least mean."""
+        return self._order()[0]
+
+    def credible_set(self, level: float = 0.95) -> tuple[int, ...]:
+        """Return the fewest candidates that hold the best with this probability, likeliest first.
+
+        Raises
+        ------
+        SettingError
+            level out of range.
+        """
+        check_fraction(level, "level")
+        order = self._order()
+        sums = np.cumsum(self.probability_best[list(order)])
+        return order[: int(np.searchsorted(sums, level - 1e-9)) + 1]
+
+    def _order(self) -> tuple[int, ...]:
+        return tuple(np.lexsort((self.mean, -self.probability_best.round(6))).tolist())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate: probability_best, mean."""
+        import pandas as pd  # noqa: PLC0415
+
+        columns = {"probability_best": self.probability_best, "mean": self.mean}
+        return pd.DataFrame(columns).rename_axis(index="candidate")
+
+
+def best_posterior(
+    scores: ArrayLike,
+    *,
+    maximize: bool = False,
+    by_block: bool = True,
+    correlation: float = 0.0,
+) -> BestPosterior:
+    """Return the posterior probability of each candidate that it is the best of all of them.
+
+    The model: cost of candidate j on block b = block b + candidate j + noise. Candidates are
+    exchangeable, normal around a common mean, with a spread that the data estimate: so whoever
+    leads by luck is drawn back towards the others. Elimination goes by observed costs alone, so
+    that candidates that were eliminated early are compared fairly by what is known of them. The
+    spread has a half-Cauchy prior (scale 0.25 of the noise's standard deviation) with a mass of
+    0.1 at no spread; the noise variance is integrated out, too.
+
+    A failed evaluation says nothing of costs, but how often a candidate fails does: the expected
+    share of failures, under a beta prior around that of all candidates, costs ten spreads of a block.
+
+    Parameters
+    ----------
+    scores : array_like, shape (n, m)
+        One row per block, one column per candidate; smaller is better. NaN: not evaluated; +inf
+        (-inf where larger is better): failed.
+    maximize : bool
+        Larger is better.
+    by_block : bool
+        Divide the costs of a block by the block's spread as far as spreads differ by more than
+        chance, and clip what is further from its place than 2.5 standard deviations if there are
+        more such cells than in normal noise. False: costs as they are, for objectives whose mean
+        counts.
+    correlation : float in [0, 1)
+        Of a candidate's costs on blocks that share data, such as the folds of one data set: the
+        best is then the best on data like it (Nadeau and Bengio 2003).
+
+    Returns
+    -------
+    BestPosterior
+
+    Raises
+    ------
+    ScoresError
+        No candidate, or values that are not numbers.
+    SettingError
+        correlation out of range.
+
+    References
+    ----------
+    Box and Tiao: Bayesian Inference in Statistical Analysis (1973), chapter 7; Gelman: Prior
+    distributions for variance parameters in hierarchical models (Bayesian Analysis 2006); Corani,
+    Benavoli et al.: Statistical comparison of classifiers through Bayesian hierarchical modelling
+    (Machine Learning 2017).
+
+    Examples
+    --------
+    >>> nan = float("nan")
+    >>> best_posterior([[0.1, 0.3, 0.9], [0.2, 0.3, nan], [0.1, 0.4, nan]]).best
+    0
+    """
+    table = as_floats(scores, "scores", 2)
+    if not table.shape[1]:
+        raise ScoresError("scores has no column: give blocks x candidates")
+    if not 0.0 <= correlation < 1.0:
+        raise SettingError(f"correlation={correlation!r}: give a number from 0 to below 1")
+    costs = as_costs(table, maximize=maximize)
+    costs = np.where(np.isneginf(costs), np.inf, costs)
+    costs = costs[np.isfinite(costs).any(axis=1)]
+    m = costs.shape[1]
+    if m == 1 or not len(costs):
+        return BestPosterior(frozen(np.full(m, 1.0 / m)), frozen(np.zeros(m)), 0)
+    with one_blas_thread():
+        additive = _additive(costs, by_block=by_block)
+        failing = _failing(costs)
+        parts = [
+            Part(part.weight, part.mean + failing.mean, part.covariance + np.diag(failing.variance))
+            for part in _posteriors(additive, correlation / (1.0 - correlation))
+        ]
+        probability = probability_smallest(parts, additive.freedom)
+        mean = sum((part.weight * part.mean for part in parts), np.zeros(m))
+    return BestPosterior(frozen(probability), frozen(mean - mean.mean()), additive.n_blocks)
+
+
+class _Additive(NamedTuple):
+    """Sufficient statistics of costs less their blocks' effects."""
+
+    precision: NDArray[np.float64]  # (m, m), for noise of variance 1
+    sums: NDArray[np.float64]  # (m,)
+    squares: float
+    freedom: int
+    inflation: float  # of the noise variance
+    n_blocks: int
+
+
+class Part(NamedTuple):
+    """One part of a mixture: its weight, and the location (m,) and scale (m, m) of candidates."""
+
+    weight: float
+    mean: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+
+
+class _Failing(NamedTuple):
+    """Mean and variance of what failures cost each candidate, (m,)."""
+
+    mean: NDArray[np.float64]
+    variance: NDArray[np.float64]
+
+
+def _additive(costs: NDArray[np.float64], *, by_block: bool) -> _Additive:
+    """Centre costs (n, m) by block, NaN or inf where there is none; return what is sufficient."""
+    known = np.isfinite(costs)
+    several = known.sum(axis=1) > 1
+    costs, known = np.where(known, costs, np.nan)[several], known[several]
+    n, m = costs.shape
+    if not n:
+        return _Additive(np.zeros((m, m)), np.zeros(m), 0.0, 1, 1.0, 0)
+    count = known.sum(axis=1)
+    costs = with_ties(costs)
+    above, scale, many_tie = _above_median(costs, count)
+    clipped = 0.0
+    if by_block and not many_tie:
+        values = np.where(known, above / _shrunk_scales(scale, count)[:, None], 0.0)
+        values, clipped = _clipped(values, known, count)
+    else:
+        usual = float(np.mean(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
+        values = np.where(known, above / usual, 0.0)
+    centred = np.where(known, values - (values.sum(axis=1) / count)[:, None], 0.0)
+    share = known / count[:, None]
+    precision = np.diag(known.sum(axis=0).astype(np.float64)) - share.T @ known.astype(np.float64)
+    return _Additive(
+        precision,
+        centred.sum(axis=0),
+        float((centred**2).sum()),
+        int(known.sum()) - n,
+        _INFLATION / (1.0 - clipped) ** 2,
+        n,
+    )
+
+
+def _above_median(
+    costs: NDArray[np.float64], count: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+    """Return costs above their block's median, blocks' scales, and whether most costs tie there."""
+    above = costs - np.nanmedian(costs, axis=1, keepdims=True)
+    size = np.abs(above)
+    scale = _MAD * np.nanmedian(size, axis=1)
+    many_tie = bool((scale[count > 2] == 0.0).sum() * 2 > (count > 2).sum() > 0)
+    return above, np.where(scale > 0.0, scale, np.nanmean(size, axis=1)), many_tie
+
+
+def _shrunk_scales(scale: NDArray[np.float64], count: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return blocks' scales, drawn together as far as they differ by chance (DerSimonian, Laird)."""
+    known = scale > 0.0
+    if not known.any():
+        return np.ones(len(scale))
+    logs = np.log(np.where(known, scale, 1.0))
+    sampling = _LOG_SCALE / np.maximum(count - 1, 1)
+    weights = np.where(known, 1.0 / sampling, 0.0)
+    centre = float((weights * logs).sum() / weights.sum())
+    rest = int(known.sum()) - 1
+    excess = float((weights * (logs - centre) ** 2).sum()) - rest - math.sqrt(2.0 * rest)
+    size = weights.sum() - float((weights**2).sum() / weights.sum())
+    between = max(excess / size, 0.0) if rest else 0.0
+    share = between / (between + sampling)
+    return np.asarray(np.exp(centre + np.where(known, share * (logs - centre), 0.0)))
+
+
+def _clipped(
+    values: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], float]:
+    """Clip two-way residuals of values (n, m) with heavy tails; return which share was clipped."""
+    cells, (n, m) = int(known.sum()), values.shape
+    columns = np.maximum(known.sum(axis=0), 1)
+    residuals = values
+    for _ in range(3):  # alternating projections
+        residuals = np.where(known, residuals - (residuals.sum(axis=1) / count)[:, None], 0.0)
+        residuals = np.where(known, residuals - residuals.sum(axis=0) / columns, 0.0)
+    found = residuals[known]
+    usual = _MAD * float(np.median(np.abs(found)))
+    if float((found**2).mean()) <= (_TAILS[0] + _TAILS[1] / cells) * usual * usual:
+        return values, 0.0
+    most = _CLIP * usual * math.sqrt(cells / max(cells - n - m + 1, 1))
+    if most == 0.0:
+        return values, 0.0
+    is_far = np.abs(residuals) > most
+    inside = values - residuals + np.clip(residuals, -most, most)
+    return np.where(is_far, inside, values), min(float(is_far.sum()) / cells, 0.5)
+
+
+def _failing(costs: NDArray[np.float64]) -> _Failing:
+    """Return what failures, +inf in costs (n, m), are expected to cost."""
+    failed = np.isposinf(costs).sum(axis=0)
+    tried = failed + np.isfinite(costs).sum(axis=0)
+    overall = float(failed.sum()) / max(float(tried.sum()), 1.0)
+    rate = (failed + overall) / (tried + 1.0)
+    variance = rate * (1.0 - rate) / (tried + 2.0)
+    return _Failing(_FAILURE * rate, _FAILURE**2 * (variance if failed.any() else 0.0 * variance))
+
+
+def _posteriors(found: _Additive, shared: float) -> list[Part]:
+    """Return the posteriors under each spread that has a weight.
+
+    `shared` is the variance, relative to the noise's, of what blocks of one data set share.
+    """
+    m = len(found.sums)
+    if found.squares == 0.0:
+        return [Part(1.0, np.zeros(m), np.zeros((m, m)))]
+    values, vectors = np.linalg.eigh(found.precision)
+    values, along = np.maximum(values, 0.0), vectors.T @ found.sums
+    spreads = np.concatenate([[0.0], _SPREADS])
+    prior = (spreads + shared)[:, None]  # variance of what is seen of a candidate
+    shrinkage = prior / (1.0 + prior * values)
+    squares = found.squares - (shrinkage * along**2).sum(axis=1)
+    squares = np.maximum(squares, 1e-12 * found.squares)
+    fit = -0.5 * np.log1p(prior * values).sum(axis=1) - 0.5 * found.freedom * np.log(squares)
+    fit += np.log(_spread_prior())
+    weights = np.exp(fit - fit.max())
+    weights[weights < _NEGLIGIBLE * weights.sum()] = 0.0
+    weights /= weights.sum()
+    parts = []
+    for at in np.flatnonzero(weights).tolist():
+        noise = squares[at] * found.inflation / found.freedom
+        kept = spreads[at] / (spreads[at] + shared) if spreads[at] else 0.0
+        mean = kept * (vectors @ (shrinkage[at] * along))
+        covariance = noise * kept**2 * (vectors * shrinkage[at]) @ vectors.T
+        covariance += noise * kept * shared * np.eye(m)
+        parts.append(Part(float(weights[at]), mean, covariance))
+    return parts
+
+
+@lru_cache(maxsize=1)
+def _spread_prior() -> NDArray[np.float64]:
+    """Return the prior masses of no spread and of `_SPREADS`."""
+    roots = np.sqrt(_SPREADS)
+    edges = np.concatenate([[0.0], np.sqrt(roots[1:] * roots[:-1]), [1.2 * roots[-1]]])
+    masses = np.diff(np.arctan(edges / _HALF_CAUCHY))
+    return np.concatenate([[_ALL_EQUAL], (1.0 - _ALL_EQUAL) * masses / masses.sum()])
+
+
+def probability_smallest(parts: Sequence[Part], freedom: float = math.inf) -> NDArray[np.float64]:
+    """Return the probability that each of m jointly distributed values is the smallest, (m,).
+
+    They are a mixture of Student's t with `freedom` degrees of freedom; those that are equal for
+    certain share it. A fixed lattice of points, of which each part has its share, is no chance:
+    equal arguments give equal answers.
+    """
+    near = _contenders(parts, freedom)
+    points = _points(len(near), freedom)
+    ends = (_POINTS * np.cumsum([part.weight for part in parts])).round().astype(np.intp)
+    won = np.zeros(len(near))
+    for part, first, end in zip(parts, [0, *ends[:-1]], ends, strict=True):
+        drawn = part.mean[near] + points[first:end] @ _root(part.covariance[np.ix_(near, near)]).T
+        least = drawn.min(axis=1, keepdims=True)
+        leads = drawn <= least + 1e-12 * np.abs(least)
+        if np.count_nonzero(leads) == len(leads):
+            won += leads.sum(axis=0)
+        else:
+            won += (leads / leads.sum(axis=1, keepdims=True)).sum(axis=0)
+    probability = np.zeros(len(parts[0].mean))
+    probability[near] = won / won.sum()
+    return probability
+
+
+def _contenders(parts: Sequence[Part], freedom: float) -> NDArray[np.intp]:
+    """Return the candidates that have a chance under any part, nearest to the first place first."""
+    behind = np.full(len(parts[0].mean), np.inf)
+    for part in parts:
+        variance = np.maximum(np.diag(part.covariance), 0.0)
+        first = int(np.lexsort((variance, part.mean))[0])
+        apart = np.sqrt(np.maximum(variance + variance[first] - 2.0 * part.covariance[first], 0.0))
+        gap = part.mean - part.mean[first]
+        behind = np.minimum(behind, np.where(gap > 0.0, gap / (apart + 1e-300), 0.0))
+    order = np.argsort(behind, kind="stable")
+    return order[behind[order] <= _FAR * (1.0 + 8.0 / freedom)]
+
+
+def _root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a lower triangle whose product with its transpose is the covariance."""
+    jitter = 0.0
+    size = float(np.trace(covariance)) / len(covariance)
+    if size == 0.0:
+        return np.zeros_like(covariance)
+    while True:
+        try:
+            return np.asarray(cholesky(covariance + jitter * np.eye(len(covariance)), lower=True))
+        except LinAlgError:
+            jitter = max(10.0 * jitter, 1e-12 * size)
+
+
+def _points(m: int, freedom: float) -> NDArray[np.float64]:
+    """Return points of m variables, Student's t of one common scale, shape (_POINTS, m)."""
+    first, normal = _lattice(-(-m // 32) * 32)
+    if math.isinf(freedom):
+        return normal[:, :m]
+    levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
+    scales = 2.0 * gammaincinv(0.5 * freedom, levels) / freedom
+    return np.asarray(normal[:, :m] / np.sqrt(scales[first])[:, None])
+
+
+@lru_cache(maxsize=4)
+def _lattice(m: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return a level, (_POINTS,), and m normal variables of each point.
+
+    Richtmyer's lattice: multiples of the square roots of primes, less their whole parts.
+    """
+    places = (np.arange(_POINTS)[:, None] + 0.5) * np.sqrt(_primes(m + 1)) % 1.0
+    return (places[:, 0] * _LEVELS).astype(np.intp), ndtri(np.clip(places[:, 1:], 1e-9, 1 - 1e-9))
+
+
+def _primes(count: int) -> NDArray[np.float64]:
+    """Return the first primes."""
+    end = max(16, int(count * (math.log(count + 1.0) + math.log(math.log(count + 3.0)) + 2.0)))
+    is_prime = np.ones(end, dtype=np.bool_)
+    is_prime[:2] = False
+    for number in range(2, math.isqrt(end) + 1):
+        is_prime[number * number :: number] &= number * number >= end
+    return np.flatnonzero(is_prime)[:count].astype(np.float64)
