@@ -13,7 +13,7 @@ from racer._numerics import as_costs
 from racer.evaluate.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -233,14 +233,29 @@ class Table:
 
     def costs(self, candidates: Sequence[int]) -> NDArray[np.float64]:
         """Return costs (blocks, candidates) on the usable blocks that all of them have seen."""
-        return self._costs(candidates, self.common(candidates))
+        return self._costs(candidates, filter(self.is_usable, self.common(candidates)))
 
-    def all_costs(self, candidates: Sequence[int]) -> NDArray[np.float64]:
-        """Return costs (blocks, candidates) on usable blocks any has seen; NaN: not evaluated."""
-        return self._costs(candidates, sorted({b for c in candidates for b in self.of(c)}))
+    def all_costs(
+        self, candidates: Sequence[int], instance_of: Callable[[int], int | None] | None = None
+    ) -> NDArray[np.float64]:
+        """Return costs (blocks, candidates) on usable blocks any has seen; NaN: not evaluated.
+
+        With `instance_of`, also on blocks that none of their candidates solved, if any candidate
+        solved the instance on another block.
+        """
+        blocks = sorted({b for c in candidates for b in self.of(c)})
+        if instance_of is None:
+            return self._costs(candidates, filter(self.is_usable, blocks))
+        solved = {instance_of(block) for block in self._is_usable if self.is_usable(block)} - {None}
+        counted = (
+            [b for b in blocks if b not in self._repeated and instance_of(b) in solved]
+            if solved
+            else filter(self.is_usable, blocks)
+        )
+        return self._costs(candidates, counted)
 
     def _costs(self, candidates: Sequence[int], blocks: Iterable[int]) -> NDArray[np.float64]:
-        at = {block: i for i, block in enumerate(filter(self.is_usable, blocks))}
+        at = {block: i for i, block in enumerate(blocks)}
         column = np.full(max(candidates, default=-1) + 1, -1)
         column[list(candidates)] = np.arange(len(candidates))
         values = np.full((len(at), len(candidates)), np.nan)

@@ -101,6 +101,10 @@ class BayesianBest(Decider):
     def takes_capped(self) -> bool:
         return self.by == "mean-rank"
 
+    @property
+    def by_means(self) -> bool:
+        return self.by == "mean"
+
     def start(self, setting: Setting) -> _State:
         m, seed = setting.n_candidates, int(setting.rng.integers(2**63))
         budget = required_budget(setting, "bayesian-best")

@@ -91,6 +91,10 @@ class BestForBudget(Decider):
     def __post_init__(self) -> None:
         choice(self.by, "by", get_args(By))
 
+    @property
+    def by_means(self) -> bool:
+        return self.by == "mean"
+
     def start(self, setting: Setting) -> _State:
         budget = required_budget(setting, "best-for-budget")
         m, is_robust = setting.n_candidates, self.by == "robust"

@@ -81,6 +81,8 @@ class CorrelatedTRace(Decider):
     0.1
     """
 
+    by_means = True
+
     correlation: float = 0.0
     confidence: float = 0.95
     rope: float = 0.0

@@ -216,6 +216,11 @@ class Decider(Protocol):
             return False
 
         @property
+        def by_means(self) -> bool:
+            """True if it compares mean costs as they are, outliers included; False."""
+            return False
+
+        @property
         def judge(self) -> Judge | None:
             """Compare one candidate with others that have not seen the same blocks.
 
@@ -225,7 +230,8 @@ class Decider(Protocol):
             """
             return None
     else:
-        tests, takes_capped, ends_itself, judge = 1, False, False, None
+        tests, judge = 1, None
+        takes_capped = ends_itself = by_means = False
 
     @abstractmethod
     def start(self, setting: Setting) -> Any:
@@ -247,4 +253,5 @@ class Decider(Protocol):
 
 
 Judge = Callable[["NDArray[np.float64]", "NDArray[np.float64]"], Drop | None]
-OPTIONAL = ("tests", "takes_capped", "ends_itself", "judge", "planned_room")  # have defaults
+# these have defaults
+OPTIONAL = ("tests", "takes_capped", "ends_itself", "by_means", "judge", "planned_room")

@@ -86,6 +86,10 @@ class SequentialHalving(Decider):
     def takes_capped(self) -> bool:
         return self.by == "mean-rank"
 
+    @property
+    def by_means(self) -> bool:
+        return self.by == "mean"
+
     def start(self, setting: Setting) -> _State:
         m = setting.n_candidates
         budget = required_budget(setting, "halving")

@@ -83,6 +83,8 @@ class TRace(Decider):
 
     tests = "growing"  # its error is spent at each test
 
+    by_means = True
+
     alpha: float = 0.05
     correction: Correction | None = None
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CLIP = 10.0  # robust standard deviations from a block's median
+_FAILURE = (50.0, 4.0)  # the same, and ranges of the candidates: a failure is the larger behind
 _ROUNDS = 8
 _LARGE = 1e300  # from here on, sums might overflow
 _EXACT = 1e-9  # fraction of the variance that is left to a mean without error
@@ -26,26 +27,42 @@ class Effects(NamedTuple):
 def effects(costs: NDArray[np.float64], blocks: int | None = None) -> Effects:
     """Fit cost = block + candidate + noise; `costs` (blocks, m), NaN not evaluated, +inf failed.
 
-    Each block has a finite cost. Blocks are brought to one scale, outliers pulled in, failures as
-    the farthest; `blocks` is the number in all if few: a mean over all has no error.
+    Some block has a finite cost. Blocks are brought to one scale, outliers pulled in, failures
+    farther away; one on which all failed is no harder than others. `blocks` is the number in all if
+    few: a mean over all has no error.
     """
     known = ~np.isnan(costs)
-    scaled = np.where(known, _one_scale(costs), 0.0)
-    per_block = np.maximum(known.sum(axis=1), 1)
+    solved = np.isfinite(costs).any(axis=1)
     per_candidate = np.maximum(known.sum(axis=0), 1)
-    value = np.zeros(costs.shape[1])
-    level = np.zeros(costs.shape[0])
-    for _ in range(_ROUNDS):
-        level = ((scaled - value * known).sum(axis=1)) / per_block
-        value = ((scaled - level[:, None] * known).sum(axis=0)) / per_candidate
+    ok = np.isfinite(costs)
+    scaled = np.zeros(costs.shape)
+    scaled[solved] = np.where(ok[solved], _one_scale(costs[solved]), 0.0)
+    level, value = _additive(scaled, ok)
+    if not ok[known].all():
+        behind = max(_FAILURE[0], _FAILURE[1] * float(np.ptp(value[ok.any(axis=0)])))
+        scaled = np.where(known & ~ok, level[:, None] + behind, scaled)
+        value = (scaled - level[:, None] * known).sum(axis=0) / per_candidate
     rest = (scaled - level[:, None] - value) * known
     freedom = max(int(known.sum()) - costs.shape[1] - costs.shape[0] + 1, 1)
     noise = max(float((rest**2).sum()) / freedom, 1e-12)
-    value[~known.any(axis=0)] = _CLIP
+    value[~known.any(axis=0)] = _FAILURE[0]
     variance = noise / per_candidate
     if blocks is not None:
         variance = variance * np.maximum(1.0 - per_candidate / blocks, _EXACT)
     return Effects(value, variance)
+
+
+def _additive(
+    scaled: NDArray[np.float64], known: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the levels (blocks,) and values (m,) that sum to what is scaled where it is known."""
+    per_block = np.maximum(known.sum(axis=1), 1)
+    per_candidate = np.maximum(known.sum(axis=0), 1)
+    value = np.zeros(scaled.shape[1])
+    for _ in range(_ROUNDS):
+        level = ((scaled - value * known).sum(axis=1)) / per_block
+        value = ((scaled - level[:, None] * known).sum(axis=0)) / per_candidate
+    return level, value
 
 
 def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -66,7 +83,7 @@ def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     scale = np.maximum(scale, np.finfo(np.float64).smallest_subnormal)
     with np.errstate(over="ignore"):  # what is too far away is pulled in
         pulled = np.clip(centred / scale[:, None], -_CLIP, _CLIP)
-    return np.where(np.isposinf(costs), _CLIP, pulled)
+    return np.asarray(pulled)
 
 
 def _median(rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -213,7 +213,7 @@ class Race(AskTell):
         survivors = best_first(state, self.rules.runtime, self._table)
         return RaceResult(
             configs=self.configs,
-            best_index=best(state, survivors),
+            leader=best(state, survivors),
             survivors=survivors,
             ended=state.ended or Ended.INTERRUPTED,
             evaluations=state.used + len(told),

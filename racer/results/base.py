@@ -8,23 +8,22 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from racer._checks import is_whole
-from racer._numerics import shown_probability
 from racer.core.contest import Unused
 from racer.core.table import Table
+from racer.deciders.parts.scores import impute_failed
 from racer.errors import CandidateError
 from racer.render.notebook import Displayed
 from racer.results.scores import scores_frame
-from racer.seeding import seed_for
-from racer.stats.bayesian_friedman import probability_best
+from racer.stats.best import BestPosterior, best_posterior
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import numpy as np
     import pandas as pd
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from racer.core.blocks import Stream
     from racer.core.events import Elimination, Ended
@@ -32,14 +31,7 @@ if TYPE_CHECKING:
 
     Draw = Callable[[Axes | None], Any]
 
-__all__ = ["AnyResult", "BestPosterior", "Result", "RunTimes", "mean_on"]
-
-
-class BestPosterior(NamedTuple):
-    """Another posterior of the best than that by ranks."""
-
-    probability_best: dict[int, float]  # of each survivor
-    label: str  # what the best has: "mean score is the best"
+__all__ = ["AnyResult", "Result", "RunTimes", "mean_on", "posterior_of"]
 
 
 class RunTimes(NamedTuple):
@@ -71,17 +63,16 @@ class AnyResult(Displayed):
 class Result(AnyResult, ABC):
     """The values of a race or a tuning; `RaceResult` and `TuneResult` document them."""
 
-    _best_by: ClassVar[str]
     _survivor_label: ClassVar[str]
     _frame_names: ClassVar[tuple[str, ...]]
 
-    best_index: int | None
+    leader: int | None
     survivors: tuple[int, ...]
     stream: Stream
     _eliminations: tuple[Elimination, ...]
     instances: tuple[Any, ...] | None
     held_out: Table = field(default_factory=Table)
-    posterior: BestPosterior | None = None
+    correlation: float = 0.0
 
     @property
     @abstractmethod
@@ -93,11 +84,6 @@ class Result(AnyResult, ABC):
     def _pictures(self) -> dict[str, Draw]:
         """The pictures by name, the usual one first."""
 
-    @property
-    @abstractmethod
-    def _shared_costs(self) -> NDArray[np.float64]:
-        """Costs (blocks, survivors) on the blocks by which P(best) goes."""
-
     @abstractmethod
     def to_dict(self, line: Callable[[Any], str] | None = None) -> dict[str, Any]:
         """Return the answer as plain data; `line` makes a command line of a configuration."""
@@ -108,61 +94,35 @@ class Result(AnyResult, ABC):
         return None if self.best_index is None else self.configs[self.best_index]
 
     @cached_property
-    def probability_best(self) -> dict[int, float]:
-        """Posterior probability of being the best survivor, by ranks."""
-        if self.posterior is not None:
-            return self.posterior.probability_best
-        m = len(self.survivors)
-        costs = None if m < 2 or self.best_index is None else self._shared_costs
-        if costs is None or not len(costs):  # alone, none is best, or all failed wherever all were
-            return dict.fromkeys(self.survivors, 1.0 / max(m, 1))
-        found = probability_best(costs, seed=seed_for(self.seed, "probability-best"))
-        return dict(zip(self.survivors, found.tolist(), strict=True))
-
-    @property
-    def _best_label(self) -> str:
-        """What the best has, of which P(best) is the probability."""
-        return "expected rank is the smallest" if self.posterior is None else self.posterior.label
+    def best_index(self) -> int | None:
+        """The candidate that is most probably the best, None where nothing speaks for any."""
+        return None if self.leader is None else self.posterior.best
 
     @cached_property
-    def caveat(self) -> str:
-        """A sentence where `best` is not the best survivor by ranks, or else not by its mean."""
-        best, chances = self.best_index, self.probability_best
-        if best not in chances or self.posterior is not None:
-            return ""
-        other = max(chances, key=lambda candidate: chances[candidate])
-        if chances[other] <= chances[best]:
-            return self._mean_caveat()
-        runtime, mean, others = self.rules.runtime, self.mean(best), self.mean(other)
-        values = (
-            f" (mean values, each over all its blocks: {mean:.4g} and {others:.4g})"
-            if mean is not None and others is not None and runtime is None
-            else ""
-        )
-        return (
-            f"#{best} is the best by {self._best_by if runtime is None else runtime.criterion}. By "
-            f"ranks, on the blocks that all {self._survivor_label} have seen, #{other} is more "
-            f"probably so: {shown_probability(chances[other])} against "
-            f"{shown_probability(chances[best])}{values}. Ranks count how often one is ahead, not "
-            "by how much."
-        )
+    def posterior(self) -> BestPosterior:
+        """The posterior of the best of all candidates, from all that is known of them."""
+        n = len(self.configs)
+        return posterior_of(self.known, n, self.stream, self.rules, self.correlation)
 
-    def _mean_caveat(self) -> str:
-        """Return a sentence if a survivor has a better mean than `best` on common blocks."""
-        best, common = self.best_index, self.known.common(self.survivors)
-        known = {c: mean_on(self.known, c, common) for c in self.survivors}
-        means = {c: mean for c, mean in known.items() if mean is not None}
-        if best not in means or self.rules.runtime is not None:
-            return ""
-        best_mean = max if self.rules.maximize else min
-        other = best_mean(means, key=lambda candidate: means[candidate])
-        mean, others = f"{means[best]:.4g}", f"{means[other]:.4g}"
-        if mean == others:
-            return ""
-        return (
-            f"On these blocks #{other} has a better mean value than #{best}, {others} against "
-            f"{mean}, but no better ranks: a few extreme blocks can dominate a mean."
-        )
+    @property
+    def probability_best(self) -> dict[int, float]:
+        """The posterior probability of each candidate that it is the best of all."""
+        return dict(enumerate(self.posterior.probability_best.tolist()))
+
+    @property
+    def credible_set(self) -> tuple[int, ...]:
+        """The fewest candidates that hold the best with probability .95, likeliest first."""
+        return self.posterior.credible_set()
+
+    @cached_property
+    def leaders(self) -> tuple[int, ...]:
+        """The survivors, and the best if it was eliminated, by their probability to be the best."""
+        more = () if self.best_index in {None, *self.survivors} else (self.best_index,)
+        chances = self.posterior.probability_best.round(6)
+        if self.best_index is None:
+            return self.survivors
+        others = [c for c in (*self.survivors, *more) if c != self.best_index]
+        return (self.best_index, *sorted(others, key=lambda c: -chances[c]))
 
     @cached_property
     def shared_blocks(self) -> int:
@@ -171,9 +131,23 @@ class Result(AnyResult, ABC):
 
     @cached_property
     def test_means(self) -> dict[int, float]:
-        """The mean value of each survivor on held-out instances; empty without any."""
-        means = {c: self.held_out.mean(c) for c in self.survivors}
-        return {c: mean for c, mean in means.items() if mean is not None}
+        """The mean value of each leader on held-out instances; empty without any."""
+        if self.rules.runtime is not None:
+            means = {c: self.held_out.mean(c) for c in self.leaders}
+            return {c: mean for c, mean in means.items() if mean is not None}
+        tested = [c for c in self.leaders if self.held_out.of(c)]
+        if not tested:
+            return {}
+        costs = [impute_failed(row) for row in self.held_out.costs(tested)]
+        means_of = np.mean(costs, axis=0) if costs else np.full(len(tested), np.nan)
+        sign = -1.0 if self.rules.maximize else 1.0
+        return dict(zip(tested, (sign * means_of).tolist(), strict=True))
+
+    @cached_property
+    def test_failures(self) -> dict[int, int]:
+        """How many evaluations of each leader on held-out instances failed."""
+        told = {c: self.held_out.of(c).values() for c in self.leaders}
+        return {c: sum(outcome.value is None for outcome in known) for c, known in told.items()}
 
     def config(self, candidate: int) -> Any:
         """Return the configuration of a candidate; CandidateError if there is none."""
@@ -261,6 +235,17 @@ class Result(AnyResult, ABC):
         kinds |= {"against": "int64", "probability": "float64", "measure": "str"}
         frame = pd.DataFrame([vars(gone) for gone in self._eliminations], columns=list(kinds))
         return frame.astype(kinds)
+
+
+def posterior_of(
+    known: Table, n_candidates: int, stream: Stream, rules: Rules, correlation: float = 0.0
+) -> BestPosterior:
+    """Return the posterior of the best of all candidates, by means where these are raced for."""
+    costs = known.all_costs(range(n_candidates), stream.instance)
+    if rules.runtime is not None:
+        costs = rules.runtime.as_costs(costs)
+    by_means = rules.runtime is not None or rules.decider.by_means
+    return best_posterior(costs, by_block=not by_means, correlation=correlation)
 
 
 def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None:

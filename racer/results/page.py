@@ -80,10 +80,8 @@ def _best_section(result: Result) -> Section:
 def _survivor_section(result: Result) -> Section:
     """Return the survivors: on common blocks, held out, and side by side."""
     pieces: list[Piece] = [survivors(result, _MOST)]
-    if result.caveat:
-        pieces.append(result.caveat)
-    if len(result.survivors) > 1 and result.best_index is not None:
-        words = "The probability that each has the smallest expected rank among them."
+    if len(result.leaders) > 1 and result.best_index is not None:
+        words = "The posterior probability of each that it is the best of all candidates."
         pieces.append(drawing(result, "posterior", words))
     if len(result.configs) > 1 and result.survivors and result.known.n_usable:
         words = "Values; of few survivors, those eliminated last are shown beside them."

@@ -143,14 +143,15 @@ def _few(result: Result) -> tuple[tuple[int, ...], str]:
 
 
 def _posterior(result: Result, ax: Axes | None) -> Axes:
-    chosen, note = _few(result)
-    chances = [result.probability_best[c] for c in chosen]
+    shown = dict.fromkeys((*result.leaders, *result.credible_set))
+    chances = result.probability_best
+    chosen = sorted(shown, key=lambda c: -chances[c])[:_MOST]
+    note = f" (the first {_MOST} of {len(shown)})" if len(shown) > _MOST else ""
     return bars(
-        chances,
+        [chances[c] for c in chosen],
         _labels(result, chosen),
-        f"P(best) among the {result._survivor_label}:\n{result._best_label}, on {result.shared_blocks} common "
-        f"blocks{note}",
-        notes=[shown_probability(p) for p in chances],
+        f"P(best) of all {len(result.configs)} candidates{note}",
+        notes=[shown_probability(chances[c], 2) for c in chosen],
         limits=(0.0, 1.12),
         ax=ax,
     )

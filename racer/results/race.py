@@ -12,10 +12,8 @@ from racer.results.base import Result
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     from _typeshed import StrPath
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from racer.render.sections import Piece
     from racer.results.base import Draw
@@ -29,7 +27,8 @@ class RaceResult(Result):
     Attributes
     ----------
     best : object or None
-        The best configuration; None where nothing speaks for one survivor rather than another
+        The configuration with the largest `probability_best`, which may be one that was eliminated;
+        None where nothing speaks for one rather than another
         (every evaluation failed, no candidate was eliminated and all survivors tie, or the race ended
         before its first test).
     best_index : int or None
@@ -67,14 +66,19 @@ class RaceResult(Result):
         With `runtime`, one row per survivor: score (mean, by the criterion: PAR10, say), unsolved
         (evaluations that reached the limit), failed, capped (below the limit; the score has their
         cap, a lower bound), blocks.
+    posterior : BestPosterior
+        The posterior of the best of all candidates (`racer.stats.best_posterior`), from all that
+        is known of them: those that were eliminated count, with what was seen of them. By mean
+        costs with `runtime` and where the decider compares means, else by costs in units of their
+        block's spread.
     probability_best : dict of int to float
-        For each survivor, the posterior probability that its expected rank among the survivors
-        is the smallest (Benavoli et al. 2015, eq. 15), on the blocks of this race; equal parts
-        where `best` is None. It says nothing of the candidates that were eliminated: with one
-        survivor it is 1.
-    caveat : str
-        Where that is larger for another survivor than for `best`, by whose standing the decider
-        goes, or another has a better mean on the common blocks: a sentence that says so, and why.
+        Of each candidate, by that posterior; sums to 1.
+    credible_set : tuple of int
+        The fewest candidates that hold the best with probability .95, likeliest first.
+    leaders : tuple of int
+        The survivors, and `best` if it was eliminated, by that probability.
+    leader : int or None
+        The survivor with the best standing, by which the decider goes; None where `best` is.
     verdict : tuple of str
         The result in sentences.
     unused : Unused
@@ -83,8 +87,8 @@ class RaceResult(Result):
     provenance : mapping
         How it was evaluated, as far as that is known: the name of `evaluate` or its command,
         limits, the version of racer, the number of workers, the wall time.
-    posterior : BestPosterior or None
-        What `probability_best` goes by instead of ranks: in `racer.integrations.sklearn`.
+    correlation : float
+        Of blocks that share data, in `posterior`: in `racer.integrations.sklearn`.
 
     Examples
     --------
@@ -96,13 +100,8 @@ class RaceResult(Result):
     ['block', 'candidate', 'reason', 'against', 'probability', 'measure']
     """
 
-    _best_by = "the standing that its decider goes by"
     _survivor_label = "survivors"
     _frame_names = ("scores", "table", "eliminations", "failures", "blocks")
-
-    @property
-    def _shared_costs(self) -> NDArray[np.float64]:
-        return self.known.costs(self.survivors)
 
     @property
     def verdict(self) -> tuple[str, ...]:
@@ -123,7 +122,7 @@ class RaceResult(Result):
         ----------
         kind : {"race", "ranks", "posterior", "costs"}, optional
             Who was where on each block, and who was eliminated when, why and against whom (the
-            default); mean ranks so far; P(best) of the survivors; their values on common blocks.
+            default); mean ranks so far; P(best); values on common blocks.
         ax : matplotlib Axes, optional
             By default on a figure of its own: ``.plot().figure.savefig("picture.png")``.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -30,29 +29,56 @@ def summary(result: Result) -> list[Piece]:
     return [*best, f"{result.ended.message} {cost(result)}"]
 
 
-def verdict(result: Result, extra: str = "") -> tuple[str, ...]:
+def verdict(result: Result) -> tuple[str, ...]:
     """Return the result in plain sentences."""
     n, best = len(result.configs), result.best_index
     if best is None:
         return (f"No candidate can be called the best of {n}.",)
-    of = f"The best is #{best} of {n} candidates." if n > 1 else "The only candidate is #0."
     if n == 1:
-        return (of,)
-    m = len(result.survivors)
-    if m == 1:
-        alone = f"{of} It is the only {result._survivor_label[:-1]}, so P(best) says nothing."
-        return tuple(filter(None, (alone, extra)))
-    shown = shown_probability(result.probability_best.get(best, math.nan))
+        return ("The only candidate is #0.",)
+    shown = shown_probability(result.probability_best[best], 2)
     chance = f"= {shown}" if shown[0].isdigit() else f"{shown[0]} {shown[1:]}"
-    if not result.shared_blocks:
-        chances = f"The {result._survivor_label} share no block: P(best) is not known."
-    else:
-        chances = (
-            f"P(best) {chance}: the posterior probability that its {result._best_label} among the "
-            f"{m} {result._survivor_label}, on the {result.shared_blocks} blocks "
-            "that all of them have seen. It says nothing about eliminated candidates."
-        )
-    return tuple(filter(None, (f"{of} {chances}", extra, result.caveat)))
+    chances = (
+        f"The best is #{best} of {n} candidates. P(best) {chance}: the posterior probability that "
+        f"its {_criterion(result)} is the best of all {n}, those eliminated included."
+    )
+    return tuple(
+        filter(None, (chances, _rivals(result), _eliminated_best(result), _failing(result)))
+    )
+
+
+def _criterion(result: Result) -> str:
+    """Return what the best has the best of."""
+    runtime = result.rules.runtime
+    return "expected cost" if runtime is None else runtime.criterion
+
+
+def _rivals(result: Result) -> str:
+    """Return in a sentence who else may be the best."""
+    rivals = [f"#{c}" for c in result.credible_set if c != result.best_index]
+    if not rivals:
+        return ""
+    more = f" and {len(rivals) - _MOST} more" if len(rivals) > _MOST else ""
+    return f"With probability 0.95 it is that or one of {', '.join(rivals[:_MOST])}{more}."
+
+
+def _eliminated_best(result: Result) -> str:
+    """Return a sentence if the best was eliminated."""
+    best = result.best_index
+    gone = [e for e in result._eliminations if e.candidate == best]
+    if best in result.survivors or not gone:
+        return ""
+    return (
+        f"#{best} was eliminated after {gone[-1].block + 1} blocks ({why(gone[-1])}); all that is "
+        "known of all candidates speaks for it nevertheless."
+    )
+
+
+def _failing(result: Result) -> str:
+    """Return a sentence if evaluations of the best failed."""
+    outcomes = result.known.of(result.best_index or 0).values()
+    failed = sum(outcome.value is None for outcome in outcomes)
+    return f"{failed} of its {len(outcomes)} evaluations failed." if failed else ""
 
 
 def configuration(config: Any) -> Piece:
@@ -61,32 +87,38 @@ def configuration(config: Any) -> Piece:
 
 
 def survivors(result: Result, most: int | None = None) -> Grid:
-    """Return the survivors, best first: P(best), and the mean on the blocks that all have seen."""
-    all_of_them = result.survivors
-    chosen = all_of_them[:most]
-    common = result.known.common(all_of_them) if all_of_them else []
+    """Return the survivors, likeliest best first: P(best), the mean on blocks that all have seen."""
+    leaders = result.leaders
+    chosen = leaders[:most]
+    common = result.known.common(leaders) if leaders else []
     tests, runtime = result.test_means, result.rules.runtime
+    times = {c: result._run_times(c) for c in chosen}
+    has_failed = any(found.failed for found in times.values())
+    has_failed_tests = any(result.test_failures.values())
     rows = [
         (
             f"#{c}",
-            "-" if result.best_index is None else shown_probability(result.probability_best[c]),
+            "-" if result.best_index is None else shown_probability(result.probability_best[c], 2),
             number(mean_on(result.known, c, common)),
             len(result.known.of(c)),
-            *((times.unsolved, times.capped) if runtime is not None else ()),
+            *((times[c].failed,) if has_failed else ()),
+            *((times[c].unsolved, times[c].capped) if runtime is not None else ()),
             *([number(tests.get(c))] if tests else []),
+            *((result.test_failures.get(c, 0),) if has_failed_tests else ()),
         )
         for c in chosen
-        for times in [result._run_times(c)]
     ]
-    more = len(all_of_them) - len(chosen)
+    more = len(leaders) - len(chosen)
     if more:
         rows.append((f"and {more} more", *[""] * (len(rows[0]) - 1)))
     mean = "mean" if runtime is None else runtime.score_name
     common_blocks = f"{len(common)} {'common ' if runtime is None else ''}blocks"
     head = (
         *("candidate", "P(best)", f"{mean} on {common_blocks}", "blocks"),
+        *(("failed",) if has_failed else ()),
         *(() if runtime is None else ("unsolved", "capped")),
         *([f"held-out {mean}"] if tests else []),
+        *(("held-out failed",) if has_failed_tests else ()),
     )
     return Grid.of(head, rows, left="candidate")
 
@@ -222,8 +254,12 @@ def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[st
     return {
         "best": result.best,
         "best_index": result.best_index,
+        "probability_best": result.probability_best.get(
+            -1 if result.best_index is None else result.best_index
+        ),
+        "credible_set": list(result.credible_set),
         "verdict": list(result.verdict),
-        "survivors": [_survivor(result, candidate, line) for candidate in result.survivors],
+        "survivors": [_survivor(result, candidate, line) for candidate in result.leaders],
         "ended": result.ended.value,
         "evaluations": result.evaluations,
         "failures": len(result.known.failures),
@@ -234,13 +270,14 @@ def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[st
 
 
 def _survivor(result: Result, candidate: int, line: Callable[[Any], str] | None) -> dict[str, Any]:
-    common = result.known.common(result.survivors)
+    common = result.known.common(result.leaders)
     payload = {
         "candidate": candidate,
         "config": result.config(candidate),
         "probability_best": result.probability_best[candidate],
         "mean": result.mean(candidate),
         "blocks": len(result.known.of(candidate)),
+        "failed": result._run_times(candidate).failed,
         "common_mean": mean_on(result.known, candidate, common),
         "common_blocks": len(common),
     }

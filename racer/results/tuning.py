@@ -6,23 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from racer.core.table import with_success
 from racer.errors import SettingError
 from racer.render.html import write_page
 from racer.results import page, pictures, summary
 from racer.results.base import Result
 from racer.results.scores import scores_frame
-from racer.seeding import seed_for
-from racer.stats.joint import joint_comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     import pandas as pd
     from _typeshed import StrPath
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from racer.core.events import RaceCompleted
     from racer.render.sections import Piece, Section
@@ -62,9 +57,8 @@ class TuneResult(Result):
     Attributes
     ----------
     best : dict or None
-        The elite that is expected to be best: by the Gaussian process over all that is known,
-        which trusts a mean less the less its neighbours bear it out. None where nothing speaks
-        for one rather than another.
+        The configuration with the largest `probability_best` of all candidates. None where nothing
+        speaks for one rather than another.
     best_index : int or None
         Its number among all candidates of the tuning.
     elites, survivors : tuple of int
@@ -72,17 +66,8 @@ class TuneResult(Result):
         among them dropped, with what was left of the budget, come last.
     ended : Ended
         Why the tuning ended; `ended.message` says it in a sentence.
-    probability_best : dict of int to float
-        For each elite, the posterior probability that its expected rank among them is the
-        smallest (Benavoli et al. 2015, eq. 15), on the blocks that all of them have seen. It
-        knows nothing of neighbours, nor of by how much one is ahead, so that it may be larger
-        for another than `best`.
-    caveat : str
-        Where it is, or another has a better mean on these blocks: a sentence that says so, and
-        why.
     indistinguishable : tuple of int
-        The elites that the joint multiple comparisons on those blocks do not show to be worse
-        than `best`, itself included.
+        The elites in `credible_set`, and `best`.
     shared_blocks : int
         How many blocks all elites have seen.
     eliminations : DataFrame
@@ -93,7 +78,7 @@ class TuneResult(Result):
         these names is followed by " (parameter)").
     races : DataFrame
         One row per race; the columns are the attributes of `RaceCompleted`.
-    tests : DataFrame, held-out instances x elites
+    tests : DataFrame, held-out instances x elites and `best`
         What `evaluate` returned.
     evaluations : int
         Cells evaluated, failed ones included, without those of held-out instances.
@@ -106,8 +91,10 @@ class TuneResult(Result):
     test_instances : tuple
         Held-out instances, as they were given.
     test_means : dict of int to float
-        The mean value of each elite on them.
-    scores, table, failures, blocks, instances, rules, verdict, run_times, unused, provenance, posterior
+        The mean value of each elite, and of `best`, on them. A failed evaluation counts as one
+        range of its instance's values behind the worst; `test_failures` has how many there are.
+    scores, table, failures, blocks, instances, rules, verdict, run_times, unused, provenance, \
+    posterior, probability_best, credible_set, leaders, leader
         As of `RaceResult`.
 
     Examples
@@ -124,7 +111,6 @@ class TuneResult(Result):
     space: Space
     test_instances: tuple[Any, ...]
 
-    _best_by = "what the Gaussian process expects of its mean, from all evaluations"
     _survivor_label = "elites"
     _frame_names = (
         *("scores", "table", "eliminations", "failures", "blocks"),
@@ -156,34 +142,14 @@ class TuneResult(Result):
         return tuple(line)
 
     @property
-    def _shared_costs(self) -> NDArray[np.float64]:
-        return with_success(self.known.costs(self.elites))
-
-    @cached_property
     def indistinguishable(self) -> tuple[int, ...]:
-        """The elites not shown to be worse than the best."""
-        if self.best_index not in self.elites or len(self.elites) < 2:
-            return self.elites
-        costs = self._shared_costs
-        if not len(costs):
-            return self.elites
-        found = joint_comparisons(costs, seed=seed_for(self.seed, "indistinguishable"))
-        best = self.elites.index(self.best_index)
-        worse = {pair.worse for pair in found.accepted if pair.better == best}
-        return tuple(c for i, c in enumerate(self.elites) if i not in worse)
+        """The elites that may be the best, and the best."""
+        return tuple(c for c in self.leaders if c in {self.best_index, *self.credible_set})
 
     @property
     def verdict(self) -> tuple[str, ...]:
         """The result in sentences."""
-        others = [f"#{c}" for c in self.indistinguishable if c != self.best_index]
-        alike = (
-            f"The joint comparisons on these blocks do not show it to be better than "
-            f"{', '.join(others)}."
-            if others
-            else "The joint comparisons on these blocks show every other elite to be worse."
-        )
-        known = len(self.elites) > 1 and self.shared_blocks
-        return summary.verdict(self, alike if known and self.best_index in self.elites else "")
+        return summary.verdict(self)
 
     def _pieces(self) -> list[Piece]:
         return summary.summary(self)
@@ -271,12 +237,13 @@ class TuneResult(Result):
         import pandas as pd  # noqa: PLC0415
 
         rows = scores_frame(self.held_out, self.stream.held_out)
-        rows = rows[rows["candidate"].isin(self.elites)]
+        leaders = pd.Index(self.leaders, name="candidate")
+        rows = rows[rows["candidate"].isin(leaders)]
         if rows.empty:
-            return pd.DataFrame(columns=pd.Index(self.elites, name="candidate"))
+            return pd.DataFrame(columns=leaders)
         return rows.pivot_table(
             index="instance", columns="candidate", values="value", dropna=False
-        ).reindex(columns=pd.Index(self.elites, name="candidate"))
+        ).reindex(columns=leaders)
 
     @cached_property
     def configurations(self) -> pd.DataFrame:

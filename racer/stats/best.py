@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
-from scipy.special import gammaincinv, ndtri
+from scipy.special import betaincinv, gammaincinv, ndtri
 
 from racer._checks import as_floats, check_fraction
 from racer._numerics import as_costs, one_blas_thread, with_ties
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["BestPosterior", "Part", "best_posterior", "probability_smallest"]
 
 _POINTS = 4096  # of the lattice: the error of a probability is below .005
-_LEVELS = 128  # of the common scale
+_LEVELS = 128  # of the common scale, and of the share of failures
 _MAD = 1.4826  # the standard deviation of a normal law over its median absolute deviation
 _LOG_SCALE = 1.4  # sampling variance of the logarithm of a block's scale, times k - 1
 _CLIP = 2.5  # noise standard deviations
@@ -35,7 +35,7 @@ _HALF_CAUCHY = 0.25  # scale of the prior of the spread, in noise standard devia
 _ALL_EQUAL = 0.1  # its mass at no spread at all
 _SPREADS = np.geomspace(1e-3, 100.0, 30)  # variances of candidates, relative to the noise
 _NEGLIGIBLE = 2e-3  # weight of a spread
-_FAILURE = 10.0  # block spreads: what a failed evaluation costs
+_FAILURE = (50.0, 4.0)  # block spreads, and ranges of the candidates: a failure costs the larger
 _FAR = 6.0  # standard deviations: candidates so far behind have no chance
 
 
@@ -110,8 +110,11 @@ def best_posterior(
     spread has a half-Cauchy prior (scale 0.25 of the noise's standard deviation) with a mass of
     0.1 at no spread; the noise variance is integrated out, too.
 
-    A failed evaluation says nothing of costs, but how often a candidate fails does: the expected
-    share of failures, under a beta prior around that of all candidates, costs ten spreads of a block.
+    A failed evaluation says nothing of costs, but how often a candidate fails does: a candidate
+    either never fails, or with a share that has a uniform prior; at that share, a failure costs
+    fifty spreads of a block, or four times what candidates differ by if that is more.
+    Leave out blocks that say more of the block than of the candidates, such as those on which all
+    of many candidates failed.
 
     Parameters
     ----------
@@ -160,19 +163,16 @@ def best_posterior(
         raise SettingError(f"correlation={correlation!r}: give a number from 0 to below 1")
     costs = as_costs(table, maximize=maximize)
     costs = np.where(np.isneginf(costs), np.inf, costs)
-    costs = costs[np.isfinite(costs).any(axis=1)]
     m = costs.shape[1]
-    if m == 1 or not len(costs):
+    if m == 1 or np.isnan(costs).all():
         return BestPosterior(frozen(np.full(m, 1.0 / m)), frozen(np.zeros(m)), 0)
     with one_blas_thread():
         additive = _additive(costs, by_block=by_block)
-        failing = _failing(costs)
-        parts = [
-            Part(part.weight, part.mean + failing.mean, part.covariance + np.diag(failing.variance))
-            for part in _posteriors(additive, correlation / (1.0 - correlation))
-        ]
-        probability = probability_smallest(parts, additive.freedom)
+        parts = _posteriors(additive, correlation / (1.0 - correlation))
         mean = sum((part.weight * part.mean for part in parts), np.zeros(m))
+        failing = _failing(costs, max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean))))
+        probability = probability_smallest(parts, additive.freedom, failing)
+        mean = mean if failing is None else mean + failing.mean
     return BestPosterior(frozen(probability), frozen(mean - mean.mean()), additive.n_blocks)
 
 
@@ -196,10 +196,25 @@ class Part(NamedTuple):
 
 
 class _Failing(NamedTuple):
-    """Mean and variance of what failures cost each candidate, (m,)."""
+    """What failures cost each candidate: `price` times the share of its evaluations that fail, (m,).
 
-    mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
+    The share is 0 with probability `reliable`, else it has a beta law with `a` and `b`.
+    """
+
+    price: float
+    reliable: NDArray[np.float64]
+    a: NDArray[np.float64]
+    b: NDArray[np.float64]
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        return self.price * (1.0 - self.reliable) * self.a / (self.a + self.b)
+
+    def __call__(self, near: NDArray[np.intp], levels: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return what they cost some candidates (k,) at points with levels (.., k)."""
+        rest = (_middles()[:, None] - self.reliable[near]) / (1.0 - self.reliable[near])
+        quantiles = betaincinv(self.a[near], self.b[near], np.maximum(rest, 0.0))
+        return np.asarray(self.price * quantiles[levels, np.arange(len(near))])
 
 
 def _additive(costs: NDArray[np.float64], *, by_block: bool) -> _Additive:
@@ -283,14 +298,16 @@ def _clipped(
     return np.where(is_far, inside, values), min(float(is_far.sum()) / cells, 0.5)
 
 
-def _failing(costs: NDArray[np.float64]) -> _Failing:
-    """Return what failures, +inf in costs (n, m), are expected to cost."""
+def _failing(costs: NDArray[np.float64], price: float) -> _Failing | None:
+    """Return what failures, +inf in costs (n, m), cost at a price for each; None without any."""
     failed = np.isposinf(costs).sum(axis=0)
     tried = failed + np.isfinite(costs).sum(axis=0)
-    overall = float(failed.sum()) / max(float(tried.sum()), 1.0)
-    rate = (failed + overall) / (tried + 1.0)
-    variance = rate * (1.0 - rate) / (tried + 2.0)
-    return _Failing(_FAILURE * rate, _FAILURE**2 * (variance if failed.any() else 0.0 * variance))
+    if not failed.any():
+        return None
+    never = float(((failed == 0).sum() + 1.0) / (len(failed) + 2.0))
+    by_luck = (1.0 - never) / (tried + 1.0)
+    reliable = np.where(failed == 0, never / (never + by_luck), 0.0)
+    return _Failing(price, reliable, failed + 1.0, tried - failed + 1.0)
 
 
 def _posteriors(found: _Additive, shared: float) -> list[Part]:
@@ -299,7 +316,7 @@ def _posteriors(found: _Additive, shared: float) -> list[Part]:
     `shared` is the variance, relative to the noise's, of what blocks of one data set share.
     """
     m = len(found.sums)
-    if found.squares == 0.0:
+    if found.squares <= 0.0:
         return [Part(1.0, np.zeros(m), np.zeros((m, m)))]
     values, vectors = np.linalg.eigh(found.precision)
     values, along = np.maximum(values, 0.0), vectors.T @ found.sums
@@ -333,26 +350,32 @@ def _spread_prior() -> NDArray[np.float64]:
     return np.concatenate([[_ALL_EQUAL], (1.0 - _ALL_EQUAL) * masses / masses.sum()])
 
 
-def probability_smallest(parts: Sequence[Part], freedom: float = math.inf) -> NDArray[np.float64]:
+def probability_smallest(
+    parts: Sequence[Part], freedom: float = math.inf, failing: _Failing | None = None
+) -> NDArray[np.float64]:
     """Return the probability that each of m jointly distributed values is the smallest, (m,).
 
-    They are a mixture of Student's t with `freedom` degrees of freedom; those that are equal for
-    certain share it. A fixed lattice of points, of which each part has its share, is no chance:
-    equal arguments give equal answers.
+    They are a mixture of Student's t with `freedom` degrees of freedom, and what failures cost;
+    those that are equal for certain share it. A fixed lattice of points, of which each part has
+    its share, is no chance: equal arguments give equal answers.
     """
-    near = _contenders(parts, freedom)
-    points = _points(len(near), freedom)
+    m = len(parts[0].mean)
+    near = _contenders(parts, freedom) if failing is None else np.arange(m)
+    k = len(near)
+    points, levels = _points(k, freedom, more=0 if failing is None else k)
     ends = (_POINTS * np.cumsum([part.weight for part in parts])).round().astype(np.intp)
-    won = np.zeros(len(near))
+    won = np.zeros(k)
     for part, first, end in zip(parts, [0, *ends[:-1]], ends, strict=True):
         drawn = part.mean[near] + points[first:end] @ _root(part.covariance[np.ix_(near, near)]).T
+        if failing is not None:
+            drawn += failing(near, levels[first:end])
         least = drawn.min(axis=1, keepdims=True)
         leads = drawn <= least + 1e-12 * np.abs(least)
         if np.count_nonzero(leads) == len(leads):
             won += leads.sum(axis=0)
         else:
             won += (leads / leads.sum(axis=1, keepdims=True)).sum(axis=0)
-    probability = np.zeros(len(parts[0].mean))
+    probability = np.zeros(m)
     probability[near] = won / won.sum()
     return probability
 
@@ -383,24 +406,35 @@ def _root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
             jitter = max(10.0 * jitter, 1e-12 * size)
 
 
-def _points(m: int, freedom: float) -> NDArray[np.float64]:
-    """Return points of m variables, Student's t of one common scale, shape (_POINTS, m)."""
-    first, normal = _lattice(-(-m // 32) * 32)
+def _points(m: int, freedom: float, *, more: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return points of m variables, Student's t of one common scale, and levels of `more` others.
+
+    Shapes (_POINTS, m) and (_POINTS, more).
+    """
+    first, normal, levels = _lattice(-(-(m + more) // 32) * 32)
+    points, levels = normal[:, :m], levels[:, m : m + more]
     if math.isinf(freedom):
-        return normal[:, :m]
-    levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
-    scales = 2.0 * gammaincinv(0.5 * freedom, levels) / freedom
-    return np.asarray(normal[:, :m] / np.sqrt(scales[first])[:, None])
+        return points, levels
+    scales = 2.0 * gammaincinv(0.5 * freedom, _middles()) / freedom
+    return points / np.sqrt(scales[first])[:, None], levels
+
+
+def _middles() -> NDArray[np.float64]:
+    """Return the probabilities in the middle of each level."""
+    return np.asarray((np.arange(_LEVELS) + 0.5) / _LEVELS)
 
 
 @lru_cache(maxsize=4)
-def _lattice(m: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return a level, (_POINTS,), and m normal variables of each point.
+def _lattice(
+    m: int,
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp]]:
+    """Return a level, (_POINTS,), m normal variables and their levels, (_POINTS, m).
 
     Richtmyer's lattice: multiples of the square roots of primes, less their whole parts.
     """
     places = (np.arange(_POINTS)[:, None] + 0.5) * np.sqrt(_primes(m + 1)) % 1.0
-    return (places[:, 0] * _LEVELS).astype(np.intp), ndtri(np.clip(places[:, 1:], 1e-9, 1 - 1e-9))
+    levels = (places * _LEVELS).astype(np.intp)
+    return levels[:, 0], ndtri(np.clip(places[:, 1:], 1e-9, 1 - 1e-9)), levels[:, 1:]
 
 
 def _primes(count: int) -> NDArray[np.float64]:

@@ -220,7 +220,7 @@ class Tuner(AskTell):
                 pending.append(outcome)
         return TuneResult(
             configs=self.configs,
-            best_index=tuning.best,
+            leader=tuning.best,
             survivors=tuning.elites,
             ended=tuning.ended or Ended.INTERRUPTED,
             evaluations=ledger.evaluations + len(pending),

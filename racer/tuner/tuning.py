@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from racer.evaluate.outcome import all_failed
 from racer.model.effects import effects
 from racer.racing.asktell import Asked
 from racer.racing.loop import best
+from racer.results.base import posterior_of
 from racer.results.tuning import Origin
 from racer.seeding import seed_for
 from racer.tuner.match import Match
@@ -70,11 +71,21 @@ class Tuning:
             yield from self._spend_rest()
             if len(ledger.configs) == 1:
                 self.best, self.elites = 0, (0,)
+            tested = self._tested()
             for index in range(len(ledger.plan.test_instances)):
-                cells = partial(ledger.held_out, index, self.elites)
-                yield Asked(cells, partial(ledger.all_held_out, self.elites, index + 1))
+                cells = partial(ledger.held_out, index, tested)
+                yield Asked(cells, partial(ledger.all_held_out, tested, index + 1))
         self.ended = self._why_over()
         self._note(RaceEnded(self.ended, eliminated=()))
+
+    def _tested(self) -> tuple[int, ...]:
+        """Return the elites, and the best of all candidates if it is none of them."""
+        ledger = self.ledger
+        if not ledger.plan.test_instances or self.best is None:
+            return self.elites
+        plan, n = ledger.plan, len(ledger.configs)
+        found = posterior_of(ledger.known, n, plan.stream, plan.rules).best
+        return self.elites if found in self.elites else (*self.elites, found)
 
     @property
     def alive(self) -> set[int]:
@@ -251,7 +262,10 @@ class Tuning:
             eliminated = tuple(c for c in ranked if c in others and c in succeeded)
             if not stay:  # a candidate that never succeeded is not an elite
                 stay = self._expected_best_first(sorted(succeeded))
-            self.elites = stay[:survivors] if match.kind == "race" else (*stay, *eliminated)
+            if match.kind == "race":
+                self.elites = (*self._more_reliable(stay, entrants), *stay)[:survivors]
+            else:
+                self.elites = (*stay, *eliminated)
         state = match.state
         self._has_difference = self._has_difference or best(state, state.ranked) is not None
         self._has_tested = self._has_tested or state.tested > 0
@@ -277,6 +291,20 @@ class Tuning:
         self._note(event)
         self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]
 
+    def _more_reliable(self, stay: Sequence[int], entrants: Sequence[int]) -> tuple[int, ...]:
+        """Return who never failed and is expected to be better than all that stay, if some failed.
+
+        A race compares a failure with what else happens on its block: where all that are left fail
+        on an instance, it weighs nothing there.
+        """
+        known = self.ledger.known
+        failed = {c for c in entrants if any(o.value is None for o in known.of(c).values())}
+        if failed.isdisjoint(stay) or failed.issuperset(entrants):
+            return ()
+        ranked = self._expected_best_first(sorted(entrants))
+        ahead = takewhile(lambda c: c not in stay, ranked)
+        return tuple(c for c in ahead if c not in failed)
+
     def _expected_best_first(self, candidates: Sequence[int]) -> tuple[int, ...]:
         """Order candidates by what the model expects of them after all that is known."""
         ledger = self.ledger
@@ -285,7 +313,7 @@ class Tuning:
         length, runtime = ledger.plan.stream.length, ledger.plan.rules.runtime
         if length is not None:
             length -= sum(not ledger.known.is_usable(block) for block in range(ledger.blocks_used))
-        costs = with_success(ledger.known.all_costs(about))
+        costs = ledger.known.all_costs(about, ledger.plan.stream.instance)
         if runtime is not None:
             costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
         failed = np.isinf(costs).sum(axis=0) == (~np.isnan(costs)).sum(axis=0)

@@ -35,6 +35,10 @@ class _Protected(Decider):
     def ends_itself(self) -> bool:
         return self.decider.ends_itself
 
+    @property
+    def by_means(self) -> bool:
+        return self.decider.by_means
+
     def start(self, setting: Setting) -> tuple[Any, int]:
         return self.decider.start(setting), 0
 
