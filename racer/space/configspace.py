@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import SettingError
-from racer.space.conditions import And, Compare, Condition, In, Or
-from racer.space.expressions import Literal, Param
+from racer.space.expressions import And, Compare, Condition, In, Literal, Or, Param
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal
 

@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from racer._checks import did_you_mean, is_real
 from racer.errors import SettingError
-from racer.space.conditions import And, Compare, Condition, In, Not, Or, compares
-from racer.space.expressions import Arithmetic, Literal, Param
+from racer.space.expressions import (
+    And,
+    Arithmetic,
+    Compare,
+    Condition,
+    In,
+    Literal,
+    Not,
+    Or,
+    Param,
+    compares,
+)
 from racer.space.numeric import Bounded
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer._checks import did_you_mean
 from racer.errors import SettingError, SpaceFileError
-from racer.space.conditions import And, Compare, Condition, In, Or
-from racer.space.expressions import Literal, Param
+from racer.space.expressions import And, Compare, Condition, In, Literal, Or, Param
 from racer.space.irace.r_syntax import RError, parse
 from racer.space.irace.translator import Translator
 from racer.space.numeric import Integer, Real

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from racer.space.conditions import Condition
     from racer.space.domains import Domain
+    from racer.space.expressions import Condition
 
 Method = Literal["uniform", "sobol", "lhs"]
 

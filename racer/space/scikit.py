@@ -12,16 +12,14 @@ import numpy as np
 from racer._checks import is_real
 from racer.errors import SettingError
 from racer.space.canonical import plain, token
-from racer.space.conditions import And, In, Not
 from racer.space.domains import Choices
-from racer.space.expressions import Param
+from racer.space.expressions import And, Condition, In, Not, Param
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from racer.space.conditions import Condition
     from racer.space.parameters import Parameter, Scale
 
 _QUANTILES = 1000

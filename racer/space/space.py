@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
     from racer.render.sections import Piece
-    from racer.space.conditions import Condition
+    from racer.space.expressions import Condition
 
 __all__ = ["Space"]
 

@@ -14,13 +14,12 @@ from racer.errors import CandidateError, SettingError
 from racer.space.canonical import plain, token
 from racer.space.dependencies import check_dependencies, settled
 from racer.space.domains import Empty
-from racer.space.expressions import as_condition
+from racer.space.expressions import Condition, as_condition
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
-    from racer.space.conditions import Condition
     from racer.space.domains import Domain
     from racer.space.parameters import Parameter
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer._checks import whole
 from racer.errors import SettingError, SpaceFileError, warn
-from racer.space.expressions import Literal
+from racer.space.expressions import Condition, Literal
 from racer.space.irace.r_syntax import Node, RError, unquoted
 from racer.space.irace.r_syntax import parse as parse_r
 from racer.space.irace.translator import Translator
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from _typeshed import StrPath
 
-    from racer.space.conditions import Condition
 
 QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 """A text in quotes."""

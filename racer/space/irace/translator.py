@@ -8,20 +8,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import did_you_mean
-from racer.space.conditions import (
+from racer.space.dependencies import listed
+from racer.space.expressions import (
     SWAPPED,
     And,
+    Arithmetic,
     Compare,
     Condition,
     Constant,
     Exists,
     In,
+    Literal,
     Not,
     Or,
+    Param,
+    Term,
     compares,
 )
-from racer.space.dependencies import listed
-from racer.space.expressions import Arithmetic, Literal, Param, Term
 from racer.space.irace.r_syntax import Node, RError
 
 if TYPE_CHECKING:
