@@ -6,13 +6,15 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from racer._checks import is_real
 from racer.space.canonical import token
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
+
+__all__ = ["Domain"]
 
 _DIGITS = 9  # after the first
 _DIGITS_ASKED = 13  # as many as survive a way to [0, 1] and back
@@ -68,15 +70,12 @@ class Choices:
 
     @property
     def n(self) -> int:
-        """How many there are."""
         return len(self.among)
 
     def decode(self, u: float) -> Any:
-        """Return the choice whose cell u is in."""
         return self.among[min(int(u * self.n), self.n - 1)]
 
     def encode(self, value: Any) -> float:
-        """Return the middle of the cell."""
         return (self._index(value) + 0.5) / self.n
 
     def _index(self, value: Any) -> int:
@@ -90,11 +89,9 @@ class Choices:
         return {token(choice): k for k, choice in enumerate(self.among)}
 
     def clean(self, value: Any) -> Any:
-        """Return the choice itself."""
         return self.among[self._index(value)]
 
     def values(self) -> Iterator[Any]:
-        """Go through the choices."""
         return iter(self.among)
 
 
@@ -136,21 +133,18 @@ class Lattice:
         return math.log(self.at(0) - half), math.log(self.at(self.n - 1) + half)
 
     def decode(self, u: float) -> float:
-        """Return the number whose cell u is in."""
         if not self.log:
             return self.at(min(int(u * self.n), self.n - 1))
         low, high = self._logs()
         return self.at(self.nearest(math.exp(low + u * (high - low))))
 
     def encode(self, value: float) -> float:
-        """Return the middle of the cell; with `log`, the number's place in it."""
         if not self.log:
             return (self.nearest(value) + 0.5) / self.n
         low, high = self._logs()
         return (math.log(value) - low) / (high - low)
 
     def clean(self, value: Any) -> float:
-        """Return the number itself."""
         if not is_real(value) or not self.at(0) <= value <= self.at(self.n - 1):
             raise ValueError(self._says())
         number = self.at(self.nearest(value))
@@ -167,7 +161,6 @@ class Lattice:
         return f"give a number from {low} to {high} in steps of {show(self.step / self.parts)}"
 
     def values(self) -> Iterator[float]:
-        """Go through the numbers."""
         return map(self.at, range(self.n))
 
 
@@ -175,15 +168,11 @@ class Lattice:
 class Continuum:
     """The numbers from low to high, to `digits` or ten digits of the range (`log`: the value)."""
 
+    n: ClassVar[float] = math.inf
     low: float
     high: float
     log: bool = False
     decimals: int | None = None
-
-    @property
-    def n(self) -> float:
-        """Infinitely many."""
-        return math.inf
 
     @cached_property
     def _usual_decimals(self) -> int:
@@ -201,14 +190,12 @@ class Continuum:
         return min(max(value, self.low), self.high)
 
     def decode(self, u: float) -> float:
-        """Return the number at u."""
         if not self.log:
             return self._rounded(self.low + u * (self.high - self.low))
         low, high = math.log(self.low), math.log(self.high)
         return self._rounded(min(max(math.exp(low + u * (high - low)), self.low), self.high))
 
     def encode(self, value: float) -> float:
-        """Return the number's place between low and high."""
         value = self._rounded(value)
         if not self.log:
             return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
@@ -216,7 +203,6 @@ class Continuum:
         return min(max((math.log(value) - low) / (high - low), 0.0), 1.0)
 
     def clean(self, value: Any) -> float:
-        """Return the number, rounded."""
         if not is_real(value) or not self.low <= value <= self.high:
             raise ValueError(self._says())
         if self.decimals is not None:
@@ -229,5 +215,4 @@ class Continuum:
         return f"give a number from {show(self.low)} to {show(self.high)}"
 
     def values(self) -> Iterator[float]:
-        """Refuse: there are too many."""
         raise ValueError("the reals cannot be counted")

@@ -14,11 +14,11 @@ from racer.space.domains import Choices
 from racer.space.expressions import Term
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from racer.space.domains import Domain
 
-__all__ = ["Categorical", "Ordinal", "Parameter", "Record", "Scale", "as_parameter"]
+__all__ = ["Categorical", "Listed", "Ordinal", "Parameter", "Record", "Scale", "as_parameter"]
 
 Scale = Literal["nominal", "ordinal", "numeric"]
 
@@ -129,7 +129,7 @@ class Record:
         return hash(self._fields())
 
 
-class _Listed(Record):
+class Listed(Record):
     """What `Categorical` and `Ordinal` have in common: values that are listed."""
 
     what: ClassVar[str]
@@ -144,11 +144,11 @@ class _Listed(Record):
 
     def to_json(self) -> dict[str, Any]:
         """Return the values as plain data."""
-        return {self.what: as_lists(tuple(getattr(self, self.what)))}
+        return {self.what: as_lists(self.domain({}).among)}
 
 
 @dataclass(frozen=True, eq=False)
-class Categorical(_Listed):
+class Categorical(Listed):
     """One of some values without an order.
 
     Parameters
@@ -174,7 +174,7 @@ class Categorical(_Listed):
 
 
 @dataclass(frozen=True, eq=False)
-class Ordinal(_Listed):
+class Ordinal(Listed):
     """One of some values in an order, such as "low", "medium", "high".
 
     Parameters
@@ -202,8 +202,7 @@ class Ordinal(_Listed):
 def _listed(given: Any, name: str, what: str) -> tuple[Any, ...]:
     if isinstance(given, str | bytes | Mapping | set | frozenset) or not hasattr(given, "__iter__"):
         raise SettingError(f"{name}: {what}={given!r}: give a list of values")
-    choices: list[Any] = []
-    seen = set()
+    choices: dict[Hashable, Any] = {}
     for value in given:
         try:
             choice = plain(value)
@@ -212,10 +211,9 @@ def _listed(given: Any, name: str, what: str) -> tuple[Any, ...]:
                 f"{name}: {what} have {value!r}: give text, finite numbers, True, False, None or "
                 "tuples of these, and look anything else up by name in `evaluate`"
             ) from None
-        if token(choice) in seen:
+        if token(choice) in choices:
             raise SettingError(f"{name}: {what} have {choice!r} twice: give each once")
-        seen.add(token(choice))
-        choices.append(choice)
+        choices[token(choice)] = choice
     if not choices:
         raise SettingError(f"{name}: {what} are empty: give at least one value")
-    return tuple(choices)
+    return tuple(choices.values())

@@ -12,10 +12,9 @@ import numpy as np
 from racer._checks import is_real
 from racer.errors import SettingError
 from racer.space.canonical import plain, token
-from racer.space.domains import Choices
 from racer.space.expressions import And, Condition, In, Not, Param
 from racer.space.numeric import Integer, Real
-from racer.space.parameters import Categorical, Ordinal, Record
+from racer.space.parameters import Categorical, Listed, Ordinal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,10 +25,11 @@ _QUANTILES = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Quantiles(Record):
+class Quantiles(Listed):
     """A distribution of numbers, by a thousand of its quantiles."""
 
     scale: ClassVar[Scale] = "numeric"
+    what: ClassVar[str] = "values"
     name: str
     settings: tuple[str, str]
     values: tuple[float, ...]
@@ -44,19 +44,11 @@ class Quantiles(Record):
         settings = (repr(distribution.args), repr(distribution.kwds))
         return cls(distribution.dist.name, settings, tuple(sorted(set(listed))))
 
-    def names(self) -> frozenset[str]:
-        """Return nothing: the values depend on no other parameter."""
-        return frozenset()
-
     def checked(self, name: str) -> Quantiles:
         """Return it; SettingError, with the name, if it has no finite value."""
         if not self.values:
             raise SettingError(f"{name}: the distribution {self.name!r} has no finite quantile")
         return self
-
-    def domain(self, values: Mapping[str, Any]) -> Choices:  # noqa: ARG002
-        """Return the possible values."""
-        return Choices(self.values)
 
     def to_json(self) -> dict[str, Any]:
         """Return the distribution as plain data."""
@@ -172,9 +164,9 @@ def _joined(grids: Sequence[Mapping[str, Parameter]]) -> dict[str, Any]:
 
 def _values(parameter: Parameter) -> list[Any]:
     """Return the values of a list, and nothing for a distribution."""
-    if isinstance(parameter, Categorical):
-        return list(parameter.choices)
-    return list(parameter.levels) if isinstance(parameter, Ordinal) else []
+    if isinstance(parameter, Categorical | Ordinal):
+        return list(parameter.domain({}).among)
+    return []
 
 
 def _tells_apart(name: str, grids: Sequence[Mapping[str, Parameter]]) -> bool:

@@ -14,15 +14,16 @@ from racer.errors import CandidateError, MissingExtraError, SettingError, SpaceF
 from racer.render.notebook import as_html
 from racer.render.sections import Grid
 from racer.render.text import as_text
+from racer.seeding import check_seed, rng_for
 from racer.space.canonical import token
 from racer.space.configspace import arguments_of as arguments_of_configspace
 from racer.space.configspace import as_json as as_configspace
-from racer.space.described import described
 from racer.space.distributions import from_distribution, to_distribution
 from racer.space.irace.parameter_file import parse, read
-from racer.space.parameters import as_parameter
+from racer.space.numeric import Bounded
+from racer.space.parameters import Categorical, Ordinal, as_parameter
 from racer.space.pcs import arguments_of as arguments_of_pcs
-from racer.space.sampling import Method, Net, as_generator, draws, everywhere, witness
+from racer.space.sampling import Method, Net, fill, witness
 from racer.space.scikit import arguments_of as arguments_of_scikit
 from racer.space.stored import read_condition, read_parameter, written_parameter
 from racer.space.structure import Config, Structure
@@ -35,10 +36,28 @@ if TYPE_CHECKING:
 
     from racer.render.sections import Piece
     from racer.space.expressions import Condition
+    from racer.space.parameters import Parameter
 
 __all__ = ["Space"]
 
 _VERSION = 1
+
+
+def _described(parameter: Parameter) -> str:
+    """Return what a parameter may be, in words."""
+    if isinstance(parameter, Categorical | Ordinal):
+        between = " < " if isinstance(parameter, Ordinal) else ", "
+        return between.join(map(str, parameter.domain({}).among))
+    if not isinstance(parameter, Bounded):
+        return ", ".join(f"{name}={value!r}" for name, value in parameter.to_json().items())
+    ends = (parameter.low, parameter.high)
+    low, high = (f"{end:.15g}" if isinstance(end, float) else str(end) for end in ends)
+    more = [
+        name if value is True else f"{name} {value}"
+        for name, value in vars(parameter).items()
+        if name not in {"low", "high"} and value and (name, value) != ("step", 1)
+    ]
+    return ", ".join([f"{low} to {high}", *more])
 
 
 def _check_arguments(parameters: Any, conditions: Any, forbidden: Any, repair: Any) -> None:
@@ -185,11 +204,9 @@ class Space(Structure):
             The repair hook left the space, or one of `known` is outside it.
         """
         n = whole(n, "n", least=0)
-        rng = as_generator(seed)
+        rng = seed if isinstance(seed, np.random.Generator) else rng_for(check_seed(seed), "space")
         net = self.net(exclude)
-        drafts = draws(self, n, method, rng)
-        around = [*map(self.check, known), dict(self._witness)]
-        everywhere(net, drafts, n, around, rng)
+        fill(net, n, method, [*map(self.check, known), dict(self._witness)], rng)
         return net.found
 
     def net(self, exclude: Iterable[Hashable] = ()) -> Net:
@@ -305,21 +322,17 @@ class Space(Structure):
             raise SettingError("a space must be read with a repair hook exactly if it had one")
         try:
             entries = [dict(entry) for entry in data["parameters"]]
-            parameters = {entry.pop("name"): read_parameter(entry) for entry in entries}
-            conditions = {n: read_condition(c) for n, c in data["conditions"].items()}
-            forbidden = [read_condition(clause) for clause in data["forbidden"]]
-            switches = dict(data["switches"])
+            arguments: dict[str, Any] = {
+                "parameters": {entry.pop("name"): read_parameter(entry) for entry in entries},
+                "conditions": {n: read_condition(c) for n, c in data["conditions"].items()},
+                "forbidden": [read_condition(clause) for clause in data["forbidden"]],
+                "switches": dict(data["switches"]),
+            }
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             if isinstance(error, SettingError):
                 raise
             raise SettingError(f"these are not data of a space: {error!r}") from error
-        return cls(
-            parameters,
-            conditions=conditions,
-            forbidden=forbidden,
-            switches=switches,
-            repair=repair,
-        )
+        return cls(**arguments, repair=repair)
 
     @classmethod
     def from_optuna(cls, distributions: Mapping[str, Any]) -> Space:
@@ -380,7 +393,7 @@ class Space(Structure):
         SpaceFileError
             What cannot be read, with its line. Forbidden are {parameter=value, ..} only.
         """
-        return cls._from_arguments(arguments_of_pcs(read(path), str(path)), str(path), None)
+        return cls._from_arguments(arguments_of_pcs(read(path), str(path)), str(path))
 
     @classmethod
     def read_configspace(cls, path: StrPath) -> Space:
@@ -395,7 +408,7 @@ class Space(Structure):
             arguments = arguments_of_configspace(json.loads(read(path)))
         except ValueError as error:
             raise SpaceFileError(str(error), str(path)) from error
-        return cls._from_arguments(arguments, str(path), None)
+        return cls._from_arguments(arguments, str(path))
 
     @classmethod
     def from_configspace(cls, space: ConfigurationSpace) -> Space:
@@ -494,9 +507,7 @@ class Space(Structure):
         return cls._from_arguments(arguments, "parameters", repair)
 
     @classmethod
-    def _from_arguments(
-        cls, arguments: dict[str, Any], source: str, repair: Callable[[Config], Config] | None
-    ) -> Space:
+    def _from_arguments(cls, arguments: dict[str, Any], source: str, repair: Any = None) -> Space:
         try:
             return cls(**arguments, repair=repair)
         except SettingError as error:
@@ -520,14 +531,10 @@ class Space(Structure):
         """Return the parameters in a table, and what is forbidden."""
         n, free = len(self.parameters), len(self.free)
         fixed = f", {n - free} of them fixed" if n > free else ""
-        head = ["parameter", "type", "values", *(["exists when"] if self.conditions else [])]
+        columns = 4 if self.conditions else 3
+        head = ("parameter", "type", "values", "exists when")[:columns]
         rows = [
-            (
-                name,
-                type(p).__name__,
-                described(p),
-                *([str(self.conditions.get(name, ""))] if self.conditions else []),
-            )
+            (name, type(p).__name__, _described(p), str(self.conditions.get(name, "")))[:columns]
             for name, p in self.parameters.items()
         ]
         said: list[Piece] = [

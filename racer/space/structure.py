@@ -48,12 +48,9 @@ def in_order(
     depends = {name: set(parameter.names()) for name, parameter in parameters.items()}
     for name, condition in conditions.items():
         depends[name] |= condition.names()
+    graph = {name: sorted(names) for name, names in depends.items()}
     try:
-        return tuple(
-            graphlib.TopologicalSorter(
-                {n: sorted(names) for n, names in depends.items()}
-            ).static_order()
-        )
+        return tuple(graphlib.TopologicalSorter(graph).static_order())
     except graphlib.CycleError as error:
         raise CircularError(error.args[1][::-1]) from None
 
@@ -107,7 +104,8 @@ class Structure:
     @property
     def free(self) -> tuple[str, ...]:
         """The parameters that can have more than one value."""
-        return tuple(name for name in self._parameters if _several(self._fixed.get(name)))
+        counts = {name: domain.n for name, domain in self._fixed.items() if domain is not None}
+        return tuple(name for name in self._parameters if counts.get(name, math.inf) > 1)
 
     @cached_property
     def size(self) -> float:
@@ -266,10 +264,6 @@ class Structure:
         if domain.n == math.inf:
             raise TooManyError
         return ((value,) for value in domain.values())
-
-
-def _several(domain: Domain | None) -> bool:
-    return domain is None or domain.n > 1
 
 
 def _cleaned(name: str, domain: Domain, config: Mapping[str, Any]) -> Any:
