@@ -107,9 +107,7 @@ def as_json(
     return {
         "name": None,
         "hyperparameters": found,
-        "conditions": [
-            _written_condition(child, condition) for child, condition in conditions.items()
-        ],
+        "conditions": [_written_condition(name, c) for name, c in conditions.items()],
         "forbiddens": [_written_forbidden(clause) for clause in forbidden],
         "format_version": 0.4,
     }
@@ -125,12 +123,8 @@ def _written(name: str, parameter: Parameter, value: Any, ends: dict[str, Any]) 
         case Categorical(choices=[only]):
             return {"type": "constant", "value": only, "meta": None}
         case Categorical():
-            return {
-                "type": "categorical",
-                "choices": list(parameter.choices),
-                "weights": None,
-                **shared,
-            }
+            choices = {"choices": list(parameter.choices), "weights": None}
+            return {"type": "categorical", **choices, **shared}
         case Ordinal():
             return {"type": "ordinal", "sequence": list(parameter.levels), **shared}
     raise SettingError(f"{name}: ConfigSpace has nothing like {parameter!r}")

@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import is_real
@@ -262,25 +261,23 @@ def _round(number: float, digits: float = 0) -> float:
 
 
 # Name: (the least and the largest number of operands, what it computes).
-OPERATIONS: Mapping[str, tuple[int, float, Callable[..., float]]] = MappingProxyType(
-    {
-        "+": (2, 2, operator.add),
-        "-": (2, 2, operator.sub),
-        "*": (2, 2, operator.mul),
-        "/": (2, 2, _divide),
-        "%%": (2, 2, operator.mod),
-        "%/%": (2, 2, operator.floordiv),
-        "^": (2, 2, _power),
-        "neg": (1, 1, operator.neg),
-        "min": (1, math.inf, lambda *numbers: min(numbers)),
-        "max": (1, math.inf, lambda *numbers: max(numbers)),
-        "round": (1, 2, _round),
-        "floor": (1, 1, math.floor),
-        "ceiling": (1, 1, math.ceil),
-        "trunc": (1, 1, math.trunc),
-        "abs": (1, 1, abs),
-    }
-)
+OPERATIONS: Mapping[str, tuple[int, float, Callable[..., float]]] = {
+    "+": (2, 2, operator.add),
+    "-": (2, 2, operator.sub),
+    "*": (2, 2, operator.mul),
+    "/": (2, 2, _divide),
+    "%%": (2, 2, operator.mod),
+    "%/%": (2, 2, operator.floordiv),
+    "^": (2, 2, _power),
+    "neg": (1, 1, operator.neg),
+    "min": (1, math.inf, lambda *numbers: min(numbers)),
+    "max": (1, math.inf, lambda *numbers: max(numbers)),
+    "round": (1, 2, _round),
+    "floor": (1, 1, math.floor),
+    "ceiling": (1, 1, math.ceil),
+    "trunc": (1, 1, math.trunc),
+    "abs": (1, 1, abs),
+}
 
 
 def _comparison(operation: str) -> Callable[[Term, Any], Condition]:
