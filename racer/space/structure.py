@@ -5,6 +5,7 @@ from __future__ import annotations
 import graphlib
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -264,6 +265,29 @@ class Structure:
         if domain.n == math.inf:
             raise TooManyError
         return ((value,) for value in domain.values())
+
+
+def toward(space: Structure, here: Config, target: Config, name: str) -> Config | None:
+    """Return a configuration with one parameter as in the target, and what that forces.
+
+    Children that begin to exist take the target's value, those that no longer do vanish, and a
+    value outside its new bounds becomes the target's. None if that is not allowed, or changes
+    nothing.
+    """
+
+    def choose(parameter: str, domain: Domain) -> Any:
+        known = [c[parameter] for c in (here, target) if parameter in c]
+        for value in [target[parameter]] if parameter == name else known:
+            with suppress(ValueError):
+                return domain.clean(value)
+        return domain.decode(0.5)
+
+    try:
+        built = space.build(choose)
+        config = None if built is None else space.check(built)
+    except CandidateError:
+        return None
+    return None if config is None or space.key(config) == space.key(here) else config
 
 
 def _cleaned(name: str, domain: Domain, config: Mapping[str, Any]) -> Any:
