@@ -91,23 +91,14 @@ shift 2
 exec ./solver --seed "$seed" "$@" "$instance"
 """
 
-_CENTRES = (
-    (0.5, -1.0, 2.0),
-    (3.0, 1.5, -2.5),
-    (-4.0, 0.0, 1.0),
-    (2.0, 2.0, -3.0),
-    (1.0, -3.5, 4.0),
-)
+_CENTRES = ("0.5 -1.0 2.0", "3.0 1.5 -2.5", "-4.0 0.0 1.0", "2.0 2.0 -3.0", "1.0 -3.5 4.0")
 
 SKELETON: Mapping[str, str] = {
     "scenario.toml": _SCENARIO,
     "parameters.txt": _PARAMETERS,
     "runner.py": _PYTHON,
     "runner.sh": _SHELL,
-    **{
-        f"instances/{number}.txt": " ".join(map(str, centre)) + "\n"
-        for number, centre in enumerate(_CENTRES, start=1)
-    },
+    **{f"instances/{number}.txt": f"{at}\n" for number, at in enumerate(_CENTRES, start=1)},
 }
 """Files by name; those that begin with #! are programs."""
 

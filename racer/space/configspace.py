@@ -22,10 +22,7 @@ _TO_COMPARE = {operation: name for name, operation in _COMPARES.items()}
 def arguments_of(data: Any) -> dict[str, Any]:
     """Return the arguments of the Space that the JSON of a ConfigurationSpace describes.
 
-    Raises
-    ------
-    SettingError
-        Something else, or what a `Space` cannot say: a normal or beta distribution, weights.
+    SettingError for something else, or what a `Space` cannot say: another distribution, weights.
     """
     try:
         parameters = {entry["name"]: _parameter(entry) for entry in data["hyperparameters"]}

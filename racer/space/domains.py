@@ -1,15 +1,17 @@
-"""Domains: a parameter's values as positions u, 0 <= u <= 1, and back; `decode(encode(v))` is v."""
+"""Plain values, and domains: values as positions u, 0 <= u <= 1; `decode(encode(v))` is v."""
 
 from __future__ import annotations
 
 import math
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+
+import numpy as np
 
 from racer._checks import is_real
-from racer.space.canonical import token
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -19,6 +21,43 @@ __all__ = ["Domain"]
 _DIGITS = 9  # after the first
 _DIGITS_ASKED = 13  # as many as survive a way to [0, 1] and back
 _SLACK = 1e-6  # of a step: 0.1 + 0.2 is 0.3
+
+
+class _Unknown(Enum):
+    UNKNOWN = "unknown"
+
+
+UNKNOWN: Final = _Unknown.UNKNOWN
+"""The value of what a configuration does not have."""
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as plain Python (None, bool, finite number, str, tuples), or TypeError."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, tuple | list):
+        return tuple(plain(part) for part in value)
+    raise TypeError(value)
+
+
+def token(value: Any) -> Hashable:
+    """Return something equal for equal values only: 1 is 1.0, but True is not 1."""
+    if isinstance(value, tuple | list):
+        return tuple(token(part) for part in value)
+    return (isinstance(value, bool), value)
+
+
+def as_lists(value: Any) -> Any:
+    """Return a plain value as JSON has it: tuples as lists."""
+    return [as_lists(part) for part in value] if isinstance(value, tuple) else value
 
 
 class Domain(Protocol):
@@ -38,23 +77,18 @@ class Domain(Protocol):
     @property
     def n(self) -> float:
         """How many values there are; infinity for the reals."""
-        ...
 
     def decode(self, u: float) -> Any:
         """Return the value at u."""
-        ...
 
     def encode(self, value: Any) -> float:
         """Return a u that decodes to `value`."""
-        ...
 
     def clean(self, value: Any) -> Any:
         """Return `value` as `decode` does; ValueError with the reason if it is not possible."""
-        ...
 
     def values(self) -> Iterator[Any]:
         """Go through all values in ascending order of u; only called where `n` is finite."""
-        ...
 
 
 def show(number: float) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import is_real
 from racer.errors import SettingError
-from racer.space.canonical import UNKNOWN, as_lists, plain, token
+from racer.space.domains import UNKNOWN, as_lists, plain, token
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import flag, is_real, whole
 from racer.errors import SettingError
-from racer.space.canonical import UNKNOWN
-from racer.space.domains import Continuum, Domain, Empty, Lattice
+from racer.space.domains import UNKNOWN, Continuum, Domain, Empty, Lattice
 from racer.space.expressions import Term
 from racer.space.parameters import Record
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from racer.space.parameters import Scale
 
-__all__ = ["Bounded", "Integer", "Real"]
+__all__ = ["Integer", "Real"]
 
 _MOST = 2**50  # numbers on a linear grid that a float between 0 and 1 can tell apart
 _MOST_LOG = 10**12  # the same on a logarithmic grid
@@ -70,11 +69,9 @@ class Bounded(Record):
         return {which: bound for which, bound in ends if isinstance(bound, Term)}
 
     def names(self) -> frozenset[str]:
-        """Return the parameters that the bounds depend on."""
         return frozenset().union(*(term.names() for term in self.terms().values()))
 
     def domain(self, values: Mapping[str, Any]) -> Domain | None:
-        """Return the possible values; None if what a bound depends on does not exist."""
         low, high = _number(self.low, values), _number(self.high, values)
         if low is UNKNOWN or high is UNKNOWN:
             return None
@@ -86,7 +83,6 @@ class Bounded(Record):
         raise NotImplementedError
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings as plain data."""
         settings = {n: getattr(self, n) for n in _STORED if hasattr(self, n)}
         return {n: v.to_json() if isinstance(v, Term) else v for n, v in settings.items()}
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from racer._checks import is_real
 from racer.errors import SettingError
-from racer.space.canonical import plain, token
+from racer.space.domains import plain, token
 from racer.space.expressions import And, Condition, In, Not, Param
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Listed, Ordinal
@@ -58,10 +58,7 @@ class Quantiles(Listed):
 def arguments_of(param_distributions: Any) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Return the arguments of a Space, and by parameter what the names of objects stand for.
 
-    Raises
-    ------
-    SettingError
-        What is no dict from names to lists or distributions, or several that a space cannot join.
+    SettingError for no dict from names to lists or distributions, or several that cannot be joined.
     """
     grids = [param_distributions] if _is_grid(param_distributions) else param_distributions
     if not isinstance(grids, Sequence) or not grids or not all(map(_is_grid, grids)):
@@ -122,10 +119,8 @@ def _of_distribution(name: str, given: Any) -> Parameter:
             "racer.Space"
         )
     low, high = (float(end) for end in given.support())
-    if kind == "uniform":
-        return Real(low, high)
-    if kind in ("loguniform", "reciprocal"):
-        return Real(low, high, log=True)
+    if kind in ("uniform", "loguniform", "reciprocal"):
+        return Real(low, high, log=kind != "uniform")
     if kind == "randint":
         return Integer(int(low), int(high))
     return Quantiles.of(given)

@@ -15,13 +15,13 @@ from racer.render.notebook import as_html
 from racer.render.sections import Grid
 from racer.render.text import as_text
 from racer.seeding import check_seed, rng_for
-from racer.space.canonical import token
 from racer.space.configspace import arguments_of as arguments_of_configspace
 from racer.space.configspace import as_json as as_configspace
 from racer.space.distributions import from_distribution, to_distribution
+from racer.space.domains import token
 from racer.space.irace.parameter_file import parse, read
 from racer.space.numeric import Bounded
-from racer.space.parameters import Categorical, Ordinal, as_parameter
+from racer.space.parameters import Categorical, Ordinal, as_parameter, listed
 from racer.space.pcs import arguments_of as arguments_of_pcs
 from racer.space.sampling import Method, Net, fill, witness
 from racer.space.scikit import arguments_of as arguments_of_scikit
@@ -224,27 +224,20 @@ class Space(Structure):
         if not self.may_be_absent or not len(vectors):
             return np.ones(vectors.shape, dtype=bool)
         names, asked = list(self.parameters), self.related()
-        listed = {  # of which the same few values come again and again
-            names.index(name): self.parameters[name].domain({})
-            for name in asked
-            if self.parameters[name].scale != "numeric"
-        }
-        known: dict[tuple[Any, ...], list[bool]] | None = {} if len(listed) == len(asked) else None
+        domains = {names.index(name): listed(self.parameters[name]) for name in asked}
+
+        def exist(vector: list[float]) -> list[bool]:
+            at = dict(zip(names, vector, strict=True))
+            config = self.build(lambda n, domain: domain.decode(at[n]) if n in asked else None)
+            return [name in (config or {}) for name in names]
+
+        known: dict[tuple[Any, ...], list[bool]] = {}  # the same few values come again and again
         present = np.zeros(vectors.shape, dtype=bool)
         for i, vector in enumerate(vectors.tolist()):
-            key = tuple(token(d.decode(vector[at])) for at, d in listed.items() if d is not None)
-            if known is not None and key in known:
-                present[i] = known[key]
-                continue
-            place = dict(zip(names, vector, strict=True))
-
-            def choose(name: str, domain: Any, place: dict[str, float] = place) -> Any:
-                return domain.decode(place[name]) if name in asked else None
-
-            config = self.build(choose) or {}
-            present[i] = here = [name in config for name in names]
-            if known is not None:
-                known[key] = here
+            key = tuple(i if d is None else token(d.decode(vector[k])) for k, d in domains.items())
+            if key not in known:
+                known[key] = exist(vector)
+            present[i] = known[key]
         return present
 
     def encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from racer._checks import did_you_mean
 from racer.errors import CandidateError, SettingError, SpaceFileError, warn
 from racer.space.irace.parameter_file import read
 from racer.space.numeric import Integer
+from racer.space.parameters import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from _typeshed import StrPath
 
     from racer.space.space import Space
-
-__all__ = ["read_configurations", "written_configurations"]
 
 _ABSENT = {"NA", "<NA>"}
 _FIELD = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s"'#]+))(?=\s|#|$)""")
@@ -108,10 +107,8 @@ def _configuration(
 def _value(text: str, name: str, space: Space, where: str) -> Any:
     """Return a field as a value of its parameter; what fits none is left to the space to refuse."""
     parameter = space.parameters[name]
-    if parameter.scale != "numeric":
-        domain = parameter.domain({})
-        values = {} if domain is None else {str(value): value for value in domain.values()}
-        return values.get(text, text)
+    if (domain := listed(parameter)) is not None:
+        return {str(value): value for value in domain.values()}.get(text, text)
     try:
         number = float(text)
     except ValueError:
