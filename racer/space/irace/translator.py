@@ -149,7 +149,7 @@ class Translator:
 
     def _matching(self, left: Node, choices: tuple[str, ...], items: list[Node]) -> tuple[str, ...]:
         """Return the choices that equal one of the items, as text."""
-        texts = [_text(item) for item in items]
+        texts, among = [_text(item) for item in items], ", ".join(map(repr, choices))
         for text, item in zip(texts, items, strict=True):
             if text in choices:
                 continue
@@ -158,7 +158,7 @@ class Translator:
             said = (
                 f"{text!r} is never {alike[0]!r}: R compares text here; write it in quotes"
                 if alike
-                else f"{left.text} is never {text!r}: its values are {', '.join(map(repr, choices))}"
+                else f"{left.text} is never {text!r}: its values are {among}"
             )
             self.notes.append((said, item.column))
         return tuple(choice for choice in choices if choice in texts)
