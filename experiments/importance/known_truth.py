@@ -22,7 +22,7 @@ from scipy.stats import sobol_indices, uniform
 
 import racer
 from experiments.options import number_option
-from racer.space.toward import toward
+from racer.space.structure import toward
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -24,7 +24,7 @@ from racer.racing.repeats import Withheld
 from racer.racing.state import Request, State
 from racer.results.ablation import AblationResult, Step
 from racer.seeding import seed_for
-from racer.space.toward import toward
+from racer.space.structure import toward
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator, Mapping, Sequence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import did_you_mean
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+_NO_VALUE = (None, "")
 _SCHEDULE = "racer plans its races by the budget itself"
 _CAPPING = "racer has one cap for all configurations of a block, from the first test on"
 _OWN_LOG = "racer goes on from its store by itself: run the same command again"
@@ -23,155 +23,135 @@ _OWN_LOG = "racer goes on from its store by itself: run the same command again"
 class Option:
     """An option of irace: its flag, the setting that it becomes, or what is said of it instead.
 
-    `neutral` are values of which nothing needs to be said, or refused.
+    `neutral` are values, beside none, of which nothing needs to be said, or refused.
     """
 
     flag: str
     becomes: str = ""
     ignored: str = ""
     refused: str = ""
-    neutral: tuple[Any, ...] = (None, "", 0, False)
+    neutral: tuple[Any, ...] = (0,)
 
 
-OPTIONS: Mapping[str, Option] = MappingProxyType(
-    {
-        # files
-        "scenarioFile": Option("scenario", becomes="the argument of racer tune"),
-        "execDir": Option("exec-dir", becomes="cwd"),
-        "parameterFile": Option("parameter-file", becomes="space"),
-        "parameterText": Option("parameter-text", refused="write the parameters into a file"),
-        "forbiddenFile": Option("forbidden-file", becomes="forbidden"),
-        "configurationsFile": Option("configurations-file", becomes="initial"),
-        "configurationsText": Option("", refused="write the configurations into a file"),
-        "logFile": Option("log-file", becomes="store"),
-        "recoveryFile": Option("recovery-file", refused=_OWN_LOG),
-        # instances
-        "trainInstancesDir": Option("train-instances-dir", becomes="instances"),
-        "trainInstancesFile": Option("train-instances-file", becomes="instances"),
-        "trainInstancesText": Option("train-instances-text", refused="write them into a file"),
-        "sampleInstances": Option("sample-instances", becomes="instance_order"),
-        "testInstancesDir": Option("test-instances-dir", becomes="test_instances"),
-        "testInstancesFile": Option("test-instances-file", becomes="test_instances"),
-        "testInstancesText": Option("test-instances-text", refused="write them into a file"),
-        "testNbElites": Option(
-            "test-num-elites",
-            ignored="all elites are evaluated on the held-out instances",
-        ),
-        "testIterationElites": Option(
-            "test-iteration-elites",
-            ignored="held-out instances are used once, at the end",
-        ),
-        # the runner
-        "targetRunner": Option("target-runner", becomes="command"),
-        "targetRunnerLauncher": Option("target-runner-launcher", becomes="command"),
-        "targetRunnerLauncherArgs": Option("target-runner-args", becomes="command"),
-        "targetCmdline": Option("target-cmdline", becomes="command"),
-        "targetRunnerRetries": Option("target-runner-retries", becomes="retries"),
-        "targetRunnerTimeout": Option("target-runner-timeout", becomes="timeout"),
-        "targetRunnerData": Option("", refused="a runner is a program: pass it files"),
-        "targetRunnerParallel": Option(
-            "", refused="it is a function of R: use racer.tune(.., executor=) in Python"
-        ),
-        "targetEvaluator": Option(
-            "target-evaluator",
-            refused="costs must not depend on other configurations: let the runner print the cost",
-        ),
-        "repairConfiguration": Option(
-            "", refused="it is a function of R: use racer.Space(.., repair=) in Python"
-        ),
-        "aclib": Option("aclib", becomes="protocol"),
-        # the budget
-        "maxExperiments": Option("max-experiments", becomes="budget"),
-        "minExperiments": Option("min-experiments", ignored=_SCHEDULE),
-        "maxTime": Option("max-time", becomes="seconds"),
-        "budgetEstimation": Option("budget-estimation", ignored=_SCHEDULE),
-        "minMeasurableTime": Option("min-measurable-time", ignored="racer measures time itself"),
-        # elimination
-        "testType": Option("test-type", becomes="decider"),
-        "firstTest": Option("first-test", becomes="first_test"),
-        "eachTest": Option("each-test", becomes="each_test"),
-        "blockSize": Option("block-size", becomes="block_size"),
-        "confidence": Option(
-            "confidence",
-            ignored="use racer.tune(.., decider=racer.deciders.FRace(alpha=..)) in Python",
-            neutral=(None, "", 0.95),
-        ),
-        "minNbSurvival": Option("min-survival", becomes="elites"),
-        "deterministic": Option("deterministic", becomes="deterministic"),
-        # running
-        "parallel": Option("parallel", becomes="jobs"),
-        "loadBalancing": Option(
-            "load-balancing", ignored="cells are always balanced", neutral=(None, "", 1, True)
-        ),
-        "mpi": Option("mpi", refused="use racer.tune(.., executor=), with Dask say, in Python"),
-        "batchmode": Option(
-            "batchmode", refused="use racer.tune(.., executor=), with Dask say, in Python"
-        ),
-        "seed": Option("seed", becomes="seed"),
-        "digits": Option("digits", becomes="digits"),
-        "quiet": Option("quiet", ignored="use racer tune -q"),
-        "debugLevel": Option("debug-level", ignored="failures are recorded with their output"),
-        # irace's own schedule
-        "nbIterations": Option("iterations", ignored=_SCHEDULE),
-        "nbExperimentsPerIteration": Option("experiments-per-iteration", ignored=_SCHEDULE),
-        "nbConfigurations": Option("num-configurations", ignored=_SCHEDULE),
-        "mu": Option("mu", ignored=_SCHEDULE, neutral=(None, "", 5)),
-        "softRestart": Option(
-            "soft-restart",
-            ignored="racer widens its search where it is used up",
-            neutral=(None, "", 1, True),
-        ),
-        "softRestartThreshold": Option("soft-restart-threshold", ignored=_SCHEDULE),
-        "elitist": Option(
-            "elitist",
-            refused="racer's races are elitist: leave it out",
-            neutral=(None, "", 1, True),
-        ),
-        "elitistNewInstances": Option(
-            "elitist-new-instances",
-            ignored="each race begins with one new block",
-            neutral=(None, "", 1),
-        ),
-        "elitistLimit": Option(
-            "elitist-limit",
-            ignored="a race ends when a test of all eliminates none",
-            neutral=(None, "", 2),
-        ),
-        "postselection": Option(
-            "postselection", ignored="the elites are raced with what is left of the budget"
-        ),
-        # capping
-        "capping": Option("capping", becomes="runtime"),
-        "cappingAfterFirstTest": Option(
-            "capping-after-first-test", ignored=_CAPPING, neutral=(None, "", 0, 1, True, False)
-        ),
-        "cappingType": Option("capping-type", ignored=_CAPPING, neutral=(None, "", "median")),
-        "boundType": Option("bound-type", ignored=_CAPPING, neutral=(None, "", "candidate")),
-        "boundMax": Option("bound-max", becomes="runtime"),
-        "boundDigits": Option(
-            "bound-digits",
-            ignored="the runner is told whole seconds, rounded up; the exact bound counts",
-        ),
-        "boundPar": Option("bound-par", becomes="runtime"),
-        "boundAsTimeout": Option(
-            "bound-as-timeout",
-            ignored="what is stopped below boundMax is run again at the end, if it survives",
-            neutral=(None, "", 0, 1, True, False),
-        ),
-    }
-)
+OPTIONS: Mapping[str, Option] = {
+    # files
+    "scenarioFile": Option("scenario", becomes="the argument of racer tune"),
+    "execDir": Option("exec-dir", becomes="cwd"),
+    "parameterFile": Option("parameter-file", becomes="space"),
+    "parameterText": Option("parameter-text", refused="write the parameters into a file"),
+    "forbiddenFile": Option("forbidden-file", becomes="forbidden"),
+    "configurationsFile": Option("configurations-file", becomes="initial"),
+    "configurationsText": Option("", refused="write the configurations into a file"),
+    "logFile": Option("log-file", becomes="store"),
+    "recoveryFile": Option("recovery-file", refused=_OWN_LOG),
+    # instances
+    "trainInstancesDir": Option("train-instances-dir", becomes="instances"),
+    "trainInstancesFile": Option("train-instances-file", becomes="instances"),
+    "trainInstancesText": Option("train-instances-text", refused="write them into a file"),
+    "sampleInstances": Option("sample-instances", becomes="instance_order"),
+    "testInstancesDir": Option("test-instances-dir", becomes="test_instances"),
+    "testInstancesFile": Option("test-instances-file", becomes="test_instances"),
+    "testInstancesText": Option("test-instances-text", refused="write them into a file"),
+    "testNbElites": Option(
+        "test-num-elites", ignored="all elites are evaluated on the held-out instances"
+    ),
+    "testIterationElites": Option(
+        "test-iteration-elites", ignored="held-out instances are used once, at the end"
+    ),
+    # the runner
+    "targetRunner": Option("target-runner", becomes="command"),
+    "targetRunnerLauncher": Option("target-runner-launcher", becomes="command"),
+    "targetRunnerLauncherArgs": Option("target-runner-args", becomes="command"),
+    "targetCmdline": Option("target-cmdline", becomes="command"),
+    "targetRunnerRetries": Option("target-runner-retries", becomes="retries"),
+    "targetRunnerTimeout": Option("target-runner-timeout", becomes="timeout"),
+    "targetRunnerData": Option("", refused="a runner is a program: pass it files"),
+    "targetRunnerParallel": Option(
+        "", refused="it is a function of R: use racer.tune(.., executor=) in Python"
+    ),
+    "targetEvaluator": Option(
+        "target-evaluator",
+        refused="costs must not depend on other configurations: let the runner print the cost",
+    ),
+    "repairConfiguration": Option(
+        "", refused="it is a function of R: use racer.Space(.., repair=) in Python"
+    ),
+    "aclib": Option("aclib", becomes="protocol"),
+    # the budget
+    "maxExperiments": Option("max-experiments", becomes="budget"),
+    "minExperiments": Option("min-experiments", ignored=_SCHEDULE),
+    "maxTime": Option("max-time", becomes="seconds"),
+    "budgetEstimation": Option("budget-estimation", ignored=_SCHEDULE),
+    "minMeasurableTime": Option("min-measurable-time", ignored="racer measures time itself"),
+    # elimination
+    "testType": Option("test-type", becomes="decider"),
+    "firstTest": Option("first-test", becomes="first_test"),
+    "eachTest": Option("each-test", becomes="each_test"),
+    "blockSize": Option("block-size", becomes="block_size"),
+    "confidence": Option(
+        "confidence",
+        ignored="use racer.tune(.., decider=racer.deciders.FRace(alpha=..)) in Python",
+        neutral=(0.95,),
+    ),
+    "minNbSurvival": Option("min-survival", becomes="elites"),
+    "deterministic": Option("deterministic", becomes="deterministic"),
+    # running
+    "parallel": Option("parallel", becomes="jobs"),
+    "loadBalancing": Option("load-balancing", ignored="cells are always balanced", neutral=(1,)),
+    "mpi": Option("mpi", refused="use racer.tune(.., executor=), with Dask say, in Python"),
+    "batchmode": Option(
+        "batchmode", refused="use racer.tune(.., executor=), with Dask say, in Python"
+    ),
+    "seed": Option("seed", becomes="seed"),
+    "digits": Option("digits", becomes="digits"),
+    "quiet": Option("quiet", ignored="use racer tune -q"),
+    "debugLevel": Option("debug-level", ignored="failures are recorded with their output"),
+    # irace's own schedule
+    "nbIterations": Option("iterations", ignored=_SCHEDULE),
+    "nbExperimentsPerIteration": Option("experiments-per-iteration", ignored=_SCHEDULE),
+    "nbConfigurations": Option("num-configurations", ignored=_SCHEDULE),
+    "mu": Option("mu", ignored=_SCHEDULE, neutral=(5,)),
+    "softRestart": Option(
+        "soft-restart", ignored="racer widens its search where it is used up", neutral=(1,)
+    ),
+    "softRestartThreshold": Option("soft-restart-threshold", ignored=_SCHEDULE),
+    "elitist": Option("elitist", refused="racer's races are elitist: leave it out", neutral=(1,)),
+    "elitistNewInstances": Option(
+        "elitist-new-instances", ignored="each race begins with one new block", neutral=(1,)
+    ),
+    "elitistLimit": Option(
+        "elitist-limit", ignored="a race ends when a test of all eliminates none", neutral=(2,)
+    ),
+    "postselection": Option(
+        "postselection", ignored="the elites are raced with what is left of the budget"
+    ),
+    # capping
+    "capping": Option("capping", becomes="runtime"),
+    "cappingAfterFirstTest": Option("capping-after-first-test", ignored=_CAPPING, neutral=(0, 1)),
+    "cappingType": Option("capping-type", ignored=_CAPPING, neutral=("median",)),
+    "boundType": Option("bound-type", ignored=_CAPPING, neutral=("candidate",)),
+    "boundMax": Option("bound-max", becomes="runtime"),
+    "boundDigits": Option(
+        "bound-digits",
+        ignored="the runner is told whole seconds, rounded up; the exact bound counts",
+    ),
+    "boundPar": Option("bound-par", becomes="runtime"),
+    "boundAsTimeout": Option(
+        "bound-as-timeout",
+        ignored="what is stopped below boundMax is run again at the end, if it survives",
+        neutral=(0, 1),
+    ),
+}
 
-OLD_NAMES = MappingProxyType(
-    {
-        "hookRun": "targetRunner",
-        "hookEvaluate": "targetEvaluator",
-        "instanceDir": "trainInstancesDir",
-        "instanceFile": "trainInstancesFile",
-        "candidatesFile": "configurationsFile",
-        "timeBudget": "maxTime",
-        "nbCandidates": "nbConfigurations",
-    }
-)
+OLD_NAMES: Mapping[str, str] = {
+    "hookRun": "targetRunner",
+    "hookEvaluate": "targetEvaluator",
+    "instanceDir": "trainInstancesDir",
+    "instanceFile": "trainInstancesFile",
+    "candidatesFile": "configurationsFile",
+    "timeBudget": "maxTime",
+    "nbCandidates": "nbConfigurations",
+}
 """What irace 1 called some options."""
 
 _TESTS = {
@@ -189,7 +169,6 @@ _MARKS = {
     "targetRunnerArgs": "parameters",
 }
 _CMDLINE = "{configurationID} {instanceID} {seed} {instance} {bound} {targetRunnerArgs}"
-_NO_VALUE = (None, "")
 _BUDGETS = {"maxExperiments", "maxTime"}
 _PATHS = {
     *("execDir", "parameterFile", "forbiddenFile", "configurationsFile", "logFile"),
@@ -205,39 +184,33 @@ def from_irace(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the settings that options of irace are, and notes on what is ignored or changed.
 
-    Parameters
-    ----------
-    options : mapping
-        From names to values and their lines (0: not of the file, but of the command line).
-    complete : bool
-        Add irace's defaults for files that are not named.
+    The line of an option is 0 if it is of the command line, not of the file. If `complete`, irace's
+    defaults are added for files that are not named.
     """
     notes: list[str] = []
+    given: dict[str, Any] = {}
     for name, (value, line) in options.items():
-        option = OPTIONS.get(name)
         where = f"{source}, line {line}" if line else THE_OPTIONS
-        if option is None and name.startswith("."):
+        if name not in OPTIONS and name.startswith("."):
             continue  # a variable of the user's own
-        if option is None:
+        if name not in OPTIONS:
             hint = (
                 f": irace 1 called {OLD_NAMES[name]} so, and its runners got other arguments"
                 if name in OLD_NAMES
                 else did_you_mean(name, OPTIONS)
             )
             raise SettingError(f"{where}: {name!r} is no option of irace{hint}")
+        if value in _NO_VALUE:
+            continue
+        option, given[name] = OPTIONS[name], value
         if value in option.neutral:
             continue
         if option.refused:
             raise SettingError(f"{where}: {name} = {value!r} cannot be used: {option.refused}")
         if option.ignored:
             notes.append(f"{where}: {name} = {value!r} is ignored: {option.ignored}")
-    given = {
-        name: value
-        for name, (value, _) in options.items()
-        if name in OPTIONS and value not in _NO_VALUE
-    }
     if given.get("boundMax") and not _caps(given):
-        bound = f"{source}: boundMax = {given.get('boundMax')!r}"
+        bound = f"{source}: boundMax = {given['boundMax']!r}"
         notes.append(f"{bound} is what the runner is told for its bound, in each run")
     settings = {
         **_files(given, complete=complete, names_folder="trainInstancesDir" in options),
@@ -289,29 +262,23 @@ def _command(given: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
     names = {"targetRunner", "targetRunnerLauncher", "targetCmdline", "targetRunnerLauncherArgs"}
     if not complete and not names & given.keys():
         return {}
-    runner = _path(str(given.get("targetRunner", "./target-runner")))
+    runner = str(given.get("targetRunner", "./target-runner"))
+    if "/" not in runner:  # irace looks for it where the scenario is, not on PATH
+        runner = f"./{runner}"
     if given.get("aclib"):
         return {"command": [runner], "protocol": "aclib"}
     line = str(given.get("targetCmdline", _CMDLINE))
-    launched = []
+    arguments = [runner, *line.split()]
     if launcher := given.get("targetRunnerLauncher"):
-        around = str(given.get("targetRunnerLauncherArgs", "{targetRunner} {targetRunnerArgs}"))
-        if "targetCmdline" in given:
-            launched = [str(launcher), *line.replace("{targetRunner}", runner).split()]
-        else:
-            inner = around.replace("{targetRunner}", runner)
-            launched = [str(launcher), *inner.replace("{targetRunnerArgs}", line).split()]
+        if "targetCmdline" not in given:
+            around = given.get("targetRunnerLauncherArgs", "{targetRunner} {targetRunnerArgs}")
+            line = str(around).replace("{targetRunnerArgs}", line)
+        arguments = [str(launcher), *line.replace("{targetRunner}", runner).split()]
     bound = "{bound}" if _caps(given) else given.get("boundMax")
-    arguments = launched or [runner, *line.split()]
     return {
         "command": [_marked(word, bound) for word in arguments if bound or word != "{bound}"],
         "protocol": "irace",
     }
-
-
-def _path(runner: str) -> str:
-    """Return the path of a runner: irace looks for it where the scenario is, not on PATH."""
-    return runner if "/" in runner else f"./{runner}"
 
 
 def _marked(word: str, bound: Any) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pkgutil
+import re
+import shlex
 import sys
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +17,6 @@ from racer.core.runtime import Runtime
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.evaluate.command.command import Command
 from racer.results.tuning import TuneResult
-from racer.scenario.instances import not_files, read_instances
 from racer.scenario.irace_options import THE_OPTIONS, from_irace, merged
 from racer.scenario.r_file import read_assignments
 from racer.scenario.settings import TESTS, checked
@@ -33,18 +35,10 @@ USUAL = ("scenario.toml", "scenario.txt")
 """Names of scenarios that need not be given."""
 
 _SQLITE = b"SQLite format 3\0"
+_COMMENT = re.compile(r"(?<!\S)#.*")  # of a line of instances
 _PASSED = (
-    "elites",
-    "first_test",
-    "each_test",
-    "block_size",
-    "maximize",
-    "instance_order",
-    "timeout",
-    "memory",
-    "retries",
-    "deterministic",
-    "seed",
+    *("elites", "first_test", "each_test", "block_size", "maximize", "instance_order"),
+    *("timeout", "memory", "retries", "deterministic", "seed"),
 )
 
 
@@ -131,7 +125,7 @@ class Scenario:
         """Return the configurations to begin with, and the results of earlier runs."""
         found: list[Any] = []
         for path in self.settings["initial"]:
-            if _is_database(path):
+            if _beginning(path).startswith(_SQLITE):
                 found.append(load_record(path).result)
             else:
                 found += read_configurations(path, space)
@@ -144,19 +138,24 @@ class Scenario:
             return None
         if isinstance(value, list):
             return value
-        folder = self.settings.get(f"{name}_folder")
-        is_line = self.settings.get("protocol") == "irace"
-        return read_instances(value, folder, name, is_line=is_line)
+        return _instances(value, self.settings.get(f"{name}_folder"), name, is_line=self._has_lines)
+
+    @property
+    def _has_lines(self) -> bool:
+        """Whether instances will be split as a shell would."""
+        return self.settings.get("protocol") == "irace"
 
     def missing_instances(self) -> list[str]:
         """Return what should be a file, as it is a line with a folder before it, and is none."""
-        is_line = self.settings.get("protocol") == "irace"
-        return [
-            path
-            for name in ("instances", "test_instances")
-            if self.settings.get(f"{name}_folder")
-            for path in not_files(self.instances(name) or (), is_line=is_line)
-        ]
+        both = ("instances", "test_instances")
+        named = [name for name in both if self.settings.get(f"{name}_folder")]
+        found = []
+        for line in (line for name in named for line in self.instances(name) or ()):
+            with suppress(ValueError):  # a quote that does not end is refused where it is used
+                path = shlex.split(line)[0] if self._has_lines else line
+                if not Path(path).exists():
+                    found.append(path)
+        return found
 
     def _budget(self) -> Budget:
         evaluations, seconds = self.settings.get("budget"), self.settings.get("seconds")
@@ -174,18 +173,46 @@ class Scenario:
         if "command" not in given:
             raise SettingError("nothing is named that evaluates: give command = [..], a program")
         protocol = given.get("protocol", "command")
-        settings = {name: given[name] for name in ("reads", "cost") if name in given}
+        settings = {name: given[name] for name in ("reads", "cost", "cwd") if name in given}
         argv = given["command"]
         switches = space.switches if protocol != "command" or "{parameters}" in argv else {}
-        command = Command(
-            argv,
-            switches=switches,
-            protocol=None if protocol == "command" else protocol,
-            cwd=given.get("cwd"),
-            **settings,
-        )
+        runner = None if protocol == "command" else protocol
+        command = Command(argv, switches=switches, protocol=runner, **settings)
         _check_script(argv[0])
         return command
+
+
+def _instances(path: str, folder: str | None, where: str, *, is_line: bool) -> list[str]:
+    """Return the files of a folder, sorted, or the lines of a file, with their folder before them.
+
+    `is_line`: they will be split as a shell would, so what would come apart is quoted.
+    """
+    place = Path(path)
+    if folder is not None and not place.exists() and not Path(folder).is_dir():
+        raise SettingError(f"{where}_folder = {folder!r}: there is no such folder")
+    if place.is_dir():
+        files = sorted(str(file) for file in place.rglob("*") if file.is_file())
+        found = [shlex.quote(file) if is_line else file for file in files]
+    else:
+        found = _instance_lines(place, folder, where, is_line=is_line)
+    if not found:
+        what = "no files are in this folder" if place.is_dir() else "no lines are in this file"
+        raise SettingError(f"{where} = {path!r}: {what}")
+    return found
+
+
+def _instance_lines(place: Path, folder: str | None, where: str, *, is_line: bool) -> list[str]:
+    try:
+        text = place.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise SettingError(f"{where} = {str(place)!r} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise SettingError(f"{where} = {str(place)!r} is not UTF-8 text: {error.reason}") from None
+    lines = [line for raw in text.splitlines() if (line := _COMMENT.sub("", raw).strip())]
+    if folder is None:
+        return lines
+    prefix = folder if folder.endswith("/") else f"{folder}/"
+    return [(shlex.quote(prefix) if is_line else prefix) + line for line in lines]
 
 
 def _imported(name: str) -> Objective:
@@ -202,22 +229,19 @@ def _imported(name: str) -> Objective:
     return found
 
 
-def _is_database(path: str) -> bool:
+def _beginning(path: str) -> bytes:
+    """Return the first bytes of a file; none if it is not there, as a program on PATH."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123
-            return file.read(len(_SQLITE)) == _SQLITE
+            return file.read(256)
     except OSError:
-        return False
+        return b""
 
 
 def _check_script(program: str) -> None:
     """Refuse a script whose first line ends as Windows has it: the system finds no interpreter."""
-    try:
-        with open(program, "rb") as file:  # noqa: PTH123
-            first = file.readline(256)
-    except OSError:
-        return  # on PATH, or found by its values
-    if first.startswith(b"#!") and first.endswith(b"\r\n"):
+    first, end, _ = _beginning(program).partition(b"\n")
+    if first.startswith(b"#!") and first.endswith(b"\r") and end:
         raise SettingError(
             f"the program {program!r} begins with {first.decode('utf-8', 'replace').strip()!r} and a "
             "carriage return (CRLF), so that no interpreter is found: run dos2unix on it"

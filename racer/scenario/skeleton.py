@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -92,26 +91,15 @@ shift 2
 exec ./solver --seed "$seed" "$@" "$instance"
 """
 
-_CENTRES = (
-    (0.5, -1.0, 2.0),
-    (3.0, 1.5, -2.5),
-    (-4.0, 0.0, 1.0),
-    (2.0, 2.0, -3.0),
-    (1.0, -3.5, 4.0),
-)
+_CENTRES = ("0.5 -1.0 2.0", "3.0 1.5 -2.5", "-4.0 0.0 1.0", "2.0 2.0 -3.0", "1.0 -3.5 4.0")
 
-SKELETON: Mapping[str, str] = MappingProxyType(
-    {
-        "scenario.toml": _SCENARIO,
-        "parameters.txt": _PARAMETERS,
-        "runner.py": _PYTHON,
-        "runner.sh": _SHELL,
-        **{
-            f"instances/{number}.txt": " ".join(map(str, centre)) + "\n"
-            for number, centre in enumerate(_CENTRES, start=1)
-        },
-    }
-)
+SKELETON: Mapping[str, str] = {
+    "scenario.toml": _SCENARIO,
+    "parameters.txt": _PARAMETERS,
+    "runner.py": _PYTHON,
+    "runner.sh": _SHELL,
+    **{f"instances/{number}.txt": f"{at}\n" for number, at in enumerate(_CENTRES, start=1)},
+}
 """Files by name; those that begin with #! are programs."""
 
 

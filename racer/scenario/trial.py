@@ -18,15 +18,17 @@ if TYPE_CHECKING:
     from racer.scenario.scenario import Scenario
 
 _RANDOM = 2
-_NOT_THE_TUNERS = ("n_jobs", "store", "space", "evaluate", "instances", "retries")
-_LIMITS = ("timeout", "memory")
+_NOT_THE_TUNERS = {
+    *("n_jobs", "store", "space", "evaluate", "instances"),
+    *("retries", "timeout", "memory"),
+}
 
 
 def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     """Yield what there is to say, line by line, and whether it is a failure; RacerError if unfit."""
     given = scenario.arguments()
     space, evaluate, instances = (given[name] for name in ("space", "evaluate", "instances"))
-    rules = {n: v for n, v in given.items() if n not in (*_NOT_THE_TUNERS, *_LIMITS)}
+    rules = {n: v for n, v in given.items() if n not in _NOT_THE_TUNERS}
     tuner = Tuner(space, instances, **rules)
     initial = tuner.settings["initial"]
     yield f"{len(space.free)} parameters, {len(instances or ())} instances", False
@@ -37,11 +39,7 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     runtime = tuner.rules.runtime
     bound = None if runtime is None else runtime.limit
     first = instances[0] if instances else None
-    cells = [
-        Cell(0, number, config, first, seed, instance_index=0, bound=bound)
-        for seed in [seed_for(tuner.seed, "trial")]
-        for number, config in enumerate(configs)
-    ]
+    seed = seed_for(tuner.seed, "trial")
     workers = workers_for(
         evaluate,
         configs,
@@ -55,13 +53,12 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
         timed=bound is not None,
     )
     with workers:
-        for cell in cells:
+        for number, config in enumerate(configs):
+            cell = Cell(0, number, config, first, seed, instance_index=0, bound=bound)
             ((_, outcome),) = outcomes_of(workers, [cell])
-            name = "initial" if cell.candidate < len(initial) else "random"
-            line = (
-                shlex.join(evaluate.argv_of(cell)) if isinstance(evaluate, Command) else cell.config
-            )
-            yield f"{name} configuration {cell.candidate + 1}: {line}", False
+            name = "initial" if number < len(initial) else "random"
+            line = shlex.join(evaluate.argv_of(cell)) if isinstance(evaluate, Command) else config
+            yield f"{name} configuration {number + 1}: {line}", False
             yield f"  {_said(outcome)}", outcome.status not in {"ok", "rejected", "capped"}
 
 

@@ -1,8 +1,7 @@
 """What may be tuned: parameters, when they exist, what is forbidden, and how to draw from that."""
 
-from racer.space.conditions import Condition
 from racer.space.domains import Domain
-from racer.space.expressions import Param, greatest, least
+from racer.space.expressions import Condition, Param, greatest, least
 from racer.space.parameters import Parameter
 from racer.space.registry import Categorical, Integer, Ordinal, Real
 from racer.space.space import Space

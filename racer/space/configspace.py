@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from racer.errors import SettingError
-from racer.space.conditions import And, Compare, Condition, In, Or
-from racer.space.expressions import Literal, Param
+from racer.space.expressions import And, Compare, Condition, In, Literal, Or, Param
 from racer.space.numeric import Integer, Real
 from racer.space.parameters import Categorical, Ordinal
 
@@ -23,10 +22,7 @@ _TO_COMPARE = {operation: name for name, operation in _COMPARES.items()}
 def arguments_of(data: Any) -> dict[str, Any]:
     """Return the arguments of the Space that the JSON of a ConfigurationSpace describes.
 
-    Raises
-    ------
-    SettingError
-        Something else, or what a `Space` cannot say: a normal or beta distribution, weights.
+    SettingError for something else, or what a `Space` cannot say: another distribution, weights.
     """
     try:
         parameters = {entry["name"]: _parameter(entry) for entry in data["hyperparameters"]}
@@ -108,9 +104,7 @@ def as_json(
     return {
         "name": None,
         "hyperparameters": found,
-        "conditions": [
-            _written_condition(child, condition) for child, condition in conditions.items()
-        ],
+        "conditions": [_written_condition(name, c) for name, c in conditions.items()],
         "forbiddens": [_written_forbidden(clause) for clause in forbidden],
         "format_version": 0.4,
     }
@@ -126,12 +120,8 @@ def _written(name: str, parameter: Parameter, value: Any, ends: dict[str, Any]) 
         case Categorical(choices=[only]):
             return {"type": "constant", "value": only, "meta": None}
         case Categorical():
-            return {
-                "type": "categorical",
-                "choices": list(parameter.choices),
-                "weights": None,
-                **shared,
-            }
+            choices = {"choices": list(parameter.choices), "weights": None}
+            return {"type": "categorical", **choices, **shared}
         case Ordinal():
             return {"type": "ordinal", "sequence": list(parameter.levels), **shared}
     raise SettingError(f"{name}: ConfigSpace has nothing like {parameter!r}")

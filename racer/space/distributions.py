@@ -17,14 +17,6 @@ if TYPE_CHECKING:
     from racer.space.parameters import Parameter
 
 
-def _kind(given: object) -> str | None:
-    """Return the name of Optuna's class that `given` is an instance of, if any."""
-    for cls in type(given).__mro__:
-        if cls.__module__.partition(".")[0] == "optuna" and cls.__name__ in _FROM:
-            return cls.__name__
-    return None
-
-
 _FROM: dict[str, Callable[[Any], Parameter]] = {
     "FloatDistribution": lambda d: Real(d.low, d.high, log=d.log, step=d.step),
     "IntDistribution": lambda d: Integer(d.low, d.high, log=d.log, step=d.step),
@@ -34,8 +26,10 @@ _FROM: dict[str, Callable[[Any], Parameter]] = {
 
 def from_distribution(given: Any) -> Any:
     """Return an Optuna distribution as a parameter, and anything else as it is."""
-    kind = _kind(given)
-    return given if kind is None else _FROM[kind](given)
+    for cls in type(given).__mro__:
+        if cls.__module__.partition(".")[0] == "optuna" and cls.__name__ in _FROM:
+            return _FROM[cls.__name__](given)
+    return given
 
 
 def to_distribution(name: str, parameter: Parameter) -> BaseDistribution:
@@ -47,10 +41,8 @@ def to_distribution(name: str, parameter: Parameter) -> BaseDistribution:
             "to_optuna() needs Optuna, which is not installed: pip install 'racer-tuning[optuna]'"
         ) from error
 
-    if isinstance(parameter, Categorical):
-        return optuna.CategoricalDistribution(tuple(parameter.choices))
-    if isinstance(parameter, Ordinal):
-        return optuna.CategoricalDistribution(tuple(parameter.levels))
+    if isinstance(parameter, Categorical | Ordinal):
+        return optuna.CategoricalDistribution(parameter.domain({}).among)
     if not isinstance(parameter, Real | Integer):
         raise SettingError(
             f"{name}: Optuna has no distribution for {parameter!r}: leave it out, or ask for it "
@@ -68,9 +60,6 @@ def to_distribution(name: str, parameter: Parameter) -> BaseDistribution:
     if parameter.digits is not None and not parameter.log:
         lattice = parameter.domain({})
         if lattice is not None and lattice.n > 1:
-            low, high, step = (
-                lattice.decode(0.0),
-                lattice.decode(1.0),
-                float(f"1e-{parameter.digits}"),
-            )
+            low, high = lattice.decode(0.0), lattice.decode(1.0)
+            step = float(f"1e-{parameter.digits}")
     return optuna.FloatDistribution(low, high, log=parameter.log, step=step)

@@ -1,22 +1,63 @@
-"""Domains: a parameter's values as positions u, 0 <= u <= 1, and back; `decode(encode(v))` is v."""
+"""Plain values, and domains: values as positions u, 0 <= u <= 1; `decode(encode(v))` is v."""
 
 from __future__ import annotations
 
 import math
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+
+import numpy as np
 
 from racer._checks import is_real
-from racer.space.canonical import token
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
+__all__ = ["Domain"]
+
 _DIGITS = 9  # after the first
 _DIGITS_ASKED = 13  # as many as survive a way to [0, 1] and back
 _SLACK = 1e-6  # of a step: 0.1 + 0.2 is 0.3
+
+
+class _Unknown(Enum):
+    UNKNOWN = "unknown"
+
+
+UNKNOWN: Final = _Unknown.UNKNOWN
+"""The value of what a configuration does not have."""
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as plain Python (None, bool, finite number, str, tuples), or TypeError."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, tuple | list):
+        return tuple(plain(part) for part in value)
+    raise TypeError(value)
+
+
+def token(value: Any) -> Hashable:
+    """Return something equal for equal values only: 1 is 1.0, but True is not 1."""
+    if isinstance(value, tuple | list):
+        return tuple(token(part) for part in value)
+    return (isinstance(value, bool), value)
+
+
+def as_lists(value: Any) -> Any:
+    """Return a plain value as JSON has it: tuples as lists."""
+    return [as_lists(part) for part in value] if isinstance(value, tuple) else value
 
 
 class Domain(Protocol):
@@ -36,23 +77,18 @@ class Domain(Protocol):
     @property
     def n(self) -> float:
         """How many values there are; infinity for the reals."""
-        ...
 
     def decode(self, u: float) -> Any:
         """Return the value at u."""
-        ...
 
     def encode(self, value: Any) -> float:
         """Return a u that decodes to `value`."""
-        ...
 
     def clean(self, value: Any) -> Any:
         """Return `value` as `decode` does; ValueError with the reason if it is not possible."""
-        ...
 
     def values(self) -> Iterator[Any]:
         """Go through all values in ascending order of u; only called where `n` is finite."""
-        ...
 
 
 def show(number: float) -> str:
@@ -68,15 +104,12 @@ class Choices:
 
     @property
     def n(self) -> int:
-        """How many there are."""
         return len(self.among)
 
     def decode(self, u: float) -> Any:
-        """Return the choice whose cell u is in."""
         return self.among[min(int(u * self.n), self.n - 1)]
 
     def encode(self, value: Any) -> float:
-        """Return the middle of the cell."""
         return (self._index(value) + 0.5) / self.n
 
     def _index(self, value: Any) -> int:
@@ -90,11 +123,9 @@ class Choices:
         return {token(choice): k for k, choice in enumerate(self.among)}
 
     def clean(self, value: Any) -> Any:
-        """Return the choice itself."""
         return self.among[self._index(value)]
 
     def values(self) -> Iterator[Any]:
-        """Go through the choices."""
         return iter(self.among)
 
 
@@ -136,21 +167,18 @@ class Lattice:
         return math.log(self.at(0) - half), math.log(self.at(self.n - 1) + half)
 
     def decode(self, u: float) -> float:
-        """Return the number whose cell u is in."""
         if not self.log:
             return self.at(min(int(u * self.n), self.n - 1))
         low, high = self._logs()
         return self.at(self.nearest(math.exp(low + u * (high - low))))
 
     def encode(self, value: float) -> float:
-        """Return the middle of the cell; with `log`, the number's place in it."""
         if not self.log:
             return (self.nearest(value) + 0.5) / self.n
         low, high = self._logs()
         return (math.log(value) - low) / (high - low)
 
     def clean(self, value: Any) -> float:
-        """Return the number itself."""
         if not is_real(value) or not self.at(0) <= value <= self.at(self.n - 1):
             raise ValueError(self._says())
         number = self.at(self.nearest(value))
@@ -167,7 +195,6 @@ class Lattice:
         return f"give a number from {low} to {high} in steps of {show(self.step / self.parts)}"
 
     def values(self) -> Iterator[float]:
-        """Go through the numbers."""
         return map(self.at, range(self.n))
 
 
@@ -175,15 +202,11 @@ class Lattice:
 class Continuum:
     """The numbers from low to high, to `digits` or ten digits of the range (`log`: the value)."""
 
+    n: ClassVar[float] = math.inf
     low: float
     high: float
     log: bool = False
     decimals: int | None = None
-
-    @property
-    def n(self) -> float:
-        """Infinitely many."""
-        return math.inf
 
     @cached_property
     def _usual_decimals(self) -> int:
@@ -201,14 +224,12 @@ class Continuum:
         return min(max(value, self.low), self.high)
 
     def decode(self, u: float) -> float:
-        """Return the number at u."""
         if not self.log:
             return self._rounded(self.low + u * (self.high - self.low))
         low, high = math.log(self.low), math.log(self.high)
         return self._rounded(min(max(math.exp(low + u * (high - low)), self.low), self.high))
 
     def encode(self, value: float) -> float:
-        """Return the number's place between low and high."""
         value = self._rounded(value)
         if not self.log:
             return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
@@ -216,7 +237,6 @@ class Continuum:
         return min(max((math.log(value) - low) / (high - low), 0.0), 1.0)
 
     def clean(self, value: Any) -> float:
-        """Return the number, rounded."""
         if not is_real(value) or not self.low <= value <= self.high:
             raise ValueError(self._says())
         if self.decimals is not None:
@@ -229,5 +249,4 @@ class Continuum:
         return f"give a number from {show(self.low)} to {show(self.high)}"
 
     def values(self) -> Iterator[float]:
-        """Refuse: there are too many."""
         raise ValueError("the reals cannot be counted")

@@ -1,33 +1,242 @@
-"""Terms: values computed from parameters, for bounds that depend on others and for conditions."""
+"""Terms, which are computed from parameters, and conditions on a configuration.
+
+Conditions are in Kleene's logic: only True lets exist or forbids.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import is_real
 from racer.errors import SettingError
-from racer.space.canonical import UNKNOWN, as_lists, plain
-from racer.space.conditions import And, Compare, Condition, Exists, In, Valued
+from racer.space.domains import UNKNOWN, as_lists, plain, token
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Hashable
 
-__all__ = [
-    "OPERATIONS",
-    "Arithmetic",
-    "Literal",
-    "Param",
-    "Term",
-    "as_condition",
-    "as_literal",
-    "as_term",
-    "greatest",
-    "least",
-]
+__all__ = ["Condition", "Expression", "Param", "Term", "greatest", "least"]
+
+SWAPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def compares(operation: str, left: Any, right: Any) -> bool:
+    """Say whether a comparison of two values holds."""
+    return bool(_COMPARISONS[operation](left, right))
+
+
+class Expression:
+    """A tree of frozen records whose fields are expressions, tuples of these, or plain values."""
+
+    def names(self) -> frozenset[str]:
+        """Return the parameters it depends on."""
+        fields = (f if isinstance(f, tuple) else (f,) for f in vars(self).values())
+        parts = [part for field in fields for part in field if isinstance(part, Expression)]
+        return frozenset().union(*(part.names() for part in parts))
+
+    def to_json(self) -> Any:
+        """Return it as plain data; a condition is True, False, or [what, ..]."""
+        raise SettingError(f"{self!r} cannot be stored: use the expressions of racer.space")
+
+
+class Condition(Expression, ABC):
+    """Something that holds in a configuration, does not, or is unknown. Join with ``& | ~``.
+
+    Examples
+    --------
+    >>> import racer
+    >>> uses_momentum = (racer.Param("solver") == "sgd") & (racer.Param("rate") > 0.1)
+    >>> space = racer.Space(
+    ...     {
+    ...         "solver": racer.Categorical(["sgd", "adam"]),
+    ...         "rate": racer.Real(0, 1),
+    ...         "momentum": racer.Real(0, 1),
+    ...     },
+    ...     conditions={"momentum": uses_momentum},
+    ... )
+    >>> space.check({"solver": "adam", "rate": 0.5})
+    {'solver': 'adam', 'rate': 0.5}
+    """
+
+    @abstractmethod
+    def holds(self, values: Mapping[str, Any]) -> bool | None:
+        """Return True, False, or None for unknown."""
+
+    def __and__(self, other: Condition) -> Condition:
+        return And((*_parts(And, self), *_parts(And, other)))
+
+    def __or__(self, other: Condition) -> Condition:
+        return Or((*_parts(Or, self), *_parts(Or, other)))
+
+    def __invert__(self) -> Condition:
+        return Not(self)
+
+    def __bool__(self) -> bool:
+        raise SettingError(
+            f"({self}) is a condition, neither true nor false by itself: join conditions with "
+            "& | ~ instead of and, or, not; write a < b < c as (a < b) & (b < c)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Constant(Condition):
+    """Always, or never."""
+
+    truth: bool
+
+    def holds(self, values: Mapping[str, Any]) -> bool:  # noqa: ARG002
+        return self.truth
+
+    def to_json(self) -> bool:
+        return self.truth
+
+    def __str__(self) -> str:
+        return str(self.truth)
+
+
+@dataclass(frozen=True, eq=False)
+class Exists(Condition):
+    """The parameter exists."""
+
+    name: str
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        return self.name in values
+
+    def names(self) -> frozenset[str]:
+        return frozenset((self.name,))
+
+    def to_json(self) -> list[Any]:
+        return ["exists", self.name]
+
+    def __str__(self) -> str:
+        return f"{self.name} exists"
+
+
+@dataclass(frozen=True, eq=False)
+class Compare(Condition):
+    """Two terms compared, unknown when either is; only numbers have an order."""
+
+    operation: str
+    left: Term
+    right: Term
+
+    def holds(self, values: Mapping[str, Any]) -> bool | None:
+        left, right = self.left.value(values), self.right.value(values)
+        if left is UNKNOWN or right is UNKNOWN:
+            return None
+        if self.operation in {"==", "!="}:
+            return compares(self.operation, token(left), token(right))
+        if not (is_real(left) and is_real(right)):
+            return None
+        return compares(self.operation, left, right)
+
+    def swapped(self) -> Compare:
+        """Return the same comparison with its sides exchanged."""
+        return Compare(SWAPPED[self.operation], self.right, self.left)
+
+    def to_json(self) -> list[Any]:
+        return [self.operation, self.left.to_json(), self.right.to_json()]
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.operation} {self.right}"
+
+
+@dataclass(frozen=True, eq=False)
+class In(Condition):
+    """A term is one of these values; unknown when the term is."""
+
+    term: Term
+    among: tuple[Any, ...]
+
+    def holds(self, values: Mapping[str, Any]) -> bool | None:
+        value = self.term.value(values)
+        return None if value is UNKNOWN else token(value) in self._tokens
+
+    @cached_property
+    def _tokens(self) -> frozenset[Hashable]:
+        return frozenset(token(value) for value in self.among)
+
+    def to_json(self) -> list[Any]:
+        return ["in", self.term.to_json(), as_lists(self.among)]
+
+    def __str__(self) -> str:
+        if len(self.among) == 1:
+            return f"{self.term} == {self.among[0]!r}"
+        return f"{self.term} in {list(self.among)!r}"
+
+
+@dataclass(frozen=True, eq=False)
+class Not(Condition):
+    """The part does not hold; unknown stays so."""
+
+    part: Condition
+
+    def holds(self, values: Mapping[str, Any]) -> bool | None:
+        truth = self.part.holds(values)
+        return None if truth is None else not truth
+
+    def to_json(self) -> list[Any]:
+        return ["not", self.part.to_json()]
+
+    def __str__(self) -> str:
+        return f"not ({self.part})"
+
+
+@dataclass(frozen=True, eq=False)
+class _Joined(Condition):
+    """Parts, any of which decides if its truth is `decisive`; else unknown if any is."""
+
+    word: ClassVar[str]
+    decisive: ClassVar[bool]
+    parts: tuple[Condition, ...]
+
+    def holds(self, values: Mapping[str, Any]) -> bool | None:
+        unknown = False
+        for part in self.parts:
+            truth = part.holds(values)
+            if truth is self.decisive:
+                return truth
+            unknown = unknown or truth is None
+        return None if unknown else not self.decisive
+
+    def to_json(self) -> list[Any]:
+        return [self.word, *(part.to_json() for part in self.parts)]
+
+    def __str__(self) -> str:
+        return f" {self.word} ".join(f"({part})" for part in self.parts)
+
+
+class And(_Joined):
+    """All parts hold."""
+
+    word, decisive = "and", False
+
+
+class Or(_Joined):
+    """At least one part holds."""
+
+    word, decisive = "or", True
+
+
+def _parts(kind: type[_Joined], condition: Condition) -> tuple[Condition, ...]:
+    if not isinstance(condition, Condition):
+        raise SettingError(f"{condition!r} is not a condition: put comparisons in parentheses")
+    return condition.parts if isinstance(condition, kind) else (condition,)
+
 
 _INFIX = ("+", "-", "*", "/", "%%", "%/%", "^")
 
@@ -52,97 +261,74 @@ def _round(number: float, digits: float = 0) -> float:
 
 
 # Name: (the least and the largest number of operands, what it computes).
-OPERATIONS: Mapping[str, tuple[int, float, Callable[..., float]]] = MappingProxyType(
-    {
-        "+": (2, 2, lambda left, right: left + right),
-        "-": (2, 2, lambda left, right: left - right),
-        "*": (2, 2, lambda left, right: left * right),
-        "/": (2, 2, _divide),
-        "%%": (2, 2, lambda left, right: left % right),
-        "%/%": (2, 2, lambda left, right: left // right),
-        "^": (2, 2, _power),
-        "neg": (1, 1, lambda number: -number),
-        "min": (1, math.inf, lambda *numbers: min(numbers)),
-        "max": (1, math.inf, lambda *numbers: max(numbers)),
-        "round": (1, 2, _round),
-        "floor": (1, 1, math.floor),
-        "ceiling": (1, 1, math.ceil),
-        "trunc": (1, 1, math.trunc),
-        "abs": (1, 1, abs),
-    }
-)
+OPERATIONS: Mapping[str, tuple[int, float, Callable[..., float]]] = {
+    "+": (2, 2, operator.add),
+    "-": (2, 2, operator.sub),
+    "*": (2, 2, operator.mul),
+    "/": (2, 2, _divide),
+    "%%": (2, 2, operator.mod),
+    "%/%": (2, 2, operator.floordiv),
+    "^": (2, 2, _power),
+    "neg": (1, 1, operator.neg),
+    "min": (1, math.inf, lambda *numbers: min(numbers)),
+    "max": (1, math.inf, lambda *numbers: max(numbers)),
+    "round": (1, 2, _round),
+    "floor": (1, 1, math.floor),
+    "ceiling": (1, 1, math.ceil),
+    "trunc": (1, 1, math.trunc),
+    "abs": (1, 1, abs),
+}
 
 
-def _compute(operation: str, numbers: Sequence[float]) -> Any:
-    """Return the number, or UNKNOWN where there is none (0/0, a remainder of 0)."""
-    try:
-        number = OPERATIONS[operation][2](*numbers)
-    except (ArithmeticError, ValueError):
-        return UNKNOWN
-    return UNKNOWN if number != number else number  # noqa: PLR0124  (NaN)
+def _comparison(operation: str) -> Callable[[Term, Any], Condition]:
+    def method(self: Term, other: Any) -> Condition:
+        return Compare(operation, self, as_term(other))
+
+    return method
 
 
-class Term(Valued):
+def _arithmetic(operation: str) -> Callable[[Term, Term | float], Term]:
+    def method(self: Term, other: Term | float) -> Term:
+        return Arithmetic(operation, (self, as_term(other)))
+
+    return method
+
+
+def _reflected(operation: str) -> Callable[[Term, float], Term]:
+    def method(self: Term, other: float) -> Term:
+        return Arithmetic(operation, (as_term(other), self))
+
+    return method
+
+
+class Term(Expression, ABC):
     """A value computed from parameters. Operators build larger terms, comparisons conditions."""
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __eq__(self, other: object) -> Condition:  # type: ignore[override]
-        return Compare("==", self, as_term(other))
+    @abstractmethod
+    def value(self, values: Mapping[str, Any]) -> Any:
+        """Return the value in a configuration, or UNKNOWN."""
 
-    def __ne__(self, other: object) -> Condition:  # type: ignore[override]
-        return Compare("!=", self, as_term(other))
-
-    def __lt__(self, other: object) -> Condition:
-        return Compare("<", self, as_term(other))
-
-    def __le__(self, other: object) -> Condition:
-        return Compare("<=", self, as_term(other))
-
-    def __gt__(self, other: object) -> Condition:
-        return Compare(">", self, as_term(other))
-
-    def __ge__(self, other: object) -> Condition:
-        return Compare(">=", self, as_term(other))
+    __eq__ = _comparison("==")  # type: ignore[assignment]
+    __ne__ = _comparison("!=")  # type: ignore[assignment]
+    __lt__ = _comparison("<")
+    __le__ = _comparison("<=")
+    __gt__ = _comparison(">")
+    __ge__ = _comparison(">=")
+    __add__, __radd__ = _arithmetic("+"), _reflected("+")
+    __sub__, __rsub__ = _arithmetic("-"), _reflected("-")
+    __mul__, __rmul__ = _arithmetic("*"), _reflected("*")
+    __truediv__, __rtruediv__ = _arithmetic("/"), _reflected("/")
+    __mod__ = _arithmetic("%%")
+    __floordiv__ = _arithmetic("%/%")
+    __pow__ = _arithmetic("^")
 
     def is_in(self, values: Iterable[Any]) -> Condition:
         """Say that the value is one of these."""
         if isinstance(values, str):
             raise SettingError(f"is_in({values!r}): give a list of values")
         return In(self, tuple(as_literal(value) for value in values))
-
-    def __add__(self, other: Term | float) -> Term:
-        return Arithmetic("+", (self, as_term(other)))
-
-    def __radd__(self, other: float) -> Term:
-        return Arithmetic("+", (as_term(other), self))
-
-    def __sub__(self, other: Term | float) -> Term:
-        return Arithmetic("-", (self, as_term(other)))
-
-    def __rsub__(self, other: float) -> Term:
-        return Arithmetic("-", (as_term(other), self))
-
-    def __mul__(self, other: Term | float) -> Term:
-        return Arithmetic("*", (self, as_term(other)))
-
-    def __rmul__(self, other: float) -> Term:
-        return Arithmetic("*", (as_term(other), self))
-
-    def __truediv__(self, other: Term | float) -> Term:
-        return Arithmetic("/", (self, as_term(other)))
-
-    def __rtruediv__(self, other: float) -> Term:
-        return Arithmetic("/", (as_term(other), self))
-
-    def __mod__(self, other: Term | float) -> Term:
-        return Arithmetic("%%", (self, as_term(other)))
-
-    def __floordiv__(self, other: Term | float) -> Term:
-        return Arithmetic("%/%", (self, as_term(other)))
-
-    def __pow__(self, other: Term | float) -> Term:
-        return Arithmetic("^", (self, as_term(other)))
 
     def __neg__(self) -> Term:
         return Arithmetic("neg", (self,))
@@ -204,11 +390,9 @@ class Literal(Term):
     constant: Any
 
     def value(self, values: Mapping[str, Any]) -> Any:  # noqa: ARG002
-        """Return it."""
         return self.constant
 
     def to_json(self) -> Any:
-        """Return it, tuples as lists."""
         return as_lists(self.constant)
 
     def __str__(self) -> str:
@@ -223,12 +407,17 @@ class Arithmetic(Term):
     parts: tuple[Term, ...]
 
     def value(self, values: Mapping[str, Any]) -> Any:
-        """Return the number, or UNKNOWN where there is none."""
+        """Return the number, or UNKNOWN where there is none (0/0, a remainder of 0)."""
         numbers = [part.value(values) for part in self.parts]
-        return _compute(self.operation, numbers) if all(map(is_real, numbers)) else UNKNOWN
+        if not all(map(is_real, numbers)):
+            return UNKNOWN
+        try:
+            number = OPERATIONS[self.operation][2](*numbers)
+        except (ArithmeticError, ValueError):
+            return UNKNOWN
+        return UNKNOWN if number != number else number  # noqa: PLR0124  (NaN)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
         return {"do": self.operation, "with": [part.to_json() for part in self.parts]}
 
     def __str__(self) -> str:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from racer._checks import flag, is_real, whole
 from racer.errors import SettingError
-from racer.space.canonical import UNKNOWN
-from racer.space.domains import Continuum, Domain, Empty, Lattice
+from racer.space.domains import UNKNOWN, Continuum, Domain, Empty, Lattice
 from racer.space.expressions import Term
 from racer.space.parameters import Record
 
@@ -19,17 +18,14 @@ if TYPE_CHECKING:
 
     from racer.space.parameters import Scale
 
-__all__ = ["Bounded", "Integer", "Real"]
+__all__ = ["Integer", "Real"]
 
 _MOST = 2**50  # numbers on a linear grid that a float between 0 and 1 can tell apart
 _MOST_LOG = 10**12  # the same on a logarithmic grid
-_NOT_FINITE = Empty("is not finite")
-_INVERTED = Empty("has its low above its high")
+_ONE = Fraction(1)
+_STORED = ("low", "high", "log", "step", "digits")
 _NOT_POSITIVE = Empty("has no logarithm: it needs bounds > 0")
-_NO_MULTIPLE = Empty("has no value with so few digits: give more digits or a wider range")
-_NO_WHOLE = Empty("has no whole number in it")
 _TOO_MANY = Empty("has too many values to tell apart: use a narrower range, or Real without step")
-_TOO_WIDE = Empty("is wider than the largest float: use a narrower range")
 
 
 def _number(bound: Any, values: Mapping[str, Any]) -> Any:
@@ -53,9 +49,9 @@ def _exact(number: float) -> Fraction:
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
-def _lattice(first: Fraction, step: Fraction, n: int, *, log: bool, whole: bool) -> Domain:
+def _lattice(first: Fraction, step: Fraction = _ONE, n: int = 1, **how: bool) -> Lattice:
     parts = math.lcm(first.denominator, step.denominator)
-    return Lattice(int(first * parts), int(step * parts), parts, n, log, whole)
+    return Lattice(int(first * parts), int(step * parts), parts, n, **how)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +61,7 @@ class Bounded(Record):
     scale: ClassVar[Scale] = "numeric"
     low: Any
     high: Any
+    log: bool = False
 
     def terms(self) -> dict[str, Term]:
         """Return the bounds that depend on other parameters."""
@@ -72,53 +69,48 @@ class Bounded(Record):
         return {which: bound for which, bound in ends if isinstance(bound, Term)}
 
     def names(self) -> frozenset[str]:
-        """Return the parameters that the bounds depend on."""
         return frozenset().union(*(term.names() for term in self.terms().values()))
 
     def domain(self, values: Mapping[str, Any]) -> Domain | None:
-        """Return the possible values; None if what a bound depends on does not exist."""
         low, high = _number(self.low, values), _number(self.high, values)
         if low is UNKNOWN or high is UNKNOWN:
             return None
         if not (_finite(low) and _finite(high)):
-            return _NOT_FINITE
-        return self._between(low, high) if low <= high else _INVERTED
+            return Empty("is not finite")
+        return self._between(low, high) if low <= high else Empty("has its low above its high")
 
     def _between(self, low: float, high: float) -> Domain:
         raise NotImplementedError
 
-    def _ends_to_json(self) -> dict[str, Any]:
-        ends = {"low": self.low, "high": self.high}
-        return {w: b.to_json() if isinstance(b, Term) else b for w, b in ends.items()}
+    def to_json(self) -> dict[str, Any]:
+        settings = {n: getattr(self, n) for n in _STORED if hasattr(self, n)}
+        return {n: v.to_json() if isinstance(v, Term) else v for n, v in settings.items()}
 
-    def check_bounds(self, name: str, *, log: bool, integer: bool) -> None:
+    def check_bounds(self, name: str, wanted: str) -> None:
         """Refuse bounds that cannot work, with the name of the parameter."""
         kind = type(self).__name__
         for which, bound in (("low", self.low), ("high", self.high)):
             if isinstance(bound, Term):
                 continue
-            right = _finite(bound) and (not integer or float(bound).is_integer())
-            if not right:
-                wanted = "whole" if integer else "finite"
+            if not _finite(bound) or (wanted == "whole" and not float(bound).is_integer()):
                 raise SettingError(
                     f"{name}: {kind} with {which}={bound!r}: give a {wanted} number, or a bound "
                     "that depends on other parameters, by Param"
                 )
-            if log and bound <= 0:
+            if self.log and bound <= 0:
                 raise SettingError(
                     f"{name}: {kind} with {which}={bound!r} has no logarithm: "
                     "give bounds > 0, or log=False"
                 )
-        if not self.names():
-            if self.low > self.high:
-                raise SettingError(
-                    f"{name}: {kind} with low={self.low!r} above high={self.high!r}: exchange them"
-                )
-            domain = self.domain({})
-            if isinstance(domain, Empty):
-                raise SettingError(
-                    f"{name}: {kind} from {self.low!r} to {self.high!r} {domain.why}"
-                )
+        if self.names():
+            return
+        if self.low > self.high:
+            raise SettingError(
+                f"{name}: {kind} with low={self.low!r} above high={self.high!r}: exchange them"
+            )
+        domain = self.domain({})
+        if isinstance(domain, Empty):
+            raise SettingError(f"{name}: {kind} from {self.low!r} to {self.high!r} {domain.why}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,22 +141,16 @@ class Real(Bounded):
 
     low: float | Term
     high: float | Term
-    log: bool = False
     digits: int | None = None
     step: float | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the settings as plain data."""
-        rest = {"log": self.log, "step": self.step, "digits": self.digits}
-        return {**self._ends_to_json(), **rest}
-
     def checked(self, name: str) -> Real:
         """Return it in plain numbers; SettingError, with the name, if it is wrong."""
-        log = flag(self.log, f"{name}: log")
-        digits = None if self.digits is None else whole(self.digits, f"{name}: digits", least=0)
-        step = self.step
-        if digits is not None and digits > 300:
-            raise SettingError(f"{name}: digits={digits}: give at most 300")
+        log, digits, step = flag(self.log, f"{name}: log"), self.digits, self.step
+        if digits is not None:
+            digits = whole(digits, f"{name}: digits", least=0)
+            if digits > 300:
+                raise SettingError(f"{name}: digits={digits}: give at most 300")
         if step is not None:
             if not (_finite(step) and step > 0):
                 raise SettingError(f"{name}: step={step!r}: give a finite number > 0, or None")
@@ -174,7 +160,7 @@ class Real(Bounded):
         ends = (_folded(self.low), _folded(self.high))
         low, high = (float(bound) if _finite(bound) else bound for bound in ends)
         real = Real(low, high, log=log, digits=digits, step=step)
-        real.check_bounds(name, log=log, integer=False)
+        real.check_bounds(name, "finite")
         return real
 
     def _between(self, low: float, high: float) -> Domain:
@@ -182,31 +168,21 @@ class Real(Bounded):
         if self.log and low <= 0:
             return _NOT_POSITIVE
         if not math.isfinite(high - low):
-            return _TOO_WIDE
+            return Empty("is wider than the largest float: use a narrower range")
         if self.step is not None:
             step = _exact(self.step)
             n = (_exact(high) - _exact(low)) // step + 1
-            many = n > _MOST
-            return _TOO_MANY if many else _lattice(_exact(low), step, n, log=False, whole=False)
-        return (
-            self._continuum(low, high)
-            if self.digits is None
-            else self._decimals(low, high, self.digits)
-        )
-
-    def _decimals(self, low: float, high: float, digits: int) -> Domain:
-        step = Fraction(1, 10**digits)
-        first, last = math.ceil(_exact(low) / step), math.floor(_exact(high) / step)
-        if last < first:
-            return _NO_MULTIPLE
-        if last - first < _MOST and not (self.log and last > _MOST_LOG):
-            return _lattice(first * step, step, last - first + 1, log=self.log, whole=False)
-        return self._continuum(float(first * step), float(last * step))
-
-    def _continuum(self, low: float, high: float) -> Domain:
-        if low == high:
-            return _lattice(_exact(low), Fraction(1), 1, log=False, whole=False)
-        return Continuum(low, high, self.log, self.digits)
+            return _lattice(_exact(low), step, n) if n <= _MOST else _TOO_MANY
+        if self.digits is not None:
+            step = Fraction(1, 10**self.digits)
+            first, last = math.ceil(_exact(low) / step), math.floor(_exact(high) / step)
+            if last < first:
+                return Empty("has no value with so few digits: give more digits or a wider range")
+            if last - first < _MOST and not (self.log and last > _MOST_LOG):
+                return _lattice(first * step, step, last - first + 1, log=self.log)
+            low, high = float(first * step), float(last * step)
+        several = low < high
+        return Continuum(low, high, self.log, self.digits) if several else _lattice(_exact(low))
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,12 +209,7 @@ class Integer(Bounded):
 
     low: int | Term
     high: int | Term
-    log: bool = False
     step: int = 1
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the settings as plain data."""
-        return {**self._ends_to_json(), "log": self.log, "step": self.step}
 
     def checked(self, name: str) -> Integer:
         """Return it in plain numbers; SettingError, with the name, if it is wrong."""
@@ -247,7 +218,7 @@ class Integer(Bounded):
         if log and step != 1:
             raise SettingError(f"{name}: step={step} does not go with log=True")
         low, high = _folded(self.low), _folded(self.high)
-        Integer(low, high, log=log, step=step).check_bounds(name, log=log, integer=True)
+        Integer(low, high, log=log, step=step).check_bounds(name, "whole")
         low, high = (bound if isinstance(bound, Term) else int(bound) for bound in (low, high))
         return Integer(low, high, log=log, step=step)
 
@@ -255,7 +226,7 @@ class Integer(Bounded):
         first, last = math.ceil(low), math.floor(high)
         n = (last - first) // self.step + 1
         if n < 1:
-            return _NO_WHOLE
+            return Empty("has no whole number in it")
         if self.log and first <= 0:
             return _NOT_POSITIVE
         if n > _MOST or (self.log and last > _MOST_LOG):

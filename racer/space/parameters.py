@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args, ru
 
 from racer._checks import is_real
 from racer.errors import SettingError
-from racer.space.canonical import as_lists, plain, token
-from racer.space.domains import Choices
+from racer.space.domains import Choices, as_lists, plain, token
 from racer.space.expressions import Term
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from racer.space.domains import Domain
 
-__all__ = ["Categorical", "Ordinal", "Parameter", "Record", "Scale", "as_parameter"]
+__all__ = ["Categorical", "Ordinal", "Parameter", "Scale"]
 
 Scale = Literal["nominal", "ordinal", "numeric"]
 
@@ -46,26 +45,21 @@ class Parameter(Protocol):
         them; "ordinal" ones (a few, in ascending order of u) have ``<`` besides, and "numeric"
         ones, int or float, have arithmetic: near an elite, a search draws near its u.
         """
-        ...
 
     def names(self) -> frozenset[str]:
         """Return the other parameters that the possible values depend on."""
-        ...
 
     def checked(self, name: str, /) -> Parameter:
         """Return it with settings in plain values; SettingError, with the name, if it is wrong."""
-        ...
 
     def domain(self, values: Mapping[str, Any], /) -> Domain | None:
         """Return the possible values, given those of `names`; None if it needs one that is absent.
 
         Nominal and ordinal parameters have finitely many, which depend on no others.
         """
-        ...
 
     def to_json(self) -> dict[str, Any]:
         """Return, as plain data, all that distinguishes it from others of its class."""
-        ...
 
 
 def as_parameter(given: Any, name: str) -> Parameter:
@@ -115,6 +109,11 @@ def _check(parameter: Parameter, name: str) -> None:
             )
 
 
+def listed(parameter: Parameter) -> Domain | None:
+    """Return the values of a nominal or ordinal parameter, and None for a numeric one."""
+    return None if parameter.scale == "numeric" else parameter.domain({})
+
+
 class Record:
     """Equal to another record when the fields are; terms compare as they are written."""
 
@@ -129,26 +128,23 @@ class Record:
         return hash(self._fields())
 
 
-class _Listed(Record):
+class Listed(Record):
     """What `Categorical` and `Ordinal` have in common: values that are listed."""
 
     what: ClassVar[str]
 
     def names(self) -> frozenset[str]:
-        """Return nothing: the values depend on no other parameter."""
         return frozenset()
 
     def domain(self, values: Mapping[str, Any]) -> Choices:  # noqa: ARG002
-        """Return the possible values."""
         return Choices(tuple(getattr(self, self.what)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the values as plain data."""
-        return {self.what: as_lists(tuple(getattr(self, self.what)))}
+        return {self.what: as_lists(self.domain({}).among)}
 
 
 @dataclass(frozen=True, eq=False)
-class Categorical(_Listed):
+class Categorical(Listed):
     """One of some values without an order.
 
     Parameters
@@ -174,7 +170,7 @@ class Categorical(_Listed):
 
 
 @dataclass(frozen=True, eq=False)
-class Ordinal(_Listed):
+class Ordinal(Listed):
     """One of some values in an order, such as "low", "medium", "high".
 
     Parameters
@@ -202,8 +198,7 @@ class Ordinal(_Listed):
 def _listed(given: Any, name: str, what: str) -> tuple[Any, ...]:
     if isinstance(given, str | bytes | Mapping | set | frozenset) or not hasattr(given, "__iter__"):
         raise SettingError(f"{name}: {what}={given!r}: give a list of values")
-    choices: list[Any] = []
-    seen = set()
+    choices: dict[Hashable, Any] = {}
     for value in given:
         try:
             choice = plain(value)
@@ -212,10 +207,9 @@ def _listed(given: Any, name: str, what: str) -> tuple[Any, ...]:
                 f"{name}: {what} have {value!r}: give text, finite numbers, True, False, None or "
                 "tuples of these, and look anything else up by name in `evaluate`"
             ) from None
-        if token(choice) in seen:
+        if token(choice) in choices:
             raise SettingError(f"{name}: {what} have {choice!r} twice: give each once")
-        seen.add(token(choice))
-        choices.append(choice)
+        choices[token(choice)] = choice
     if not choices:
         raise SettingError(f"{name}: {what} are empty: give at least one value")
-    return tuple(choices)
+    return tuple(choices.values())

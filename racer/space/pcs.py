@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer._checks import did_you_mean
 from racer.errors import SettingError, SpaceFileError
-from racer.space.conditions import And, Compare, Condition, In, Or
-from racer.space.expressions import Literal, Param
+from racer.space.expressions import And, Compare, Condition, In, Literal, Or, Param
 from racer.space.irace.r_syntax import RError, parse
 from racer.space.irace.translator import Translator
 from racer.space.numeric import Integer, Real
@@ -54,14 +53,16 @@ class _File:
 
     def value(self, name: str, text: str) -> Any:
         """Return a value of a parameter as it stands in the file."""
-        text = text.strip()
-        parameter = self.parameters.get(name)
-        if parameter is None:
-            self.fail(f"{name!r} is not a parameter{did_you_mean(name, self.parameters)}")
+        parameter = self.known(name)
         if parameter.scale != "numeric":
-            return text
-        number = self.number_of(text)
+            return text.strip()
+        number = self.number_of(text.strip())
         return int(number) if isinstance(parameter, Integer) and number.is_integer() else number
+
+    def known(self, name: str) -> Parameter:
+        if name not in self.parameters:
+            self.fail(f"{name!r} is not a parameter{did_you_mean(name, self.parameters)}")
+        return self.parameters[name]
 
     def number_of(self, text: str) -> float:
         try:
@@ -70,11 +71,9 @@ class _File:
             self.fail(f"{text!r} is not a number")
 
     def condition(self, child: str, text: str) -> None:
-        if child not in self.parameters:
-            self.fail(f"{child!r} is not a parameter{did_you_mean(child, self.parameters)}")
+        self.known(child)
         ors = [[self.clause(clause) for clause in part.split("&&")] for part in text.split("||")]
-        parts = tuple(And(tuple(ands)) if len(ands) > 1 else ands[0] for ands in ors)
-        found = Or(parts) if len(parts) > 1 else parts[0]
+        found = _joined(Or, [_joined(And, ands) for ands in ors])
         known = self.conditions.get(child)
         self.conditions[child] = found if known is None else known & found
 
@@ -90,17 +89,12 @@ class _File:
             return In(Param(parent), tuple(values))
         return Compare(operation, Param(parent), Literal(self.value(parent, right)))
 
-    def expression(self, text: str) -> Condition:
-        """Read a comparison of numbers, which is written as in R but for the remainder."""
-        try:
-            return Translator(self.parameters).condition(parse(text))
-        except RError as error:
-            self.fail(f"this is no comparison of numeric parameters: {error}")
-
-    def forbid(self, text: str) -> None:
-        if _COMPARES.search(text):
-            self.forbidden.append(self.expression(text))
-            return
+    def forbid(self, text: str) -> Condition:
+        if _COMPARES.search(text):  # of numbers, written as in R but for the remainder
+            try:
+                return Translator(self.parameters).condition(parse(text))
+            except RError as error:
+                self.fail(f"this is no comparison of numeric parameters: {error}")
         parts: list[Condition] = []
         for clause in re.split(r",|&&", text):
             name, equals, value = clause.partition("=")
@@ -108,7 +102,11 @@ class _File:
                 self.fail("give {parameter=value, ..}, or compare numbers")
             name = name.strip()
             parts.append(In(Param(name), (self.value(name, value.strip("= ")),)))
-        self.forbidden.append(And(tuple(parts)) if len(parts) > 1 else parts[0])
+        return _joined(And, parts)
+
+
+def _joined(kind: type[And | Or], parts: list[Condition]) -> Condition:
+    return kind(tuple(parts)) if len(parts) > 1 else parts[0]
 
 
 def arguments_of(text: str, source: str) -> dict[str, Any]:
@@ -131,7 +129,7 @@ def arguments_of(text: str, source: str) -> dict[str, Any]:
     for file.number, line in later:
         file.text = line
         if forbidden := _FORBIDDEN.fullmatch(line):
-            file.forbid(forbidden[1])
+            file.forbidden.append(file.forbid(forbidden[1]))
         elif "|" in line:
             child, _, condition = line.partition("|")
             file.condition(child.strip(), condition)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from racer.errors import CandidateError, SettingError
-from racer.seeding import check_seed, rng_for
+from racer.seeding import rng_for
 from racer.space.structure import Config, Structure, TooManyError
 from racer.space.vectors import truncated_normal
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from racer.space.conditions import Condition
     from racer.space.domains import Domain
+    from racer.space.expressions import Condition
 
 Method = Literal["uniform", "sobol", "lhs"]
 
@@ -31,20 +31,13 @@ _SPREADS = (-7.0, 0.0)  # powers of ten, around what is known
 _SOBOL_MOST = 21_201  # parameters
 
 
-def as_generator(seed: int | np.random.Generator | None) -> np.random.Generator:
-    """Return a generator as it is, and that of a seed."""
-    if isinstance(seed, np.random.Generator):
-        return seed
-    return rng_for(check_seed(seed), "space")
-
-
 def _decoded(space: Structure, u: NDArray[np.float64]) -> Config | None:
     """Return the configuration at `u`, one position per parameter; None if there is none."""
     place = dict(zip(space.parameters, u.tolist(), strict=True))
     return space.build(lambda name, domain: domain.decode(place[name]))
 
 
-def draws(
+def _draws(
     space: Structure, n: int, method: Method, rng: np.random.Generator
 ) -> Iterator[Config | None]:
     """Draw for ever: the first n as the method says, then uniformly."""
@@ -102,14 +95,11 @@ class Net:
             raise CandidateError(f"repair, given {draft!r}, left the space: {error}") from error
 
 
-def everywhere(
-    net: Net,
-    drafts: Iterator[Config | None],
-    n: int,
-    known: Sequence[Config],
-    rng: np.random.Generator,
+def fill(
+    net: Net, n: int, method: Method, known: Sequence[Config], rng: np.random.Generator
 ) -> None:
-    """Catch n configurations, fewer if there are no more: drafts, else all, else around `known`."""
+    """Catch n configurations, fewer if there are no more: drawn, else all, else around `known`."""
+    drafts = _draws(net.space, n, method, rng)
     if _fill(net, drafts, n, _PATIENCE):
         return
     try:

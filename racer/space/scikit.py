@@ -11,27 +11,25 @@ import numpy as np
 
 from racer._checks import is_real
 from racer.errors import SettingError
-from racer.space.canonical import plain, token
-from racer.space.conditions import And, In, Not
-from racer.space.domains import Choices
-from racer.space.expressions import Param
+from racer.space.domains import plain, token
+from racer.space.expressions import And, Condition, In, Not, Param
 from racer.space.numeric import Integer, Real
-from racer.space.parameters import Categorical, Ordinal, Record
+from racer.space.parameters import Categorical, Listed, Ordinal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from racer.space.conditions import Condition
     from racer.space.parameters import Parameter, Scale
 
 _QUANTILES = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Quantiles(Record):
+class Quantiles(Listed):
     """A distribution of numbers, by a thousand of its quantiles."""
 
     scale: ClassVar[Scale] = "numeric"
+    what: ClassVar[str] = "values"
     name: str
     settings: tuple[str, str]
     values: tuple[float, ...]
@@ -46,19 +44,11 @@ class Quantiles(Record):
         settings = (repr(distribution.args), repr(distribution.kwds))
         return cls(distribution.dist.name, settings, tuple(sorted(set(listed))))
 
-    def names(self) -> frozenset[str]:
-        """Return nothing: the values depend on no other parameter."""
-        return frozenset()
-
     def checked(self, name: str) -> Quantiles:
         """Return it; SettingError, with the name, if it has no finite value."""
         if not self.values:
             raise SettingError(f"{name}: the distribution {self.name!r} has no finite quantile")
         return self
-
-    def domain(self, values: Mapping[str, Any]) -> Choices:  # noqa: ARG002
-        """Return the possible values."""
-        return Choices(self.values)
 
     def to_json(self) -> dict[str, Any]:
         """Return the distribution as plain data."""
@@ -68,10 +58,7 @@ class Quantiles(Record):
 def arguments_of(param_distributions: Any) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Return the arguments of a Space, and by parameter what the names of objects stand for.
 
-    Raises
-    ------
-    SettingError
-        What is no dict from names to lists or distributions, or several that a space cannot join.
+    SettingError for no dict from names to lists or distributions, or several that cannot be joined.
     """
     grids = [param_distributions] if _is_grid(param_distributions) else param_distributions
     if not isinstance(grids, Sequence) or not grids or not all(map(_is_grid, grids)):
@@ -132,10 +119,8 @@ def _of_distribution(name: str, given: Any) -> Parameter:
             "racer.Space"
         )
     low, high = (float(end) for end in given.support())
-    if kind == "uniform":
-        return Real(low, high)
-    if kind in ("loguniform", "reciprocal"):
-        return Real(low, high, log=True)
+    if kind in ("uniform", "loguniform", "reciprocal"):
+        return Real(low, high, log=kind != "uniform")
     if kind == "randint":
         return Integer(int(low), int(high))
     return Quantiles.of(given)
@@ -174,9 +159,9 @@ def _joined(grids: Sequence[Mapping[str, Parameter]]) -> dict[str, Any]:
 
 def _values(parameter: Parameter) -> list[Any]:
     """Return the values of a list, and nothing for a distribution."""
-    if isinstance(parameter, Categorical):
-        return list(parameter.choices)
-    return list(parameter.levels) if isinstance(parameter, Ordinal) else []
+    if isinstance(parameter, Categorical | Ordinal):
+        return list(parameter.domain({}).among)
+    return []
 
 
 def _tells_apart(name: str, grids: Sequence[Mapping[str, Parameter]]) -> bool:

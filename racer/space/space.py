@@ -14,15 +14,16 @@ from racer.errors import CandidateError, MissingExtraError, SettingError, SpaceF
 from racer.render.notebook import as_html
 from racer.render.sections import Grid
 from racer.render.text import as_text
-from racer.space.canonical import token
+from racer.seeding import check_seed, rng_for
 from racer.space.configspace import arguments_of as arguments_of_configspace
 from racer.space.configspace import as_json as as_configspace
-from racer.space.described import described
 from racer.space.distributions import from_distribution, to_distribution
+from racer.space.domains import token
 from racer.space.irace.parameter_file import parse, read
-from racer.space.parameters import as_parameter
+from racer.space.numeric import Bounded
+from racer.space.parameters import Categorical, Ordinal, as_parameter, listed
 from racer.space.pcs import arguments_of as arguments_of_pcs
-from racer.space.sampling import Method, Net, as_generator, draws, everywhere, witness
+from racer.space.sampling import Method, Net, fill, witness
 from racer.space.scikit import arguments_of as arguments_of_scikit
 from racer.space.stored import read_condition, read_parameter, written_parameter
 from racer.space.structure import Config, Structure
@@ -34,11 +35,29 @@ if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
     from racer.render.sections import Piece
-    from racer.space.conditions import Condition
+    from racer.space.expressions import Condition
+    from racer.space.parameters import Parameter
 
 __all__ = ["Space"]
 
 _VERSION = 1
+
+
+def _described(parameter: Parameter) -> str:
+    """Return what a parameter may be, in words."""
+    if isinstance(parameter, Categorical | Ordinal):
+        between = " < " if isinstance(parameter, Ordinal) else ", "
+        return between.join(map(str, parameter.domain({}).among))
+    if not isinstance(parameter, Bounded):
+        return ", ".join(f"{name}={value!r}" for name, value in parameter.to_json().items())
+    ends = (parameter.low, parameter.high)
+    low, high = (f"{end:.15g}" if isinstance(end, float) else str(end) for end in ends)
+    more = [
+        name if value is True else f"{name} {value}"
+        for name, value in vars(parameter).items()
+        if name not in {"low", "high"} and value and (name, value) != ("step", 1)
+    ]
+    return ", ".join([f"{low} to {high}", *more])
 
 
 def _check_arguments(parameters: Any, conditions: Any, forbidden: Any, repair: Any) -> None:
@@ -185,11 +204,9 @@ class Space(Structure):
             The repair hook left the space, or one of `known` is outside it.
         """
         n = whole(n, "n", least=0)
-        rng = as_generator(seed)
+        rng = seed if isinstance(seed, np.random.Generator) else rng_for(check_seed(seed), "space")
         net = self.net(exclude)
-        drafts = draws(self, n, method, rng)
-        around = [*map(self.check, known), dict(self._witness)]
-        everywhere(net, drafts, n, around, rng)
+        fill(net, n, method, [*map(self.check, known), dict(self._witness)], rng)
         return net.found
 
     def net(self, exclude: Iterable[Hashable] = ()) -> Net:
@@ -207,27 +224,20 @@ class Space(Structure):
         if not self.may_be_absent or not len(vectors):
             return np.ones(vectors.shape, dtype=bool)
         names, asked = list(self.parameters), self.related()
-        listed = {  # of which the same few values come again and again
-            names.index(name): self.parameters[name].domain({})
-            for name in asked
-            if self.parameters[name].scale != "numeric"
-        }
-        known: dict[tuple[Any, ...], list[bool]] | None = {} if len(listed) == len(asked) else None
+        domains = {names.index(name): listed(self.parameters[name]) for name in asked}
+
+        def exist(vector: list[float]) -> list[bool]:
+            at = dict(zip(names, vector, strict=True))
+            config = self.build(lambda n, domain: domain.decode(at[n]) if n in asked else None)
+            return [name in (config or {}) for name in names]
+
+        known: dict[tuple[Any, ...], list[bool]] = {}  # the same few values come again and again
         present = np.zeros(vectors.shape, dtype=bool)
         for i, vector in enumerate(vectors.tolist()):
-            key = tuple(token(d.decode(vector[at])) for at, d in listed.items() if d is not None)
-            if known is not None and key in known:
-                present[i] = known[key]
-                continue
-            place = dict(zip(names, vector, strict=True))
-
-            def choose(name: str, domain: Any, place: dict[str, float] = place) -> Any:
-                return domain.decode(place[name]) if name in asked else None
-
-            config = self.build(choose) or {}
-            present[i] = here = [name in config for name in names]
-            if known is not None:
-                known[key] = here
+            key = tuple(i if d is None else token(d.decode(vector[k])) for k, d in domains.items())
+            if key not in known:
+                known[key] = exist(vector)
+            present[i] = known[key]
         return present
 
     def encode(self, config: Mapping[str, Any]) -> NDArray[np.float64]:
@@ -305,21 +315,17 @@ class Space(Structure):
             raise SettingError("a space must be read with a repair hook exactly if it had one")
         try:
             entries = [dict(entry) for entry in data["parameters"]]
-            parameters = {entry.pop("name"): read_parameter(entry) for entry in entries}
-            conditions = {n: read_condition(c) for n, c in data["conditions"].items()}
-            forbidden = [read_condition(clause) for clause in data["forbidden"]]
-            switches = dict(data["switches"])
+            arguments: dict[str, Any] = {
+                "parameters": {entry.pop("name"): read_parameter(entry) for entry in entries},
+                "conditions": {n: read_condition(c) for n, c in data["conditions"].items()},
+                "forbidden": [read_condition(clause) for clause in data["forbidden"]],
+                "switches": dict(data["switches"]),
+            }
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             if isinstance(error, SettingError):
                 raise
             raise SettingError(f"these are not data of a space: {error!r}") from error
-        return cls(
-            parameters,
-            conditions=conditions,
-            forbidden=forbidden,
-            switches=switches,
-            repair=repair,
-        )
+        return cls(**arguments, repair=repair)
 
     @classmethod
     def from_optuna(cls, distributions: Mapping[str, Any]) -> Space:
@@ -380,7 +386,7 @@ class Space(Structure):
         SpaceFileError
             What cannot be read, with its line. Forbidden are {parameter=value, ..} only.
         """
-        return cls._from_arguments(arguments_of_pcs(read(path), str(path)), str(path), None)
+        return cls._from_arguments(arguments_of_pcs(read(path), str(path)), str(path))
 
     @classmethod
     def read_configspace(cls, path: StrPath) -> Space:
@@ -395,7 +401,7 @@ class Space(Structure):
             arguments = arguments_of_configspace(json.loads(read(path)))
         except ValueError as error:
             raise SpaceFileError(str(error), str(path)) from error
-        return cls._from_arguments(arguments, str(path), None)
+        return cls._from_arguments(arguments, str(path))
 
     @classmethod
     def from_configspace(cls, space: ConfigurationSpace) -> Space:
@@ -494,9 +500,7 @@ class Space(Structure):
         return cls._from_arguments(arguments, "parameters", repair)
 
     @classmethod
-    def _from_arguments(
-        cls, arguments: dict[str, Any], source: str, repair: Callable[[Config], Config] | None
-    ) -> Space:
+    def _from_arguments(cls, arguments: dict[str, Any], source: str, repair: Any = None) -> Space:
         try:
             return cls(**arguments, repair=repair)
         except SettingError as error:
@@ -520,14 +524,10 @@ class Space(Structure):
         """Return the parameters in a table, and what is forbidden."""
         n, free = len(self.parameters), len(self.free)
         fixed = f", {n - free} of them fixed" if n > free else ""
-        head = ["parameter", "type", "values", *(["exists when"] if self.conditions else [])]
+        columns = 4 if self.conditions else 3
+        head = ("parameter", "type", "values", "exists when")[:columns]
         rows = [
-            (
-                name,
-                type(p).__name__,
-                described(p),
-                *([str(self.conditions.get(name, ""))] if self.conditions else []),
-            )
+            (name, type(p).__name__, _described(p), str(self.conditions.get(name, "")))[:columns]
             for name, p in self.parameters.items()
         ]
         said: list[Piece] = [

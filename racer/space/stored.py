@@ -8,8 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import racer.space.registry as registry  # noqa: PLR0402 (not by way of the package)
 from racer.errors import SettingError
-from racer.space.conditions import SWAPPED, And, Compare, Condition, Constant, Exists, In, Not, Or
-from racer.space.expressions import OPERATIONS, Arithmetic, Literal, Param, Term, as_literal
+from racer.space.expressions import (
+    OPERATIONS,
+    SWAPPED,
+    And,
+    Arithmetic,
+    Compare,
+    Condition,
+    Constant,
+    Exists,
+    In,
+    Literal,
+    Not,
+    Or,
+    Param,
+    Term,
+    as_literal,
+)
 
 if TYPE_CHECKING:
     from racer.space.parameters import Parameter

@@ -5,22 +5,34 @@ from __future__ import annotations
 import graphlib
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from racer._checks import did_you_mean
+from racer._checks import did_you_mean, is_real
 from racer.errors import CandidateError, SettingError
-from racer.space.canonical import plain, token
-from racer.space.dependencies import check_dependencies, settled
-from racer.space.domains import Empty
-from racer.space.expressions import as_condition
+from racer.space.domains import Empty, plain, token
+from racer.space.expressions import (
+    And,
+    Arithmetic,
+    Compare,
+    Condition,
+    In,
+    Literal,
+    Not,
+    Or,
+    Param,
+    as_condition,
+    compares,
+)
+from racer.space.numeric import Bounded
+from racer.space.parameters import listed
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
-    from racer.space.conditions import Condition
     from racer.space.domains import Domain
     from racer.space.parameters import Parameter
 
@@ -49,12 +61,9 @@ def in_order(
     depends = {name: set(parameter.names()) for name, parameter in parameters.items()}
     for name, condition in conditions.items():
         depends[name] |= condition.names()
+    graph = {name: sorted(names) for name, names in depends.items()}
     try:
-        return tuple(
-            graphlib.TopologicalSorter(
-                {n: sorted(names) for n, names in depends.items()}
-            ).static_order()
-        )
+        return tuple(graphlib.TopologicalSorter(graph).static_order())
     except graphlib.CycleError as error:
         raise CircularError(error.args[1][::-1]) from None
 
@@ -70,17 +79,16 @@ class Structure:
     ) -> None:
         self._parameters = dict(parameters)
         for name, parameter in self._parameters.items():
-            check_dependencies(name, parameter, self._parameters)
+            _check_dependencies(name, parameter, self._parameters)
         self._conditions: dict[str, Condition] = {}
         for name, given in conditions.items():
             where = f"the condition of {name!r}"
             if name not in self._parameters:
-                raise SettingError(
-                    f"{where}: there is no such parameter{did_you_mean(name, self._parameters)}"
-                )
-            self._conditions[name] = settled(as_condition(given, where), self._parameters, where)
+                hint = did_you_mean(name, self._parameters)
+                raise SettingError(f"{where}: there is no such parameter{hint}")
+            self._conditions[name] = _settled(as_condition(given, where), self._parameters, where)
         self._forbidden = tuple(
-            settled(as_condition(given, f"forbidden[{i}]"), self._parameters, f"forbidden[{i}]")
+            _settled(as_condition(given, f"forbidden[{i}]"), self._parameters, f"forbidden[{i}]")
             for i, given in enumerate(forbidden)
         )
         self._order = in_order(self._parameters, self._conditions)
@@ -108,7 +116,8 @@ class Structure:
     @property
     def free(self) -> tuple[str, ...]:
         """The parameters that can have more than one value."""
-        return tuple(name for name in self._parameters if _several(self._fixed.get(name)))
+        counts = {name: domain.n for name, domain in self._fixed.items() if domain is not None}
+        return tuple(name for name in self._parameters if counts.get(name, math.inf) > 1)
 
     @cached_property
     def size(self) -> float:
@@ -269,8 +278,27 @@ class Structure:
         return ((value,) for value in domain.values())
 
 
-def _several(domain: Domain | None) -> bool:
-    return domain is None or domain.n > 1
+def toward(space: Structure, here: Config, target: Config, name: str) -> Config | None:
+    """Return a configuration with one parameter as in the target, and what that forces.
+
+    Children that begin to exist take the target's value, those that no longer do vanish, and a
+    value outside its new bounds becomes the target's. None if that is not allowed, or changes
+    nothing.
+    """
+
+    def choose(parameter: str, domain: Domain) -> Any:
+        known = [c[parameter] for c in (here, target) if parameter in c]
+        for value in [target[parameter]] if parameter == name else known:
+            with suppress(ValueError):
+                return domain.clean(value)
+        return domain.decode(0.5)
+
+    try:
+        built = space.build(choose)
+        config = None if built is None else space.check(built)
+    except CandidateError:
+        return None
+    return None if config is None or space.key(config) == space.key(here) else config
 
 
 def _cleaned(name: str, domain: Domain, config: Mapping[str, Any]) -> Any:
@@ -286,3 +314,91 @@ def _cleaned(name: str, domain: Domain, config: Mapping[str, Any]) -> Any:
     except ValueError as error:
         reason = str(error)
     raise CandidateError(f"{name}={config[name]!r}: {reason}")
+
+
+def _check_names(used: frozenset[str], known: Mapping[str, Parameter], where: str) -> None:
+    for name in sorted(used, key=str):
+        if name not in known:
+            raise SettingError(
+                f"{where} names {name!r}, which is not a parameter{did_you_mean(name, known)}"
+            )
+
+
+def _listed(term: Any, known: Mapping[str, Parameter]) -> Domain | None:
+    return listed(known[term.name]) if isinstance(term, Param) else None
+
+
+def _is_number(term: Any, known: Mapping[str, Parameter]) -> bool:
+    if isinstance(term, Literal):
+        return is_real(term.constant)
+    if isinstance(term, Arithmetic):
+        return all(_is_number(part, known) for part in term.parts)
+    values = _listed(term, known)
+    return values is None or all(map(is_real, values.values()))
+
+
+def _check_dependencies(name: str, parameter: Parameter, known: Mapping[str, Parameter]) -> None:
+    """Refuse a parameter that depends on one that is unknown, or bounds that are not numbers."""
+    if isinstance(parameter, Bounded):
+        for which, bound in parameter.terms().items():
+            where = f"{name}: {which}={bound}"
+            _check_names(bound.names(), known, where)
+            if not _is_number(bound, known):
+                raise SettingError(f"{where} is not a number: it names a parameter that is not one")
+    _check_names(parameter.names(), known, f"the domain of {name!r}")
+
+
+def _settled(condition: Condition, known: Mapping[str, Parameter], where: str) -> Condition:
+    """Return the condition, checked, with levels written out: then it needs no known parameters."""
+    _check_names(condition.names(), known, where)
+    match condition:
+        case And() | Or():
+            return type(condition)(tuple(_settled(part, known, where) for part in condition.parts))
+        case Not():
+            return Not(_settled(condition.part, known, where))
+        case In():
+            return _settled_in(condition, known, where)
+        case Compare():
+            return _settled_compare(condition, known, where)
+    return condition
+
+
+def _possible(values: Domain, value: Any, condition: Condition, where: str) -> Any:
+    try:
+        return values.clean(value)
+    except ValueError as error:
+        raise SettingError(f"{where}: {condition} has the value {value!r}: {error}") from None
+
+
+def _settled_in(condition: In, known: Mapping[str, Parameter], where: str) -> In:
+    values = _listed(condition.term, known)
+    if values is not None:
+        found = [_possible(values, value, condition, where) for value in condition.among]
+        ordered = {values.encode(value): value for value in found}
+        return In(condition.term, tuple(ordered[u] for u in sorted(ordered)))
+    if not _is_number(condition.term, known) or not all(map(is_real, condition.among)):
+        raise SettingError(f"{where}: {condition} compares a number with something else")
+    return condition
+
+
+def _settled_compare(condition: Compare, known: Mapping[str, Parameter], where: str) -> Condition:
+    if isinstance(condition.left, Literal):
+        condition = condition.swapped()
+    left, right, operation = condition.left, condition.right, condition.operation
+    values = _listed(left, known)
+    equality = operation in {"==", "!="}
+    if values is not None and isinstance(left, Param) and isinstance(right, Literal):
+        if equality:
+            same = In(left, (_possible(values, right.constant, condition, where),))
+            return same if operation == "==" else Not(same)
+        if known[left.name].scale == "ordinal":
+            at = values.encode(_possible(values, right.constant, condition, where))
+            there = [v for v in values.values() if compares(operation, values.encode(v), at)]
+            return In(left, tuple(there))
+    numbers = [_is_number(side, known) for side in (left, right)]
+    if all(numbers) or (equality and not any(numbers)):
+        return condition
+    raise SettingError(
+        f"{where}: {condition} compares what cannot be compared: only numbers and the levels of "
+        "an Ordinal have an order, and a number is never equal to text"
+    )

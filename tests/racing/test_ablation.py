@@ -12,7 +12,7 @@ from racer import Categorical, Integer, Outcome, Param, Real, Runtime, Space
 from racer.cli import main
 from racer.evaluate.outcome import bounded
 from racer.racing.ablation import Ablation
-from racer.space.toward import toward
+from racer.space.structure import toward
 
 SPACE = Space(
     {

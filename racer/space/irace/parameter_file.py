@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer._checks import whole
 from racer.errors import SettingError, SpaceFileError, warn
-from racer.space.expressions import Literal
+from racer.space.expressions import Condition, Literal
 from racer.space.irace.r_syntax import Node, RError, unquoted
 from racer.space.irace.r_syntax import parse as parse_r
 from racer.space.irace.translator import Translator
@@ -22,16 +22,17 @@ if TYPE_CHECKING:
 
     from _typeshed import StrPath
 
-    from racer.space.conditions import Condition
 
 QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 """A text in quotes."""
 
+_CODE = re.compile(rf"(?:{QUOTED.pattern}|[^#])*")  # what precedes a comment
 _NAME = re.compile(r"""[^\s"'(),|#\[\]]+""")
 _TYPE = re.compile(r"(?P<kind>[rico])(?P<log>,log)?(?=[\s(])")
 _PLAIN = re.compile(r"""[^,()|"'\s]+""")
 _SECTION = re.compile(r"\[\s*(\w+)\s*\]\s*$")
 _DIGITS = re.compile(r"digits\s*=\s*(\d{1,3})\s*$")
+_REAL = Real(0.0, 1.0)
 
 
 @dataclass
@@ -80,6 +81,10 @@ class _Line:
         with self.offset(column):
             return parse_r(text)
 
+    def rest(self) -> tuple[Node, int]:
+        """Return the expression that the line ends with, and its column."""
+        return self.expression(self.text[self.at :], self.at), self.at
+
     def condition(self, translator: Translator, node: Node, column: int) -> Condition:
         """Translate an expression that begins at `column`; warn of what is doubtful in it."""
         with self.offset(column):
@@ -99,7 +104,7 @@ class _Entry:
     kind: str
     log: bool
     column: int  # of the values
-    values: list[str] = field(default_factory=list)
+    parameter: Parameter = _REAL  # of its kind: bounds are read when all kinds are known
     bounds: list[tuple[Node, int]] = field(default_factory=list)
     condition: tuple[Node, int] | None = None
 
@@ -132,17 +137,13 @@ def parse(
     switches: dict[str, str] = {}
     clauses: list[tuple[_Line, Node, int]] = []
     section = "parameters"
-    for number, raw in enumerate(text.splitlines(), start=1):
-        line = _Line(without_comment(raw), number, source)
-        line.skip()
-        if line.at == len(line.text):
-            continue
+    for line in _lines(text, source):
         if line.text[line.at] == "[":
             section = line.take(_SECTION, "[forbidden] or [global]")[1]
             if section not in {"forbidden", "global"}:
                 line.fail(f"[{section}] is not known: use [forbidden] or [global]", 0)
         elif section == "forbidden":
-            clauses.append((line, line.expression(line.text[line.at :], line.at), line.at))
+            clauses.append((line, *line.rest()))
         elif section == "global":
             digits = int(line.take(_DIGITS, '"digits = " and a number')[1])
         else:
@@ -155,28 +156,23 @@ def parse(
             entries[name[0]] = _entry(line)
     if not entries:
         raise SpaceFileError("there are no parameters in it", source)
-    clauses += _clauses(*forbidden) if forbidden else ()
+    clauses += [(line, *line.rest()) for line in _lines(*forbidden)] if forbidden else ()
     return {**_translated(entries, clauses, digits), "switches": switches}
 
 
-def _clauses(text: str, source: str) -> Iterator[tuple[_Line, Node, int]]:
-    """Yield the expressions of a file that has one per line."""
+def _lines(text: str, source: str) -> Iterator[_Line]:
+    """Yield the lines that are more than a comment, each read up to its first letter."""
     for number, raw in enumerate(text.splitlines(), start=1):
         line = _Line(without_comment(raw), number, source)
         line.skip()
         if line.at < len(line.text):
-            yield line, line.expression(line.text[line.at :], line.at), line.at
+            yield line
 
 
 def without_comment(text: str) -> str:
     """Return a line up to its comment."""
-    at = 0
-    while at < len(text):
-        quoted = QUOTED.match(text, at)
-        if text[at] == "#":
-            return text[:at].rstrip()
-        at = quoted.end() if quoted else at + 1
-    return text.rstrip()
+    code = _CODE.match(text)
+    return code[0].rstrip() if code else ""
 
 
 def _entry(line: _Line) -> _Entry:
@@ -188,12 +184,13 @@ def _entry(line: _Line) -> _Entry:
     if entry.kind in "co":
         if entry.log:
             line.fail("log is for r and i only", kind.start())
-        entry.values = _choices(line)
+        values = tuple(_choices(line))
+        entry.parameter = Categorical(values) if entry.kind == "c" else Ordinal(values)
     else:
         entry.bounds = [_bound(line, ","), _bound(line, ")")]
     if line.next_is("|"):
         line.skip()
-        entry.condition = (line.expression(line.text[line.at :], line.at), line.at)
+        entry.condition = line.rest()
     elif line.at < len(line.text):
         line.fail("'|' and a condition, or the end of the line, are expected here")
     return entry
@@ -242,17 +239,15 @@ def _bound(line: _Line, end: str) -> tuple[Node, int]:
 def _translated(
     entries: dict[str, _Entry], clauses: list[tuple[_Line, Node, int]], digits: int
 ) -> dict[str, Any]:
-    known: dict[str, Parameter] = {name: _stand_in(entry) for name, entry in entries.items()}
-    translator = Translator(known)
-    parameters = {
-        name: _parameter(name, entry, translator, digits) for name, entry in entries.items()
-    }
+    translator = Translator({name: entry.parameter for name, entry in entries.items()})
+    parameters = {n: _parameter(n, entry, translator, digits) for n, entry in entries.items()}
     always = (n for n, e in entries.items() if e.condition is None and not parameters[n].names())
     translator = Translator(parameters, frozenset(always))
-    conditions = {}
-    for name, entry in entries.items():
-        if entry.condition is not None:
-            conditions[name] = entry.line.condition(translator, *entry.condition)
+    conditions = {
+        name: entry.line.condition(translator, *entry.condition)
+        for name, entry in entries.items()
+        if entry.condition is not None
+    }
     try:
         in_order(parameters, conditions)
     except CircularError as error:
@@ -262,17 +257,9 @@ def _translated(
     return {"parameters": parameters, "conditions": conditions, "forbidden": forbidden}
 
 
-def _stand_in(entry: _Entry) -> Parameter:
-    """Return a parameter of the right kind: bounds are read when all kinds are known."""
-    if entry.kind in "co":
-        values = tuple(entry.values)
-        return Categorical(values) if entry.kind == "c" else Ordinal(values)
-    return Real(0.0, 1.0)
-
-
 def _parameter(name: str, entry: _Entry, translator: Translator, digits: int) -> Parameter:
     if entry.kind in "co":
-        return translator.parameters[name]
+        return entry.parameter
     bounds: list[Any] = []
     for node, column in entry.bounds:
         with entry.line.offset(column):

@@ -9,6 +9,7 @@ from racer._checks import did_you_mean
 from racer.errors import CandidateError, SettingError, SpaceFileError, warn
 from racer.space.irace.parameter_file import read
 from racer.space.numeric import Integer
+from racer.space.parameters import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from _typeshed import StrPath
 
     from racer.space.space import Space
-
-__all__ = ["read_configurations", "written_configurations"]
 
 _ABSENT = {"NA", "<NA>"}
 _FIELD = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s"'#]+))(?=\s|#|$)""")
@@ -27,11 +26,8 @@ _BARE = re.compile(r"[A-Za-z0-9_.+-]+")
 def read_configurations(path: StrPath, space: Space) -> list[dict[str, Any]]:
     """Return the configurations of a table, in the order of its rows, as the space writes them.
 
-    Raises
-    ------
-    SpaceFileError
-        A column that is not a parameter, a parameter without a column, a row that does not fit, or
-        a configuration outside the space; with the line.
+    SpaceFileError, with the line, for a column that is not a parameter, a parameter without a
+    column, a row that does not fit, or a configuration outside the space.
     """
     source = str(path)
     rows = [
@@ -41,10 +37,17 @@ def read_configurations(path: StrPath, space: Space) -> list[dict[str, Any]]:
     ]
     if not rows:
         raise SpaceFileError("there is no header in it", source)
-    (first, header), rest = rows[0], rows[1:]
-    names = [text for text, _ in header]
-    _check_header(names, space, source, first)
-    return [_configuration(names, row, space, source, number) for number, row in rest]
+    names = [text for text, _ in rows[0][1]]
+    found = []
+    for i, (number, row) in enumerate(rows):
+        try:
+            if i == 0:
+                _check_header(names, space)
+            else:
+                found.append(_configuration(names, row, space, f"{source}, line {number}"))
+        except CandidateError as error:
+            raise SpaceFileError(str(error), source, number, 1) from error
+    return found
 
 
 def _fields(line: str, source: str, number: int) -> list[tuple[str, bool]]:
@@ -63,39 +66,30 @@ def _fields(line: str, source: str, number: int) -> list[tuple[str, bool]]:
     return fields
 
 
-def _check_header(names: Sequence[str], space: Space, source: str, number: int) -> None:
+def _check_header(names: Sequence[str], space: Space) -> None:
     for name in names:
         if name not in space.parameters:
             hint = did_you_mean(name, space.parameters)
-            raise SpaceFileError(f"the column {name!r} is not a parameter{hint}", source, number, 1)
+            raise CandidateError(f"the column {name!r} is not a parameter{hint}")
         if names.count(name) > 1:
-            raise SpaceFileError(f"the column {name!r} is there twice", source, number, 1)
+            raise CandidateError(f"the column {name!r} is there twice")
     for name in space.free:
         if name not in names:
-            raise SpaceFileError(
+            raise CandidateError(
                 f"there is no column for the parameter {name!r}: add one, with NA where it does "
-                "not exist",
-                source,
-                number,
-                1,
+                "not exist"
             )
 
 
 def _configuration(
-    names: Sequence[str],
-    row: Sequence[tuple[str, bool]],
-    space: Space,
-    source: str,
-    number: int,
+    names: Sequence[str], row: Sequence[tuple[str, bool]], space: Space, where: str
 ) -> dict[str, Any]:
     if len(row) == len(names) + 1:  # R writes row names without a header
         row = row[1:]
     if len(row) != len(names):
-        raise SpaceFileError(
-            f"{len(row)} values are there for {len(names)} columns", source, number, 1
-        )
+        raise CandidateError(f"{len(row)} values are there for {len(names)} columns")
     config = {
-        name: _value(text, name, space, f"{source}, line {number}")
+        name: _value(text, name, space, where)
         for name, (text, quoted) in zip(names, row, strict=True)
         if quoted or text not in _ABSENT
     }
@@ -104,28 +98,17 @@ def _configuration(
         for name, parameter in space.parameters.items()
         if name not in names and (domain := parameter.domain({})) is not None
     }
-    try:
-        return space.check(_that_exist({**fixed, **config}, space, names))
-    except CandidateError as error:
-        raise SpaceFileError(str(error), source, number, 1) from error
-
-
-def _that_exist(config: dict[str, Any], space: Space, names: Sequence[str]) -> dict[str, Any]:
-    """Leave out fixed parameters, which have no column, where they do not exist."""
-    return {
-        name: value
-        for name, value in config.items()
-        if name in names or name not in space.conditions or space.conditions[name].holds(config)
-    }
+    both, conditions = {**fixed, **config}, space.conditions
+    # a fixed parameter, which has no column, may be one that does not exist
+    exists = {name for name in both if name not in conditions or conditions[name].holds(both)}
+    return space.check({n: value for n, value in both.items() if n in names or n in exists})
 
 
 def _value(text: str, name: str, space: Space, where: str) -> Any:
     """Return a field as a value of its parameter; what fits none is left to the space to refuse."""
     parameter = space.parameters[name]
-    if parameter.scale != "numeric":
-        domain = parameter.domain({})
-        values = {} if domain is None else {str(value): value for value in domain.values()}
-        return values.get(text, text)
+    if (domain := listed(parameter)) is not None:
+        return {str(value): value for value in domain.values()}.get(text, text)
     try:
         number = float(text)
     except ValueError:
@@ -140,13 +123,7 @@ def _value(text: str, name: str, space: Space, where: str) -> Any:
 
 
 def written_configurations(configs: Sequence[Mapping[str, Any]], names: Iterable[str]) -> str:
-    """Return a table of configurations with these columns.
-
-    Raises
-    ------
-    SettingError
-        A configuration is not a mapping.
-    """
+    """Return a table of configurations with these columns; SettingError if one is no mapping."""
     columns = list(names)
     if not all(hasattr(config, "get") for config in configs):
         raise SettingError("a table of configurations needs configurations that are dicts")

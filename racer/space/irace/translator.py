@@ -8,21 +8,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from racer._checks import did_you_mean
-from racer.space.conditions import (
+from racer.space.expressions import (
     SWAPPED,
     And,
+    Arithmetic,
     Compare,
     Condition,
     Constant,
     Exists,
     In,
+    Literal,
     Not,
     Or,
+    Param,
+    Term,
     compares,
 )
-from racer.space.dependencies import listed
-from racer.space.expressions import Arithmetic, Literal, Param, Term
 from racer.space.irace.r_syntax import Node, RError
+from racer.space.parameters import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,23 +51,19 @@ class Translator:
     def condition(self, node: Node) -> Condition:
         """Translate a logical expression."""
         match node.kind:
-            case "&":
-                return And(tuple(self.condition(part) for part in node.parts))
-            case "|":
-                return Or(tuple(self.condition(part) for part in node.parts))
+            case "&" | "|":
+                parts = tuple(map(self.condition, node.parts))
+                return And(parts) if node.kind == "&" else Or(parts)
             case "!":
                 return Not(self.condition(node.parts[0]))
             case "%in%":
                 return self._membership(*node.parts)
+            case "name" if node.text in _CONSTANTS and node.text not in self.parameters:
+                return Constant(_CONSTANTS[node.text])
+            case "call" if node.text == "is.na" and len(node.parts) == 1:
+                return Not(Exists(self._known(node.parts[0]).name))
         if node.kind in SWAPPED:
             return self._comparison(node.kind, *node.parts)
-        return self._stated(node)
-
-    def _stated(self, node: Node) -> Condition:
-        if node.kind == "name" and node.text in _CONSTANTS and node.text not in self.parameters:
-            return Constant(_CONSTANTS[node.text])
-        if node.kind == "call" and node.text == "is.na" and len(node.parts) == 1:
-            return Not(Exists(self._known(node.parts[0]).name))
         raise RError(f"{node.text!r} is not a condition: compare it with something", node.column)
 
     def number(self, node: Node) -> Term:
@@ -150,23 +149,19 @@ class Translator:
 
     def _matching(self, left: Node, choices: tuple[str, ...], items: list[Node]) -> tuple[str, ...]:
         """Return the choices that equal one of the items, as text."""
-        found = set()
-        for item in items:
-            text = _text(item)
+        texts, among = [_text(item) for item in items], ", ".join(map(repr, choices))
+        for text, item in zip(texts, items, strict=True):
             if text in choices:
-                found.add(text)
                 continue
-            number = item.kind in {"number", "neg"} and _literal_number(item)
-            alike = [c for c in choices if number is not False and _as_number(c) == number]
-            if alike:
-                said = f"{text!r} is never {alike[0]!r}: R compares text here; write it in quotes"
-                self.notes.append((said, item.column))
-                continue
-            among = ", ".join(map(repr, choices))
-            self.notes.append(
-                (f"{left.text} is never {text!r}: its values are {among}", item.column)
+            is_number = item.kind in {"number", "neg"}
+            alike = [c for c in choices if is_number and _as_number(c) == _literal_number(item)]
+            said = (
+                f"{text!r} is never {alike[0]!r}: R compares text here; write it in quotes"
+                if alike
+                else f"{left.text} is never {text!r}: its values are {among}"
             )
-        return tuple(choice for choice in choices if choice in found)
+            self.notes.append((said, item.column))
+        return tuple(choice for choice in choices if choice in texts)
 
 
 def _number(node: Node) -> float:
