@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_left
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
 
     from racer.results.base import Result
 
-Known = "Mapping[tuple[int, int], Mapping[str, float]]"  # scores and times by candidate and fold
-
 
 def cv_results(
     format_results: Callable[..., dict[str, Any]],
@@ -28,8 +28,8 @@ def cv_results(
 ) -> dict[str, Any]:
     """Return what scikit-learn makes of all cells, with means over the folds that were run.
 
-    `names` are those of scores and times, "test_accuracy" and "fit_time", say. A candidate has no
-    mean of a score if that failed on a fold.
+    `known` has scores and times by candidate and fold, under `names`: "test_accuracy" and
+    "fit_time", say. A candidate has no mean of a score if that failed on a fold.
     """
     cells = [(candidate, fold) for candidate in range(len(params)) for fold in range(n_folds)]
     out = [_as_told(known.get(cell, {}), names) for cell in cells]
@@ -50,9 +50,9 @@ def cv_results(
     return results
 
 
-def warn_of_failures(results: Mapping[str, Any], kind: str) -> None:
-    """Warn, as scikit-learn does, where a mean of "test" or "train" scores is not finite."""
-    for name, means in results.items():
+def warn_of_failures(results: Mapping[str, Any]) -> None:
+    """Warn, as scikit-learn does, where a mean of test or train scores is not finite."""
+    for kind, (name, means) in product(("test", "train"), results.items()):
         if name.startswith(f"mean_{kind}_") and not np.isfinite(means).all():
             warnings.warn(f"One or more of the {kind} scores are non-finite: {means}", stacklevel=2)
 
@@ -107,8 +107,7 @@ def by_standing(result: Result, results: Mapping[str, Any], metric: str) -> list
 def ranks(keys: Sequence[tuple[float, ...]]) -> NDArray[np.int32]:
     """Return the rank of each key, 1 for the smallest; equal keys share the smaller one."""
     ordered = sorted(keys)
-    first = {key: place for place, key in reversed(list(enumerate(ordered, start=1)))}
-    return np.array([first[key] for key in keys], dtype=np.int32)
+    return np.array([bisect_left(ordered, key) + 1 for key in keys], dtype=np.int32)
 
 
 def chances(result: Result, correlation: float) -> dict[int, float]:

@@ -16,7 +16,7 @@ from racer.errors import CandidateError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from racer.integrations.sklearn.folds import Fold
+    from racer.integrations.sklearn.fits import Fold
 
 __all__ = ["DataFold", "evaluator", "instances"]
 

@@ -1,4 +1,4 @@
-"""Cells of a race, fitted and scored by scikit-learn's own loop."""
+"""Cells of a race, fitted and scored by scikit-learn's own loop, one fold at a time."""
 
 from __future__ import annotations
 
@@ -7,31 +7,80 @@ import sys
 import warnings
 from collections import deque
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from racer.errors import SettingError
 from racer.evaluate.executor import never
 from racer.evaluate.outcome import Cell, Outcome
+from racer.evaluate.workers import InProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from racer.integrations.sklearn.folds import OneFold
+Fold = tuple[Any, Any]  # positions to train on, and to test on
 
 _TIMES = {"mean_fit_time": "fit_time", "mean_score_time": "score_time"}
 _RECORDED = {"test_score", *_TIMES.values()}
+ONE_SCORE_ONLY = (
+    "a store keeps one score per fit: give one in `scoring`, and return_train_score=False, or "
+    "leave the store out"
+)
 _FAILED = "the fit failed, or its score is not finite: see scikit-learn's FitFailedWarning"
 
 
-def one_score_only() -> SettingError:
-    """Return the error for what a store cannot keep."""
-    return SettingError(
-        "a store keeps one score per fit: give one in `scoring`, and return_train_score=False, or "
-        "leave the store out"
-    )
+class OneFold:
+    """A splitter that yields one fold of another, `current`, and so makes a search fit that one."""
+
+    def __init__(self, cv: Any) -> None:
+        self._cv = cv
+        self.folds: list[Fold] = []
+        self.current = 0
+
+    def get_n_splits(self, X: Any = None, y: Any = None, **params: Any) -> int:
+        """Divide the data, once for all; return 1."""
+        self.folds = list(self._cv.split(X, y, **params))
+        promised = self._cv.get_n_splits(X, y, **params)
+        if len(self.folds) != promised:
+            raise ValueError(
+                "cv.split and cv.get_n_splits return inconsistent results. Expected "
+                f"{promised} splits, got {len(self.folds)}"
+            )
+        if not self.folds:
+            raise ValueError(
+                "No fits were performed. Was the CV iterator empty? Were there no candidates?"
+            )
+        return 1
+
+    def split(self, X: Any = None, y: Any = None, **params: Any) -> Iterator[Fold]:  # noqa: ARG002
+        """Yield the current fold."""
+        yield self.folds[self.current]
+
+    def test_share(self) -> float:
+        """Return the mean fraction of the data of a fold that is tested on."""
+        sizes = [(_size(train), _size(test)) for train, test in self.folds]
+        return float(np.mean([test / max(train + test, 1) for train, test in sizes]))
+
+    def __getattr__(self, name: str) -> Any:  # its metadata requests, say
+        if name.startswith("__") or name == "_cv":
+            raise AttributeError(name)
+        return getattr(self._cv, name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the folds: a worker is sent the positions that it needs."""
+        return {"_cv": self._cv, "folds": [], "current": 0}
 
 
-class Fits:
+def _size(positions: Any) -> int:
+    """Return how many positions these are: numbers, a slice, or a mask."""
+    if isinstance(positions, slice):
+        return len(range(*positions.indices(positions.stop or 0)))
+    array = np.asarray(positions)
+    return int(array.sum()) if array.dtype == np.bool_ else len(array)
+
+
+class Fits(InProcess):
     """Workers that fit all cells of a fold at once, by the `evaluate_candidates` of a search.
 
     `params` turns a configuration into parameters of the estimator; `refit` names the score that
@@ -39,36 +88,31 @@ class Fits:
     """
 
     capacity = sys.maxsize
-    takes_more = False
 
     def __init__(
         self,
         evaluate_candidates: Callable[..., dict[str, Any]],
         folds: OneFold,
         refit: Any,
-        params: Callable[[Any], dict[str, Any]] = dict,
         *,
         is_recorded: bool = False,
     ) -> None:
-        self._evaluate = evaluate_candidates
+        super().__init__(evaluate_candidates)
+        self._evaluate_candidates = evaluate_candidates
         self._folds = folds
-        self.params = params
+        self.params: Callable[[Any], dict[str, Any]] = dict
         self.is_recorded = is_recorded
         self._refit = refit
-        self._cells: list[Cell] = []
         self._ended: deque[tuple[Cell, Outcome]] = deque()
         self.known: dict[tuple[int, int], dict[str, float]] = {}  # by candidate and fold
         self.results: dict[str, Any] = {}  # as scikit-learn has them: the same object to its end
         self.error: ValueError | None = None  # why all fits of a fold failed
 
-    def submit(self, cell: Cell) -> None:
-        """Take a cell."""
-        self._cells.append(cell)
-
     def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome]:  # noqa: ARG002
         """Return a cell with its outcome; the first time, fit all that have been submitted."""
         if not self._ended:
-            cells, self._cells = self._cells, []
+            cells = list(self._cells)
+            self._cells.clear()
             for fold, group in groupby(cells, key=lambda cell: cell.instance_index or 0):
                 listed = list(group)
                 told = self.fit([(cell.candidate, cell.config) for cell in listed], fold)
@@ -81,7 +125,8 @@ class Fits:
         try:
             with warnings.catch_warnings():  # scores that are not finite are named at the end
                 warnings.filterwarnings("ignore", "One or more of the ", UserWarning)
-                self.results = self._evaluate([self.params(config) for _, config in candidates])
+                params = [self.params(config) for _, config in candidates]
+                self.results = self._evaluate_candidates(params)
         except ValueError as error:
             if "fits failed" not in str(error):
                 raise
@@ -89,20 +134,14 @@ class Fits:
             for number, _ in candidates:
                 self.known[number, fold] = {}
             return [Outcome("failed", None, message=_FAILED)] * len(candidates)
-        return [
-            self._outcome(number, fold, place - len(candidates))
-            for place, (number, _) in enumerate(candidates)
-        ]
+        rows = zip(candidates, range(-len(candidates), 0), strict=True)
+        return [self._outcome(number, fold, row) for (number, _), row in rows]
 
     def _outcome(self, candidate: int, fold: int, row: int) -> Outcome:
-        found = {
-            name: float(column[row])
-            for key, column in self.results.items()
-            if (name := _TIMES.get(key) or key.removeprefix("split0_"))
-            and (key in _TIMES or key.startswith("split0_"))
-        }
+        names = {key: _TIMES.get(key, key.removeprefix("split0_")) for key in self.results}
+        found = {name: float(self.results[key][row]) for key, name in names.items() if name != key}
         if self.is_recorded and not found.keys() <= _RECORDED:
-            raise one_score_only()
+            raise SettingError(ONE_SCORE_ONLY)
         self.known[candidate, fold] = found
         value = found[f"test_{self.metric}"]
         seconds = found["fit_time"] + found["score_time"]
@@ -113,28 +152,6 @@ class Fits:
     @property
     def metric(self) -> str:
         """The score that is raced by: the only one, that of `refit`, or the first."""
-        names = [
-            key.removeprefix("split0_test_")
-            for key in self.results
-            if key.startswith("split0_test_")
-        ]
+        tested = [key for key in self.results if key.startswith("split0_test_")]
+        names = [key.removeprefix("split0_test_") for key in tested]
         return self._refit if self._refit in names else names[0]
-
-    def withdraw(self, cell: Cell) -> bool:  # noqa: ARG002
-        """Refuse: nothing is submitted that is not needed."""
-        return False
-
-    def finish(self) -> list[Cell]:
-        """Forget the cells."""
-        self._cells.clear()
-        return []
-
-    def rest(self) -> Iterator[tuple[Cell, Outcome]]:
-        """Yield nothing."""
-        return iter(())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.finish()
