@@ -22,13 +22,7 @@ from racer._numerics import as_costs
 from racer.core.table import Table
 from racer.errors import RaceStateError, SettingError
 from racer.evaluate.outcome import Outcome
-from racer.integrations.optuna.reports import (
-    MEAN_STEP,
-    is_maximized,
-    mean,
-    report_mean,
-    usable,
-)
+from racer.integrations.optuna.reports import is_maximized, mean, report_mean, usable, values_of
 from racer.seeding import check_seed
 from racer.store.jsonable import dumps, encode, same, shown
 
@@ -301,10 +295,7 @@ def _bare(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
 def _outcomes(trial: FrozenTrial) -> dict[int, Outcome]:
     """Return the outcomes that a trial holds, by block."""
     outcomes = {}
-    mean_at = trial.user_attrs.get(MEAN_STEP)
-    for block, value in trial.intermediate_values.items():
-        if block == mean_at:
-            continue
+    for block, value in values_of(trial).items():
         if math.isnan(value):
             status, message = trial.user_attrs[f"{_FAILED}{block}"]
             outcomes[block] = Outcome(status, None, message=message)

@@ -11,8 +11,7 @@ from optuna.trial import TrialState
 
 from racer._checks import flag, whole
 from racer.errors import SettingError, warn
-from racer.integrations.optuna.history import History
-from racer.integrations.optuna.model import Model, settled
+from racer.integrations.optuna.model import History, Model, settled
 from racer.integrations.optuna.reports import is_maximized
 from racer.integrations.optuna.search_space import Axis
 from racer.seeding import check_seed, rng_for
@@ -20,7 +19,6 @@ from racer.seeding import check_seed, rng_for
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from optuna.distributions import BaseDistribution
     from optuna.study import Study
     from optuna.trial import FrozenTrial
@@ -171,7 +169,8 @@ class RacingSampler(BaseSampler):
             return {n: self._everywhere(trial, n, Axis(d)) for n, d in search_space.items()}
         model = self._model(view, search_space)
         later = [observation.params for observation in view.history.observations[model.trials :]]
-        return model.propose(self._rng(trial), [*later, *view.running])
+        rng = rng_for(self._seed, "around", trial.number)
+        return model.propose(rng, [*later, *view.running])
 
     def sample_independent(
         self,
@@ -190,7 +189,8 @@ class RacingSampler(BaseSampler):
         view, axis = self._view(study, trial), Axis(param_distribution)
         if self._is_started(view) and view.history.free:
             model = self._model(view, view.history.free)
-            place = model.place_of_one(param_name, axis, self._rng(trial, param_name))
+            rng = rng_for(self._seed, "around", trial.number, param_name)
+            place = model.place_of_one(param_name, axis, rng)
             if place is not None:
                 return axis.decode(place)
         return self._everywhere(trial, param_name, axis)
@@ -219,10 +219,6 @@ class RacingSampler(BaseSampler):
     def _is_started(self, view: _View) -> bool:
         return view.history.n_usable >= self._n_startup
 
-    def _rng(self, trial: FrozenTrial, *key: str) -> np.random.Generator:
-        """Return the generator of a trial, and of one of its parameters."""
-        return rng_for(self._seed, "around", trial.number, *key)
-
     def _everywhere(self, trial: FrozenTrial, name: str, axis: Axis) -> Any:
         """Return a value from the whole range: one coordinate of a Latin hypercube.
 
@@ -237,11 +233,7 @@ class RacingSampler(BaseSampler):
         """Return the model of a study, the last one until there are enough new trials."""
         observations = view.history.observations[: settled(view.history.observations)]
         last = view.model
-        if (
-            last is not None
-            and last.trials == len(observations)
-            and last.axes.distributions == space
-        ):
+        if last and (last.trials, last.axes.distributions) == (len(observations), space):
             return last
         model = Model(observations, space, self._n_startup, last)
         self._last = view._replace(model=model)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -42,7 +41,8 @@ class Axis:
             self.n_choices = len(distribution.choices)
             self._domain = Choices(tuple(range(self.n_choices)))
         else:
-            self._domain = _numbers(distribution)
+            numbers: Domain = from_distribution(distribution).domain({})
+            self._domain = numbers if numbers.n else _Wide(distribution)
 
     @property
     def n_few(self) -> int:
@@ -67,36 +67,24 @@ class Axis:
         return int(value) if isinstance(self.distribution, IntDistribution) else float(value)
 
 
-def _numbers(distribution: Any) -> Domain | _Wide:
-    exact: Domain = from_distribution(distribution).domain({})
-    return exact if exact.n else _Wide.of(distribution)
-
-
-@dataclass(frozen=True)
 class _Wide:
     """A grid with too many points to number: exact only to the precision of a float."""
 
-    low: float
-    high: float
-    step: float
-    reals: Continuum
+    n = math.inf
 
-    @classmethod
-    def of(cls, distribution: Any) -> _Wide:
+    def __init__(self, distribution: Any) -> None:
         low, high = distribution.low, distribution.high
-        reals = Continuum(float(low), float(high), distribution.log)
-        return cls(low, high, distribution.step or 1, reals)
-
-    @property
-    def n(self) -> float:
-        return math.inf
+        self._low: float = low
+        self._high: float = high
+        self._step: float = distribution.step or 1
+        self._reals = Continuum(float(low), float(high), distribution.log)
 
     def decode(self, u: float) -> float:
-        steps = round((self.reals.decode(u) - self.low) / self.step)
-        return min(self.low + steps * self.step, self.high)
+        steps = round((self._reals.decode(u) - self._low) / self._step)
+        return min(self._low + steps * self._step, self._high)
 
     def encode(self, value: float) -> float:
-        return self.reals.encode(value)
+        return self._reals.encode(value)
 
 
 class Axes:
@@ -220,17 +208,12 @@ class Presence:
         cells: dict[int, NDArray[np.intp]],
     ) -> _Rule | None:
         """Return the rule for a parameter that has the fewest values seen, or None."""
-        best: tuple[int, _Rule] | None = None
-        for by in certain:
-            if by not in cells:
-                continue
+        rules = []
+        for by in [by for by in certain if by in cells]:
             n = self._n_values[by] + 1
             have = np.bincount(cells[by][exists], minlength=n)
             have_not = np.bincount(cells[by][~exists], minlength=n)
-            if (have * have_not).any():
-                continue
-            seen = int(((have + have_not) > 0).sum())
-            if best is None or seen < best[0]:
+            if not (have * have_not).any():
                 told = np.where(have > 0, 1, np.where(have_not > 0, 0, -1))
-                best = seen, _Rule(about, by, told)
-        return None if best is None else best[1]
+                rules.append(_Rule(about, by, told))
+        return min(rules, key=lambda rule: np.count_nonzero(rule.exists >= 0), default=None)

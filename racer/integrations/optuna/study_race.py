@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +20,7 @@ from racer.evaluate.command.command import check_some
 from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import number_of, workers_for
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
-from racer.integrations.optuna.races import Races, Suggestion
+from racer.integrations.optuna.races import Races, checked
 from racer.integrations.optuna.record import StudyRecord
 from racer.integrations.optuna.reports import check_study
 from racer.run.signals import exit_with_code, notify
@@ -149,11 +150,13 @@ def race_study(
     """
     check_study(study)
     items = as_sequence(instances, "instances")
+    if first_test is None:
+        first_test = 3 if decider is None else 5
     settings = {
         "trials": whole(trials, "trials", least=1),
         "elites": whole(elites, "elites", least=0),
         "decider": TRace(alpha=_ALPHA) if decider is None else as_decider(decider),
-        "first_test": whole(_first_test(decider, first_test), "first_test", least=1),
+        "first_test": whole(first_test, "first_test", least=1),
     }
     evaluations = Budget.of(budget).evaluations
     if evaluations is None:
@@ -164,7 +167,7 @@ def race_study(
             f"{2 * len(items)}; raise the budget, or give fewer instances"
         )
     check_objective(evaluate)
-    suggestion = Suggestion(suggest)
+    suggested = checked(suggest)
     workers = workers_for(
         evaluate,
         (),
@@ -173,12 +176,12 @@ def race_study(
         timeout=timeout,
         memory=memory,
         retries=retries,
-        parameters=suggestion.names,
+        parameters=tuple(suggest) if isinstance(suggest, Mapping) else None,
     )
     record = StudyRecord(study, settings, items, seed)
     check_first = partial(check_some, evaluate)
     display = _display(flag(progress, "progress"), study, record, evaluations, workers)
-    races = Races(record, workers, items, suggestion, evaluations, settings, check_first, display)
+    races = Races(record, workers, items, suggested, evaluations, settings, check_first, display)
     try:
         with generators_put_back(), display or nullcontext():
             races.run()
@@ -225,9 +228,3 @@ def _interrupted(study: Study, record: StudyRecord) -> RaceInterrupted:
     notify(f"racer: {stop}")  # now: the caller may not
     exit_with_code()
     return stop
-
-
-def _first_test(decider: str | Decider | None, first_test: int | None) -> int:
-    if first_test is not None:
-        return first_test
-    return 3 if decider is None else 5
