@@ -16,26 +16,25 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from racer.integrations.sklearn.fits import Fits
     from racer.results.base import Result
 
 
 def cv_results(
     format_results: Callable[..., dict[str, Any]],
-    params: Sequence[dict[str, Any]],
-    n_folds: int,
-    known: Mapping[tuple[int, int], Mapping[str, float]],
-    names: Sequence[str],
+    fits: Fits,
+    result: Result,
+    probability_best: Mapping[int, float],
 ) -> dict[str, Any]:
-    """Return what scikit-learn makes of all cells, with means over the folds that were run.
-
-    `known` has scores and times by candidate and fold, under `names`: "test_accuracy" and
-    "fit_time", say. A candidate has no mean of a score if that failed on a fold.
-    """
+    """Return what scikit-learn makes of all cells, with means over the folds that were run."""
+    params = [fits.params(config) for config in result.configs]
+    n_folds, known = len(fits.folds.folds), fits.known
+    names = list(dict.fromkeys(name for found in known.values() for name in found))
     cells = [(candidate, fold) for candidate in range(len(params)) for fold in range(n_folds)]
     out = [_as_told(known.get(cell, {}), names) for cell in cells]
     with warnings.catch_warnings():  # that some scores are NaN, which is why there are races
         warnings.simplefilter("ignore")
-        results = format_results(list(params), n_folds, out)
+        results = format_results(params, n_folds, out)
     run = np.array([cell in known for cell in cells]).reshape(len(params), n_folds)
     for name in names:
         values = np.array([known.get(cell, {}).get(name, np.nan) for cell in cells])
@@ -45,8 +44,10 @@ def cv_results(
             results[f"mean_{name}"][candidate] = row.mean() if len(row) else np.nan
             results[f"std_{name}"][candidate] = row.std() if len(row) else np.nan
         if name.startswith("test_"):
-            results[f"rank_{name}"] = ranks(_by_mean(results[f"mean_{name}"], run.sum(axis=1)))
+            results[f"rank_{name}"] = _ranks(_by_mean(results[f"mean_{name}"], run.sum(axis=1)))
     results["race_folds"] = run.sum(axis=1)
+    results[f"rank_test_{fits.metric}"] = _ranks(_by_standing(result, results, fits.metric))
+    _add_race(results, result, probability_best)
     return results
 
 
@@ -83,17 +84,16 @@ def _by_mean(means: NDArray[np.float64], folds: NDArray[np.intp]) -> list[tuple[
     ]
 
 
-def by_standing(result: Result, results: Mapping[str, Any], metric: str) -> list[tuple[float, ...]]:
-    """Return keys to order candidates by: as they stand in the race, then as they left it.
-
-    Survivors with equal scores on all folds share a place, but for the first of them: what has
-    the smallest rank in the first row is the best.
-    """
+def _by_standing(
+    result: Result, results: Mapping[str, Any], metric: str
+) -> list[tuple[float, ...]]:
+    """Return keys to order candidates by: as they stand in the race, then as they left it."""
     means = results[f"mean_test_{metric}"]
     keys = _by_mean(means, results["race_folds"])
     scores = result.known.values(len(means))
     for candidate in result.survivors:
         if keys[candidate] != _WITHOUT_MEAN:
+            # who is equal on all folds shares a place, but the first row of rank 1 is the best
             same = (
                 place
                 for place, other in enumerate(result.survivors)
@@ -104,7 +104,7 @@ def by_standing(result: Result, results: Mapping[str, Any], metric: str) -> list
     return keys
 
 
-def ranks(keys: Sequence[tuple[float, ...]]) -> NDArray[np.int32]:
+def _ranks(keys: Sequence[tuple[float, ...]]) -> NDArray[np.int32]:
     """Return the rank of each key, 1 for the smallest; equal keys share the smaller one."""
     ordered = sorted(keys)
     return np.array([bisect_left(ordered, key) + 1 for key in keys], dtype=np.int32)
@@ -121,7 +121,7 @@ def chances(result: Result, correlation: float) -> dict[int, float]:
     return dict(zip(survivors, best.tolist(), strict=True))
 
 
-def add_race(
+def _add_race(
     results: dict[str, Any], result: Result, probability_best: Mapping[int, float]
 ) -> None:
     """Add what the race says of each candidate."""

@@ -81,11 +81,7 @@ def _size(positions: Any) -> int:
 
 
 class Fits(InProcess):
-    """Workers that fit all cells of a fold at once, by the `evaluate_candidates` of a search.
-
-    `params` turns a configuration into parameters of the estimator; `refit` names the score that
-    is raced by, where there are several.
-    """
+    """Workers that fit all cells of a fold at once, by the `evaluate_candidates` of a search."""
 
     capacity = sys.maxsize
 
@@ -99,8 +95,8 @@ class Fits(InProcess):
     ) -> None:
         super().__init__(evaluate_candidates)
         self._evaluate_candidates = evaluate_candidates
-        self._folds = folds
-        self.params: Callable[[Any], dict[str, Any]] = dict
+        self.folds = folds
+        self.params: Callable[[Any], dict[str, Any]] = dict  # of a configuration
         self.is_recorded = is_recorded
         self._refit = refit
         self._ended: deque[tuple[Cell, Outcome]] = deque()
@@ -121,7 +117,7 @@ class Fits(InProcess):
 
     def fit(self, candidates: list[tuple[int, Any]], fold: int) -> list[Outcome]:
         """Fit candidates, with their numbers, on a fold."""
-        self._folds.current = fold
+        self.folds.current = fold
         try:
             with warnings.catch_warnings():  # scores that are not finite are named at the end
                 warnings.filterwarnings("ignore", "One or more of the ", UserWarning)

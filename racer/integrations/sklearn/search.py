@@ -29,14 +29,7 @@ from racer.core.rules import Rules
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.named import as_decider
 from racer.errors import SettingError, warn
-from racer.integrations.sklearn.cv_results import (
-    add_race,
-    by_standing,
-    chances,
-    cv_results,
-    ranks,
-    warn_of_failures,
-)
+from racer.integrations.sklearn.cv_results import chances, cv_results, warn_of_failures
 from racer.integrations.sklearn.fits import ONE_SCORE_ONLY, Fits, OneFold
 from racer.racing.race import Race
 from racer.results.base import BestPosterior
@@ -118,9 +111,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _splitter(self, y: Any) -> Any:
         """Return what divides the data: five folds, four times, unless it is given."""
-        given = check_cv(
-            5 if self.cv is None else self.cv, y, classifier=is_classifier(self.estimator)
-        )
+        given = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         if self.cv is not None:
             return given
         stratified = isinstance(given, StratifiedKFold)
@@ -141,17 +132,13 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             raise fits.error  # not one fit has succeeded
         if fits.error is not None:
             warnings.warn(str(fits.error), FitFailedWarning, stacklevel=2)
-        params = [fits.params(config) for config in result.configs]
-        names = list(dict.fromkeys(name for found in fits.known.values() for name in found))
-        results = cv_results(super()._format_results, params, len(listed), fits.known, names)
-        results[f"rank_test_{fits.metric}"] = ranks(by_standing(result, results, fits.metric))
         probability_best = chances(result, correlation)
-        add_race(results, result, probability_best)
+        results = cv_results(super()._format_results, fits, result, probability_best)
         # P(best) is that of means on folds, which are correlated, wherever it is shown
         posterior = BestPosterior(probability_best, "mean score is the best")
         self.result_ = result = replace(result, posterior=posterior)
         warn_of_failures(results)
-        if result.best is None and len(params) > 1:
+        if result.best is None and len(result.configs) > 1:
             warn(f"{result.verdict[0]} best_params_ is the first of those that rank first")
         fits.results.clear()
         fits.results.update(results)
@@ -160,15 +147,17 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         """Hold the contest, and return its result."""
         raise NotImplementedError
 
-    def _rules(self, correlation: float, budget: int) -> Rules:
-        """Return the rules of the contest."""
+    def _raced(
+        self, fits: Fits, make: type[Race | Tuner], correlation: float, budget: int, **given: Any
+    ) -> Any:
+        """Run a contest, in the store if there is one."""
         if self.decider is None:
             decider: Decider = CorrelatedTRace(correlation, self.confidence, self.rope)
         elif self.rope:
             raise SettingError("rope is for the default decider: give it to your own")
         else:
             decider = as_decider(self.decider)
-        return Rules(
+        rules = Rules(
             decider=decider,
             budget=Budget.of(budget),
             maximize=True,
@@ -176,24 +165,6 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             deterministic=True,
             first_test=self.first_test,
         )
-
-    def _seed(self) -> int:
-        """Return the seed: for the same random_state the same, and always the same for none."""
-        if self.random_state is None:
-            return 0
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-
-    def _correlation(self, folds: OneFold) -> float:
-        if self.correlation == "folds":
-            return folds.test_share()
-        if isinstance(self.correlation, str):
-            raise SettingError(
-                f"correlation={self.correlation!r}: give 'folds', None, or a number from 0 to below 1"
-            )
-        return 0.0 if self.correlation is None else check_correlation(self.correlation)
-
-    def _started(self, fits: Fits, make: type[Race | Tuner], rules: Rules, **given: Any) -> Any:
-        """Run a contest, in the store if there is one."""
         settings = rules.settings()
         if make is Tuner:
             del settings["min_survivors"]
@@ -211,6 +182,21 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
                 progress=self._shows,
                 callbacks=(),
             )
+
+    def _seed(self) -> int:
+        """Return the seed: for the same random_state the same, and always the same for none."""
+        if self.random_state is None:
+            return 0
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _correlation(self, folds: OneFold) -> float:
+        if self.correlation == "folds":
+            return folds.test_share()
+        if isinstance(self.correlation, str):
+            raise SettingError(
+                f"correlation={self.correlation!r}: give 'folds', None, or a number from 0 to below 1"
+            )
+        return 0.0 if self.correlation is None else check_correlation(self.correlation)
 
     def _take_known(self, fits: Fits, result: Result) -> None:
         """Take in what a store knew: one score, without times."""
@@ -342,8 +328,8 @@ class RacingSearchCV(RacedSearchCV):
             self.n_candidates,
             check_random_state(self.random_state),
         )
-        rules = self._rules(correlation, self.budget or max(len(candidates) * len(folds), 1))
-        return self._started(fits, Race, rules, candidates=candidates, instances=folds)
+        budget = self.budget or max(len(candidates) * len(folds), 1)
+        return self._raced(fits, Race, correlation, budget, candidates=candidates, instances=folds)
 
 
 class TunedSearchCV(RacedSearchCV):
@@ -429,10 +415,8 @@ class TunedSearchCV(RacedSearchCV):
             fits.params = lambda config: {
                 name: named.get(name, {}).get(value, value) for name, value in config.items()
             }
-
-        rules = self._rules(correlation, self.budget)
         given = {"space": space, "instances": folds, "elites": self.elites}
-        return self._started(fits, Tuner, rules, **given, instance_order="given")
+        return self._raced(fits, Tuner, correlation, self.budget, **given, instance_order="given")
 
 
 def _candidates(
@@ -464,11 +448,7 @@ def _plain(value: Any) -> Any:
 
 
 def _is_listed(param_grid: Any) -> bool:
-    """Say whether these are candidates, one by one, rather than a grid or several.
-
-    The values of a grid are lists, arrays or tuples; if no value is a list or an array, and not
-    all are tuples, these are candidates.
-    """
+    """Say whether these are candidates: no value is a list or an array, and not all are tuples."""
     if not isinstance(param_grid, list | tuple) or not param_grid:
         return False
     if not all(isinstance(params, Mapping) for params in param_grid):
