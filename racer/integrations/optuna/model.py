@@ -141,14 +141,10 @@ class Form(NamedTuple):
 
 
 class Model:
-    """The elites among the trials of a study, and a surrogate of the costs of all.
-
-    It takes over from `last`, the model before, what has not changed. `vectors` has shape
-    (trials, d); `spread` is that of the neighbourhood of the elites, as a fraction of the range.
-    """
+    """The elites of a study's trials and a surrogate of costs; `last` lends what is unchanged."""
 
     axes: Axes
-    vectors: NDArray[np.float64]
+    vectors: NDArray[np.float64]  # (trials, d)
     form: Form
 
     def __init__(
@@ -270,9 +266,5 @@ def _known(observations: Sequence[Observation]) -> Effects:
 
 
 def _spread(n: int, n_startup: int) -> float:
-    """Return the spread after n usable trials.
-
-    It falls with 1/n, however many parameters there are: a surrogate that chooses among a few
-    drafts finds better ones only where they are near.
-    """
+    """Return the spread after n usable trials: by 1/n, as few drafts do better only nearby."""
     return max(WIDEST * min(n_startup / n, 1.0), NARROWEST)

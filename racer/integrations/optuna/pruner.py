@@ -265,10 +265,7 @@ def _leads(own: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
 def _judge_by_race(
     decider: Decider, own: NDArray[np.float64], others: NDArray[np.float64], seed: int
 ) -> Drop | None:
-    """Judge one candidate, as in `Decider.judge`, by any decider: race it with the others.
-
-    The decider is shown the costs block by block, each candidate up to the first block it lacks.
-    """
+    """Judge one candidate by any decider: show it all candidates, each up to the block it lacks."""
     costs = np.column_stack([others, own])
     lacks = np.isnan(costs)
     ends = np.where(lacks.any(axis=0), lacks.argmax(axis=0), len(costs))

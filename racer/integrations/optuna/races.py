@@ -81,10 +81,7 @@ class Races:
         self._warned_of: set[int] = set()  # instances on which all failed
 
     def run(self) -> None:
-        """Race until the budget cannot pay for another race.
-
-        Ctrl-C interrupts an evaluation, but nothing that the study is asked or told.
-        """
+        """Race while the budget pays for a race; Ctrl-C interrupts nothing but an evaluation."""
         elites: list[int] = []
         number = 0
         if self.display is not None:
@@ -181,12 +178,7 @@ class Races:
         return alive
 
     def _show(
-        self,
-        trials: list[int],
-        state: State,
-        table: Table,
-        eliminated: tuple[Elimination, ...],
-        row: Row,
+        self, trials: list[int], state: State, table: Table, gone: tuple[Elimination, ...], row: Row
     ) -> None:
         """Show a block of a race, in the numbers of the study."""
         if self.display is None:
@@ -195,7 +187,7 @@ class Races:
         event = completed(
             state,
             row,
-            eliminated,
+            gone,
             best=first,
             best_mean=None if first is None else table.mean(first),
             evaluations=self.display.state.work.evaluations,
@@ -220,7 +212,7 @@ class Races:
                 warn(
                     f"instance {block} is set aside: {all_failed(told)}; until a trial succeeds "
                     "on it, none ends as COMPLETE: mend evaluate, or leave the instance out of a "
-                    "new study",
+                    "new study"
                 )
                 self._warned_of.add(block)
 
@@ -241,7 +233,10 @@ class Races:
         if not missing:
             return
         record.check_run({n for n, _ in missing})
-        cells = [self._cell(n, block) for n, block in missing]
+        cells = [
+            Cell(block, n, self._config(n), self.instances[block], block_seed(record.seed, block))
+            for n, block in missing
+        ]
         outcomes = outcomes_of(self.workers, cells)
         if self.display is not None:
             self.display.asked(len(cells))
@@ -251,13 +246,11 @@ class Races:
             if told is None:
                 break
             cell, outcome = told
-            record.report(cell.candidate, cell.block, _storable(outcome))
+            # without what a study does not hold: a resumed race sees no more
+            stored = Outcome(outcome.status, outcome.value, message=outcome.message)
+            record.report(cell.candidate, cell.block, stored)
             if self.display is not None:
                 self.display.told(outcome)
-
-    def _cell(self, number: int, block: int) -> Cell:
-        seed = block_seed(self.record.seed, block)
-        return Cell(block, number, self._config(number), self.instances[block], seed)
 
     def _config(self, number: int) -> Any:
         if number not in self._configs:
@@ -269,11 +262,6 @@ class Races:
                 )
             self._configs[number] = config
         return self._configs[number]
-
-
-def _storable(outcome: Outcome) -> Outcome:
-    """Return the part of an outcome that a study holds: a resumed race sees no more."""
-    return Outcome(outcome.status, outcome.value, message=outcome.message)
 
 
 def _is_of_storage(error: BaseException) -> bool:

@@ -41,24 +41,16 @@ _ENDED = "racer:sampler_ended"  # the sampler that has ended the study, and with
 
 
 class StudyRecord:
-    """What a study holds of its races; SettingError if it was raced with other settings.
-
-    A block is the number of an instance, a candidate that of a trial. With the seed None it is
-    the recorded one, or a fresh one.
-    """
+    """What a study holds of its races; SettingError if it was raced with other settings."""
 
     def __init__(
-        self,
-        study: Study,
-        settings: Mapping[str, Any],
-        instances: Sequence[Any],
-        seed: int | None,
+        self, study: Study, settings: Mapping[str, Any], instances: Sequence[Any], seed: int | None
     ) -> None:
         # a study of our own: it is driven without a change to the user's
         self.study = copy(study)
         self.n_blocks = len(instances)
         recorded = study.user_attrs.get(_SETTINGS, {})
-        if seed is None and "seed" in recorded:
+        if seed is None and "seed" in recorded:  # else a fresh one
             seed = recorded["seed"]
         self.seed = check_seed(seed)
         encoded = {name: encode(value) for name, value in settings.items()}
@@ -197,10 +189,7 @@ class StudyRecord:
                 )
 
     def end(self, number: int) -> None:
-        """Tell the study that a trial is over, unless it has been told.
-
-        It is complete with a value on every block, failed without any, else pruned with its mean.
-        """
+        """End a trial: complete with a value on every block, failed without any, else pruned."""
         if self.state(number) == TrialState.RUNNING:
             self._refresh(number)  # another process may have told it, before it stops
         if self.state(number) != TrialState.RUNNING:
@@ -232,15 +221,10 @@ class StudyRecord:
 
     @contextmanager
     def driving(self, budget: int) -> Iterator[None]:
-        """Record that a sampler ends the study, if it does, and within what budget.
-
-        RaceStateError if a trial of a race is ended meanwhile from elsewhere.
-        """
-
-        def stop() -> None:
-            self.study.set_user_attr(_ENDED, [type(self.study.sampler).__name__, budget])
-
-        vars(self.study)["stop"] = stop  # Optuna's own works within `Study.optimize` only
+        """Record that a sampler ends the study; RaceStateError if a trial ends from elsewhere."""
+        name = type(self.study.sampler).__name__
+        # Optuna's own works within `Study.optimize` only
+        vars(self.study)["stop"] = lambda: self.study.set_user_attr(_ENDED, [name, budget])
         try:
             yield
         except UpdateFinishedTrialError as error:
@@ -269,10 +253,7 @@ def _difference(name: str, recorded: Any, given: Any) -> str:
 
 
 def _half_asked(trials: Sequence[FrozenTrial], asked: list[Any] | None) -> int | None:
-    """Return the trial that was asked for last, if the process died before it was in a race.
-
-    It is the first that has begun since and is still bare.
-    """
+    """Return the first trial begun since the last ask that is still bare, if that was cut short."""
     if asked is None:
         return None
     n_raced, before = asked

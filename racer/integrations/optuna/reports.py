@@ -64,10 +64,7 @@ def costs_on(
 
 
 def from_running_means(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the values of which these, (steps, trials), are running means.
-
-    The k-th mean times k, minus the sum before, is the k-th value; NaN from the first gap on.
-    """
+    """Return what these, (steps, trials), are running means of; NaN from the first gap on."""
     sums = costs * np.arange(1.0, len(costs) + 1.0)[:, None]
     return np.diff(sums, axis=0, prepend=0.0)
 
@@ -100,10 +97,7 @@ def are_running_means(costs: NDArray[np.float64]) -> bool:
 
 
 def _log_likelihood(products: NDArray[np.float64], freedom: int) -> float:
-    """Return the largest, penalised, for the covariance diag(step) + between, of a matrix (k, k).
-
-    The logarithms of the steps' variances have a normal prior around their mean.
-    """
+    """Return the largest, penalised, for the covariance diag(step) + between, of products."""
     from scipy.optimize import minimize  # noqa: PLC0415  (rarely needed)
 
     own = np.diag(products)
@@ -182,10 +176,7 @@ def finish(trial: optuna.Trial) -> NoReturn:
 
 
 def report_mean(trial: optuna.Trial, known: FrozenTrial, step: int | None = None) -> None:
-    """Report the mean of the values of a trial, `known` to the study, and name its step.
-
-    The step must be above all others; None: the next one.
-    """
+    """Report the mean of a trial's values at `step`, above all others (None: the next); name it."""
     values = list(usable(known).values())
     if not values:
         return  # there is no mean: Optuna gives the trial no value

@@ -109,11 +109,7 @@ class RacingSampler(BaseSampler):
     """
 
     def __init__(
-        self,
-        *,
-        n_startup_trials: int = 10,
-        by_instance: bool = True,
-        seed: int | None = None,
+        self, *, n_startup_trials: int = 10, by_instance: bool = True, seed: int | None = None
     ) -> None:
         self._n_startup = whole(n_startup_trials, "n_startup_trials", least=2)
         self._by_instance = flag(by_instance, "by_instance")
@@ -220,10 +216,7 @@ class RacingSampler(BaseSampler):
         return view.history.n_usable >= self._n_startup
 
     def _everywhere(self, trial: FrozenTrial, name: str, axis: Axis) -> Any:
-        """Return a value from the whole range: one coordinate of a Latin hypercube.
-
-        Each `n_startup_trials` trials in a row are one.
-        """
+        """Return a value of a Latin hypercube, one for each `n_startup_trials` trials in a row."""
         n = self._n_startup
         which, row = divmod(trial.number, n)
         rng = rng_for(self._design, "everywhere", which, name)

@@ -28,14 +28,11 @@ _FEW = 32  # values that are looked at one by one
 
 
 class Axis:
-    """One parameter: its values as fractions u of its range, 0 <= u <= 1.
-
-    `n_choices` is 0 for a numerical parameter.
-    """
+    """One parameter: its values as fractions u of its range, 0 <= u <= 1."""
 
     def __init__(self, distribution: BaseDistribution) -> None:
         self.distribution = distribution
-        self.n_choices = 0
+        self.n_choices = 0  # of numbers
         self._domain: Domain | _Wide
         if isinstance(distribution, CategoricalDistribution):
             self.n_choices = len(distribution.choices)
@@ -181,10 +178,7 @@ class Presence:
     def __call__(
         self, vectors: NDArray[np.float64], example: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Say which parameters exist at vectors without NaN, shape (k, d) both.
-
-        `example`, shape (d,), is a good trial: it decides where no rule does.
-        """
+        """Say which parameters exist at `vectors` (k, d); without a rule, as in `example` (d,)."""
         exists = np.ones(vectors.shape, dtype=bool)
         exists[:, self.optional] = ~np.isnan(example[self.optional])
         for about, by, told in self._rules:
