@@ -33,22 +33,20 @@ _FIRST = 8  # trials
 _LAST_TRIES = 100  # draws from the whole space before a configuration is repeated
 # fraction of the proposals from a wider neighbourhood, of any width up to the widest
 _FARTHER = 0.5
-_ENDED = (TrialState.COMPLETE, TrialState.PRUNED)
 
 
 class Observation(NamedTuple):
     """What one finished trial tells; costs are +inf where a value is NaN or infinitely bad."""
 
     params: Mapping[str, Any]
-    steps: tuple[int, ...]  # with a value, as they were reported
-    costs: tuple[float, ...]  # at these
+    costs: Mapping[int, float]  # by instance, as they were reported
     final: float  # cost of the trial's own value; NaN without
     pruned: bool
 
     @property
     def failed(self) -> bool:
         """Whether it has no cost at all."""
-        return not self.steps and math.isnan(self.final)
+        return not self.costs and math.isnan(self.final)
 
 
 @dataclass(frozen=True)
@@ -70,11 +68,7 @@ class History:
 
     def extended(self, trials: Sequence[FrozenTrial]) -> History:
         """Return the history with what has been finished meanwhile of all trials, by number."""
-        new = [
-            trial
-            for number, trial in enumerate(trials)
-            if number not in self.numbers and trial.state.is_finished()
-        ]
+        new = [t for t in trials if t.number not in self.numbers and t.state.is_finished()]
         if not new:
             return self
         observed = tuple(self._observation(trial) for trial in new)
@@ -93,15 +87,16 @@ class History:
         )
 
     def _observation(self, trial: FrozenTrial) -> Observation:
-        if trial.state not in _ENDED:
-            return Observation(trial.params, (), (), math.nan, pruned=False)
+        if trial.state not in (TrialState.COMPLETE, TrialState.PRUNED):
+            return Observation(trial.params, {}, math.nan, pruned=False)
         reported = values_of(trial) if self.by_instance else {}
         own = [] if trial.value is None else [trial.value]
         costs = as_costs(np.array([*reported.values(), *own]), maximize=self.maximize)
         costs = np.where(np.isnan(costs), np.inf, costs).tolist()
         final = costs.pop() if own else math.nan
         pruned = trial.state == TrialState.PRUNED
-        return Observation(trial.params, tuple(reported), tuple(costs), final, pruned)
+        by_step = dict(zip(reported, costs, strict=True))
+        return Observation(trial.params, by_step, final, pruned)
 
 
 def costs_of(observations: Sequence[Observation]) -> NDArray[np.float64]:
@@ -111,21 +106,16 @@ def costs_of(observations: Sequence[Observation]) -> NDArray[np.float64]:
     values, in which a pruned trial is at best as good as the median of the others. Rows without
     a finite cost are left out.
     """
-    steps = sorted({step for o in observations for step in o.steps})
-    rows = {step: row for row, step in enumerate(steps)}
-    table = np.full((len(rows) + 1, len(observations)), np.nan)
-    at = [rows[step] for o in observations for step in o.steps]
-    counts = [len(o.steps) for o in observations]
-    table[at, np.repeat(np.arange(len(observations)), counts)] = [
-        c for o in observations for c in o.costs
-    ]
-    if not all(counts):
+    steps = sorted({step for o in observations for step in o.costs})
+    rows = [[o.costs.get(step, math.nan) for o in observations] for step in steps]
+    if not all(o.costs for o in observations):
         final = np.array([o.final for o in observations])
         pruned = np.array([o.pruned for o in observations])
         if not pruned.all():
             usual = np.nanmedian(np.where(pruned, np.nan, final))
             final = np.where(pruned, np.maximum(final, usual), final)
-        table[-1] = final
+        rows.append(final.tolist())
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), len(observations))
     finite = np.isfinite(table)
     table, finite = table[finite.any(axis=1)], finite[finite.any(axis=1)]
     best = np.min(table, axis=1, where=finite, initial=np.inf, keepdims=True)
@@ -224,13 +214,12 @@ class Model:
 
     def _formed(self, observations: Sequence[Observation], last: Form | None) -> Form:
         n = settled(observations, _RARELY)
-        first, vectors = observations[:n], self.vectors[:n]
         if last is not None and last.trials == n:
             return last
-        known = _known(first)
+        first, vectors = observations[:n], self.vectors[:n]
         usable = np.array([not observation.failed for observation in first], dtype=bool)
         presence = Presence(vectors[usable], [axis.n_few for axis in self.axes.axes.values()])
-        _, surrogate = self._fitted(known, vectors, None)
+        _, surrogate = self._fitted(_known(first), vectors, None)
         return Form(n, surrogate.kernel, presence)
 
     def _fitted(

@@ -238,13 +238,8 @@ class RacingPruner(BasePruner):
         if _leads(own, best):
             return False
         won, lost = np.count_nonzero(own < best), np.count_nonzero(own > best)
-        (within,) = probability_indistinguishable(
-            np.array([won]),
-            np.array([lost]),
-            np.array([len(own) - won - lost]),
-            epsilon=self.epsilon,
-            strength=1.0,
-        )
+        counts = [np.array([n]) for n in (won, lost, len(own) - won - lost)]
+        (within,) = probability_indistinguishable(*counts, epsilon=self.epsilon, strength=1.0)
         return bool(within > self.confidence)
 
 

@@ -235,21 +235,21 @@ class RacingSampler(BaseSampler):
     def _view(self, study: Study, trial: FrozenTrial) -> _View:
         """Return what is known as a trial begins, the same throughout the trial."""
         last = self._last
-        if last is not None and last.study() is not study:
-            last = None
-        if last is not None and last.trial == trial.number:
+        if last is None or last.study() is not study:
+            if len(study.directions) > 1:
+                raise SettingError(
+                    "RacingSampler is for one objective, and the study has "
+                    f"{len(study.directions)}: use NSGAIISampler or TPESampler"
+                )
+            known, model = History(is_maximized(study), self._by_instance), None
+        elif last.trial == trial.number:
             return last
-        if last is None and len(study.directions) > 1:
-            raise SettingError(
-                "RacingSampler is for one objective, and the study has "
-                f"{len(study.directions)}: use NSGAIISampler or TPESampler"
-            )
+        else:
+            known, model = last.history, last.model
         trials = study.get_trials(deepcopy=False)
-        known = History(is_maximized(study), self._by_instance) if last is None else last.history
         running = tuple(
             t.params for t in trials if not t.state.is_finished() and t.number != trial.number
         )
-        model = None if last is None else last.model
         view = _View(weakref.ref(study), trial.number, known.extended(trials), running, model)
         self._last = view
         return view

@@ -97,12 +97,8 @@ class Axes:
 
     def encode(self, params: Mapping[str, Any]) -> NDArray[np.float64]:
         """Return a configuration as a vector, shape (d,)."""
-        return np.array(
-            [
-                axis.encode(params[name]) if name in params else math.nan
-                for name, axis in self.axes.items()
-            ]
-        )
+        axes = self.axes.items()
+        return np.array([axis.encode(params[n]) if n in params else math.nan for n, axis in axes])
 
     def decode(self, vector: NDArray[np.float64]) -> dict[str, Any]:
         """Return the configuration at a vector without NaN."""
@@ -163,14 +159,11 @@ class Presence:
         certain = [j for j in range(vectors.shape[1]) if j not in set(self.optional.tolist())]
         cells = {j: self._cells(vectors[:, j], j) for j, n in enumerate(n_values) if n}
         unexplained = self.optional.tolist()
-        while True:
-            found = [
-                rule
-                for about in unexplained
-                if (rule := self._explain(about, exists[:, about], certain, cells)) is not None
-            ]
-            if not found:
-                break
+
+        def explain(about: int) -> _Rule | None:
+            return self._explain(about, exists[:, about], certain, cells)
+
+        while found := [rule for rule in map(explain, unexplained) if rule is not None]:
             self._rules += found
             certain += [rule.about for rule in found]
             unexplained = [j for j in unexplained if j not in set(certain)]

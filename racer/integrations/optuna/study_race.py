@@ -17,7 +17,6 @@ from racer.deciders.t_race import TRace
 from racer.errors import BudgetError, RaceInterrupted
 from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.command.command import check_some
-from racer.evaluate.objective import check_objective
 from racer.evaluate.workers import number_of, workers_for
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
 from racer.integrations.optuna.races import Races, checked
@@ -166,7 +165,6 @@ def race_study(
             f"budget of {evaluations} evaluations: two trials x {len(items)} instances are "
             f"{2 * len(items)}; raise the budget, or give fewer instances"
         )
-    check_objective(evaluate)
     suggested = checked(suggest)
     workers = workers_for(
         evaluate,
@@ -180,7 +178,8 @@ def race_study(
     )
     record = StudyRecord(study, settings, items, seed)
     check_first = partial(check_some, evaluate)
-    display = _display(flag(progress, "progress"), study, record, evaluations, workers)
+    shows = flag(progress, "progress")
+    display = _display(study, record, evaluations, workers) if shows else None
     races = Races(record, workers, items, suggested, evaluations, settings, check_first, display)
     try:
         with generators_put_back(), display or nullcontext():
@@ -190,12 +189,8 @@ def race_study(
     return best_trials_by_evidence(study)
 
 
-def _display(
-    wanted: bool, study: Study, record: StudyRecord, budget: int, workers: Workers
-) -> Progress | None:
-    """Return what shows progress, if it is wanted."""
-    if not wanted:
-        return None
+def _display(study: Study, record: StudyRecord, budget: int, workers: Workers) -> Progress:
+    """Return what shows progress."""
     from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
     from racer.run.progress_state import Subject  # noqa: PLC0415
 
