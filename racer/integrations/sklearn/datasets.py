@@ -16,8 +16,6 @@ from racer.errors import CandidateError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["DataFold", "evaluator", "instances"]
-
 
 class DataFold(NamedTuple):
     """A fold of a data set.

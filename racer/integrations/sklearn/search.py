@@ -29,8 +29,14 @@ from racer.core.rules import Rules
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.named import as_decider
 from racer.errors import SettingError, warn
-from racer.integrations.sklearn.cv_results import chances, cv_results, warn_of_failures
-from racer.integrations.sklearn.fits import ONE_SCORE_ONLY, Fits, OneFold
+from racer.integrations.sklearn.fits import (
+    ONE_SCORE_ONLY,
+    Fits,
+    OneFold,
+    chances,
+    cv_results,
+    warn_of_failures,
+)
 from racer.racing.race import Race
 from racer.results.base import BestPosterior
 from racer.run.start import how_to_evaluate, opened, start
@@ -104,8 +110,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         finally:
             self.cv, self.verbose = cv, verbose
             del self._of, self._shows
-            if hasattr(self, "_checked_cv_orig"):  # which would keep the folds
-                del self._checked_cv_orig
+            self.__dict__.pop("_checked_cv_orig", None)  # which would keep the folds
         self.n_splits_ = len(folds.folds)
         return self
 
@@ -449,9 +454,8 @@ def _plain(value: Any) -> Any:
 
 def _is_listed(param_grid: Any) -> bool:
     """Say whether these are candidates: no value is a list or an array, and not all are tuples."""
-    if not isinstance(param_grid, list | tuple) or not param_grid:
-        return False
-    if not all(isinstance(params, Mapping) for params in param_grid):
+    listed = param_grid if isinstance(param_grid, list | tuple) else ()
+    if not listed or not all(isinstance(params, Mapping) for params in listed):
         return False
     values = [value for params in param_grid for value in params.values()]
     return not any(isinstance(value, list | np.ndarray) for value in values) and not all(
