@@ -216,17 +216,12 @@ def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> 
         race.tell_block(drawn.costs(block)[columns])
         block += 1
         if race.rules.runtime is not None and race.ended is None:
-            _tell_again(race, drawn)
+            for cell in race.ask():  # what was capped, on blocks that are complete
+                if cell.block == race.n_blocks:
+                    break
+                time = float(drawn.costs(cell.block)[cell.candidate])
+                race.tell(cell, Outcome("ok", time, seconds=time))
     return race.result()
-
-
-def _tell_again(race: Race, drawn: Drawn) -> None:
-    """Tell what is asked for on blocks that are complete: what was capped."""
-    for cell in race.ask():
-        if cell.block == race.n_blocks:
-            return
-        time = float(drawn.costs(cell.block)[cell.candidate])
-        race.tell(cell, Outcome("ok", time, seconds=time))
 
 
 def _played(
