@@ -179,13 +179,8 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95, seed: int
         tuple(steps),
         {trial.number: len(values) for trial, values in seen},
         tuple(
-            (
-                trial.state.name,
-                trial.value,
-                mean(list(values.values())),
-                _beats(values, usable(best), maximize=maximize),
-            )
-            for trial, values in seen
+            (t.state.name, t.value, mean([*v.values()]), _beats(v, usable(best), maximize=maximize))
+            for t, v in seen
         ),
     )
 

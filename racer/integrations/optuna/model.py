@@ -163,7 +163,8 @@ class Model:
         best = chosen[expected.argsort(kind="stable")[:n_elites]]
         self._elites = self.vectors[best]
         self._elite_params = [observations[i].params for i in best.tolist()]
-        self.spread = _spread(n_usable, n_startup)
+        # with 1/n in any dimension: a few drafts find better ones only where they are near
+        self.spread = max(WIDEST * min(n_startup / n_usable, 1.0), NARROWEST)
 
     def propose(
         self, rng: np.random.Generator, others: Sequence[Mapping[str, Any]]
@@ -252,8 +253,3 @@ def _known(observations: Sequence[Observation]) -> Effects:
     value[~usable] = some.value.max()
     variance[~usable] = max(float(some.value.var()), 1e-12)
     return Effects(value, variance)
-
-
-def _spread(n: int, n_startup: int) -> float:
-    """Return the spread after n usable trials: by 1/n, as few drafts do better only nearby."""
-    return max(WIDEST * min(n_startup / n, 1.0), NARROWEST)

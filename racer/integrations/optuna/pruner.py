@@ -44,9 +44,8 @@ _ENOUGH = 16  # instances for "anytime" to drop a trial that is worse by one sta
 class _Memory:
     """What the storage does not know of a running trial."""
 
+    values_then: dict[int, int]  # how many values each running trial had when it began
     steps: list[int] = field(default_factory=list)  # in the order of their reports
-    # how many values each running trial had when it began
-    values_then: dict[int, int] = field(default_factory=dict)
 
 
 class RacingPruner(BasePruner):
@@ -212,9 +211,8 @@ class RacingPruner(BasePruner):
             running = [t for t in trials if t.state == TrialState.RUNNING]
             for number in set(memories) - {t.number for t in running}:  # have ended
                 memories.pop(number, None)
-            memories[trial.number] = _Memory(
-                values_then={t.number: len(t.intermediate_values) for t in running}
-            )
+            had = {t.number: len(t.intermediate_values) for t in running}
+            memories[trial.number] = _Memory(had)
         memory = memories[trial.number]
         memory.steps += sorted(set(trial.intermediate_values) - set(memory.steps))
         return memory

@@ -71,10 +71,10 @@ class StudyRecord:
         self._handles: dict[int, optuna.Trial] = {}
         trials = study.get_trials(deepcopy=False)
         self._trials = {t.number: t for t in trials if _RACE in t.user_attrs}
-        self._table = Table(maximize=is_maximized(study))
+        self.table = Table(maximize=is_maximized(study))
         for number, trial in self._trials.items():
             for block, outcome in _outcomes(trial).items():
-                self._table.add(block, [number], [outcome])
+                self.table.add(block, [number], [outcome])
         self._half_asked = _half_asked(trials, study.user_attrs.get(_ASKED))
         # the process that drove before may still report on these
         self._inherited = {n for n in self._trials if self.state(n) == TrialState.RUNNING}
@@ -89,17 +89,12 @@ class StudyRecord:
 
     def of(self, number: int) -> Mapping[int, Outcome]:
         """Return the outcomes of a trial, by block."""
-        return self._table.of(number)
+        return self.table.of(number)
 
     @property
     def outcomes(self) -> list[Outcome]:
         """All outcomes, in the order of the trials."""
         return [outcome for number in self._trials for outcome in self.of(number).values()]
-
-    @property
-    def any_succeeded(self) -> bool:
-        """Whether any outcome is a value."""
-        return self._table.n_usable > 0
 
     def sampler_ended(self, budget: int) -> bool:
         """Say whether this sampler has ended the study, within a budget at least as large."""
@@ -126,7 +121,7 @@ class StudyRecord:
         """Return the mean cost of a trial over blocks on which it succeeded."""
         outcomes = self.of(number)
         values = np.array([outcomes[block].value for block in sorted(blocks)], dtype=np.float64)
-        return mean(as_costs(values, maximize=self._table.maximize).tolist())
+        return mean(as_costs(values, maximize=self.table.maximize).tolist())
 
     def as_suggested(self, number: int) -> optuna.trial.BaseTrial:
         """Return a trial that suggests its recorded values; new ones only if nothing is evaluated."""
@@ -165,17 +160,16 @@ class StudyRecord:
 
     def report(self, number: int, block: int, outcome: Outcome) -> None:
         """Record an outcome."""
+        told = {}
         if number in self._inherited:
             self._refresh(number)
             told = _outcomes(self._trials[number])
-            if block in told:
-                self._table.add(block, [number], [told[block]])
-                return
-        trial = self._handle(number)
-        if outcome.value is None:  # the reason first: the value completes the outcome
-            trial.set_user_attr(f"{_FAILED}{block}", [outcome.status, outcome.message])
-        trial.report(math.nan if outcome.value is None else outcome.value, block)
-        self._table.add(block, [number], [outcome])
+        if block not in told:
+            trial = self._handle(number)
+            if outcome.value is None:  # the reason first: the value completes the outcome
+                trial.set_user_attr(f"{_FAILED}{block}", [outcome.status, outcome.message])
+            trial.report(math.nan if outcome.value is None else outcome.value, block)
+        self.table.add(block, [number], [told.get(block, outcome)])
 
     def check_run(self, numbers: Iterable[int]) -> None:
         """Raise RaceStateError if one of these trials has ended: another process has told it."""
@@ -189,7 +183,7 @@ class StudyRecord:
                 )
 
     def end(self, number: int) -> None:
-        """End a trial: complete with a value on every block, failed without any, else pruned."""
+        """End a trial: complete with all values, failed without any, else pruned with a mean."""
         if self.state(number) == TrialState.RUNNING:
             self._refresh(number)  # another process may have told it, before it stops
         if self.state(number) != TrialState.RUNNING:

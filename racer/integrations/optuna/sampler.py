@@ -199,10 +199,8 @@ class RacingSampler(BaseSampler):
         values: Sequence[float] | None,  # noqa: ARG002
     ) -> None:
         """Warn of a pruner that compares values of different instances; Optuna calls this."""
-        by_steps = state == TrialState.PRUNED and bool(trial.intermediate_values)
-        if self._has_warned or not (by_steps and self._by_instance):
-            return
-        if isinstance(study.pruner, _RAW):
+        by_steps = self._by_instance and trial.intermediate_values and not self._has_warned
+        if by_steps and state == TrialState.PRUNED and isinstance(study.pruner, _RAW):
             self._has_warned = True
             name = type(study.pruner).__name__
             warn(

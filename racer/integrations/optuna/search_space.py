@@ -70,13 +70,11 @@ class _Wide:
     n = math.inf
 
     def __init__(self, distribution: Any) -> None:
-        low, high = distribution.low, distribution.high
-        self._low: float = low
-        self._high: float = high
-        self._step: float = distribution.step or 1
-        self._reals = Continuum(float(low), float(high), distribution.log)
+        self._low, self._high = distribution.low, distribution.high
+        self._step = distribution.step or 1
+        self._reals = Continuum(float(self._low), float(self._high), distribution.log)
 
-    def decode(self, u: float) -> float:
+    def decode(self, u: float) -> Any:
         steps = round((self._reals.decode(u) - self._low) / self._step)
         return min(self._low + steps * self._step, self._high)
 
@@ -145,10 +143,8 @@ class Presence:
 
     A parameter that only some trials had is taken to depend on one with few values where each of
     these values occurred either always or never with it. Parameters that cannot be explained so
-    exist where they do in the best trial.
-
-    `vectors`, shape (n, d), are trials, NaN where a parameter is absent; `n_values`, shape (d,),
-    how many values each parameter has, 0 for more than a few.
+    exist where they do in the best trial. `vectors` (n, d) are trials, NaN where a parameter is
+    absent; `n_values` (d,) says how many values each parameter has, 0 for more than a few.
     """
 
     def __init__(self, vectors: NDArray[np.float64], n_values: Sequence[int]) -> None:
