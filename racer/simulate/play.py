@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from racer._checks import check_epsilon, check_jobs, whole
+from racer._checks import check_epsilon, check_jobs, choice, whole
 from racer.core.budget import Budget
 from racer.deciders.named import as_decider
 from racer.errors import SettingError
@@ -79,30 +79,21 @@ class Play:
     @cached_property
     def summary(self) -> dict[str, float]:
         """Mean of each indicator."""
-        return {name: mean for name, (mean, _) in self._moments.items()}
+        return {name: float(self._where_defined(name).mean()) for name in INDICATORS}
 
     @cached_property
     def errors(self) -> dict[str, float]:
         """Standard error of each mean."""
-        return {name: error for name, (_, error) in self._moments.items()}
+        return {name: float(self._where_defined(name).sem()) for name in INDICATORS}
 
-    @cached_property
-    def _moments(self) -> dict[str, tuple[float, float]]:
-        return {name: _mean_and_error([row[name] for row in self.rows]) for name in INDICATORS}
+    def _where_defined(self, name: str) -> Any:
+        return self.frame[name].dropna().astype(np.float64)
 
 
 INDICATORS = (
     *("mae", "iter", "observations", "regret", "indistinguishable", "truly_indistinguishable"),
     *("best_dropped", "survivors"),
 )
-
-
-def _mean_and_error(values: list[float | None]) -> tuple[float, float]:
-    known = np.array([value for value in values if value is not None], dtype=np.float64)
-    if not len(known):
-        return float("nan"), float("nan")
-    error = known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else float("nan")
-    return float(known.mean()), float(error)
 
 
 def play(
@@ -169,9 +160,7 @@ def play(
     check_seed(seed)
     check_jobs(n_jobs)
     check_epsilon(epsilon)
-    _check_world(world)
-    if select not in ("standing", "mean"):
-        raise SettingError(f"select={select!r}: choose 'standing' or 'mean'")
+    choice(select, "select", ("standing", "mean"))
     most = _blocks(world, blocks)
     if isinstance(budget, Budget) and budget.seconds is not None:
         raise SettingError(
@@ -189,7 +178,7 @@ def play(
     Race(range(world.n_candidates), range(most), seed=0, deterministic=True, **settings)  # checks
     import joblib  # noqa: PLC0415
 
-    one = joblib.delayed(play_one)
+    one = joblib.delayed(_played)
     batch = -(-repetitions // (8 * joblib.effective_n_jobs(n_jobs)))
     rows = joblib.Parallel(n_jobs=n_jobs, batch_size=batch)(
         one(world, number, most, settings, select, epsilon) for number in seeds
@@ -197,7 +186,8 @@ def play(
     return Play(tuple(rows))
 
 
-def _check_world(world: Any) -> None:
+def _blocks(world: Any, blocks: int | None) -> int:
+    """Return how many blocks a race may use; refuse what is no world."""
     if isinstance(world, type) or not all(
         hasattr(world, name) for name in ("n_candidates", "n_blocks", "draw")
     ):
@@ -205,26 +195,13 @@ def _check_world(world: Any) -> None:
             f"world={reprlib.repr(world)} is not a world: give NormalWorld(q, rho), say; a table "
             "of costs as RecordedWorld(table)"
         )
-
-
-def _blocks(world: World, blocks: int | None) -> int:
-    if blocks is None:
-        if world.n_blocks is None:
-            raise SettingError("blocks=None: this world has no end; give a number of blocks")
-        return world.n_blocks
-    whole(blocks, "blocks", least=1)
-    if world.n_blocks is not None and blocks > world.n_blocks:
-        raise SettingError(f"blocks={blocks}: this world has {world.n_blocks}")
-    return blocks
-
-
-def play_one(
-    world: World, seed: int, blocks: int, settings: dict[str, Any], select: Select, epsilon: float
-) -> dict[str, Any]:
-    """Play one race; return its row of `Play.frame`."""
-    drawn = world.draw(seed)
-    result = run_race(drawn, seed, blocks, settings)
-    return _row(result, drawn, seed, blocks, select, epsilon)
+    most: int | None = world.n_blocks
+    asked = most if blocks is None else whole(blocks, "blocks", least=1)
+    if asked is None:
+        raise SettingError("blocks=None: this world has no end; give a number of blocks")
+    if most is not None and asked > most:
+        raise SettingError(f"blocks={blocks}: this world has {most}")
+    return asked
 
 
 def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> RaceResult:
@@ -239,22 +216,20 @@ def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> 
         race.tell_block(drawn.costs(block)[columns])
         block += 1
         if race.rules.runtime is not None and race.ended is None:
-            _tell_again(race, drawn)
+            for cell in race.ask():  # what was capped, on blocks that are complete
+                if cell.block == race.n_blocks:
+                    break
+                time = float(drawn.costs(cell.block)[cell.candidate])
+                race.tell(cell, Outcome("ok", time, seconds=time))
     return race.result()
 
 
-def _tell_again(race: Race, drawn: Drawn) -> None:
-    """Tell what is asked for on blocks that are complete: what was capped."""
-    for cell in race.ask():
-        if cell.block == race.n_blocks:
-            return
-        time = float(drawn.costs(cell.block)[cell.candidate])
-        race.tell(cell, Outcome("ok", time, seconds=time))
-
-
-def _row(
-    result: RaceResult, drawn: Drawn, seed: int, blocks: int, select: Select, epsilon: float
+def _played(
+    world: World, seed: int, blocks: int, settings: dict[str, Any], select: Select, epsilon: float
 ) -> dict[str, Any]:
+    """Play one race; return its row of `Play.frame`."""
+    drawn = world.draw(seed)
+    result = run_race(drawn, seed, blocks, settings)
     quality, selected = drawn.quality, result.best_index
     if select == "mean":
         selected, *others = result.survivors

@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 import reprlib
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from racer._checks import as_floats, flag, is_real, whole
+from racer._checks import as_floats, check_positive, flag, is_real, whole
 from racer.errors import ScoresError, SettingError
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.random import Generator
     from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +46,8 @@ class Drawn:
     0.76
     """
 
-    quality: NDArray[np.float64]
-    costs: Callable[[int], NDArray[np.float64]]
+    quality: Floats
+    costs: Callable[[int], Floats]
     wins: Callable[[int, int], float]
 
 
@@ -78,15 +81,14 @@ _CHUNK = 64  # blocks drawn with one generator
 _FEATURES = 2  # of a block, to which candidates respond
 
 
-def _check(q: int, spread: float, name: str) -> None:
-    whole(q, "q", least=2)
-    if not is_real(spread) or not 0.0 < spread < math.inf:
-        raise SettingError(f"{name}={spread!r}: give a finite number > 0")
-
-
 def _normal_wins(gap: float, rho: float) -> float:
     """Return the probability that a difference N(gap, 2 rho^2) is positive."""
     return 0.5 * math.erfc(-gap / (2.0 * rho))
+
+
+def _share_won(own: Floats, other: Floats) -> float:
+    """Return the fraction of blocks on which the first cost is smaller, ties counted half."""
+    return float((own < other).mean() + (own == other).mean() / 2.0)
 
 
 @dataclass(frozen=True)
@@ -98,10 +100,13 @@ class _EndlessWorld(ABC):
     qualities: tuple[float, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        _check(self.q, self.rho, "rho")
-        if self.qualities is None:
-            return
+        whole(self.q, "q", least=2)
+        for setting in fields(self):
+            if setting.type == "float":  # as annotated: all of these are scales
+                check_positive(getattr(self, setting.name), setting.name)
         given: Any = self.qualities
+        if given is None:
+            return
         if isinstance(given, np.ndarray):
             given = given.tolist()
         if (
@@ -131,29 +136,27 @@ class _EndlessWorld(ABC):
         quality = self._uniform(rng) if given is None else np.array(given)[rng.permutation(self.q)]
 
         @lru_cache(maxsize=2)
-        def chunk(number: int) -> NDArray[np.float64]:
+        def chunk(number: int) -> Floats:
             costs = self._costs(quality, seed, rng_for(seed, "costs", number))
             costs.setflags(write=False)
             return costs
 
-        def costs(block: int) -> NDArray[np.float64]:
+        def costs(block: int) -> Floats:
             number, row = divmod(block, _CHUNK)
             return np.asarray(chunk(number)[row])
 
         return Drawn(quality, costs, partial(self._wins, quality, seed))
 
-    def _uniform(self, rng: np.random.Generator) -> NDArray[np.float64]:
+    def _uniform(self, rng: Generator) -> Floats:
         """Draw means from U[0, 1], larger better as in Benavoli et al. (2015); here as costs."""
         return -rng.random(self.q)
 
     @abstractmethod
-    def _costs(
-        self, quality: NDArray[np.float64], seed: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def _costs(self, quality: Floats, seed: int, rng: Generator) -> Floats:
         """Draw the costs of a chunk of blocks, shape (_CHUNK, q)."""
 
     @abstractmethod
-    def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:
+    def _wins(self, quality: Floats, seed: int, i: int, j: int) -> float:
         """Return the probability that i has the smaller cost on a block."""
 
 
@@ -180,15 +183,10 @@ class NormalWorld(_EndlessWorld):
     True
     """
 
-    def _costs(
-        self,
-        quality: NDArray[np.float64],
-        seed: int,  # noqa: ARG002
-        rng: np.random.Generator,
-    ) -> NDArray[np.float64]:
+    def _costs(self, quality: Floats, seed: int, rng: Generator) -> Floats:  # noqa: ARG002
         return quality + self.rho * rng.standard_normal((_CHUNK, self.q))
 
-    def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:  # noqa: ARG002
+    def _wins(self, quality: Floats, seed: int, i: int, j: int) -> float:  # noqa: ARG002
         return _normal_wins(quality[j] - quality[i], self.rho)
 
 
@@ -198,12 +196,8 @@ class HeavyTailedWorld(_EndlessWorld):
 
     Parameters
     ----------
-    q : int >= 2
-        Candidates.
-    rho : float > 0
-        Scale of the noise.
-    qualities : sequence of q floats, optional
-        As in `NormalWorld`.
+    q, rho, qualities
+        As in `NormalWorld`; rho is the scale of the noise.
 
     Examples
     --------
@@ -215,15 +209,10 @@ class HeavyTailedWorld(_EndlessWorld):
     True
     """
 
-    def _costs(
-        self,
-        quality: NDArray[np.float64],
-        seed: int,  # noqa: ARG002
-        rng: np.random.Generator,
-    ) -> NDArray[np.float64]:
+    def _costs(self, quality: Floats, seed: int, rng: Generator) -> Floats:  # noqa: ARG002
         return quality + self.rho * rng.standard_t(2, (_CHUNK, self.q))
 
-    def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:  # noqa: ARG002
+    def _wins(self, quality: Floats, seed: int, i: int, j: int) -> float:  # noqa: ARG002
         from scipy.integrate import quad  # noqa: PLC0415
 
         # P(e_i - e_j < gap), with density (2 + x^2)^(-3/2) and its distribution function
@@ -237,7 +226,7 @@ class HeavyTailedWorld(_EndlessWorld):
 
 
 @dataclass(frozen=True)
-class UnequalInstancesWorld(_EndlessWorld):
+class UnequalInstancesWorld(NormalWorld):
     """Normal noise, but each block has a difficulty and a scale of its own.
 
     cost = difficulty + scale (mean + noise), difficulty normal, log(scale) normal: a block of
@@ -246,14 +235,10 @@ class UnequalInstancesWorld(_EndlessWorld):
 
     Parameters
     ----------
-    q : int >= 2
-        Candidates; their means are from U[0, 1].
-    rho : float > 0
-        Standard deviation of the noise, before scaling.
+    q, rho, qualities
+        As in `NormalWorld`, before scaling.
     spread : float > 0
         Standard deviation of log(scale), and a tenth of that of the difficulty.
-    qualities : sequence of q floats, optional
-        As in `NormalWorld`.
 
     Examples
     --------
@@ -267,22 +252,10 @@ class UnequalInstancesWorld(_EndlessWorld):
 
     spread: float = 1.5
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check(self.q, self.spread, "spread")
-
-    def _costs(
-        self,
-        quality: NDArray[np.float64],
-        seed: int,  # noqa: ARG002
-        rng: np.random.Generator,
-    ) -> NDArray[np.float64]:
-        plain = quality + self.rho * rng.standard_normal((_CHUNK, self.q))
+    def _costs(self, quality: Floats, seed: int, rng: Generator) -> Floats:
+        plain = super()._costs(quality, seed, rng)
         difficulty, log_scale = rng.standard_normal((2, _CHUNK, 1))
         return np.asarray(10.0 * self.spread * difficulty + np.exp(self.spread * log_scale) * plain)
-
-    def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:  # noqa: ARG002
-        return _normal_wins(quality[j] - quality[i], self.rho)
 
 
 @dataclass(frozen=True)
@@ -295,10 +268,8 @@ class RuntimeWorld(_EndlessWorld):
 
     Parameters
     ----------
-    q : int >= 2
-        Candidates; their qualities are from U[0, 1].
-    rho : float > 0
-        Standard deviation of the noise.
+    q, rho, qualities
+        As in `NormalWorld`, but of the logarithm of the runtime.
     difficulty : float > 0
         Standard deviation of the difficulty.
     cutoff : float > 0
@@ -308,8 +279,6 @@ class RuntimeWorld(_EndlessWorld):
     spreads : sequence of q floats > 0, optional
         The standard deviation of each candidate's noise instead of `rho`, in the order of
         `qualities`, which must be given.
-    qualities : sequence of q floats, optional
-        As in `NormalWorld`, but of the logarithm of the runtime.
 
     Examples
     --------
@@ -328,9 +297,8 @@ class RuntimeWorld(_EndlessWorld):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("difficulty", "cutoff", "tail"):
-            if (value := getattr(self, name)) is not None:
-                _check(self.q, value, name)
+        if self.tail is not None:
+            check_positive(self.tail, "tail")
         given: Any = self.spreads
         if given is None:
             return
@@ -338,28 +306,20 @@ class RuntimeWorld(_EndlessWorld):
             raise SettingError(
                 f"spreads={reprlib.repr(given)}: give {self.q} numbers, and qualities to go with them"
             )
-        for spread in given:
-            _check(self.q, spread, "spreads: each")
-        object.__setattr__(self, "spreads", tuple(map(float, given)))
+        spreads = tuple(check_positive(spread, "spreads: each") for spread in given)
+        object.__setattr__(self, "spreads", spreads)
 
-    def _uniform(self, rng: np.random.Generator) -> NDArray[np.float64]:
+    def _uniform(self, rng: Generator) -> Floats:
         return 1.0 - rng.random(self.q)
 
-    def _costs(
-        self,
-        quality: NDArray[np.float64],
-        seed: int,
-        rng: np.random.Generator,
-    ) -> NDArray[np.float64]:
+    def _costs(self, quality: Floats, seed: int, rng: Generator) -> Floats:
         return self._runtimes(quality, seed, rng, _CHUNK)
 
-    def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:
+    def _wins(self, quality: Floats, seed: int, i: int, j: int) -> float:
         times = self._runtimes(quality, seed, rng_for(seed, "wins"), 10_000)
-        return float((times[:, i] < times[:, j]).mean() + (times[:, i] == times[:, j]).mean() / 2)
+        return _share_won(times[:, i], times[:, j])
 
-    def _runtimes(
-        self, quality: NDArray[np.float64], seed: int, rng: np.random.Generator, blocks: int
-    ) -> NDArray[np.float64]:
+    def _runtimes(self, quality: Floats, seed: int, rng: Generator, blocks: int) -> Floats:
         difficulty = self.difficulty * rng.standard_normal((blocks, 1))
         size = blocks, self.q
         drawn = rng.standard_normal(size) if self.tail is None else rng.standard_t(self.tail, size)
@@ -380,14 +340,10 @@ class InteractionWorld(_EndlessWorld):
 
     Parameters
     ----------
-    q : int >= 2
-        Candidates; their means are from U[0, 1].
-    rho : float > 0
-        Standard deviation of the noise.
+    q, rho, qualities
+        As in `NormalWorld`.
     interaction : float > 0
         Standard deviation of what a response adds to a cost.
-    qualities : sequence of q floats, optional
-        As in `NormalWorld`.
 
     Examples
     --------
@@ -401,23 +357,17 @@ class InteractionWorld(_EndlessWorld):
 
     interaction: float = 1.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check(self.q, self.interaction, "interaction")
-
-    def _responses(self, seed: int) -> NDArray[np.float64]:
+    def _responses(self, seed: int) -> Floats:
         """Return the response of each candidate to each feature, (_FEATURES, q)."""
         drawn = rng_for(seed, "responses").standard_normal((_FEATURES, self.q))
         return np.asarray(self.interaction / math.sqrt(_FEATURES) * drawn)
 
-    def _costs(
-        self, quality: NDArray[np.float64], seed: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def _costs(self, quality: Floats, seed: int, rng: Generator) -> Floats:
         features = rng.standard_normal((_CHUNK, _FEATURES))
         noise = self.rho * rng.standard_normal((_CHUNK, self.q))
         return np.asarray(quality + features @ self._responses(seed) + noise)
 
-    def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:
+    def _wins(self, quality: Floats, seed: int, i: int, j: int) -> float:
         responses = self._responses(seed)
         differ = float(((responses[:, i] - responses[:, j]) ** 2).sum())
         return _normal_wins(quality[j] - quality[i], math.sqrt(self.rho**2 + differ / 2.0))
@@ -445,9 +395,7 @@ class CrossingRuntimesWorld(InteractionWorld):
     True
     """
 
-    def _costs(
-        self, quality: NDArray[np.float64], seed: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def _costs(self, quality: Floats, seed: int, rng: Generator) -> Floats:
         log_times = super()._costs(quality, seed, rng)
         difficulty = self.interaction * rng.standard_normal((_CHUNK, 1))
         return np.asarray(np.exp(log_times + difficulty))
@@ -463,14 +411,10 @@ class RareFailuresWorld(_EndlessWorld):
 
     Parameters
     ----------
-    q : int >= 2
-        Candidates.
-    rho : float > 0
-        Standard deviation of the noise.
+    q, rho, qualities
+        As in `NormalWorld`; given qualities lie between -1 and loss - 1.
     loss : float > 0
         What a failure costs.
-    qualities : sequence of q floats from -1 to loss - 1, optional
-        As in `NormalWorld`.
 
     Examples
     --------
@@ -486,7 +430,6 @@ class RareFailuresWorld(_EndlessWorld):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check(self.q, self.loss, "loss")
         given = self.qualities or (0.0,)
         if not -1.0 <= min(given) <= max(given) <= self.loss - 1.0:
             raise SettingError(
@@ -494,17 +437,12 @@ class RareFailuresWorld(_EndlessWorld):
                 f"{self.loss - 1.0:g}"
             )
 
-    def _costs(
-        self,
-        quality: NDArray[np.float64],
-        seed: int,  # noqa: ARG002
-        rng: np.random.Generator,
-    ) -> NDArray[np.float64]:
+    def _costs(self, quality: Floats, seed: int, rng: Generator) -> Floats:  # noqa: ARG002
         noise = self.rho * rng.standard_normal((_CHUNK, self.q))
         failed = rng.random((_CHUNK, self.q)) < (quality + 1.0) / self.loss
         return np.asarray(noise - 1.0 + self.loss * failed)
 
-    def _wins(self, quality: NDArray[np.float64], seed: int, i: int, j: int) -> float:  # noqa: ARG002
+    def _wins(self, quality: Floats, seed: int, i: int, j: int) -> float:  # noqa: ARG002
         one, other = (quality[[i, j]] + 1.0) / self.loss
         alike = one * other + (1.0 - one) * (1.0 - other)
         far = _normal_wins(self.loss, self.rho)
@@ -569,8 +507,8 @@ class RecordedWorld:
         rows = self._costs
         if self._shuffle:
             rows = rows[rng_for(seed, "order").permutation(len(rows))]
-
-        def wins(i: int, j: int) -> float:
-            return float((rows[:, i] < rows[:, j]).mean() + (rows[:, i] == rows[:, j]).mean() / 2.0)
-
-        return Drawn(rows.mean(axis=0), lambda block: rows[block], wins)
+        return Drawn(
+            rows.mean(axis=0),
+            lambda block: rows[block],
+            lambda i, j: _share_won(rows[:, i], rows[:, j]),
+        )

@@ -12,9 +12,9 @@ except ModuleNotFoundError as error:
 
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
 from racer.integrations.optuna.pruner import RacingPruner
+from racer.integrations.optuna.races import race_study
 from racer.integrations.optuna.reports import finish
 from racer.integrations.optuna.sampler import RacingSampler
-from racer.integrations.optuna.study_race import race_study
 
 __all__ = [
     "Evidence",

@@ -179,13 +179,8 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95, seed: int
         tuple(steps),
         {trial.number: len(values) for trial, values in seen},
         tuple(
-            (
-                trial.state.name,
-                trial.value,
-                mean(list(values.values())),
-                _beats(values, usable(best), maximize=maximize),
-            )
-            for trial, values in seen
+            (t.state.name, t.value, mean([*v.values()]), _beats(v, usable(best), maximize=maximize))
+            for t, v in seen
         ),
     )
 
@@ -194,9 +189,8 @@ def _told_apart(costs: NDArray[np.float64], level: float) -> bool:
     """Say whether a test rejects that all columns are equal."""
     if costs.shape[1] == 1:
         return False
-    if costs.shape[1] == 2:
-        return sign_test(costs[:, 0], costs[:, 1]).p_value < level
-    return friedman_test(costs).p_value < level
+    test = sign_test(*costs.T) if costs.shape[1] == 2 else friedman_test(costs)
+    return test.p_value < level
 
 
 def _seen(study: Study) -> list[tuple[FrozenTrial, dict[int, float]]]:

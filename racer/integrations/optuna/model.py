@@ -1,34 +1,29 @@
-"""What a sampler learns from the trials of a study, and what it proposes next."""
+"""What a sampler learns from the finished trials of a study, and what it proposes next."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from optuna.trial import TrialState
 
-from racer._numerics import one_blas_thread
-from racer.integrations.optuna.history import costs_of
-from racer.integrations.optuna.search_space import Axes, Presence
+from racer._numerics import as_costs, one_blas_thread
+from racer.integrations.optuna.reports import values_of
+from racer.integrations.optuna.search_space import Axes, Presence, joined
 from racer.model.effects import Effects, effects
 from racer.model.surrogate import Surrogate
 from racer.space.vectors import features, vectors_around
-from racer.tuner.drafts import (
-    NARROWEST,
-    TRIES,
-    WIDEST,
-    drafts_around,
-    is_alike,
-    to_learn,
-)
+from racer.tuner.drafts import NARROWEST, TRIES, WIDEST, drafts_around, is_alike, to_learn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
     from optuna.distributions import BaseDistribution
+    from optuna.trial import FrozenTrial
 
-    from racer.integrations.optuna.history import Observation
     from racer.integrations.optuna.search_space import Axis
     from racer.model.surrogate import Kernel
 
@@ -36,9 +31,95 @@ _OFTEN = 1.02  # growth of the number of trials from one model to the next
 _RARELY = 1.5  # the same from one search for a kernel to the next
 _FIRST = 8  # trials
 _LAST_TRIES = 100  # draws from the whole space before a configuration is repeated
-_FARTHER = (
-    0.5  # fraction of the proposals from a wider neighbourhood, of any width up to the widest
-)
+# fraction of the proposals from a wider neighbourhood, of any width up to the widest
+_FARTHER = 0.5
+
+
+class Observation(NamedTuple):
+    """What one finished trial tells; costs are +inf where a value is NaN or infinitely bad."""
+
+    params: Mapping[str, Any]
+    costs: Mapping[int, float]  # by instance, as they were reported
+    final: float  # cost of the trial's own value; NaN without
+    pruned: bool
+
+    @property
+    def failed(self) -> bool:
+        """Whether it has no cost at all."""
+        return not self.costs and math.isnan(self.final)
+
+
+@dataclass(frozen=True)
+class History:
+    """All finished trials, in the order in which they were seen; never changed."""
+
+    maximize: bool
+    by_instance: bool  # steps are instances, and the values at them count
+    observations: tuple[Observation, ...] = ()
+    numbers: frozenset[int] = frozenset()  # of these trials
+    # of all parameters that a trial with a cost had
+    distributions: Mapping[str, BaseDistribution] = field(default_factory=dict)
+    n_usable: int = 0
+
+    @property
+    def free(self) -> dict[str, BaseDistribution]:
+        """The distributions with more than one value."""
+        return {name: d for name, d in self.distributions.items() if not d.single()}
+
+    def extended(self, trials: Sequence[FrozenTrial]) -> History:
+        """Return the history with what has been finished meanwhile of all trials, by number."""
+        new = [t for t in trials if t.number not in self.numbers and t.state.is_finished()]
+        if not new:
+            return self
+        observed = tuple(self._observation(trial) for trial in new)
+        known = dict(self.distributions)
+        for trial, observation in zip(new, observed, strict=True):
+            if not observation.failed:
+                for name, distribution in trial.distributions.items():
+                    known[name] = joined(known.get(name, distribution), distribution)
+        return History(
+            self.maximize,
+            self.by_instance,
+            self.observations + observed,
+            self.numbers | {trial.number for trial in new},
+            dict(sorted(known.items())),
+            self.n_usable + sum(not observation.failed for observation in observed),
+        )
+
+    def _observation(self, trial: FrozenTrial) -> Observation:
+        if trial.state not in (TrialState.COMPLETE, TrialState.PRUNED):
+            return Observation(trial.params, {}, math.nan, pruned=False)
+        reported = values_of(trial) if self.by_instance else {}
+        own = [] if trial.value is None else [trial.value]
+        costs = as_costs(np.array([*reported.values(), *own]), maximize=self.maximize)
+        costs = np.where(np.isnan(costs), np.inf, costs).tolist()
+        final = costs.pop() if own else math.nan
+        pruned = trial.state == TrialState.PRUNED
+        by_step = dict(zip(reported, costs, strict=True))
+        return Observation(trial.params, by_step, final, pruned)
+
+
+def costs_of(observations: Sequence[Observation]) -> NDArray[np.float64]:
+    """Return the costs of trials that have any: shape (instances, trials), NaN where unknown.
+
+    Where some trials have no values on instances, there is one more row with the trials' own
+    values, in which a pruned trial is at best as good as the median of the others. Rows without
+    a finite cost are left out.
+    """
+    steps = sorted({step for o in observations for step in o.costs})
+    rows = [[o.costs.get(step, math.nan) for o in observations] for step in steps]
+    if not all(o.costs for o in observations):
+        final = np.array([o.final for o in observations])
+        pruned = np.array([o.pruned for o in observations])
+        if not pruned.all():
+            usual = np.nanmedian(np.where(pruned, np.nan, final))
+            final = np.where(pruned, np.maximum(final, usual), final)
+        rows.append(final.tolist())
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), len(observations))
+    finite = np.isfinite(table)
+    table, finite = table[finite.any(axis=1)], finite[finite.any(axis=1)]
+    best = np.min(table, axis=1, where=finite, initial=np.inf, keepdims=True)
+    return np.asarray(np.where(np.isneginf(table), best, table))
 
 
 class Form(NamedTuple):
@@ -50,14 +131,10 @@ class Form(NamedTuple):
 
 
 class Model:
-    """The elites among the trials of a study, and a surrogate of the costs of all.
-
-    It takes over from `last`, the model before, what has not changed. `vectors` has shape
-    (trials, d); `spread` is that of the neighbourhood of the elites, as a fraction of the range.
-    """
+    """The elites of a study's trials and a surrogate of costs; `last` lends what is unchanged."""
 
     axes: Axes
-    vectors: NDArray[np.float64]
+    vectors: NDArray[np.float64]  # (trials, d)
     form: Form
 
     def __init__(
@@ -86,7 +163,8 @@ class Model:
         best = chosen[expected.argsort(kind="stable")[:n_elites]]
         self._elites = self.vectors[best]
         self._elite_params = [observations[i].params for i in best.tolist()]
-        self.spread = _spread(n_usable, n_startup)
+        # with 1/n in any dimension: a few drafts find better ones only where they are near
+        self.spread = max(WIDEST * min(n_startup / n_usable, 1.0), NARROWEST)
 
     def propose(
         self, rng: np.random.Generator, others: Sequence[Mapping[str, Any]]
@@ -99,13 +177,7 @@ class Model:
         spreads = np.full(len(self._elites), spread)
         while True:
             drafts = drafts_around(
-                self._elites,
-                1,
-                spreads,
-                self.axes.choices,
-                self._present,
-                self._surrogate,
-                rng,
+                self._elites, 1, spreads, self.axes.choices, self._present, self._surrogate, rng
             ).vectors[0]
             found = self._first_new(drafts[:TRIES], taken)
             if found is not None:
@@ -143,13 +215,12 @@ class Model:
 
     def _formed(self, observations: Sequence[Observation], last: Form | None) -> Form:
         n = settled(observations, _RARELY)
-        first, vectors = observations[:n], self.vectors[:n]
         if last is not None and last.trials == n:
             return last
-        known = _known(first)
+        first, vectors = observations[:n], self.vectors[:n]
         usable = np.array([not observation.failed for observation in first], dtype=bool)
         presence = Presence(vectors[usable], [axis.n_few for axis in self.axes.axes.values()])
-        _, surrogate = self._fitted(known, vectors, None)
+        _, surrogate = self._fitted(_known(first), vectors, None)
         return Form(n, surrogate.kernel, presence)
 
     def _fitted(
@@ -182,12 +253,3 @@ def _known(observations: Sequence[Observation]) -> Effects:
     value[~usable] = some.value.max()
     variance[~usable] = max(float(some.value.var()), 1e-12)
     return Effects(value, variance)
-
-
-def _spread(n: int, n_startup: int) -> float:
-    """Return the spread after n usable trials.
-
-    It falls with 1/n, however many parameters there are: a surrogate that chooses among a few
-    drafts finds better ones only where they are near.
-    """
-    return max(WIDEST * min(n_startup / n, 1.0), NARROWEST)

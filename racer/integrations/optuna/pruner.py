@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-    from racer.deciders.decider import Decider, Drop, Verdict
+    from racer.deciders.decider import Decider, Drop
 
 _PLANNERS = (SequentialHalving, BayesianBest, BestForBudget)
 _ENOUGH = 16  # instances for "anytime" to drop a trial that is worse by one standard deviation
@@ -44,9 +44,8 @@ _ENOUGH = 16  # instances for "anytime" to drop a trial that is worse by one sta
 class _Memory:
     """What the storage does not know of a running trial."""
 
+    values_then: dict[int, int]  # how many values each running trial had when it began
     steps: list[int] = field(default_factory=list)  # in the order of their reports
-    # how many values each running trial had when it began
-    values_then: dict[int, int] = field(default_factory=dict)
 
 
 class RacingPruner(BasePruner):
@@ -185,9 +184,11 @@ class RacingPruner(BasePruner):
             costs = from_running_means(costs)
         costs = with_ties(costs)
         own, others = costs[:, 0], costs[:, 1:]
-        is_due_now = is_due(len(known), self.first_test, self.decider.tests)
-        is_inferior = is_due_now and self._is_inferior(own, others)
-        return is_inferior or self._is_indistinguishable(own, others)
+        if is_due(len(known), self.first_test, self.decider.tests) and self._is_inferior(
+            own, others
+        ):
+            return True
+        return self._is_indistinguishable(own, others)
 
     def _warn_of_means(self) -> None:
         if not self._has_warned:
@@ -210,9 +211,8 @@ class RacingPruner(BasePruner):
             running = [t for t in trials if t.state == TrialState.RUNNING]
             for number in set(memories) - {t.number for t in running}:  # have ended
                 memories.pop(number, None)
-            memories[trial.number] = _Memory(
-                values_then={t.number: len(t.intermediate_values) for t in running}
-            )
+            had = {t.number: len(t.intermediate_values) for t in running}
+            memories[trial.number] = _Memory(had)
         memory = memories[trial.number]
         memory.steps += sorted(set(trial.intermediate_values) - set(memory.steps))
         return memory
@@ -236,13 +236,8 @@ class RacingPruner(BasePruner):
         if _leads(own, best):
             return False
         won, lost = np.count_nonzero(own < best), np.count_nonzero(own > best)
-        (within,) = probability_indistinguishable(
-            np.array([won]),
-            np.array([lost]),
-            np.array([len(own) - won - lost]),
-            epsilon=self.epsilon,
-            strength=1.0,
-        )
+        counts = [np.array([n]) for n in (won, lost, len(own) - won - lost)]
+        (within,) = probability_indistinguishable(*counts, epsilon=self.epsilon, strength=1.0)
         return bool(within > self.confidence)
 
 
@@ -260,37 +255,26 @@ def _leads(own: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
     return bool((own / len(own)).sum() < (other / len(other)).sum())
 
 
-def _look(decider: Decider, costs: NDArray[np.float64], seed: int) -> Verdict | None:
-    """Show a decider a table block by block, each candidate up to the first block it lacks.
-
-    `costs`, shape (blocks, candidates), is NaN where a candidate has not seen a block. Returns
-    the last verdict, or None unless two candidates have seen all blocks.
-    """
-    ends = np.where(np.isnan(costs).any(axis=0), np.isnan(costs).argmax(axis=0), len(costs))
+def _judge_by_race(
+    decider: Decider, own: NDArray[np.float64], others: NDArray[np.float64], seed: int
+) -> Drop | None:
+    """Judge one candidate by any decider: show it all candidates, each up to the block it lacks."""
+    costs = np.column_stack([others, own])
+    lacks = np.isnan(costs)
+    ends = np.where(lacks.any(axis=0), lacks.argmax(axis=0), len(costs))
     columns = np.flatnonzero(ends > 0)
     if np.count_nonzero(ends == len(costs)) < 2:
         return None
     state = decider.start(Setting(len(columns), rng_for(seed, "decider")))
-    start, verdict = 0, None
+    start = 0
+    dropped: tuple[Drop, ...] = ()
     for end in np.unique(ends[columns]).tolist():
         places = np.flatnonzero(ends[columns] >= end)
         blocks = Blocks(places, costs[start:end, columns[places]], used=None)
         state, verdict = checked_verdict(decider, state, blocks, len(columns))
-        start = end
-    if verdict is None:
-        return None
-    dropped = tuple(
-        replace(drop, candidate=int(columns[drop.candidate]), against=int(columns[drop.against]))
-        for drop in verdict.dropped
-    )
-    best = None if verdict.best is None else int(columns[verdict.best])
-    return replace(verdict, dropped=dropped, best=best)
-
-
-def _judge_by_race(
-    decider: Decider, own: NDArray[np.float64], others: NDArray[np.float64], seed: int
-) -> Drop | None:
-    """Judge one candidate, as in `Decider.judge`, by any decider: race it with the others."""
-    verdict = _look(decider, np.column_stack([others, own]), seed)
-    dropped = () if verdict is None else verdict.dropped
-    return next((drop for drop in dropped if drop.candidate == others.shape[1]), None)
+        start, dropped = end, verdict.dropped
+    for drop in dropped:
+        candidate, against = columns[[drop.candidate, drop.against]].tolist()
+        if candidate == others.shape[1]:
+            return replace(drop, candidate=candidate, against=against)
+    return None

@@ -1,107 +1,95 @@
-"""The races of a study's trials, one after another."""
+"""`race_study`: races of a study's trials, which are open at once and evaluated side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
-from optuna.storages import BaseStorage
+from optuna.storages import BaseStorage, InMemoryStorage
 from optuna.trial import BaseTrial
 
+from racer._checks import flag, whole
 from racer.core.blocks import Order
 from racer.core.budget import Budget
+from racer.core.pool import as_sequence
 from racer.core.rules import Rules
 from racer.core.table import Row, Table
+from racer.deciders.named import as_decider
 from racer.deciders.parts.wrappers import protected
-from racer.errors import ScoresError, SettingError, warn
+from racer.deciders.t_race import TRace
+from racer.errors import BudgetError, RaceInterrupted, ScoresError, SettingError, warn
+from racer.evaluate.attempt import generators_put_back
+from racer.evaluate.command.command import check_some
 from racer.evaluate.outcome import Cell, Outcome, all_failed
-from racer.evaluate.workers import outcomes_of
-from racer.integrations.optuna.reports import is_maximized
+from racer.evaluate.workers import number_of, outcomes_of, workers_for
+from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
+from racer.integrations.optuna.record import StudyRecord
+from racer.integrations.optuna.reports import check_study, is_maximized
 from racer.racing.loop import advance, completed, leads, race
 from racer.racing.repeats import Withheld
 from racer.racing.state import Request, State
-from racer.run.signals import DeferredInterrupt
+from racer.run.signals import DeferredInterrupt, exit_with_code, notify
 from racer.seeding import block_seed, rng_for
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from optuna.study import Study
+
     from racer.core.events import Elimination
+    from racer.deciders.decider import Decider
+    from racer.evaluate.objective import Objective
     from racer.evaluate.workers import Workers
-    from racer.integrations.optuna.record import StudyRecord
     from racer.run.progress import Progress
+
+_ALPHA = 0.3  # of the default decider: losing a good trial is cheap, as others like it will follow
 
 Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
 
 
-class Suggestion:
-    """What makes the configuration of a trial, be it open or recorded."""
-
-    def __init__(self, suggest: Suggest) -> None:
-        self._space = dict(suggest) if isinstance(suggest, Mapping) else None
-        self._suggest = suggest
-        if self._space is not None:
-            sound = all(isinstance(d, BaseDistribution) for d in self._space.values())
-            if not self._space or not sound:
-                raise SettingError("suggest is a dict: give {name: optuna distribution, ..}")
-        elif not callable(suggest):
-            raise SettingError(
-                f"suggest is a {type(suggest).__name__}: give suggest(trial) -> config, or "
-                "{name: optuna distribution, ..}"
-            )
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The names of the parameters; None if only the trials will tell."""
-        return None if self._space is None else tuple(self._space)
-
-    def config(self, trial: BaseTrial) -> Any:
-        """Return the configuration that a trial suggests."""
-        if self._space is not None:
-            return {name: _suggested(trial, name, d) for name, d in self._space.items()}
-        assert callable(self._suggest)  # noqa: S101  (for the type checker)
-        config = self._suggest(trial)
-        if config is None:
-            raise SettingError(
-                f"suggest returned None for trial {trial.number}: return the configuration that "
-                "evaluate gets, a dict of what the trial suggests, say"
-            )
-        return config
+def _checked(suggest: Suggest) -> Callable[[BaseTrial], Any]:
+    """Return what makes the configuration of a trial, be it open or recorded."""
+    if isinstance(suggest, Mapping):
+        space = dict(suggest)
+        if not space or not all(isinstance(d, BaseDistribution) for d in space.values()):
+            raise SettingError("suggest is a dict: give {name: optuna distribution, ..}")
+        return lambda trial: {name: _suggested(trial, name, d) for name, d in space.items()}
+    if not callable(suggest):
+        raise SettingError(
+            f"suggest is a {type(suggest).__name__}: give suggest(trial) -> config, or "
+            "{name: optuna distribution, ..}"
+        )
+    return suggest
 
 
-def _suggested(trial: BaseTrial, name: str, distribution: BaseDistribution) -> Any:
+def _suggested(trial: BaseTrial, name: str, distribution: Any) -> Any:
     if isinstance(distribution, CategoricalDistribution):
         return trial.suggest_categorical(name, distribution.choices)
-    low, high, step = (getattr(distribution, key) for key in ("low", "high", "step"))
-    log = getattr(distribution, "log", False)
-    if isinstance(distribution, IntDistribution):
-        return trial.suggest_int(name, low, high, step=step, log=log)
-    return trial.suggest_float(name, low, high, step=step, log=log)
+    is_whole = isinstance(distribution, IntDistribution)
+    suggest: Any = trial.suggest_int if is_whole else trial.suggest_float
+    low, high = distribution.low, distribution.high
+    return suggest(name, low, high, step=distribution.step, log=distribution.log)
 
 
+@dataclass(eq=False)
 class Races:
     """Races in series; what is recorded of one is not evaluated again."""
 
-    def __init__(
-        self,
-        record: StudyRecord,
-        workers: Workers,
-        instances: tuple[Any, ...],
-        suggestion: Suggestion,
-        budget: int,
-        settings: dict[str, Any],
-        check_first: Callable[[list[Any]], None],
-        display: Progress | None = None,
-    ) -> None:
-        self._display = display
-        self._check_first = check_first
-        self._record = record
-        self._workers = workers
-        self._instances = instances
-        self._suggestion = suggestion
-        self._budget = budget
-        self._settings = settings
+    record: StudyRecord
+    workers: Workers
+    instances: tuple[Any, ...]
+    suggest: Callable[[BaseTrial], Any]
+    budget: int
+    settings: dict[str, Any]
+    check_first: Callable[[list[Any]], None]
+    display: Progress | None = None
+
+    def __post_init__(self) -> None:
         self._configs: dict[int, Any] = {}
         self._held = DeferredInterrupt()
         self._spent = 0  # evaluations of the races so far, this one included
@@ -109,60 +97,55 @@ class Races:
         self._warned_of: set[int] = set()  # instances on which all failed
 
     def run(self) -> None:
-        """Race until the budget cannot pay for another race.
-
-        Ctrl-C interrupts an evaluation, but nothing that the study is asked or told.
-        """
+        """Race while the budget pays for a race; Ctrl-C interrupts nothing but an evaluation."""
         elites: list[int] = []
         number = 0
-        if self._display is not None:
-            self._display.line(self._display.state.of.title)
-        with self._held, self._workers, self._record.driving(self._budget):
+        if self.display is not None:
+            self.display.line(self.display.state.of.title)
+        with self._held, self.workers, self.record.driving(self.budget):
             while fresh := self._asked(number, elites):
-                if number == 0 and not any(map(self._record.of, fresh)):
-                    self._check_first([self._config(n) for n in fresh])
+                if number == 0 and not any(map(self.record.of, fresh)):
+                    self.check_first([self._config(n) for n in fresh])
                 elites = self._race(number, elites, fresh)
-                if self._display is not None:
+                if self.display is not None:
                     best = f"best is trial #{elites[0]}" if elites else "no trial is complete"
-                    done = self._display.state.work.evaluations
-                    self._display.line(
-                        f"race {number}: {best}; {done} of {self._budget} evaluations"
-                    )
+                    done = self.display.state.work.evaluations
+                    self.display.line(f"race {number}: {best}; {done} of {self.budget} evaluations")
                 number += 1
-                if self._record.sampler_ended(self._budget) and not self._record.in_race(number):
+                if self.record.sampler_ended(self.budget) and not self.record.in_race(number):
                     break
 
     def _asked(self, race: int, elites: list[int]) -> list[int]:
         """Return the trials of a race: recorded ones, and new ones unless it has begun."""
-        record = self._record
+        record = self.record
         fresh = record.in_race(race)
         if any(map(record.of, fresh)):
             return fresh
-        room = (self._budget - self._spent) // len(self._instances)
-        wanted = min(max(self._settings["trials"], 2 - len(elites)), room)
+        room = (self.budget - self._spent) // len(self.instances)
+        wanted = min(max(self.settings["trials"], 2 - len(elites)), room)
         if wanted + len(elites) < 2:
             return fresh if len(fresh) + len(elites) >= 2 else []
         for recorded in fresh:  # which may have been suggested in part
-            self._suggest(recorded)
+            self._suggest_or_fail(recorded)
         while len(fresh) < wanted:
             with self._held.let_through():  # no trial is half asked for
                 pass
             record.check_driver()
             fresh.append(record.ask(race))
-            self._suggest(fresh[-1])
+            self._suggest_or_fail(fresh[-1])
         return fresh
 
-    def _suggest(self, number: int) -> None:
+    def _suggest_or_fail(self, number: int) -> None:
         try:
             self._config(number)
         except BaseException as error:
             if not _is_of_storage(error):  # else the same call suggests again
-                self._record.fail(number)
+                self.record.fail(number)
             raise
 
     def _race(self, number: int, elites: list[int], fresh: list[int]) -> list[int]:
         """Hold a race; return the elites after it."""
-        record, n = self._record, len(self._instances)
+        record, n = self.record, len(self.instances)
         numbers = [*elites, *fresh]
         before = sum(len(record.of(e)) for e in elites)
         self._raced.update(fresh)
@@ -177,26 +160,26 @@ class Races:
 
     def _rules(self, elites: list[int], fresh: list[int]) -> Rules:
         """Return the rules of a race over all instances, in which no elite can be eliminated."""
-        n = len(self._instances)
+        n = len(self.instances)
         until = (n + 1,) * len(elites) + (0,) * len(fresh)
         return Rules(
-            decider=protected(self._settings["decider"], until),
+            decider=protected(self.settings["decider"], until),
             budget=Budget(evaluations=len(until) * n),
-            maximize=is_maximized(self._record.study),
-            seed=self._record.seed,
+            maximize=is_maximized(self.record.study),
+            seed=self.record.seed,
             deterministic=True,
-            first_test=self._settings["first_test"],
+            first_test=self.settings["first_test"],
             each_test=1,
         )
 
     def _run_to_its_end(self, number: int, elites: list[int], fresh: list[int]) -> set[int]:
         """Run a race until it ends or all new trials are dropped; return those that are not."""
-        record, n = self._record, len(self._instances)
+        record, n = self.record, len(self.instances)
         trials, alive, rules = [*elites, *fresh], set(fresh), self._rules(elites, fresh)
         state = State.new(rules, len(trials), n_instances=n, n_blocks=n)
         order = Order(rng_for(record.seed, "order", number).permutation(n).tolist(), int)
         table = Table(maximize=rules.maximize)
-        watch = None if self._display is None else partial(self._show, trials, state, table)
+        watch = None if self.display is None else partial(self._show, trials, state, table)
         flow = race(rules, state, order, Withheld(), lambda _: True, watch=watch)
         asked = advance(flow, None)
         while alive and isinstance(asked, Request):
@@ -211,54 +194,49 @@ class Races:
         return alive
 
     def _show(
-        self,
-        trials: list[int],
-        state: State,
-        table: Table,
-        eliminated: tuple[Elimination, ...],
-        row: Row,
+        self, trials: list[int], state: State, table: Table, gone: tuple[Elimination, ...], row: Row
     ) -> None:
         """Show a block of a race, in the numbers of the study."""
-        if self._display is None:
+        if self.display is None:
             return
         first = state.ranked[0] if leads(state) else None
         event = completed(
             state,
             row,
-            eliminated,
+            gone,
             best=first,
             best_mean=None if first is None else table.mean(first),
-            evaluations=self._display.state.work.evaluations,
+            evaluations=self.display.state.work.evaluations,
             seconds=0.0,
         )
-        self._display(event.renumbered(trials))
+        self.display(event.renumbered(trials))
 
     def _best(self, numbers: list[int], usable: set[int]) -> list[int]:
         """Return the elites: the best of the trials that succeeded wherever any has."""
-        record = self._record
-        evaluated = [i for i in numbers if len(record.of(i)) == len(self._instances)]
+        record = self.record
+        evaluated = [i for i in numbers if len(record.of(i)) == len(self.instances)]
         known = [i for i in evaluated if usable and record.succeeded(i) >= usable]
         known.sort(key=lambda i: record.cost(i, usable))
-        return known[: self._settings["elites"]]
+        return known[: self.settings["elites"]]
 
     def _warn_of(self, hopeless: set[int]) -> None:
         """Warn of instances on which all trials have failed, once."""
-        outcomes = [self._record.of(number) for number in self._raced]
+        outcomes = [self.record.of(number) for number in self._raced]
         for block in sorted(hopeless - self._warned_of):
             told = [of_trial[block] for of_trial in outcomes if block in of_trial]
             if len(told) > 1:
                 warn(
                     f"instance {block} is set aside: {all_failed(told)}; until a trial succeeds "
                     "on it, none ends as COMPLETE: mend evaluate, or leave the instance out of a "
-                    "new study",
+                    "new study"
                 )
                 self._warned_of.add(block)
 
     def _check_some_succeed(self, fresh: list[int]) -> None:
         """End these trials, and raise, if nothing has succeeded since the study began."""
-        record = self._record
-        first_test = min(self._settings["first_test"], len(self._instances))  # as in a race
-        if record.any_succeeded or any(len(record.of(n)) < first_test for n in fresh):
+        record = self.record
+        first_test = min(self.settings["first_test"], len(self.instances))  # as in a race
+        if record.table.n_usable or any(len(record.of(n)) < first_test for n in fresh):
             return
         for trial in fresh:
             record.end(trial)
@@ -266,38 +244,40 @@ class Races:
 
     def _evaluate(self, wanted: list[tuple[int, int]]) -> None:
         """Evaluate, and record, what is not known of these trials on these blocks."""
-        record = self._record
+        record = self.record
         missing = [(n, block) for n, block in wanted if block not in record.of(n)]
         if not missing:
             return
         record.check_run({n for n, _ in missing})
-        cells = [self._cell(n, block) for n, block in missing]
-        outcomes = outcomes_of(self._workers, cells)
-        if self._display is not None:
-            self._display.asked(len(cells))
+        cells = [
+            Cell(block, n, self._config(n), self.instances[block], block_seed(record.seed, block))
+            for n, block in missing
+        ]
+        outcomes = outcomes_of(self.workers, cells)
+        if self.display is not None:
+            self.display.asked(len(cells))
         while True:
             with self._held.let_through():
                 told = next(outcomes, None)
             if told is None:
                 break
             cell, outcome = told
-            record.report(cell.candidate, cell.block, _storable(outcome))
-            if self._display is not None:
-                self._display.told(outcome)
-
-    def _cell(self, number: int, block: int) -> Cell:
-        seed = block_seed(self._record.seed, block)
-        return Cell(block, number, self._config(number), self._instances[block], seed)
+            # without what a study does not hold: a resumed race sees no more
+            stored = Outcome(outcome.status, outcome.value, message=outcome.message)
+            record.report(cell.candidate, cell.block, stored)
+            if self.display is not None:
+                self.display.told(outcome)
 
     def _config(self, number: int) -> Any:
         if number not in self._configs:
-            self._configs[number] = self._suggestion.config(self._record.as_suggested(number))
+            config = self.suggest(self.record.as_suggested(number))
+            if config is None:
+                raise SettingError(
+                    f"suggest returned None for trial {number}: return the configuration that "
+                    "evaluate gets, a dict of what the trial suggests, say"
+                )
+            self._configs[number] = config
         return self._configs[number]
-
-
-def _storable(outcome: Outcome) -> Outcome:
-    """Return the part of an outcome that a study holds: a resumed race sees no more."""
-    return Outcome(outcome.status, outcome.value, message=outcome.message)
 
 
 def _is_of_storage(error: BaseException) -> bool:
@@ -306,3 +286,190 @@ def _is_of_storage(error: BaseException) -> bool:
         return False
     frames = (frame for frame, _ in walk_tb(error.__traceback__))
     return any(isinstance(frame.f_locals.get("self"), BaseStorage) for frame in frames)
+
+
+def race_study(
+    study: Study,
+    evaluate: Objective,
+    instances: Sequence[Any],
+    *,
+    suggest: Suggest,
+    budget: int,
+    trials: int = 1,
+    elites: int = 3,
+    decider: str | Decider | None = None,
+    first_test: int | None = None,
+    n_jobs: int = 1,
+    seed: int | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    retries: int = 0,
+    progress: bool = False,
+) -> Evidence:
+    """Race the trials of a study, some at a time, until the budget is spent.
+
+    In each race the study's sampler proposes `trials` configurations, and all of them are
+    evaluated on one instance after another, in an order drawn anew for each race; after each
+    instance the decider drops those that cannot win. A trial that is dropped ends as PRUNED with
+    its mean, one that stays to the last instance as COMPLETE with its mean over all: these values
+    are comparable. Those with the best means, the elites, take part in each race with
+    the values that they have, at no cost, and cannot be dropped; a race ends when only they are
+    left.
+
+    Any sampler, any storage. A sampler that ends a study when it has no more to propose, as
+    `GridSampler` does, ends the races, until the budget is larger or the sampler another.
+    Everything is recorded in the study, each outcome when it comes. So after a crash, a kill or
+    Ctrl-C the same call, on the study loaded again, goes on where it stopped; and a larger budget
+    goes on with a study that has ended. Trials of the study that were not asked for here are left
+    alone; the sampler learns from them. One process at a time drives the races of a study; if
+    another one takes over, the first one ends with an error.
+
+    Parameters
+    ----------
+    study : optuna.Study
+        With one objective; its direction counts. Its pruner is not asked.
+    evaluate : callable
+        ``evaluate(config, instance, seed) -> float``, as in `racer.race`; a `racer.Command` too.
+        What raises, or returns anything but a finite number, costs its cell: the trial ranks last
+        on this instance, and does not end as COMPLETE. An instance on which all trials so far have
+        failed is set aside with a warning: trials may be elites without it. The seed of an
+        instance is the same for all trials.
+    instances : sequence
+        Each is used once per trial; their order does not matter, as each race draws its own. For
+        a noisy objective without instances give ``range(20)``, say, and use the seed.
+    suggest : callable or mapping of str to optuna distribution
+        ``suggest(trial) -> config``, with `trial.suggest_float` and so on; or the search space
+        as in `study.ask`, and the config is the dict of parameters. A race that goes on calls it
+        again on its recorded trials, which suggest what they did.
+    budget : int
+        Evaluations in all, those recorded before included; never exceeded. A race is made smaller
+        if the budget could not pay for all its trials on all instances.
+    trials : int
+        New trials per race; two if there are no elites yet. With one, the sampler knows of all
+        trials before; but what can be evaluated at once is one instance of each new trial, so
+        give as many as there are workers.
+    elites : int
+        At most so many take part in a race.
+    decider : str or Decider, optional
+        As in `racer.race`. None: `TRace(alpha=0.3)`, for values without outliers. It drops early,
+        for many trials; "anytime" is for cases where losing a good one is expensive.
+    first_test : int, optional
+        Drop no trial before so many instances. None: 3 with the decider None, else 5.
+    n_jobs : int
+        1 evaluates in this process; more, or -1, in joblib workers, with the same result.
+    seed : int >= 0, optional
+        Of the seeds that evaluate gets, and of the decider; the study records it. The sampler has
+        its own.
+    timeout, memory, retries
+        Limits of an evaluation, as in `racer.race`.
+    progress : bool
+        Show where the races stand, as in `racer.race`; candidates are trials, by number.
+
+    Returns
+    -------
+    Evidence
+        Which trial is best: `best_trials_by_evidence(study)`.
+
+    Raises
+    ------
+    SettingError, ObjectiveError, CandidateError, BudgetError
+        What cannot work, before anything is asked for: other settings than those that the study
+        has been raced with, for one.
+    RaceStateError
+        Another process has gone on with the races of this study.
+    ScoresError
+        Every evaluation failed on the first `first_test` instances: the study stops there.
+    RaceInterrupted
+        Ctrl-C; what is recorded stays, and the same call goes on. `result` has the `study`, and
+        the `evaluations` and `seed` of its races.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> from racer.integrations.optuna import race_study
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> def suggest(trial):
+    ...     return {"x": trial.suggest_float("x", 0.0, 10.0)}
+    >>> def evaluate(config, instance, seed):
+    ...     return (config["x"] - 3.0) ** 2 + instance
+    >>> study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=1))
+    >>> evidence = race_study(study, evaluate, range(12), suggest=suggest, budget=500, seed=1)
+    >>> evidence.best == study.best_trial.number
+    True
+    """
+    check_study(study)
+    items = as_sequence(instances, "instances")
+    if first_test is None:
+        first_test = 3 if decider is None else 5
+    settings = {
+        "trials": whole(trials, "trials", least=1),
+        "elites": whole(elites, "elites", least=0),
+        "decider": TRace(alpha=_ALPHA) if decider is None else as_decider(decider),
+        "first_test": whole(first_test, "first_test", least=1),
+    }
+    evaluations = Budget.of(budget).evaluations
+    if evaluations is None:
+        raise BudgetError("race_study counts evaluations: give budget= as a whole number")
+    if evaluations < 2 * len(items):
+        raise BudgetError(
+            f"budget of {evaluations} evaluations: two trials x {len(items)} instances are "
+            f"{2 * len(items)}; raise the budget, or give fewer instances"
+        )
+    suggested = _checked(suggest)
+    workers = workers_for(
+        evaluate,
+        (),
+        items,
+        n_jobs=n_jobs,
+        timeout=timeout,
+        memory=memory,
+        retries=retries,
+        parameters=tuple(suggest) if isinstance(suggest, Mapping) else None,
+    )
+    record = StudyRecord(study, settings, items, seed)
+    check_first = partial(check_some, evaluate)
+    shows = flag(progress, "progress")
+    display = _display(study, record, evaluations, workers) if shows else None
+    races = Races(record, workers, items, suggested, evaluations, settings, check_first, display)
+    try:
+        with generators_put_back(), display or nullcontext():
+            races.run()
+    except KeyboardInterrupt:
+        raise _interrupted(study, record) from None
+    return best_trials_by_evidence(study)
+
+
+def _display(study: Study, record: StudyRecord, budget: int, workers: Workers) -> Progress:
+    """Return what shows progress."""
+    from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
+    from racer.run.progress_state import Subject  # noqa: PLC0415
+
+    display = Progress()
+    title = (
+        f"races of study {study.study_name!r}: budget of {budget} evaluations, seed {record.seed}"
+    )
+    subject = Subject(title, budget=Budget(evaluations=budget), workers=number_of(workers))
+    display.state.watch(subject, len(record.outcomes))
+    return display
+
+
+class _Stopped(NamedTuple):
+    """What is known when the races of a study are interrupted."""
+
+    study: Study
+    evaluations: int
+    seed: int
+    ended: str = "interrupted"
+
+
+def _interrupted(study: Study, record: StudyRecord) -> RaceInterrupted:
+    in_memory = isinstance(study._storage, InMemoryStorage)  # noqa: SLF001  (nothing else says it)
+    where = ", which is in memory and ends with this program" if in_memory else ""
+    stop = RaceInterrupted(
+        _Stopped(study, len(record.outcomes), record.seed),
+        kept=f"all of them are recorded in study {study.study_name!r}{where}; go on with the same "
+        "call of race_study on it",
+    )
+    notify(f"racer: {stop}")  # now: the caller may not
+    exit_with_code()
+    return stop

@@ -22,13 +22,7 @@ from racer._numerics import as_costs
 from racer.core.table import Table
 from racer.errors import RaceStateError, SettingError
 from racer.evaluate.outcome import Outcome
-from racer.integrations.optuna.reports import (
-    MEAN_STEP,
-    is_maximized,
-    mean,
-    report_mean,
-    usable,
-)
+from racer.integrations.optuna.reports import is_maximized, mean, report_mean, usable, values_of
 from racer.seeding import check_seed
 from racer.store.jsonable import dumps, encode, same, shown
 
@@ -47,24 +41,16 @@ _ENDED = "racer:sampler_ended"  # the sampler that has ended the study, and with
 
 
 class StudyRecord:
-    """What a study holds of its races; SettingError if it was raced with other settings.
-
-    A block is the number of an instance, a candidate that of a trial. With the seed None it is
-    the recorded one, or a fresh one.
-    """
+    """What a study holds of its races; SettingError if it was raced with other settings."""
 
     def __init__(
-        self,
-        study: Study,
-        settings: Mapping[str, Any],
-        instances: Sequence[Any],
-        seed: int | None,
+        self, study: Study, settings: Mapping[str, Any], instances: Sequence[Any], seed: int | None
     ) -> None:
         # a study of our own: it is driven without a change to the user's
         self.study = copy(study)
         self.n_blocks = len(instances)
         recorded = study.user_attrs.get(_SETTINGS, {})
-        if seed is None and "seed" in recorded:
+        if seed is None and "seed" in recorded:  # else a fresh one
             seed = recorded["seed"]
         self.seed = check_seed(seed)
         encoded = {name: encode(value) for name, value in settings.items()}
@@ -85,10 +71,10 @@ class StudyRecord:
         self._handles: dict[int, optuna.Trial] = {}
         trials = study.get_trials(deepcopy=False)
         self._trials = {t.number: t for t in trials if _RACE in t.user_attrs}
-        self._table = Table(maximize=is_maximized(study))
+        self.table = Table(maximize=is_maximized(study))
         for number, trial in self._trials.items():
             for block, outcome in _outcomes(trial).items():
-                self._table.add(block, [number], [outcome])
+                self.table.add(block, [number], [outcome])
         self._half_asked = _half_asked(trials, study.user_attrs.get(_ASKED))
         # the process that drove before may still report on these
         self._inherited = {n for n in self._trials if self.state(n) == TrialState.RUNNING}
@@ -103,17 +89,12 @@ class StudyRecord:
 
     def of(self, number: int) -> Mapping[int, Outcome]:
         """Return the outcomes of a trial, by block."""
-        return self._table.of(number)
+        return self.table.of(number)
 
     @property
     def outcomes(self) -> list[Outcome]:
         """All outcomes, in the order of the trials."""
         return [outcome for number in self._trials for outcome in self.of(number).values()]
-
-    @property
-    def any_succeeded(self) -> bool:
-        """Whether any outcome is a value."""
-        return self._table.n_usable > 0
 
     def sampler_ended(self, budget: int) -> bool:
         """Say whether this sampler has ended the study, within a budget at least as large."""
@@ -140,7 +121,7 @@ class StudyRecord:
         """Return the mean cost of a trial over blocks on which it succeeded."""
         outcomes = self.of(number)
         values = np.array([outcomes[block].value for block in sorted(blocks)], dtype=np.float64)
-        return mean(as_costs(values, maximize=self._table.maximize).tolist())
+        return mean(as_costs(values, maximize=self.table.maximize).tolist())
 
     def as_suggested(self, number: int) -> optuna.trial.BaseTrial:
         """Return a trial that suggests its recorded values; new ones only if nothing is evaluated."""
@@ -179,17 +160,16 @@ class StudyRecord:
 
     def report(self, number: int, block: int, outcome: Outcome) -> None:
         """Record an outcome."""
+        told = {}
         if number in self._inherited:
             self._refresh(number)
             told = _outcomes(self._trials[number])
-            if block in told:
-                self._table.add(block, [number], [told[block]])
-                return
-        trial = self._handle(number)
-        if outcome.value is None:  # the reason first: the value completes the outcome
-            trial.set_user_attr(f"{_FAILED}{block}", [outcome.status, outcome.message])
-        trial.report(math.nan if outcome.value is None else outcome.value, block)
-        self._table.add(block, [number], [outcome])
+        if block not in told:
+            trial = self._handle(number)
+            if outcome.value is None:  # the reason first: the value completes the outcome
+                trial.set_user_attr(f"{_FAILED}{block}", [outcome.status, outcome.message])
+            trial.report(math.nan if outcome.value is None else outcome.value, block)
+        self.table.add(block, [number], [told.get(block, outcome)])
 
     def check_run(self, numbers: Iterable[int]) -> None:
         """Raise RaceStateError if one of these trials has ended: another process has told it."""
@@ -203,10 +183,7 @@ class StudyRecord:
                 )
 
     def end(self, number: int) -> None:
-        """Tell the study that a trial is over, unless it has been told.
-
-        It is complete with a value on every block, failed without any, else pruned with its mean.
-        """
+        """End a trial: complete with all values, failed without any, else pruned with a mean."""
         if self.state(number) == TrialState.RUNNING:
             self._refresh(number)  # another process may have told it, before it stops
         if self.state(number) != TrialState.RUNNING:
@@ -238,15 +215,10 @@ class StudyRecord:
 
     @contextmanager
     def driving(self, budget: int) -> Iterator[None]:
-        """Record that a sampler ends the study, if it does, and within what budget.
-
-        RaceStateError if a trial of a race is ended meanwhile from elsewhere.
-        """
-
-        def stop() -> None:
-            self.study.set_user_attr(_ENDED, [type(self.study.sampler).__name__, budget])
-
-        vars(self.study)["stop"] = stop  # Optuna's own works within `Study.optimize` only
+        """Record that a sampler ends the study; RaceStateError if a trial ends from elsewhere."""
+        name = type(self.study.sampler).__name__
+        # Optuna's own works within `Study.optimize` only
+        vars(self.study)["stop"] = lambda: self.study.set_user_attr(_ENDED, [name, budget])
         try:
             yield
         except UpdateFinishedTrialError as error:
@@ -275,10 +247,7 @@ def _difference(name: str, recorded: Any, given: Any) -> str:
 
 
 def _half_asked(trials: Sequence[FrozenTrial], asked: list[Any] | None) -> int | None:
-    """Return the trial that was asked for last, if the process died before it was in a race.
-
-    It is the first that has begun since and is still bare.
-    """
+    """Return the first trial begun since the last ask that is still bare, if that was cut short."""
     if asked is None:
         return None
     n_raced, before = asked
@@ -301,10 +270,7 @@ def _bare(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
 def _outcomes(trial: FrozenTrial) -> dict[int, Outcome]:
     """Return the outcomes that a trial holds, by block."""
     outcomes = {}
-    mean_at = trial.user_attrs.get(MEAN_STEP)
-    for block, value in trial.intermediate_values.items():
-        if block == mean_at:
-            continue
+    for block, value in values_of(trial).items():
         if math.isnan(value):
             status, message = trial.user_attrs[f"{_FAILED}{block}"]
             outcomes[block] = Outcome(status, None, message=message)

@@ -39,39 +39,32 @@ def is_maximized(study: Study) -> bool:
     return study.direction == StudyDirection.MAXIMIZE
 
 
-def usable(trial: FrozenTrial) -> dict[int, float]:
-    """Return the finite values that a trial reported, by instance, without the mean of `finish`."""
+def values_of(trial: FrozenTrial) -> dict[int, float]:
+    """Return the values that a trial reported, by instance, without the mean of `finish`."""
+    values = trial.intermediate_values
     mean_at = trial.user_attrs.get(MEAN_STEP)
-    return {
-        step: value
-        for step, value in trial.intermediate_values.items()
-        if step != mean_at and np.isfinite(value)
-    }
+    if mean_at not in values:
+        return values
+    return {step: value for step, value in values.items() if step != mean_at}
+
+
+def usable(trial: FrozenTrial) -> dict[int, float]:
+    """Return the finite values of a trial."""
+    return {step: value for step, value in values_of(trial).items() if np.isfinite(value)}
 
 
 def costs_on(
     steps: Sequence[int], trials: Iterable[FrozenTrial], *, maximize: bool
 ) -> NDArray[np.float64]:
     """Return costs, shape (len(steps), trials); NaN where there is no finite value."""
-    rows, positions = [], {step: i for i, step in enumerate(steps)}
-    nothing = float("nan")
-    for trial in trials:
-        known = trial.intermediate_values
-        row = [known.get(step, nothing) for step in steps]
-        mean_at = trial.user_attrs.get(MEAN_STEP)
-        if mean_at in positions:
-            row[positions[mean_at]] = nothing
-        rows.append(row)
-    values = np.array(rows, dtype=np.float64).reshape(len(rows), len(steps)).T
-    values = np.where(np.isfinite(values), values, np.nan)
-    return as_costs(values, maximize=maximize)
+    known = map(values_of, trials)
+    rows = [[values.get(step, np.nan) for step in steps] for values in known]
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), len(steps)).T
+    return as_costs(np.where(np.isfinite(table), table, np.nan), maximize=maximize)
 
 
 def from_running_means(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the values of which these, (steps, trials), are running means.
-
-    The k-th mean times k, minus the sum before, is the k-th value; NaN from the first gap on.
-    """
+    """Return what these, (steps, trials), are running means of; NaN from the first gap on."""
     sums = costs * np.arange(1.0, len(costs) + 1.0)[:, None]
     return np.diff(sums, axis=0, prepend=0.0)
 
@@ -88,9 +81,8 @@ def are_running_means(costs: NDArray[np.float64]) -> bool:
     steps, trials = known.shape
     if steps < 3 or trials < 4:
         return False
-    tables = [
-        table - table.mean(axis=1, keepdims=True) for table in (known, from_running_means(known))
-    ]
+    both = known, from_running_means(known)
+    tables = [table - table.mean(axis=1, keepdims=True) for table in both]
     rounding = 1e-9 * np.abs(known).max()
     gain = trials * math.lgamma(steps + 1) * (steps - 1) / steps
     for sign, rest in zip((1.0, -1.0), tables, strict=True):
@@ -105,10 +97,7 @@ def are_running_means(costs: NDArray[np.float64]) -> bool:
 
 
 def _log_likelihood(products: NDArray[np.float64], freedom: int) -> float:
-    """Return the largest, penalised, for the covariance diag(step) + between, of a matrix (k, k).
-
-    The logarithms of the steps' variances have a normal prior around their mean.
-    """
+    """Return the largest, penalised, for the covariance diag(step) + between, of products."""
     from scipy.optimize import minimize  # noqa: PLC0415  (rarely needed)
 
     own = np.diag(products)
@@ -187,10 +176,7 @@ def finish(trial: optuna.Trial) -> NoReturn:
 
 
 def report_mean(trial: optuna.Trial, known: FrozenTrial, step: int | None = None) -> None:
-    """Report the mean of the values of a trial, `known` to the study, and name its step.
-
-    The step must be above all others; None: the next one.
-    """
+    """Report the mean of a trial's values at `step`, above all others (None: the next); name it."""
     values = list(usable(known).values())
     if not values:
         return  # there is no mean: Optuna gives the trial no value

@@ -11,8 +11,7 @@ from optuna.trial import TrialState
 
 from racer._checks import flag, whole
 from racer.errors import SettingError, warn
-from racer.integrations.optuna.history import History
-from racer.integrations.optuna.model import Model, settled
+from racer.integrations.optuna.model import History, Model, settled
 from racer.integrations.optuna.reports import is_maximized
 from racer.integrations.optuna.search_space import Axis
 from racer.seeding import check_seed, rng_for
@@ -20,7 +19,6 @@ from racer.seeding import check_seed, rng_for
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from optuna.distributions import BaseDistribution
     from optuna.study import Study
     from optuna.trial import FrozenTrial
@@ -111,11 +109,7 @@ class RacingSampler(BaseSampler):
     """
 
     def __init__(
-        self,
-        *,
-        n_startup_trials: int = 10,
-        by_instance: bool = True,
-        seed: int | None = None,
+        self, *, n_startup_trials: int = 10, by_instance: bool = True, seed: int | None = None
     ) -> None:
         self._n_startup = whole(n_startup_trials, "n_startup_trials", least=2)
         self._by_instance = flag(by_instance, "by_instance")
@@ -171,7 +165,8 @@ class RacingSampler(BaseSampler):
             return {n: self._everywhere(trial, n, Axis(d)) for n, d in search_space.items()}
         model = self._model(view, search_space)
         later = [observation.params for observation in view.history.observations[model.trials :]]
-        return model.propose(self._rng(trial), [*later, *view.running])
+        rng = rng_for(self._seed, "around", trial.number)
+        return model.propose(rng, [*later, *view.running])
 
     def sample_independent(
         self,
@@ -190,7 +185,8 @@ class RacingSampler(BaseSampler):
         view, axis = self._view(study, trial), Axis(param_distribution)
         if self._is_started(view) and view.history.free:
             model = self._model(view, view.history.free)
-            place = model.place_of_one(param_name, axis, self._rng(trial, param_name))
+            rng = rng_for(self._seed, "around", trial.number, param_name)
+            place = model.place_of_one(param_name, axis, rng)
             if place is not None:
                 return axis.decode(place)
         return self._everywhere(trial, param_name, axis)
@@ -203,10 +199,8 @@ class RacingSampler(BaseSampler):
         values: Sequence[float] | None,  # noqa: ARG002
     ) -> None:
         """Warn of a pruner that compares values of different instances; Optuna calls this."""
-        by_steps = state == TrialState.PRUNED and bool(trial.intermediate_values)
-        if self._has_warned or not (by_steps and self._by_instance):
-            return
-        if isinstance(study.pruner, _RAW):
+        by_steps = self._by_instance and trial.intermediate_values and not self._has_warned
+        if by_steps and state == TrialState.PRUNED and isinstance(study.pruner, _RAW):
             self._has_warned = True
             name = type(study.pruner).__name__
             warn(
@@ -219,15 +213,8 @@ class RacingSampler(BaseSampler):
     def _is_started(self, view: _View) -> bool:
         return view.history.n_usable >= self._n_startup
 
-    def _rng(self, trial: FrozenTrial, *key: str) -> np.random.Generator:
-        """Return the generator of a trial, and of one of its parameters."""
-        return rng_for(self._seed, "around", trial.number, *key)
-
     def _everywhere(self, trial: FrozenTrial, name: str, axis: Axis) -> Any:
-        """Return a value from the whole range: one coordinate of a Latin hypercube.
-
-        Each `n_startup_trials` trials in a row are one.
-        """
+        """Return a value of a Latin hypercube, one for each `n_startup_trials` trials in a row."""
         n = self._n_startup
         which, row = divmod(trial.number, n)
         rng = rng_for(self._design, "everywhere", which, name)
@@ -237,11 +224,7 @@ class RacingSampler(BaseSampler):
         """Return the model of a study, the last one until there are enough new trials."""
         observations = view.history.observations[: settled(view.history.observations)]
         last = view.model
-        if (
-            last is not None
-            and last.trials == len(observations)
-            and last.axes.distributions == space
-        ):
+        if last and (last.trials, last.axes.distributions) == (len(observations), space):
             return last
         model = Model(observations, space, self._n_startup, last)
         self._last = view._replace(model=model)
@@ -250,21 +233,21 @@ class RacingSampler(BaseSampler):
     def _view(self, study: Study, trial: FrozenTrial) -> _View:
         """Return what is known as a trial begins, the same throughout the trial."""
         last = self._last
-        if last is not None and last.study() is not study:
-            last = None
-        if last is not None and last.trial == trial.number:
+        if last is None or last.study() is not study:
+            if len(study.directions) > 1:
+                raise SettingError(
+                    "RacingSampler is for one objective, and the study has "
+                    f"{len(study.directions)}: use NSGAIISampler or TPESampler"
+                )
+            known, model = History(is_maximized(study), self._by_instance), None
+        elif last.trial == trial.number:
             return last
-        if last is None and len(study.directions) > 1:
-            raise SettingError(
-                "RacingSampler is for one objective, and the study has "
-                f"{len(study.directions)}: use NSGAIISampler or TPESampler"
-            )
+        else:
+            known, model = last.history, last.model
         trials = study.get_trials(deepcopy=False)
-        known = History(is_maximized(study), self._by_instance) if last is None else last.history
         running = tuple(
             t.params for t in trials if not t.state.is_finished() and t.number != trial.number
         )
-        model = None if last is None else last.model
         view = _View(weakref.ref(study), trial.number, known.extended(trials), running, model)
         self._last = view
         return view

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,20 +28,18 @@ _FEW = 32  # values that are looked at one by one
 
 
 class Axis:
-    """One parameter: its values as fractions u of its range, 0 <= u <= 1.
-
-    `n_choices` is 0 for a numerical parameter.
-    """
+    """One parameter: its values as fractions u of its range, 0 <= u <= 1."""
 
     def __init__(self, distribution: BaseDistribution) -> None:
         self.distribution = distribution
-        self.n_choices = 0
+        self.n_choices = 0  # of numbers
         self._domain: Domain | _Wide
         if isinstance(distribution, CategoricalDistribution):
             self.n_choices = len(distribution.choices)
             self._domain = Choices(tuple(range(self.n_choices)))
         else:
-            self._domain = _numbers(distribution)
+            numbers: Domain = from_distribution(distribution).domain({})
+            self._domain = numbers if numbers.n else _Wide(distribution)
 
     @property
     def n_few(self) -> int:
@@ -67,36 +64,22 @@ class Axis:
         return int(value) if isinstance(self.distribution, IntDistribution) else float(value)
 
 
-def _numbers(distribution: Any) -> Domain | _Wide:
-    exact: Domain = from_distribution(distribution).domain({})
-    return exact if exact.n else _Wide.of(distribution)
-
-
-@dataclass(frozen=True)
 class _Wide:
     """A grid with too many points to number: exact only to the precision of a float."""
 
-    low: float
-    high: float
-    step: float
-    reals: Continuum
+    n = math.inf
 
-    @classmethod
-    def of(cls, distribution: Any) -> _Wide:
-        low, high = distribution.low, distribution.high
-        reals = Continuum(float(low), float(high), distribution.log)
-        return cls(low, high, distribution.step or 1, reals)
+    def __init__(self, distribution: Any) -> None:
+        self._low, self._high = distribution.low, distribution.high
+        self._step = distribution.step or 1
+        self._reals = Continuum(float(self._low), float(self._high), distribution.log)
 
-    @property
-    def n(self) -> float:
-        return math.inf
-
-    def decode(self, u: float) -> float:
-        steps = round((self.reals.decode(u) - self.low) / self.step)
-        return min(self.low + steps * self.step, self.high)
+    def decode(self, u: float) -> Any:
+        steps = round((self._reals.decode(u) - self._low) / self._step)
+        return min(self._low + steps * self._step, self._high)
 
     def encode(self, value: float) -> float:
-        return self.reals.encode(value)
+        return self._reals.encode(value)
 
 
 class Axes:
@@ -112,12 +95,8 @@ class Axes:
 
     def encode(self, params: Mapping[str, Any]) -> NDArray[np.float64]:
         """Return a configuration as a vector, shape (d,)."""
-        return np.array(
-            [
-                axis.encode(params[name]) if name in params else math.nan
-                for name, axis in self.axes.items()
-            ]
-        )
+        axes = self.axes.items()
+        return np.array([axis.encode(params[n]) if n in params else math.nan for n, axis in axes])
 
     def decode(self, vector: NDArray[np.float64]) -> dict[str, Any]:
         """Return the configuration at a vector without NaN."""
@@ -164,10 +143,8 @@ class Presence:
 
     A parameter that only some trials had is taken to depend on one with few values where each of
     these values occurred either always or never with it. Parameters that cannot be explained so
-    exist where they do in the best trial.
-
-    `vectors`, shape (n, d), are trials, NaN where a parameter is absent; `n_values`, shape (d,),
-    how many values each parameter has, 0 for more than a few.
+    exist where they do in the best trial. `vectors` (n, d) are trials, NaN where a parameter is
+    absent; `n_values` (d,) says how many values each parameter has, 0 for more than a few.
     """
 
     def __init__(self, vectors: NDArray[np.float64], n_values: Sequence[int]) -> None:
@@ -178,14 +155,11 @@ class Presence:
         certain = [j for j in range(vectors.shape[1]) if j not in set(self.optional.tolist())]
         cells = {j: self._cells(vectors[:, j], j) for j, n in enumerate(n_values) if n}
         unexplained = self.optional.tolist()
-        while True:
-            found = [
-                rule
-                for about in unexplained
-                if (rule := self._explain(about, exists[:, about], certain, cells)) is not None
-            ]
-            if not found:
-                break
+
+        def explain(about: int) -> _Rule | None:
+            return self._explain(about, exists[:, about], certain, cells)
+
+        while found := [rule for rule in map(explain, unexplained) if rule is not None]:
             self._rules += found
             certain += [rule.about for rule in found]
             unexplained = [j for j in unexplained if j not in set(certain)]
@@ -193,10 +167,7 @@ class Presence:
     def __call__(
         self, vectors: NDArray[np.float64], example: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Say which parameters exist at vectors without NaN, shape (k, d) both.
-
-        `example`, shape (d,), is a good trial: it decides where no rule does.
-        """
+        """Say which parameters exist at `vectors` (k, d); without a rule, as in `example` (d,)."""
         exists = np.ones(vectors.shape, dtype=bool)
         exists[:, self.optional] = ~np.isnan(example[self.optional])
         for about, by, told in self._rules:
@@ -220,17 +191,12 @@ class Presence:
         cells: dict[int, NDArray[np.intp]],
     ) -> _Rule | None:
         """Return the rule for a parameter that has the fewest values seen, or None."""
-        best: tuple[int, _Rule] | None = None
-        for by in certain:
-            if by not in cells:
-                continue
+        rules = []
+        for by in [by for by in certain if by in cells]:
             n = self._n_values[by] + 1
             have = np.bincount(cells[by][exists], minlength=n)
             have_not = np.bincount(cells[by][~exists], minlength=n)
-            if (have * have_not).any():
-                continue
-            seen = int(((have + have_not) > 0).sum())
-            if best is None or seen < best[0]:
+            if not (have * have_not).any():
                 told = np.where(have > 0, 1, np.where(have_not > 0, 0, -1))
-                best = seen, _Rule(about, by, told)
-        return None if best is None else best[1]
+                rules.append(_Rule(about, by, told))
+        return min(rules, key=lambda rule: np.count_nonzero(rule.exists >= 0), default=None)

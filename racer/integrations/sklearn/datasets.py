@@ -16,10 +16,6 @@ from racer.errors import CandidateError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from racer.integrations.sklearn.folds import Fold
-
-__all__ = ["DataFold", "evaluator", "instances"]
-
 
 class DataFold(NamedTuple):
     """A fold of a data set.
@@ -80,18 +76,15 @@ def instances(datasets: Mapping[str, tuple[Any, Any]], cv: Any = 5) -> list[Data
     given: Any = datasets
     if not isinstance(given, Mapping) or not given:
         raise CandidateError(f"datasets={datasets!r}: give a dict from names to (X, y)")
-    columns = [_folds(name, indexable(*both), cv) for name, both in datasets.items()]
+    columns = []
+    for name, both in datasets.items():
+        X, y = indexable(*both)
+        splits = check_cv(cv, y, classifier=np.asarray(y).dtype.kind != "f").split(X, y)
+        columns.append([DataFold(name, i, X, y, *fold) for i, fold in enumerate(splits)])
     counts = {column[0].name: len(column) for column in columns}
     if len({*counts.values()}) > 1:
         raise CandidateError(f"the data sets have {counts} folds: give as many of each")
     return [fold for row in zip(*columns, strict=True) for fold in row]
-
-
-def _folds(name: str, both: Any, cv: Any) -> list[DataFold]:
-    X, y = both
-    splitter = check_cv(cv, y, classifier=np.asarray(y).dtype.kind != "f")
-    folds: list[Fold] = list(splitter.split(X, y))
-    return [DataFold(name, i, X, y, *fold) for i, fold in enumerate(folds)]
 
 
 def evaluator(

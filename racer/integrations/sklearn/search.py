@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +12,8 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import (
+    ParameterGrid,
+    ParameterSampler,
     RepeatedKFold,
     RepeatedStratifiedKFold,
     StratifiedKFold,
@@ -19,22 +22,21 @@ from sklearn.model_selection import (
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import check_random_state
 
+from racer._checks import whole
 from racer.core.budget import Budget
+from racer.core.pool import canonical_key
 from racer.core.rules import Rules
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.named import as_decider
 from racer.errors import SettingError, warn
-from racer.integrations.sklearn.candidates import candidates_of
-from racer.integrations.sklearn.cv_results import (
-    add_race,
-    by_standing,
+from racer.integrations.sklearn.fits import (
+    ONE_SCORE_ONLY,
+    Fits,
+    OneFold,
     chances,
     cv_results,
-    ranks,
     warn_of_failures,
 )
-from racer.integrations.sklearn.fits import Fits, one_score_only
-from racer.integrations.sklearn.folds import OneFold
 from racer.racing.race import Race
 from racer.results.base import BestPosterior
 from racer.run.start import how_to_evaluate, opened, start
@@ -45,15 +47,16 @@ from racer.store.contest import contest_for
 from racer.tuner.tuner import Tuner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from os import PathLike
+
+    from numpy.random import RandomState
 
     from racer.deciders.decider import Decider
     from racer.results.base import Result
-    from racer.results.race import RaceResult
-    from racer.results.tuning import TuneResult
 
 _SEVERAL = (list, tuple, set, dict)  # of scores
+_DRAWN = 30  # candidates, from distributions
 _REPEATS = 4  # of five folds: see docs/sklearn.md for what was measured
 
 Correlation = float | Literal["folds"] | None
@@ -64,13 +67,6 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     cv: Any
     verbose: int
-    decider: str | Decider | None
-    correlation: Correlation
-    confidence: float
-    rope: float
-    first_test: int
-    random_state: Any
-    store: str | PathLike[str] | None
 
     def _keep(self, arguments: dict[str, Any]) -> None:
         """Keep the arguments of `__init__` as they are, as scikit-learn wants it."""
@@ -102,8 +98,9 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         """
         cv, verbose = self.cv, self.verbose
         folds = OneFold(self._splitter(y))
-        self._data: str | None = (
-            None if self.store is None else joblib.hash((X, y, params, self.estimator))
+        # with a store, a fold is known by what it is of
+        self._of = (
+            "" if self.store is None else f" of {joblib.hash((X, y, params, self.estimator))}"
         )
         self.cv = folds
         self._shows = verbose == 1
@@ -112,17 +109,14 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             super().fit(X, y, **params)
         finally:
             self.cv, self.verbose = cv, verbose
-            del self._data, self._shows
-            if hasattr(self, "_checked_cv_orig"):  # which would keep the folds
-                del self._checked_cv_orig
+            del self._of, self._shows
+            self.__dict__.pop("_checked_cv_orig", None)  # which would keep the folds
         self.n_splits_ = len(folds.folds)
         return self
 
     def _splitter(self, y: Any) -> Any:
         """Return what divides the data: five folds, four times, unless it is given."""
-        given = check_cv(
-            5 if self.cv is None else self.cv, y, classifier=is_classifier(self.estimator)
-        )
+        given = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         if self.cv is not None:
             return given
         stratified = isinstance(given, StratifiedKFold)
@@ -133,11 +127,9 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         folds: OneFold = self.cv
         fits = Fits(evaluate_candidates, folds, self.refit, is_recorded=self.store is not None)
         if fits.is_recorded and (self.return_train_score or isinstance(self.scoring, _SEVERAL)):
-            raise one_score_only()
+            raise SettingError(ONE_SCORE_ONLY)
         correlation = self._correlation(folds)
-        # with a store, a fold is known by what it is of
-        of = "" if self._data is None else f" of {self._data}"
-        listed = [f"fold {number}{of}" for number in range(len(folds.folds))]
+        listed = [f"fold {number}{self._of}" for number in range(len(folds.folds))]
         result = self._hold(fits, listed, correlation)
         self._take_known(fits, result)
         self._complete(fits, result, len(listed))
@@ -145,18 +137,13 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             raise fits.error  # not one fit has succeeded
         if fits.error is not None:
             warnings.warn(str(fits.error), FitFailedWarning, stacklevel=2)
-        params = [fits.params(config) for config in result.configs]
-        names = list(dict.fromkeys(name for found in fits.known.values() for name in found))
-        results = cv_results(super()._format_results, params, len(listed), fits.known, names)
-        results[f"rank_test_{fits.metric}"] = ranks(by_standing(result, results, fits.metric))
         probability_best = chances(result, correlation)
-        add_race(results, result, probability_best)
+        results = cv_results(super()._format_results, fits, result, probability_best)
         # P(best) is that of means on folds, which are correlated, wherever it is shown
         posterior = BestPosterior(probability_best, "mean score is the best")
         self.result_ = result = replace(result, posterior=posterior)
-        for kind in ("test", "train"):
-            warn_of_failures(results, kind)
-        if result.best is None and len(params) > 1:
+        warn_of_failures(results)
+        if result.best is None and len(result.configs) > 1:
             warn(f"{result.verdict[0]} best_params_ is the first of those that rank first")
         fits.results.clear()
         fits.results.update(results)
@@ -165,15 +152,17 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         """Hold the contest, and return its result."""
         raise NotImplementedError
 
-    def _rules(self, correlation: float, budget: int) -> Rules:
-        """Return the rules of the contest."""
+    def _raced(
+        self, fits: Fits, make: type[Race | Tuner], correlation: float, budget: int, **given: Any
+    ) -> Any:
+        """Run a contest, in the store if there is one."""
         if self.decider is None:
             decider: Decider = CorrelatedTRace(correlation, self.confidence, self.rope)
         elif self.rope:
             raise SettingError("rope is for the default decider: give it to your own")
         else:
             decider = as_decider(self.decider)
-        return Rules(
+        rules = Rules(
             decider=decider,
             budget=Budget.of(budget),
             maximize=True,
@@ -181,24 +170,6 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             deterministic=True,
             first_test=self.first_test,
         )
-
-    def _seed(self) -> int:
-        """Return the seed: for the same random_state the same, and always the same for none."""
-        if self.random_state is None:
-            return 0
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-
-    def _correlation(self, folds: OneFold) -> float:
-        if self.correlation == "folds":
-            return folds.test_share()
-        if isinstance(self.correlation, str):
-            raise SettingError(
-                f"correlation={self.correlation!r}: give 'folds', None, or a number from 0 to below 1"
-            )
-        return 0.0 if self.correlation is None else check_correlation(self.correlation)
-
-    def _started(self, fits: Fits, make: type[Race | Tuner], rules: Rules, **given: Any) -> Any:
-        """Run a contest, in the store if there is one."""
         settings = rules.settings()
         if make is Tuner:
             del settings["min_survivors"]
@@ -217,6 +188,21 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
                 callbacks=(),
             )
 
+    def _seed(self) -> int:
+        """Return the seed: for the same random_state the same, and always the same for none."""
+        if self.random_state is None:
+            return 0
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _correlation(self, folds: OneFold) -> float:
+        if self.correlation == "folds":
+            return folds.test_share()
+        if isinstance(self.correlation, str):
+            raise SettingError(
+                f"correlation={self.correlation!r}: give 'folds', None, or a number from 0 to below 1"
+            )
+        return 0.0 if self.correlation is None else check_correlation(self.correlation)
+
     def _take_known(self, fits: Fits, result: Result) -> None:
         """Take in what a store knew: one score, without times."""
         for block, candidate, outcome in result.known.cells():
@@ -228,13 +214,11 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _complete(self, fits: Fits, result: Result, n_folds: int) -> None:
         """Fit the best on the folds that it lacks, so that its score is that of all of them."""
         best = next(iter(result.survivors), 0)
-        for fold in range(n_folds):
-            if (best, fold) not in fits.known:
-                fits.fit([(best, result.configs[best])], fold)
-        if (
-            not fits.results and fits.error is None
-        ):  # all was in the store, and scikit-learn wants one fit at least
-            fits.fit([(best, result.configs[best])], 0)
+        lacking = [fold for fold in range(n_folds) if (best, fold) not in fits.known]
+        if not lacking and not fits.results and fits.error is None:
+            lacking = [0]  # all was in the store, and scikit-learn wants one fit at least
+        for fold in lacking:
+            fits.fit([(best, result.configs[best])], fold)
 
 
 class RacingSearchCV(RacedSearchCV):
@@ -342,18 +326,15 @@ class RacingSearchCV(RacedSearchCV):
     ) -> None:
         self._keep(locals())
 
-    def _hold(self, fits: Fits, folds: Sequence[str], correlation: float) -> RaceResult:
-        candidates = candidates_of(
+    def _hold(self, fits: Fits, folds: Sequence[str], correlation: float) -> Any:
+        candidates = _candidates(
             self.param_grid,
             self.param_distributions,
             self.n_candidates,
             check_random_state(self.random_state),
         )
-        rules = self._rules(correlation, self.budget or max(len(candidates) * len(folds), 1))
-        result: RaceResult = self._started(
-            fits, Race, rules, candidates=candidates, instances=folds
-        )
-        return result
+        budget = self.budget or max(len(candidates) * len(folds), 1)
+        return self._raced(fits, Race, correlation, budget, candidates=candidates, instances=folds)
 
 
 class TunedSearchCV(RacedSearchCV):
@@ -430,7 +411,7 @@ class TunedSearchCV(RacedSearchCV):
     ) -> None:
         self._keep(locals())
 
-    def _hold(self, fits: Fits, folds: Sequence[str], correlation: float) -> TuneResult:
+    def _hold(self, fits: Fits, folds: Sequence[str], correlation: float) -> Any:
         if isinstance(self.space, Space):
             space = self.space
         else:
@@ -439,8 +420,44 @@ class TunedSearchCV(RacedSearchCV):
             fits.params = lambda config: {
                 name: named.get(name, {}).get(value, value) for name, value in config.items()
             }
-
-        rules = self._rules(correlation, self.budget)
         given = {"space": space, "instances": folds, "elites": self.elites}
-        result: TuneResult = self._started(fits, Tuner, rules, **given, instance_order="given")
-        return result
+        return self._raced(fits, Tuner, correlation, self.budget, **given, instance_order="given")
+
+
+def _candidates(
+    param_grid: Any, param_distributions: Any, n_candidates: int | None, random: RandomState
+) -> list[dict[str, Any]]:
+    """Return the candidates, each once."""
+    if (param_grid is None) is (param_distributions is None):
+        raise SettingError("give one of param_grid and param_distributions")
+    if n_candidates is not None:
+        whole(n_candidates, "n_candidates", least=1)
+    if _is_listed(param_grid):
+        listed = [dict(params) for params in param_grid]
+        if n_candidates is not None:
+            raise SettingError("n_candidates does not go with a list of candidates: shorten that")
+    elif param_grid is not None and n_candidates is None:
+        listed = list(ParameterGrid(param_grid))
+    else:
+        space = param_grid if param_distributions is None else param_distributions
+        listed = list(ParameterSampler(space, n_candidates or _DRAWN, random_state=random))
+    once: dict[Any, dict[str, Any]] = {}
+    for params in listed:
+        once.setdefault(canonical_key(params), {n: _plain(value) for n, value in params.items()})
+    return list(once.values())
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy as Python's, which prints as a number, and all else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_listed(param_grid: Any) -> bool:
+    """Say whether these are candidates: no value is a list or an array, and not all are tuples."""
+    listed = param_grid if isinstance(param_grid, list | tuple) else ()
+    if not listed or not all(isinstance(params, Mapping) for params in listed):
+        return False
+    values = [value for params in param_grid for value in params.values()]
+    return not any(isinstance(value, list | np.ndarray) for value in values) and not all(
+        isinstance(value, Sequence) and not isinstance(value, str) for value in values
+    )

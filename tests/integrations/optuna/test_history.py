@@ -10,7 +10,7 @@ import pytest
 from optuna.distributions import FloatDistribution
 from optuna.trial import TrialState, create_trial
 
-from racer.integrations.optuna.history import History, costs_of
+from racer.integrations.optuna.model import History, costs_of
 from racer.integrations.optuna.reports import MEAN_STEP
 
 NAN, INF = math.nan, math.inf

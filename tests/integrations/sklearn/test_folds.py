@@ -11,7 +11,7 @@ import pytest
 from sklearn.model_selection import GroupKFold, KFold
 
 import racer.integrations.sklearn as plugin
-from racer.integrations.sklearn.folds import OneFold
+from racer.integrations.sklearn.fits import OneFold
 
 X = np.zeros((12, 1))
 
