@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-
 # what was decided: its colour, its marker, and whether that is filled
 STYLES = {
     "better": (BLUE, "o", True),

@@ -10,7 +10,6 @@ from racer.stats.bayesian_friedman import (
     bayesian_friedman_test,
     probability_best,
 )
-from racer.stats.bayesian_sign import BayesianSignResult, bayesian_sign_test
 from racer.stats.bayesian_signed_rank import BayesianSignedRankResult, bayesian_signed_rank_test
 from racer.stats.bradley_terry_model import BradleyTerryResult, Waic, bradley_terry
 from racer.stats.correlated_t import CorrelatedTResult, correlated_t_test
@@ -29,7 +28,7 @@ from racer.stats.posthoc import (
     nemenyi_critical_difference,
 )
 from racer.stats.ranks import rank_blocks
-from racer.stats.sign import SignResult, sign_test
+from racer.stats.sign import BayesianSignResult, SignResult, bayesian_sign_test, sign_test
 from racer.stats.sign_flips import SignFlipResult, sign_flip_test
 from racer.stats.signed_rank import SignedRankResult, rank_biserial, signed_rank_test
 from racer.stats.wins import WinTable, win_table

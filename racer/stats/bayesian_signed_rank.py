@@ -89,28 +89,11 @@ class BayesianSignedRankResult(PosteriorOfPair):
         low, high = np.quantile(self.theta, [tail, 1.0 - tail])
         return float(low), float(high)
 
-    def plot(self, names: tuple[str, str] = ("x", "y"), *, ax: Axes | None = None) -> Axes:
-        """Draw the posterior: of the three fractions with a rope, of theta without.
-
-        Parameters
-        ----------
-        names : pair of str
-            What x and y are called.
-        ax : matplotlib Axes, optional
-
-        Raises
-        ------
-        MissingExtraError
-            Without matplotlib.
-        """
+    def _drawn(self, x: str, worse: str, better: str, ax: Axes | None) -> Axes:
         from racer.plots import posterior, simplex  # noqa: PLC0415
 
-        worse, better = (
-            f"{names[1]} better\n{shown_probability(self.worse)}",
-            f"{names[0]} better\n{shown_probability(self.better)}",
-        )
         if self.shares is None:
-            caption = "theta: a pair of differences is in favour of " + names[0]
+            caption = "theta: a pair of differences is in favour of " + x
             return posterior(self.theta, caption=caption, below=worse, above=better, ax=ax)
         middle = f"practically equivalent {shown_probability(self.indistinguishable)}"
         return simplex(self.shares, [worse, middle, better], ax=ax)

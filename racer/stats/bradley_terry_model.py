@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer._checks import check_draws, check_positive
+from racer._checks import check_draws, check_positive, choice
 from racer.errors import SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._sampling import Posterior, sample
@@ -305,8 +305,7 @@ def bradley_terry(
     """
     check_draws(draws)
     wins, tied = table.counted(ties)
-    if sigma_prior not in SCALES:
-        raise SettingError(f"sigma_prior={sigma_prior!r}: choose 'lognormal', 'cauchy' or 'normal'")
+    choice(sigma_prior, "sigma_prior", tuple(SCALES))
     scale = SCALES[sigma_prior] if sigma_scale is None else sigma_scale
     check_positive(scale, "sigma_scale")
     check_connected(table.wins + table.wins.T + table.ties, table.names)

@@ -163,7 +163,5 @@ def adjust(
         if n_candidates is None:
             raise SettingError("correction='shaffer' needs n_candidates: it is for all pairs")
         return shaffer(p_values, n_candidates)
-    procedures = {"bonferroni": bonferroni, "holm": holm, "hochberg": hochberg}
-    if correction not in procedures:
-        raise SettingError(f"correction={correction!r}: choose None or one of {CORRECTIONS}")
-    return procedures[correction](p_values)
+    check_correction(correction, all_pairs=True)
+    return {"bonferroni": bonferroni, "holm": holm, "hochberg": hochberg}[correction](p_values)

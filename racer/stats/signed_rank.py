@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from racer.errors import SettingError
-from racer.stats._pair import Alternative, check_alternative, paired
+from racer._checks import choice
+from racer.stats._pair import ALTERNATIVES, Alternative, p_value_of, paired
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -102,24 +102,17 @@ def _normal_tail(statistic: float, ranks: NDArray[np.float64]) -> float:
     return float(ndtr(-z))
 
 
-class _SignedRanks(NamedTuple):
-    """Wilcoxon's T+ and T-, in favour of x and of y, their ranks, and the signed levels."""
-
-    better: float
-    worse: float
-    ranks: NDArray[np.float64]
-    levels: NDArray[np.int64]
-
-
-def _rank_sums(pair: Pair, zeros: Zeros) -> _SignedRanks:
-    """Rank the sizes of the differences, ties dropped before that or after it."""
+def _rank_sums(
+    pair: Pair, zeros: Zeros
+) -> tuple[float, float, NDArray[np.float64], NDArray[np.int64]]:
+    """Return T+ and T-, the ranks without ties (dropped before or after), and the signed levels."""
     from scipy.stats import rankdata  # noqa: PLC0415
 
     levels = signed_levels(pair)
     ranked = levels[levels != 0] if zeros == "drop" else levels
     ranks = np.asarray(rankdata(np.abs(ranked)), dtype=np.float64)
     signs, ranks = np.sign(ranked[ranked != 0]), ranks[ranked != 0]
-    return _SignedRanks(float(ranks[signs > 0].sum()), float(ranks[signs < 0].sum()), ranks, levels)
+    return float(ranks[signs > 0].sum()), float(ranks[signs < 0].sum()), ranks, levels
 
 
 def rank_biserial(x: ArrayLike, y: ArrayLike, *, maximize: bool = False) -> float:
@@ -218,9 +211,8 @@ def signed_rank_test(
     >>> result.rank_sum_better, result.rank_sum_worse, result.p_value * 256
     (35.0, 1.0, 4.0)
     """
-    check_alternative(alternative)
-    if zeros not in ("drop", "rank"):
-        raise SettingError(f"zeros={zeros!r}: choose 'drop' or 'rank'")
+    choice(alternative, "alternative", ALTERNATIVES)
+    choice(zeros, "zeros", ("drop", "rank"))
     pair = paired(x, y, maximize=maximize)
     better, worse, ranks, levels = _rank_sums(pair, zeros)
     exact = len(ranks) <= _EXACT
@@ -230,17 +222,11 @@ def signed_rank_test(
             return 1.0
         if not exact:
             return _normal_tail(statistic, ranks)
-        return float(
-            _null_tails(tuple(sorted((2 * ranks).astype(int).tolist())))[int(2 * statistic)]
-        )
+        doubled = tuple(sorted((2 * ranks).astype(int).tolist()))
+        return float(_null_tails(doubled)[int(2 * statistic)])
 
-    p_value = {
-        "better": lambda: at_least(better),
-        "worse": lambda: at_least(worse),
-        "two-sided": lambda: min(1.0, 2.0 * at_least(max(better, worse))),
-    }[alternative]()
     return SignedRankResult(
-        p_value=p_value,
+        p_value=p_value_of(alternative, better, worse, at_least),
         rank_sum_better=better,
         rank_sum_worse=worse,
         n_better=int((levels > 0).sum()),
