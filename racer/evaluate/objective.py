@@ -87,10 +87,6 @@ def check_objective(evaluate: object, *, timed: bool = False) -> None:
         raise ObjectiveError(f"evaluate{signature} cannot be called as {call}: {error}") from None
 
 
-def _shorten(text: str) -> str:
-    return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " .."
-
-
 @functools.cache
 def _in_library(path: str) -> bool:
     """Return True if code belongs to Python, an installed package or racer."""
@@ -107,7 +103,8 @@ def describe(error: BaseException, *, where: bool = False) -> str:
         frame, line = (own or called)[-1]
         place = f" (in {frame.f_code.co_name}, {frame.f_code.co_filename}:{line})"
     try:
-        text = _shorten(f"{type(error).__name__}: {error}") + place
+        text = f"{type(error).__name__}: {error}"
+        text = (text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " ..") + place
     except BaseException:  # noqa: BLE001  (its __str__ may raise anything, SystemExit too)
         text = type(error).__name__ + place
     return text.encode("utf-8", "backslashreplace").decode("utf-8")  # half a surrogate pair

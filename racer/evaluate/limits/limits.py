@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from racer._checks import is_real, whole
 from racer.errors import SettingError
-from racer.evaluate.limits.forks import close_own_files
 from racer.evaluate.limits.linux import (
     anonymous_bytes,
     cpu_seconds,
@@ -34,7 +33,7 @@ from racer.evaluate.limits.linux import (
     private_bytes,
     resident_bytes,
 )
-from racer.evaluate.limits.processes import GRACE, TICK, Child, flush, parse, write
+from racer.evaluate.limits.processes import GRACE, TICK, Child, close_own_files, flush, parse, write
 from racer.evaluate.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -107,15 +106,11 @@ def _answer(
     write(writer, outcome)
 
 
-def _never() -> bool:
-    return False
-
-
 def limited(
     attempt: Callable[[], Outcome],
     limits: Limits,
     *,
-    lost: Callable[[], bool] = _never,
+    lost: Callable[[], bool] | None = None,
     pipe: int | None = None,
     warned: int | None = None,
     tells: bool = False,
@@ -141,7 +136,7 @@ def limited(
     watched = _Watched(child, limits, start, own, before, patience, bound)
     try:
         while (outcome := watched.look()) is None:
-            if lost():
+            if lost is not None and lost():
                 _clear(child, before)
                 os._exit(1)
         return outcome
