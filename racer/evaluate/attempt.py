@@ -157,18 +157,14 @@ _DRIVERS_TO_ANSWER = {  # sent to all processes of a terminal, or of a job
 
 @dataclass(frozen=True)
 class Task:
-    """All that a worker needs to evaluate cells.
-
-    `is_own_pool`: the pool of the worker belongs to the driver; `nested`: joblib backend and n_jobs
-    for evaluations that use joblib.
-    """
+    """All that a worker needs to evaluate cells."""
 
     evaluate: Objective
     retries: int
     limits: Limits | None
     driver: str
-    is_own_pool: bool = False
-    nested: tuple[Any, int | None] | None = None
+    is_own_pool: bool = False  # the pool of the worker belongs to the driver
+    nested: tuple[Any, int | None] | None = None  # joblib backend and n_jobs within evaluations
 
     def __call__(self, cell: Cell) -> Outcome:
         """Evaluate a cell in a worker, which leaves Ctrl-C to the driver."""

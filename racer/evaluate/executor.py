@@ -88,7 +88,6 @@ class Submitter(Protocol):
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
         """Submit a call, in a new pool if the old one is gone."""
-        ...
 
     def is_retryable(self, error: BaseException) -> bool:  # noqa: ARG002
         """Return True if a call failed for a reason other than itself."""
@@ -96,18 +95,13 @@ class Submitter(Protocol):
 
     def withdraw(self, future: Future[Any]) -> bool:
         """Cancel a call that has not begun; return False if that is not possible."""
-        ...
 
     def close(self, futures: Collection[Future[Any]]) -> None:
         """Abandon these calls, if any; no other will be submitted."""
-        ...
 
 
 class Futures:
-    """Workers that evaluate each cell as a future of a submitter.
-
-    `contents` names what else is sent to workers: candidates and instances.
-    """
+    """Workers that evaluate each cell as a future of a submitter."""
 
     takes_more = True
 
@@ -117,7 +111,8 @@ class Futures:
         self.capacity = capacity
         self._submitter = submitter
         self._transport = Transport(task)
-        self._contents: Mapping[str, Any] | None = contents  # None once checked
+        # what else is sent to workers, candidates and instances, by name; None once checked
+        self._contents: Mapping[str, Any] | None = contents
         self._queues = _queues()
         self._in_flight: dict[Future[Outcome | MissingTask], tuple[Cell, Attempt]] = {}
         self._done: SimpleQueue[Future[Any]] = SimpleQueue()

@@ -55,10 +55,7 @@ def takes_bound(evaluate: Callable[..., Any]) -> bool:
 
 
 def check_objective(evaluate: object, *, timed: bool = False) -> None:
-    """Raise ObjectiveError unless `evaluate` can be called as evaluate(config, instance, seed).
-
-    With `timed` also with a keyword `bound`, if it has one.
-    """
+    """Raise ObjectiveError unless evaluate(config, instance, seed) can be called, `timed`: bound=."""
     if not callable(evaluate):
         raise ObjectiveError(
             f"evaluate is a {type(evaluate).__name__}, not a function: "
@@ -104,10 +101,13 @@ def describe(error: BaseException, *, where: bool = False) -> str:
         place = f" (in {frame.f_code.co_name}, {frame.f_code.co_filename}:{line})"
     try:
         text = f"{type(error).__name__}: {error}"
-        text = (text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " ..") + place
+        if len(text) > _LONGEST_MESSAGE:
+            text = text[:_LONGEST_MESSAGE] + " .."
     except BaseException:  # noqa: BLE001  (its __str__ may raise anything, SystemExit too)
-        text = type(error).__name__ + place
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")  # half a surrogate pair
+        text = type(error).__name__
+    return (
+        (text + place).encode("utf-8", "backslashreplace").decode("utf-8")
+    )  # half a surrogate pair
 
 
 _RAISED = re.compile(r"(\w+)(?::.*)? \(in (.*, .*:\d+)\)", re.DOTALL)

@@ -26,43 +26,30 @@ if TYPE_CHECKING:
 
 
 class Workers(Protocol):
-    """Turn cells into outcomes, in any order.
-
-    A context manager, which on exit ends what is being evaluated.
-    """
+    """Turn cells into outcomes, in any order; on exit end what is being evaluated."""
 
     @property
     def capacity(self) -> int:
         """Number of cells to keep in flight."""
-        ...
 
     @property
     def takes_more(self) -> bool:
         """Whether a cell submitted while others run begins as soon as a worker is free."""
-        ...
 
     def submit(self, cell: Cell) -> None:
         """Queue a cell."""
-        ...
 
     def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome] | None:
-        """Wait for an outcome; return it with its cell.
-
-        None if `stopping()` has become true meanwhile.
-        """
-        ...
+        """Wait for an outcome; None if `stopping()` has become true meanwhile."""
 
     def withdraw(self, cell: Cell) -> bool:
         """Forget a cell if it has not begun; return whether it was forgotten."""
-        ...
 
     def finish(self) -> list[Cell]:
         """Forget the cells that have not begun; return those whose outcomes are still to come."""
-        ...
 
     def rest(self) -> Iterator[tuple[Cell, Outcome]]:
         """Forget the cells that have not begun; yield outcomes of those that end soon."""
-        ...
 
     def __enter__(self) -> Self: ...
 

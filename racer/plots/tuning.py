@@ -79,24 +79,12 @@ def quality(
     bottom = min(float(np.nanmin(y - e, initial=0.0)), 0.0)
     room = 0.06 * (top - bottom) or 1.0
     over = height > top + room
-    ax.plot(
-        at[~over],
-        height[~over],
-        ".",
-        color="#AAAAAA",
-        markersize=4,
-        label="a candidate",
-        rasterized=len(at) > 500,
-    )
+    grey, many = "#AAAAAA", len(at) > 500
+    near = at[~over], height[~over]
+    ax.plot(*near, ".", color=grey, markersize=4, label="a candidate", rasterized=many)
     if over.any():
-        ax.plot(
-            at[over],
-            np.full(int(over.sum()), top + room),
-            "2",
-            color="#AAAAAA",
-            markersize=6,
-            label="farther behind",
-        )
+        far = at[over], np.full(int(over.sum()), top + room)
+        ax.plot(*far, "2", color=grey, markersize=6, label="farther behind")
     ax.errorbar(
         x,
         y,

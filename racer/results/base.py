@@ -16,7 +16,7 @@ from racer.errors import CandidateError
 from racer.render.notebook import Displayed
 from racer.results.scores import scores_frame
 from racer.seeding import seed_for
-from racer.stats.bayesian_friedman import probability_best
+from racer.stats.friedman import probability_best
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

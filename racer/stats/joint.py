@@ -119,10 +119,7 @@ def order_statements(
     worse: NDArray[np.intp],
     strength: float = 0.0,
 ) -> Ordered:
-    """Sort statements by marginal probability, then by the gap between the rank sums.
-
-    Before the first block, each pair has `strength` wins and as many losses.
-    """
+    """Sort by marginal probability, then rank sums; each pair begins with `strength` wins each."""
     from scipy.special import betainc  # noqa: PLC0415
 
     base = int(wins.max()) + 1

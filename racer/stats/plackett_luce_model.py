@@ -11,7 +11,7 @@ from racer._checks import check_draws, check_fraction, choice, whole
 from racer._numerics import TIE, shown_probability
 from racer.errors import ScoresError, SettingError
 from racer.seeding import check_seed, rng_for
-from racer.stats._choice import ChoiceModel, gather, median_of_runs, rank_costs
+from racer.stats._likelihoods import ChoiceModel, gather, median_of_runs, rank_costs
 from racer.stats._sampling import Posterior, sample
 from racer.stats._sampling.summary import pair_frame
 from racer.stats._validation import check_connected, frozen

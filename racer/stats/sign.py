@@ -11,7 +11,7 @@ import numpy as np
 from racer._checks import check_epsilon, check_strength, choice
 from racer._numerics import shown_probability
 from racer.seeding import rng_for
-from racer.stats._pair import ALTERNATIVES, Alternative, PosteriorOfPair, p_value_of, paired
+from racer.stats._validation import ALTERNATIVES, Alternative, PosteriorOfPair, p_value_of, paired
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -199,10 +199,7 @@ def probability_indistinguishable(
     epsilon: float,
     strength: float,
 ) -> NDArray[np.float64]:
-    """Posterior probability of |theta - 1/2| < epsilon, the prior's weight on the side that leads.
-
-    So it is least (prior near-ignorance, Benavoli et al. 2015, section 7).
-    """
+    """P(|theta - 1/2| < epsilon), least as the prior leads (Benavoli et al. 2015, section 7)."""
     from scipy.special import betainc  # noqa: PLC0415
 
     more, less = np.maximum(better, worse) + strength, np.minimum(better, worse).astype(float)

@@ -11,9 +11,9 @@ from scipy import optimize
 from experiments.wainer2023 import published
 from experiments.wainer2023.tables import COLUMNS
 from racer.stats import bradley_terry, win_table
+from racer.stats._likelihoods import Likelihood, sum_to_zero
 from racer.stats._sampling.chains import Sampler
 from racer.stats._sampling.model import find_mode
-from racer.stats._strength import Likelihood, sum_to_zero
 
 
 def figures(table):

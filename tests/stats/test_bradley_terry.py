@@ -4,9 +4,9 @@ from scipy import stats
 
 from racer.errors import ScoresError, SettingError
 from racer.stats import WinTable, bradley_terry, win_table
+from racer.stats._likelihoods import SCALES, Likelihood, ScalePrior, StrengthModel
 from racer.stats._sampling.chains import Sampler, r_hat
 from racer.stats._sampling.model import find_mode
-from racer.stats._strength import SCALES, Likelihood, ScalePrior, StrengthModel
 
 PRIORS = ("lognormal", "cauchy", "normal")
 

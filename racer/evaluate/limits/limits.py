@@ -39,6 +39,8 @@ from racer.evaluate.outcome import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from racer.evaluate.outcome import Status
+
 _LAST_WORDS = 0.5  # seconds beyond its timeout for an evaluation that reports its own end
 _LEAST_MEMORY = 2**20
 _LONGEST = 1e9  # seconds
@@ -182,13 +184,11 @@ class _Watched(NamedTuple):
             return self._exceeded(seconds)
         how = self.child.how()
         memory = math.inf if self.limits.memory is None else self.limits.memory
+        status: Status = "killed"
+        why = "without an answer"
         if how.endswith("SIGKILL") and self.child.peak - self.own[1] > memory:  # by the OOM killer
-            return Outcome(
-                "memory", None, seconds=seconds, message=f"its process {how}, over {memory} bytes"
-            )
-        return Outcome(
-            "killed", None, seconds=seconds, message=f"its process {how}, without an answer"
-        )
+            status, why = "memory", f"over {memory} bytes"
+        return Outcome(status, None, seconds=seconds, message=f"its process {how}, {why}")
 
     def _exceeded(self, seconds: float) -> Outcome | None:
         """Return the outcome if a limit is exceeded, None if the evaluation may continue."""

@@ -25,18 +25,14 @@ _PER_COORDINATE = 30  # points needed to see a covariance
 
 
 class Sampler:
-    """Chains of quarter turns of varying length, the step tuned while warming up.
-
-    Dual averaging (Hoffman and Gelman 2014, section 3.2), with a smaller step now and then;
-    `divergences` says how many trajectories of the last run broke off.
-    """
+    """Chains of quarter turns, the step tuned by dual averaging (Hoffman and Gelman 2014, 3.2)."""
 
     def __init__(self, model: Model, laplace: Laplace, rng: np.random.Generator) -> None:
         self._model, self._laplace, self._rng = model, laplace, rng
         self._z = rng.standard_normal((CHAINS, len(laplace.mode)))
         self._value = log_density(model, laplace.at(self._z))
         self._step = 1.0 / max(len(laplace.mode), 1) ** 0.25
-        self.divergences = 0
+        self.divergences = 0  # trajectories of the last run that broke off
         seen = self._warm_up()
         if _PER_COORDINATE * len(laplace.mode) <= len(seen):
             self._whiten(seen)

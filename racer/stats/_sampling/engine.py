@@ -65,10 +65,7 @@ def _chains(draws: int, sampler: Sampler) -> Posterior:
 
 
 def sample(models: Sequence[M], draws: int, seed: int) -> tuple[Posterior, M]:
-    """Draw by importance in the first coordinates that suit it, else by chains.
-
-    The draws are in the coordinates of the model returned; same seed, same draws.
-    """
+    """Return draws, and their model: by importance for the first that suits it, else by chains."""
     rng = rng_for(seed, "importance")
     tried: list[tuple[float, Laplace, M]] = []
 
