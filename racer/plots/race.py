@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 _TALLEST = 9.0  # inches of rows
 _LONG = 60  # blocks beyond which the axis is logarithmic
@@ -95,7 +95,10 @@ def race(
     if long:  # most leave in the first few
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
-    _failures(ax, shown)
+    y, x = np.nonzero(np.isposinf(shown))
+    if len(x):
+        many = len(x) > 500
+        ax.plot(x + 1, y, "x", color=VERMILION, markersize=4, label="failed", rasterized=many)
     at = {candidate: place for place, candidate in enumerate(order)}
     left = [_Gone(*one) for one in gone]
     _mark_gone(ax, left, at, few=few)
@@ -114,14 +117,6 @@ def race(
         bar.set_ticks([0.0, 1.0], labels=["best of the block", "worst"], fontsize=SMALL)
         bar.outline.set_visible(False)
     return ax
-
-
-def _failures(ax: Axes, shown: NDArray[np.float64]) -> None:
-    y, x = np.nonzero(np.isposinf(shown))
-    if len(x):
-        ax.plot(
-            x + 1, y, "x", color=VERMILION, markersize=4, label="failed", rasterized=len(x) > 500
-        )
 
 
 def _mark_gone(ax: Axes, gone: Sequence[_Gone], at: dict[int, int], *, few: bool) -> None:
