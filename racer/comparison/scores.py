@@ -13,7 +13,7 @@ from racer._numerics import as_costs, with_ties
 from racer.comparison.columns import DATA_SET, Columns, called, recognised, row_numbers
 from racer.comparison.input_notes import input_notes
 from racer.errors import ScoresError
-from racer.stats._choice import median_of_runs
+from racer.stats._likelihoods import median_of_runs
 from racer.stats.wins import over_runs
 
 if TYPE_CHECKING:

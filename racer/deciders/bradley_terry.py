@@ -14,8 +14,8 @@ from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
 from racer.deciders.parts.model_based import chances, drop_unlikely
 from racer.deciders.parts.ranking import Order, RunningRanks
+from racer.stats._likelihoods import GivenScale, Likelihood
 from racer.stats._sampling.model import climb
-from racer.stats._strength import GivenScale, Likelihood
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

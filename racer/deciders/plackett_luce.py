@@ -13,9 +13,8 @@ from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
 from racer.deciders.parts.model_based import chances, drop_unlikely
 from racer.deciders.parts.ranking import Order, RunningRanks
-from racer.stats._choice import ChoiceModel, Choices
+from racer.stats._likelihoods import ChoiceModel, Choices, sum_to_zero
 from racer.stats._sampling.model import climb
-from racer.stats._strength import sum_to_zero
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

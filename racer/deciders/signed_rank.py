@@ -14,7 +14,7 @@ from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
 from racer.deciders.parts.ranking import Order, RunningRanks
 from racer.deciders.parts.verdicts import drops
 from racer.deciders.parts.walsh import WalshSums
-from racer.stats.bayesian_signed_rank import IGNORANCE
+from racer.stats.signed_rank import IGNORANCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

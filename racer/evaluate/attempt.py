@@ -10,7 +10,7 @@ import threading
 import time
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import joblib
@@ -19,10 +19,9 @@ import numpy.random  # loaded when first used, and that would be in each child
 from joblib.externals.loky import reusable_executor
 
 from racer.evaluate.command.command import Command
-from racer.evaluate.limits.forks import not_in_forks
 from racer.evaluate.limits.limits import Limits, limited
 from racer.evaluate.limits.linux import cpu_seconds
-from racer.evaluate.limits.processes import supervised, warden
+from racer.evaluate.limits.processes import not_in_forks, supervised, warden
 from racer.evaluate.objective import Objective, judge, judge_error, judge_time, takes_bound
 from racer.evaluate.outcome import Cell, Outcome, bounded
 
@@ -109,12 +108,7 @@ def _with_command(evaluate: Objective, cell: Cell, outcome: Outcome) -> str:
 
 def here() -> str:
     """Return the name of this process, unique among the machines of a cluster."""
-    return _name(os.getpid())
-
-
-@cache
-def _name(pid: int) -> str:
-    return f"{platform.node()}:{pid}"
+    return f"{platform.node()}:{os.getpid()}"
 
 
 @contextmanager
@@ -163,18 +157,14 @@ _DRIVERS_TO_ANSWER = {  # sent to all processes of a terminal, or of a job
 
 @dataclass(frozen=True)
 class Task:
-    """All that a worker needs to evaluate cells.
-
-    `is_own_pool`: the pool of the worker belongs to the driver; `nested`: joblib backend and n_jobs
-    for evaluations that use joblib.
-    """
+    """All that a worker needs to evaluate cells."""
 
     evaluate: Objective
     retries: int
     limits: Limits | None
     driver: str
-    is_own_pool: bool = False
-    nested: tuple[Any, int | None] | None = None
+    is_own_pool: bool = False  # the pool of the worker belongs to the driver
+    nested: tuple[Any, int | None] | None = None  # joblib backend and n_jobs within evaluations
 
     def __call__(self, cell: Cell) -> Outcome:
         """Evaluate a cell in a worker, which leaves Ctrl-C to the driver."""

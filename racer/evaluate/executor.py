@@ -21,7 +21,6 @@ has been loaded and repeats its attempt; if it misses the task again, both are s
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from concurrent.futures import CancelledError, wait
 from enum import Enum, auto
@@ -30,7 +29,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from racer.errors import ObjectiveError, SettingError, warn
-from racer.evaluate.attempt import Task, here
+from racer.evaluate.attempt import here
 from racer.evaluate.objective import check_picklable, describe
 from racer.evaluate.outcome import Outcome
 from racer.evaluate.transport import Call, LoadTask, MissingTask, Transport
@@ -39,8 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
     from concurrent.futures import Executor, Future
 
-    from racer.evaluate.limits.limits import Limits
-    from racer.evaluate.objective import Objective
+    from racer.evaluate.attempt import Task
     from racer.evaluate.outcome import Cell, CellKey
 
 SPARE = 2  # cells in flight beyond the number of workers, so that no worker runs idle
@@ -51,6 +49,23 @@ _POLL = 0.2  # seconds between two checks for a stop
 def never() -> bool:
     """Return False: a run without a stop."""
     return False
+
+
+class OnlyNeeded:
+    """What workers have in common that are given only cells that are needed."""
+
+    takes_more = False
+
+    def withdraw(self, cell: Cell) -> bool:  # noqa: ARG002
+        """Return False."""
+        return False
+
+    def rest(self) -> Iterator[tuple[Cell, Outcome]]:
+        """Yield nothing."""
+        return iter(())
+
+    def __enter__(self) -> Self:
+        return self
 
 
 class Attempt(Enum):
@@ -66,41 +81,27 @@ def _queues() -> dict[Attempt, deque[Cell]]:
 
 
 class Submitter(Protocol):
-    """Submits calls to an executor.
+    """Submits calls to an executor."""
 
-    Attributes
-    ----------
-    replaces_pool : bool
-        The next call after the death of a worker gets a new pool.
-    grace : float or None
-        Seconds to wait at the end for calls that have begun; None: until they return.
-    """
-
-    replaces_pool: bool
-    grace: float | None
+    replaces_pool: bool = False  # the next call after the death of a worker gets a new pool
+    grace: float | None  # seconds to wait at the end for calls that have begun; None: for all
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
         """Submit a call, in a new pool if the old one is gone."""
-        ...
 
-    def is_retryable(self, error: BaseException) -> bool:
+    def is_retryable(self, error: BaseException) -> bool:  # noqa: ARG002
         """Return True if a call failed for a reason other than itself."""
-        ...
+        return False
 
     def withdraw(self, future: Future[Any]) -> bool:
         """Cancel a call that has not begun; return False if that is not possible."""
-        ...
 
     def close(self, futures: Collection[Future[Any]]) -> None:
         """Abandon these calls, if any; no other will be submitted."""
-        ...
 
 
 class Futures:
-    """Workers that evaluate each cell as a future of a submitter.
-
-    `contents` names what else is sent to workers: candidates and instances.
-    """
+    """Workers that evaluate each cell as a future of a submitter."""
 
     takes_more = True
 
@@ -110,7 +111,8 @@ class Futures:
         self.capacity = capacity
         self._submitter = submitter
         self._transport = Transport(task)
-        self._contents: Mapping[str, Any] | None = contents  # None once checked
+        # what else is sent to workers, candidates and instances, by name; None once checked
+        self._contents: Mapping[str, Any] | None = contents
         self._queues = _queues()
         self._in_flight: dict[Future[Outcome | MissingTask], tuple[Cell, Attempt]] = {}
         self._done: SimpleQueue[Future[Any]] = SimpleQueue()
@@ -320,11 +322,10 @@ def _reason(error: BaseException) -> str:
     return f"{text} ({remote[-1].strip()})" if remote else text
 
 
-class _UserExecutor:
+class UserExecutor(Submitter):
     """A user-supplied executor; it is shared and never shut down here."""
 
-    replaces_pool = False
-    grace: float | None = 0.0
+    grace = 0.0
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
@@ -340,10 +341,6 @@ class _UserExecutor:
                 "which each runs in a process of its own, or n_jobs= instead of executor="
             ) from error
 
-    def is_retryable(self, error: BaseException) -> bool:  # noqa: ARG002
-        """Return False: a cell that is lost alone counts as the cause."""
-        return False
-
     def withdraw(self, future: Future[Any]) -> bool:
         """Cancel a call; one whose `cancel` raises could not be withdrawn."""
         try:
@@ -355,17 +352,3 @@ class _UserExecutor:
         """Cancel what has not begun; the rest goes on until it returns."""
         for future in futures:
             self.withdraw(future)
-
-
-def executor_workers(
-    executor: Executor,
-    evaluate: Objective,
-    contents: Mapping[str, Any],
-    n_jobs: int,
-    retries: int,
-    limits: Limits | None,
-) -> Futures:
-    """Return workers that use a user-supplied executor."""
-    task = Task(evaluate, retries, limits, here())
-    capacity = n_jobs + SPARE if n_jobs > 1 else sys.maxsize
-    return Futures(_UserExecutor(executor), task, contents, capacity=capacity)

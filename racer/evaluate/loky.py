@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from functools import partial
 from queue import SimpleQueue
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import joblib
 from joblib.externals.loky import reusable_executor
@@ -23,8 +23,8 @@ from joblib.parallel import LokyBackend, SequentialBackend, ThreadingBackend, ge
 
 from racer.errors import SettingError, warn
 from racer.evaluate.attempt import Task, here
-from racer.evaluate.executor import SPARE, Futures, never
-from racer.evaluate.limits.forks import start_worker
+from racer.evaluate.executor import SPARE, Futures, OnlyNeeded, Submitter, never
+from racer.evaluate.limits.processes import start_worker
 from racer.evaluate.objective import check_picklable
 
 if TYPE_CHECKING:
@@ -74,11 +74,11 @@ def joblib_workers(
     )
 
 
-class _Loky:
+class _Loky(Submitter):
     """joblib's pool of processes; it outlives the race and is shared with other users of joblib."""
 
     replaces_pool = True
-    grace: float | None = 0.5  # killing a pool takes longer
+    grace = 0.5  # killing a pool takes longer
 
     def __init__(self, backend: Any, n_workers: int) -> None:
         self._n_workers = n_workers
@@ -133,24 +133,19 @@ class _Loky:
         while not all(f.running() or f.done() for f in futures) and time.monotonic() < until:
             time.sleep(0.001)
         self._backend.abort_everything(ensure_ready=False)
-        _join_feeder(queue)
-
-
-def _join_feeder(queue: Any) -> None:
-    """Join the thread that feeds a pool's queue; joblib does not, and semaphores would leak."""
-    feeder = getattr(queue, "_thread", None)
-    if feeder is not None and queue._closed:  # noqa: SLF001
-        feeder.join(_JOIN)
+        # joblib does not join the thread that feeds the queue, and semaphores would leak
+        feeder = getattr(queue, "_thread", None)
+        if feeder is not None and queue._closed:  # noqa: SLF001
+            feeder.join(_JOIN)
 
 
 _Queue = SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
 
 
-class _Threads:
+class _Threads(Submitter):
     """Daemon threads: unlike those of ThreadPoolExecutor, they do not keep a program alive."""
 
-    replaces_pool = False
-    grace: float | None = None  # a thread cannot be killed
+    grace = None  # a thread cannot be killed
 
     def __init__(self, n_workers: int) -> None:
         self._n_workers = n_workers
@@ -165,10 +160,6 @@ class _Threads:
         future: Future[Any] = Future()
         self._calls.put((future, call))
         return future
-
-    def is_retryable(self, error: BaseException) -> bool:  # noqa: ARG002
-        """Return False: no thread dies."""
-        return False
 
     def withdraw(self, future: Future[Any]) -> bool:
         """Cancel a call that has not begun."""
@@ -194,11 +185,10 @@ def _work(calls: _Queue) -> None:
         del task, future, call
 
 
-class ParallelCalls:
+class ParallelCalls(OnlyNeeded):
     """Workers that evaluate in calls of `joblib.Parallel`, each with the cells submitted so far."""
 
     capacity = sys.maxsize
-    takes_more = False
 
     def __init__(self, task: Task, n_jobs: int) -> None:
         self._task = task
@@ -246,23 +236,12 @@ class ParallelCalls:
                 self._begun[index] = cell
             yield call(index, cell)
 
-    def withdraw(self, cell: Cell) -> bool:  # noqa: ARG002
-        """Return False: only cells that are needed are submitted."""
-        return False
-
     def finish(self) -> list[Cell]:
         """Forget the cells that joblib has not fetched; it fetches at most two per job."""
         self._cells.clear()
         with self._lock:
             self._finishing = True
             return list(self._begun.values()) if self._results is not None else []
-
-    def rest(self) -> Iterator[tuple[Cell, Outcome]]:
-        """Yield nothing."""
-        return iter(())
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.finish()

@@ -55,10 +55,7 @@ def takes_bound(evaluate: Callable[..., Any]) -> bool:
 
 
 def check_objective(evaluate: object, *, timed: bool = False) -> None:
-    """Raise ObjectiveError unless `evaluate` can be called as evaluate(config, instance, seed).
-
-    With `timed` also with a keyword `bound`, if it has one.
-    """
+    """Raise ObjectiveError unless evaluate(config, instance, seed) can be called, `timed`: bound=."""
     if not callable(evaluate):
         raise ObjectiveError(
             f"evaluate is a {type(evaluate).__name__}, not a function: "
@@ -87,10 +84,6 @@ def check_objective(evaluate: object, *, timed: bool = False) -> None:
         raise ObjectiveError(f"evaluate{signature} cannot be called as {call}: {error}") from None
 
 
-def _shorten(text: str) -> str:
-    return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " .."
-
-
 @functools.cache
 def _in_library(path: str) -> bool:
     """Return True if code belongs to Python, an installed package or racer."""
@@ -107,10 +100,14 @@ def describe(error: BaseException, *, where: bool = False) -> str:
         frame, line = (own or called)[-1]
         place = f" (in {frame.f_code.co_name}, {frame.f_code.co_filename}:{line})"
     try:
-        text = _shorten(f"{type(error).__name__}: {error}") + place
+        text = f"{type(error).__name__}: {error}"
+        if len(text) > _LONGEST_MESSAGE:
+            text = text[:_LONGEST_MESSAGE] + " .."
     except BaseException:  # noqa: BLE001  (its __str__ may raise anything, SystemExit too)
-        text = type(error).__name__ + place
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")  # half a surrogate pair
+        text = type(error).__name__
+    return (
+        (text + place).encode("utf-8", "backslashreplace").decode("utf-8")
+    )  # half a surrogate pair
 
 
 _RAISED = re.compile(r"(\w+)(?::.*)? \(in (.*, .*:\d+)\)", re.DOTALL)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from racer._checks import check_jobs, whole
 from racer.errors import SettingError
-from racer.evaluate.attempt import WATCHER_DIED, evaluate_cell, watched
-from racer.evaluate.command.command import check_command
-from racer.evaluate.executor import SPARE, executor_workers, never
+from racer.evaluate.attempt import WATCHER_DIED, Task, evaluate_cell, here, watched
+from racer.evaluate.command.command import Command
+from racer.evaluate.executor import SPARE, Futures, OnlyNeeded, UserExecutor, never
 from racer.evaluate.limits.limits import limits_for
 from racer.evaluate.loky import joblib_workers
 from racer.evaluate.objective import check_objective
@@ -26,43 +26,30 @@ if TYPE_CHECKING:
 
 
 class Workers(Protocol):
-    """Turn cells into outcomes, in any order.
-
-    A context manager, which on exit ends what is being evaluated.
-    """
+    """Turn cells into outcomes, in any order; on exit end what is being evaluated."""
 
     @property
     def capacity(self) -> int:
         """Number of cells to keep in flight."""
-        ...
 
     @property
     def takes_more(self) -> bool:
         """Whether a cell submitted while others run begins as soon as a worker is free."""
-        ...
 
     def submit(self, cell: Cell) -> None:
         """Queue a cell."""
-        ...
 
     def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome] | None:
-        """Wait for an outcome; return it with its cell.
-
-        None if `stopping()` has become true meanwhile.
-        """
-        ...
+        """Wait for an outcome; None if `stopping()` has become true meanwhile."""
 
     def withdraw(self, cell: Cell) -> bool:
         """Forget a cell if it has not begun; return whether it was forgotten."""
-        ...
 
     def finish(self) -> list[Cell]:
         """Forget the cells that have not begun; return those whose outcomes are still to come."""
-        ...
 
     def rest(self) -> Iterator[tuple[Cell, Outcome]]:
         """Forget the cells that have not begun; yield outcomes of those that end soon."""
-        ...
 
     def __enter__(self) -> Self: ...
 
@@ -89,19 +76,14 @@ def outcomes_of(
             yield ended
 
 
-class _Serial(ABC):
+class _Serial(OnlyNeeded, ABC):
     """Workers that evaluate one cell after the other, in the order of submission."""
 
-    takes_more = False
     _cells: deque[Cell]  # that wait
 
     def submit(self, cell: Cell) -> None:
         """Queue a cell."""
         self._cells.append(cell)
-
-    def withdraw(self, cell: Cell) -> bool:  # noqa: ARG002
-        """Return False: only cells that are needed are submitted."""
-        return False
 
     def finish(self) -> list[Cell]:
         """Forget the cells; one that may have begun is given up."""
@@ -112,13 +94,6 @@ class _Serial(ABC):
     @abstractmethod
     def _end(self) -> None:
         """End an evaluation that may have begun."""
-
-    def rest(self) -> Iterator[tuple[Cell, Outcome]]:
-        """Yield nothing: no cell is in flight between two outcomes."""
-        return iter(())
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.finish()
@@ -196,7 +171,8 @@ def workers_for(
     `timed`: the cost is run time, and an evaluation is stopped at the bound of its cell.
     """
     check_objective(evaluate, timed=timed)
-    check_command(evaluate, configs, instances, parameters)
+    if isinstance(evaluate, Command):
+        evaluate.check(configs, instances, parameters)
     check_jobs(n_jobs)
     whole(retries, "retries", least=0)
     limits = limits_for(timeout, memory, timed=timed)
@@ -214,7 +190,9 @@ def workers_for(
                 f"n_jobs={n_jobs} and executor: say how many workers the executor has, or leave "
                 "n_jobs out"
             )
-        return executor_workers(executor, evaluate, contents, n_jobs, retries, limits)
+        task = Task(evaluate, retries, limits, here())
+        capacity = n_jobs + SPARE if n_jobs > 1 else sys.maxsize
+        return Futures(UserExecutor(executor), task, contents, capacity=capacity)
     pooled = None if n_jobs == 1 else joblib_workers(evaluate, contents, n_jobs, retries, limits)
     if pooled is not None:
         return pooled

@@ -9,13 +9,9 @@ layout "constrained" makes room for the legends and notes beside them.
 
 from racer.plots.candidates import bars, boxes, courses
 from racer.plots.critical_difference import critical_difference
-from racer.plots.evolution import evolution
-from racer.plots.intervals import intervals
-from racer.plots.matrix import matrix
-from racer.plots.posterior import posterior
-from racer.plots.predictive import predictive_check
+from racer.plots.pairs import intervals, matrix
+from racer.plots.posteriors import evolution, posterior, predictive_check, simplex
 from racer.plots.race import race
-from racer.plots.simplex import simplex
 from racer.plots.tuning import parallel, quality, sampling
 
 __all__ = [

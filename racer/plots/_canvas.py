@@ -22,6 +22,8 @@ COLOURS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK, GREY)
 MARKERS = ("o", "s", "^", "D", "v")
 SMALL, NORMAL = 8.5, 9.5
 DPI = 130
+DASHED: dict[str, Any] = {"color": BLACK, "linewidth": 0.9, "linestyle": (0, (4, 3))}
+ABOVE: dict[str, Any] = {"borderaxespad": 0.2, "ncols": 4, "fontsize": SMALL, "frameon": False}
 
 
 def axes(ax: Axes | None, width: float, height: float) -> Axes:
@@ -134,14 +136,35 @@ def legend_beside(ax: Axes, title: str) -> None:
     )
 
 
-def name_rows(ax: Axes, names: Sequence[str], caption: str) -> None:
-    """Put names at the rows 0, 1, .., the first on top, and what the x axis shows."""
-    ax.set_yticks(range(len(names)), [plain(shortened(name)) for name in names], fontsize=SMALL)
-    ax.set(ylim=(len(names) - 0.4, -0.6), xlabel=plain(caption))
+def rows(ax: Axes, places: Sequence[int], names: Sequence[str], size: float = SMALL) -> None:
+    """Put names at rows, which have neither ticks nor a frame."""
+    ax.set_yticks(places, [plain(name) for name in names], fontsize=size)
     ax.tick_params(axis="x", labelsize=SMALL)
     ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x", alpha=0.3)
     clear(ax, "bottom")
+
+
+def name_rows(ax: Axes, names: Sequence[str], caption: str, size: float = SMALL) -> None:
+    """Put names at the rows 0, 1, .., the first on top, and what the x axis shows."""
+    rows(ax, range(len(names)), names, size)
+    ax.set(ylim=(len(names) - 0.4, -0.6), xlabel=plain(caption))
+    ax.grid(axis="x", alpha=0.3)
+
+
+def curves(ax: Axes, xlabel: str, ylabel: str) -> None:
+    """Say what the axes of curves show, with a grid and without the upper half of the frame."""
+    ax.set(xlabel=plain(xlabel), ylabel=plain(ylabel))
+    ax.tick_params(labelsize=SMALL)
+    ax.grid(alpha=0.3)
+    clear(ax, "left", "bottom")
+
+
+Place = tuple[float, float]
+
+
+def beside(ax: Axes, words: str, at: Place, by: Place, size: float = SMALL, **style: Any) -> None:
+    """Write words so many points away from a place."""
+    ax.annotate(words, at, xytext=by, textcoords="offset points", fontsize=size, **style)
 
 
 def require() -> None:

@@ -11,10 +11,10 @@ from racer.plots._canvas import (
     COLOURS,
     GREY,
     MARKERS,
-    SMALL,
     VERMILION,
     axes,
-    clear,
+    beside,
+    curves,
     legend_beside,
     name_rows,
     plain,
@@ -76,11 +76,8 @@ def courses(
             label=plain(shortened(names[candidate])),
         )
     legend_beside(ax, "best first" + ("" if len(order) <= _LINES else "; others grey"))
-    ax.set(xlabel="blocks", ylabel=plain(caption))
+    curves(ax, "blocks", caption)
     whole_ticks(ax)
-    ax.tick_params(labelsize=SMALL)
-    ax.grid(alpha=0.3)
-    clear(ax, "left", "bottom")
     return ax
 
 
@@ -124,7 +121,7 @@ def boxes(
         if 0 < len(values) <= 60:
             up = np.linspace(-0.2, 0.2, len(values)) if len(values) > 1 else np.zeros(1)
             ax.plot(values, place + up, ".", color=COLOURS[0], markersize=3, alpha=0.7)
-    name_rows(ax, names, caption)
+    name_rows(ax, list(map(shortened, names)), caption)
     return ax
 
 
@@ -163,16 +160,9 @@ def bars(
     places: Any = range(n)
     ax.barh(places, size, height=0.62, color=[COLOURS[0] if v >= 0 else COLOURS[3] for v in size])
     for place, note in enumerate(notes):
-        ax.annotate(
-            plain(note),
-            (max(size[place], 0.0), place),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=SMALL,
-        )
+        beside(ax, plain(note), (max(size[place], 0.0), place), (4, 0), va="center")
     ax.axvline(0.0, color=BLACK, linewidth=0.8)
-    name_rows(ax, names, caption)
+    name_rows(ax, list(map(shortened, names)), caption)
     if limits is not None:
         ax.set_xlim(limits)
     return ax

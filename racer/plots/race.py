@@ -8,14 +8,15 @@ import numpy as np
 
 from racer.errors import ScoresError
 from racer.plots._canvas import (
-    BLACK,
+    ABOVE,
     COLOURS,
     MARKERS,
     SMALL,
     VERMILION,
     axes,
-    clear,
+    beside,
     plain,
+    rows,
     shortened,
     whole_ticks,
 )
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 _TALLEST = 9.0  # inches of rows
 _LONG = 60  # blocks beyond which the axis is logarithmic
@@ -94,22 +95,21 @@ def race(
     if long:  # most leave in the first few
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
-    _failures(ax, shown)
+    y, x = np.nonzero(np.isposinf(shown))
+    if len(x):
+        many = len(x) > 500
+        ax.plot(x + 1, y, "x", color=VERMILION, markersize=4, label="failed", rasterized=many)
     at = {candidate: place for place, candidate in enumerate(order)}
     left = [_Gone(*one) for one in gone]
     _mark_gone(ax, left, at, few=few)
     step = 1 if few else -(-m // 25)
     stay = m - len({one.candidate for one in left})
-    rows = [place for place in range(m) if place % step == 0 or (few and place < stay)]
-    labels = [plain(shortened(names[order[place]])) for place in rows]
-    ax.set_yticks(rows, labels, fontsize=SMALL - (few and m > 30))
-    ax.set_xlabel("blocks")
-    ax.set_ylim(m - 0.5, -0.5)
+    named = [place for place in range(m) if place % step == 0 or (few and place < stay)]
+    labels = [shortened(names[order[place]]) for place in named]
+    rows(ax, named, labels, SMALL - (few and m > 30))
+    ax.set(xlabel="blocks", ylim=(m - 0.5, -0.5))
     if not long:
         whole_ticks(ax)
-    ax.tick_params(axis="x", labelsize=SMALL)
-    ax.tick_params(axis="y", length=0)
-    clear(ax, "bottom")
     if len(table):
         bar = ax.figure.colorbar(
             picture, ax=ax, location="top", shrink=0.4, aspect=30, anchor=(0.0, 0.0), pad=0.01
@@ -117,14 +117,6 @@ def race(
         bar.set_ticks([0.0, 1.0], labels=["best of the block", "worst"], fontsize=SMALL)
         bar.outline.set_visible(False)
     return ax
-
-
-def _failures(ax: Axes, shown: NDArray[np.float64]) -> None:
-    y, x = np.nonzero(np.isposinf(shown))
-    if len(x):
-        ax.plot(
-            x + 1, y, "x", color=VERMILION, markersize=4, label="failed", rasterized=len(x) > 500
-        )
 
 
 def _mark_gone(ax: Axes, gone: Sequence[_Gone], at: dict[int, int], *, few: bool) -> None:
@@ -144,26 +136,10 @@ def _mark_gone(ax: Axes, gone: Sequence[_Gone], at: dict[int, int], *, few: bool
         )
     if few:
         for one in gone:
-            ax.annotate(
-                plain(shortened(one.words, 60)),
-                (one.block + 1.7, at[one.candidate]),
-                xytext=(6, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=SMALL - 1.5,
-                color=BLACK,
-                annotation_clip=False,
-            )
+            words, spot = plain(shortened(one.words, 60)), (one.block + 1.7, at[one.candidate])
+            beside(ax, words, spot, (6, 0), SMALL - 1.5, va="center", annotation_clip=False)
         if gone:
             last = max(one.block for one in gone)
             ax.set_xlim(right=max(ax.get_xlim()[1], last + 2.2))
     if gone or ax.get_legend_handles_labels()[0]:
-        ax.legend(
-            loc="lower right",
-            bbox_to_anchor=(1.0, 1.0),
-            ncols=4,
-            fontsize=SMALL,
-            frameon=False,
-            borderaxespad=0.2,
-            handletextpad=0.2,
-        )
+        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), handletextpad=0.2, **ABOVE)

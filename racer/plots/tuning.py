@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racer.plots._canvas import (
+    ABOVE,
     BLUE,
     COLOURS,
     GREY,
@@ -15,8 +16,10 @@ from racer.plots._canvas import (
     SMALL,
     VERMILION,
     axes,
+    beside,
     canvas,
     clear,
+    curves,
     legend_beside,
     plain,
     shortened,
@@ -76,24 +79,12 @@ def quality(
     bottom = min(float(np.nanmin(y - e, initial=0.0)), 0.0)
     room = 0.06 * (top - bottom) or 1.0
     over = height > top + room
-    ax.plot(
-        at[~over],
-        height[~over],
-        ".",
-        color="#AAAAAA",
-        markersize=4,
-        label="a candidate",
-        rasterized=len(at) > 500,
-    )
+    grey, many = "#AAAAAA", len(at) > 500
+    near = at[~over], height[~over]
+    ax.plot(*near, ".", color=grey, markersize=4, label="a candidate", rasterized=many)
     if over.any():
-        ax.plot(
-            at[over],
-            np.full(int(over.sum()), top + room),
-            "2",
-            color="#AAAAAA",
-            markersize=6,
-            label="farther behind",
-        )
+        far = at[over], np.full(int(over.sum()), top + room)
+        ax.plot(*far, "2", color=grey, markersize=6, label="farther behind")
     ax.errorbar(
         x,
         y,
@@ -108,20 +99,9 @@ def quality(
     )
     ax.axhline(0.0, color=VERMILION, linewidth=1.0, linestyle=(0, (4, 3)), label="the best")
     ax.set_ylim(bottom - room, top + 2 * room)
-    ax.set(xlabel="evaluations", ylabel=plain(caption))
-    ax.legend(
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        borderaxespad=0.2,
-        ncols=4,
-        fontsize=SMALL,
-        frameon=False,
-        columnspacing=1.0,
-    )
-    ax.tick_params(labelsize=SMALL)
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), columnspacing=1.0, **ABOVE)
+    curves(ax, "evaluations", caption)
     ax.yaxis.label.set_fontsize(SMALL)
-    ax.grid(alpha=0.3)
-    clear(ax, "left", "bottom")
     return ax
 
 
@@ -235,15 +215,8 @@ def parallel(
         ax.axvline(at, color="#999999", linewidth=0.7, zorder=0)
         if d <= _TICKED:
             for height, value in zip(scale.places, scale.values, strict=True):
-                ax.annotate(
-                    plain(shortened(value, 12)),
-                    (at, height),
-                    xytext=(3, 2),
-                    textcoords="offset points",
-                    fontsize=SMALL - 2,
-                    color="#555555",
-                    zorder=2,
-                )
+                words = plain(shortened(value, 12))
+                beside(ax, words, (at, height), (3, 2), SMALL - 2, color="#555555", zorder=2)
     turn = d > 6 or max((len(s.name) for s in shown), default=0) > 12
     ax.set_xticks(
         x,

@@ -15,7 +15,7 @@ from racer.plots._canvas import empty
 from racer.render.sections import Drawing, Grid, Section, number, parameters
 from racer.results.base import AnyResult, mean_on
 from racer.seeding import seed_for
-from racer.stats.bayesian_signed_rank import bayesian_signed_rank_test
+from racer.stats.signed_rank import bayesian_signed_rank_test
 
 if TYPE_CHECKING:
     import pandas as pd

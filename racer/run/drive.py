@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from racer.core.contest import ContestResult
 from racer.errors import ObjectiveError, RaceInterrupted
 from racer.evaluate.attempt import generators_put_back
-from racer.evaluate.limits.forks import not_for_evaluations
+from racer.evaluate.limits.processes import not_for_evaluations
 from racer.evaluate.objective import raised_by
 from racer.evaluate.outcome import check_outcome
 from racer.run.feed import Feed

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Self
 
 from racer.errors import RaceInterrupted
-from racer.evaluate.limits.forks import not_in_forks
+from racer.evaluate.limits.processes import not_in_forks
 from racer.render.text import folded
 
 if TYPE_CHECKING:

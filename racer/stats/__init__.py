@@ -5,16 +5,15 @@ best, ties share the average. NaN means "unknown": paired tests delete the pair,
 block, and every result says how many were left out.
 """
 
-from racer.stats.bayesian_friedman import (
-    BayesianFriedmanResult,
-    bayesian_friedman_test,
-    probability_best,
-)
-from racer.stats.bayesian_sign import BayesianSignResult, bayesian_sign_test
-from racer.stats.bayesian_signed_rank import BayesianSignedRankResult, bayesian_signed_rank_test
 from racer.stats.bradley_terry_model import BradleyTerryResult, Waic, bradley_terry
 from racer.stats.correlated_t import CorrelatedTResult, correlated_t_test
-from racer.stats.friedman import FriedmanResult, friedman_test
+from racer.stats.friedman import (
+    BayesianFriedmanResult,
+    FriedmanResult,
+    bayesian_friedman_test,
+    friedman_test,
+    probability_best,
+)
 from racer.stats.joint import JointComparisons, Statement, joint_comparisons
 from racer.stats.multiplicity import bonferroni, hochberg, holm, shaffer
 from racer.stats.plackett_luce_model import (
@@ -29,9 +28,15 @@ from racer.stats.posthoc import (
     nemenyi_critical_difference,
 )
 from racer.stats.ranks import rank_blocks
-from racer.stats.sign import SignResult, sign_test
+from racer.stats.sign import BayesianSignResult, SignResult, bayesian_sign_test, sign_test
 from racer.stats.sign_flips import SignFlipResult, sign_flip_test
-from racer.stats.signed_rank import SignedRankResult, rank_biserial, signed_rank_test
+from racer.stats.signed_rank import (
+    BayesianSignedRankResult,
+    SignedRankResult,
+    bayesian_signed_rank_test,
+    rank_biserial,
+    signed_rank_test,
+)
 from racer.stats.wins import WinTable, win_table
 
 __all__ = [

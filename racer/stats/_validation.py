@@ -1,16 +1,20 @@
-"""One door for tables of scores, so that every test treats gaps and bad input alike."""
+"""One door for scores, so that all treat gaps and bad input alike; what posteriors of pairs share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from racer._checks import as_floats
-from racer._numerics import as_costs, with_ties
-from racer.errors import ScoresError
+from racer._checks import as_floats, check_fraction, is_real
+from racer._numerics import as_costs, shown_probability, with_ties
+from racer.errors import ScoresError, SettingError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+    from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -59,3 +63,124 @@ def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return `array` made read-only, for use in a result."""
     array.flags.writeable = False
     return array
+
+
+Alternative = Literal["two-sided", "better", "worse"]
+ALTERNATIVES = ("two-sided", "better", "worse")
+Preference = Literal["x", "y", "indeterminate"]
+
+
+class Pair(NamedTuple):
+    """Costs of x and y, shape (n,), with ties and without NaN, and how many pairs were left out."""
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    dropped: int
+
+
+def paired(x: ArrayLike, y: ArrayLike, *, maximize: bool) -> Pair:
+    """Check two lists of scores, leave out pairs with NaN, turn scores into costs."""
+    first, second = as_floats(x, "x", 1), as_floats(y, "y", 1)
+    if len(first) != len(second):
+        raise ScoresError(f"x has {len(first)} scores and y {len(second)}: give pairs")
+    known = ~(np.isnan(first) | np.isnan(second))
+    if not known.any():
+        raise ScoresError("x and y have no pair without NaN")
+    both = np.column_stack([first[known], second[known]])
+    costs = with_ties(as_costs(both, maximize=maximize))
+    return Pair(costs[:, 0], costs[:, 1], int((~known).sum()))
+
+
+def p_value_of(
+    alternative: Alternative, better: float, worse: float, at_least: Callable[[float], float]
+) -> float:
+    """Return the p-value, from that of as much evidence in favour of x, or of y, or more."""
+    if alternative == "two-sided":
+        return min(1.0, 2.0 * at_least(max(better, worse)))
+    return at_least(better if alternative == "better" else worse)
+
+
+class PosteriorOfPair:
+    """What the posteriors of theta, the probability that x is better, have in common."""
+
+    probability: float
+    lower: float
+    upper: float
+    worse: float
+    indistinguishable: float
+    better: float
+    estimate: float
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the central credible interval of theta."""
+        return self._between((1.0 - check_fraction(level, "level")) / 2.0)
+
+    def prefer(self, *, l0: float = 1.0, l1: float = 19.0) -> Preference:
+        """Return which to prefer at least expected loss (Benavoli et al. 2014, eq. 9 and below).
+
+        x if even the lower probability that it is better exceeds l1 / (l0 + l1), y if even the
+        upper one is below that; otherwise the prior would decide. Rule iii of the paper has both
+        of its inequalities reversed.
+
+        Parameters
+        ----------
+        l0, l1 : float > 0
+            Losses: of not preferring x although it is better, and of preferring it although
+            it is not. Preferring y thus does not claim that y is better.
+
+        Returns
+        -------
+        "x", "y" or "indeterminate"
+        """
+        for name, loss in (("l0", l0), ("l1", l1)):
+            if not is_real(loss) or not 0.0 < loss < np.inf:
+                raise SettingError(f"{name}={loss!r}: give a finite loss > 0")
+        threshold = l1 / (l0 + l1)
+        if self.lower > threshold:
+            return "x"
+        return "y" if self.upper < threshold else "indeterminate"
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """Return one row: estimate, low, high, probability, lower, upper, in_rope."""
+        import pandas as pd  # noqa: PLC0415
+
+        low, high = self.interval(level)
+        columns = {
+            "estimate": self.estimate,
+            "low": low,
+            "high": high,
+            "probability": self.probability,
+            "lower": self.lower,
+            "upper": self.upper,
+            "in_rope": self.indistinguishable,
+        }
+        return pd.DataFrame([columns])
+
+    def plot(self, names: tuple[str, str] = ("x", "y"), *, ax: Axes | None = None) -> Axes:
+        """Draw the posterior.
+
+        After a sign test 4000 draws of the fractions of blocks lost, tied and won by x; after a
+        signed-rank test draws of the three fractions of pairs with a rope, of theta without.
+
+        Parameters
+        ----------
+        names : pair of str
+            What x and y are called.
+        ax : matplotlib Axes, optional
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib.
+        """
+        worse = f"{names[1]} better\n{shown_probability(self.worse)}"
+        better = f"{names[0]} better\n{shown_probability(self.better)}"
+        return self._drawn(names[0], worse, better, ax)
+
+    def _drawn(self, x: str, worse: str, better: str, ax: Axes | None) -> Axes:
+        """Draw the posterior, with words on the sides where x is worse and better."""
+        raise NotImplementedError
+
+    def _between(self, tail: float) -> tuple[float, float]:
+        """Return the quantiles of theta at `tail` and 1 - `tail`."""
+        raise NotImplementedError

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer._checks import check_draws, check_positive
+from racer._checks import check_draws, check_positive, choice
+from racer._numerics import shown_probability
 from racer.errors import SettingError
 from racer.seeding import check_seed, rng_for
+from racer.stats._likelihoods import SCALES, Likelihood, ScalePrior, SigmaPrior, StrengthModel
 from racer.stats._sampling import Posterior, sample
-from racer.stats._sampling.summary import logistic, pair_frame, pairs, plot_pairs, shortest
-from racer.stats._strength import SCALES, Likelihood, ScalePrior, SigmaPrior, StrengthModel
+from racer.stats._sampling.summary import logistic, pair_frame, pairs, shortest
 from racer.stats._validation import check_connected, frozen
 
 if TYPE_CHECKING:
@@ -203,7 +204,19 @@ class BradleyTerryResult:
         MissingExtraError
             Without matplotlib.
         """
-        return plot_pairs(self.to_frame(rope=rope, level=level), rope, ax)
+        from racer.plots import intervals  # noqa: PLC0415
+
+        frame = self.to_frame(rope=rope, level=level)
+        return intervals(
+            [f"{row.better} > {row.worse}" for row in frame.itertuples()],
+            *(frame[name].to_numpy() for name in ("estimate", "low", "high")),
+            reference=0.5,
+            rope=rope,
+            caption="probability of winning on a data set",
+            notes=list(map(shown_probability, frame["probability"])),
+            notes_title="P(better)",
+            ax=ax,
+        )
 
     def plot_predictive_check(self, *, ax: Axes | None = None) -> Axes:
         """Draw `predictive_check` at the levels 0.1, 0.2, .. 1.
@@ -305,8 +318,7 @@ def bradley_terry(
     """
     check_draws(draws)
     wins, tied = table.counted(ties)
-    if sigma_prior not in SCALES:
-        raise SettingError(f"sigma_prior={sigma_prior!r}: choose 'lognormal', 'cauchy' or 'normal'")
+    choice(sigma_prior, "sigma_prior", tuple(SCALES))
     scale = SCALES[sigma_prior] if sigma_scale is None else sigma_scale
     check_positive(scale, "sigma_scale")
     check_connected(table.wins + table.wins.T + table.ties, table.names)

@@ -41,10 +41,7 @@ def fraction_above_zero(lead: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class PairSums:
-    """For pairs of m candidates, the sum over blocks of g_j times (better minus worse), as draws.
-
-    The sums of a pair are kept from its first use on, until it has not been asked for in a while.
-    """
+    """For pairs of m candidates that were asked for, draws of sum_j g_j (better minus worse)_j."""
 
     def __init__(self, m: int, draws: int, seed: int) -> None:
         self._seed = seed

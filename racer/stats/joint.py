@@ -112,15 +112,6 @@ class Ordered(NamedTuple):
     p_false: NDArray[np.float64]  # marginal probability that the statement is false
 
 
-def pairwise_wins(costs: NDArray[np.float64]) -> NDArray[np.int64]:
-    """W[i, j] = blocks in which i has a smaller cost than j; shape (m, m)."""
-    m = costs.shape[1]
-    wins = np.zeros((m, m), dtype=np.int64)
-    for row in costs:
-        wins += row[:, None] < row[None, :]
-    return wins
-
-
 def order_statements(
     wins: NDArray[np.int64],
     rank_sums: NDArray[np.float64],
@@ -128,10 +119,7 @@ def order_statements(
     worse: NDArray[np.intp],
     strength: float = 0.0,
 ) -> Ordered:
-    """Sort statements by marginal probability, then by the gap between the rank sums.
-
-    Before the first block, each pair has `strength` wins and as many losses.
-    """
+    """Sort by marginal probability, then rank sums; each pair begins with `strength` wins each."""
     from scipy.special import betainc  # noqa: PLC0415
 
     base = int(wins.max()) + 1
@@ -238,7 +226,9 @@ def joint_comparisons(
     costs = blocks.costs
     n, m = costs.shape
     ranks = ranks_of(costs)
-    wins, rank_sums = pairwise_wins(costs), ranks.sum(axis=0)
+    wins, rank_sums = np.zeros((m, m), dtype=np.int64), ranks.sum(axis=0)
+    for row in costs:  # wins[i, j]: blocks in which i has a smaller cost than j
+        wins += row[:, None] < row
 
     standing = np.lexsort([*ranks[::-1], rank_sums])  # not by column, but for copies
     first, second = standing[np.stack(np.triu_indices(m, 1))]

@@ -25,11 +25,14 @@ def _p_values(p_values: ArrayLike) -> NDArray[np.float64]:
     return p
 
 
-def _step_down(p: NDArray[np.float64], factors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Multiply the sorted p-values by `factors` and make them non-decreasing."""
-    order = np.argsort(p, kind="stable")
+def _stepwise(
+    p: NDArray[np.float64], factors: NDArray[np.float64], *, up: bool = False
+) -> NDArray[np.float64]:
+    """Multiply the p-values, smallest first (or largest), by `factors` and make them monotone."""
+    order = np.argsort(p, kind="stable")[:: -1 if up else 1]
+    running = np.minimum if up else np.maximum
     adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
+    adjusted[order] = np.minimum(running.accumulate(p[order] * factors), 1.0)
     return adjusted
 
 
@@ -77,7 +80,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     [0.03, 0.06, 0.06]
     """
     p = _p_values(p_values)
-    return _step_down(p, np.arange(len(p), 0, -1, dtype=np.float64))
+    return _stepwise(p, np.arange(len(p), 0, -1, dtype=np.float64))
 
 
 def hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
@@ -91,11 +94,7 @@ def hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
     [0.03, 0.04, 0.04]
     """
     p = _p_values(p_values)
-    order = np.argsort(p, kind="stable")[::-1]
-    factors = np.arange(1, len(p) + 1, dtype=np.float64)
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(np.minimum.accumulate(p[order] * factors), 1.0)
-    return adjusted
+    return _stepwise(p, np.arange(1, len(p) + 1, dtype=np.float64), up=True)
 
 
 @lru_cache(maxsize=64)
@@ -150,7 +149,7 @@ def shaffer(p_values: ArrayLike, n_candidates: int) -> NDArray[np.float64]:
             f"{len(p)} p-values for n_candidates={n_candidates}: Shaffer's procedure needs all "
             f"{comb(n_candidates, 2)} pairs"
         )
-    return _step_down(p, np.array(_shaffer_factors(n_candidates), dtype=np.float64))
+    return _stepwise(p, np.array(_shaffer_factors(n_candidates), dtype=np.float64))
 
 
 def adjust(
@@ -163,7 +162,5 @@ def adjust(
         if n_candidates is None:
             raise SettingError("correction='shaffer' needs n_candidates: it is for all pairs")
         return shaffer(p_values, n_candidates)
-    procedures = {"bonferroni": bonferroni, "holm": holm, "hochberg": hochberg}
-    if correction not in procedures:
-        raise SettingError(f"correction={correction!r}: choose None or one of {CORRECTIONS}")
-    return procedures[correction](p_values)
+    check_correction(correction, all_pairs=True)
+    return {"bonferroni": bonferroni, "holm": holm, "hochberg": hochberg}[correction](p_values)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from racer._checks import check_draws, check_fraction, whole
+from racer._checks import check_draws, check_fraction, choice, whole
 from racer._numerics import TIE, shown_probability
 from racer.errors import ScoresError, SettingError
 from racer.seeding import check_seed, rng_for
-from racer.stats._choice import ChoiceModel, gather, median_of_runs, rank_costs
+from racer.stats._likelihoods import ChoiceModel, gather, median_of_runs, rank_costs
 from racer.stats._sampling import Posterior, sample
 from racer.stats._sampling.summary import pair_frame
 from racer.stats._validation import check_connected, frozen
@@ -267,10 +267,8 @@ def plackett_luce(
     """
     check_draws(draws)
     seed = check_seed(seed)
-    if ties not in ("efron", "random"):
-        raise SettingError(f"ties={ties!r}: choose 'efron' or 'random'")
-    if runs not in ("pooled", "median"):
-        raise SettingError(f"runs={runs!r}: choose 'pooled' or 'median'")
+    choice(ties, "ties", ("efron", "random"))
+    choice(runs, "runs", ("pooled", "median"))
     if not 0.0 <= tolerance < np.inf:
         raise SettingError(f"tolerance={tolerance!r}: give a finite number >= 0")
     table = as_runs(scores)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from racer._checks import as_floats, is_real
+from racer._checks import as_floats, check_strength, choice
 from racer._numerics import TIE
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
@@ -92,11 +92,10 @@ class WinTable:
         "add" gives it to both, "forget" to neither; "davidson" leaves ties as they are.
         """
         nothing = np.zeros_like(self.ties)
+        part = {"spread": np.ceil(self.ties / 2.0), "add": self.ties, "forget": nothing}
+        choice(policy, "ties", (*part, "davidson"))
         if policy == "davidson":
             return self.wins, self.ties
-        part = {"spread": np.ceil(self.ties / 2.0), "add": self.ties, "forget": nothing}
-        if policy not in part:
-            raise SettingError(f"ties={policy!r}: choose 'spread', 'add', 'forget' or 'davidson'")
         return self.wins + part[policy], nothing
 
     def to_frame(self) -> pd.DataFrame:
@@ -229,8 +228,7 @@ def win_table(
     (np.float64(1.0), 1)
     """
     for name, value in (("tolerance", tolerance), ("threshold", threshold)):
-        if not is_real(value) or not 0.0 <= value < np.inf:
-            raise SettingError(f"{name}={value!r}: give a finite number >= 0")
+        check_strength(value, name)
     if local_rope not in (None, "unpaired", "paired"):
         raise SettingError(f"local_rope={local_rope!r}: choose 'unpaired', 'paired' or None")
     runs = as_runs(scores)

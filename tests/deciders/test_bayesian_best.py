@@ -10,7 +10,7 @@ import racer
 from racer import SettingError
 from racer.deciders import BayesianBest, SequentialHalving
 from racer.simulate import HeavyTailedWorld, UnequalInstancesWorld, play
-from racer.stats.bayesian_friedman import probability_best
+from racer.stats.friedman import probability_best
 
 EVALUATIONS = 900
 

@@ -5,8 +5,8 @@ import pytest
 
 from racer.deciders import Blocks, BradleyTerryRace, Setting
 from racer.deciders.parts.model_based import chances
+from racer.stats._likelihoods import GivenScale, Likelihood, sum_to_zero
 from racer.stats._sampling.model import climb
-from racer.stats._strength import GivenScale, Likelihood, sum_to_zero
 
 WINS = np.array([[0.0, 8, 9, 12], [7, 0, 6.5, 11], [6, 8.5, 0, 10], [3, 4, 5, 0]])
 

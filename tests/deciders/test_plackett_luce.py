@@ -8,7 +8,7 @@ from racer.deciders.parts.model_based import chances
 from racer.deciders.parts.ranking import Order, RunningRanks
 from racer.deciders.plackett_luce import choices
 from racer.stats import plackett_luce
-from racer.stats._choice import ChoiceModel, Choices, gather, rank_costs
+from racer.stats._likelihoods import ChoiceModel, Choices, gather, rank_costs
 from racer.stats._sampling.model import climb, find_mode
 
 INF = np.inf

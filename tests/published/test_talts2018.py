@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from racer.stats import WinTable, bradley_terry, plackett_luce
-from racer.stats._strength import ScalePrior
+from racer.stats._likelihoods import ScalePrior
 
 NAN, INF = np.nan, np.inf
 REPETITIONS = 150

@@ -11,9 +11,9 @@ from scipy import optimize
 from experiments.wainer2023 import published
 from experiments.wainer2023.tables import COLUMNS
 from racer.stats import bradley_terry, win_table
-from racer.stats._sampling.hmc import Sampler
+from racer.stats._likelihoods import Likelihood, sum_to_zero
+from racer.stats._sampling.chains import Sampler
 from racer.stats._sampling.model import find_mode
-from racer.stats._strength import Likelihood, sum_to_zero
 
 
 def figures(table):
@@ -122,7 +122,7 @@ def test_to_bind_the_sum_of_strengths_changes_no_probability(spread):
     """P(i beats j) of Table 4 with and without a free mean."""
     wins = published.counts("table3b_wins").wins
     model = FreeMean(wins)
-    draws = Sampler(model, find_mode(model), np.random.default_rng(1)).run(1500).draws
+    draws = Sampler(model, find_mode(model), np.random.default_rng(1)).run(1500)
     beta = draws.reshape(-1, 6)[:, :5]
     for i, first in enumerate(published.NAMES):
         for j, second in enumerate(published.NAMES[:i]):

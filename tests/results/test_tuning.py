@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from racer import CandidateError, Ended, Outcome, Tuner
-from racer.stats.bayesian_friedman import probability_best
+from racer.stats.friedman import probability_best
 from racer.tuner import RaceCompleted
 
 

@@ -4,10 +4,9 @@ from scipy import stats
 
 from racer.errors import ScoresError, SettingError
 from racer.stats import WinTable, bradley_terry, win_table
-from racer.stats._sampling.diagnostics import r_hat
-from racer.stats._sampling.hmc import Sampler
+from racer.stats._likelihoods import SCALES, Likelihood, ScalePrior, StrengthModel
+from racer.stats._sampling.chains import Sampler, r_hat
 from racer.stats._sampling.model import find_mode
-from racer.stats._strength import SCALES, Likelihood, ScalePrior, StrengthModel
 
 PRIORS = ("lognormal", "cauchy", "normal")
 
@@ -66,7 +65,7 @@ class TestModel:
     def test_coordinates_do_not_change_the_posterior(self, trust):
         """Chains in each system of coordinates give the same strengths."""
         model = model_of(played(4, 6, seed=3)[0], trust=trust)
-        draws = Sampler(model, find_mode(model), np.random.default_rng(1)).run(600).draws
+        draws = Sampler(model, find_mode(model), np.random.default_rng(1)).run(600)
         beta = model.strengths(draws.reshape(-1, draws.shape[2]))
         np.testing.assert_allclose(beta.mean(axis=0), self._exact()[0], atol=0.05)
         np.testing.assert_allclose(beta.std(axis=0), self._exact()[1], atol=0.05)
@@ -258,5 +257,5 @@ def test_many_algorithms_are_drawn_well(k, n):
 def test_chains_meet_with_many_algorithms():
     """Where importance sampling would not do: R-hat at most 1.01 for K = 40."""
     model = model_of(played(40, 3, seed=14)[0])
-    draws = Sampler(model, find_mode(model), np.random.default_rng(1)).run(250).draws
+    draws = Sampler(model, find_mode(model), np.random.default_rng(1)).run(250)
     assert r_hat(draws).max() <= 1.01

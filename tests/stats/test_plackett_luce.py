@@ -4,7 +4,7 @@ from scipy import stats
 
 from racer.errors import ScoresError, SettingError
 from racer.stats import plackett_luce, plackett_luce_by_budget
-from racer.stats._choice import ChoiceModel, Ranking, gather
+from racer.stats._likelihoods import ChoiceModel, Ranking, gather
 
 NAN, INF = np.nan, np.inf
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from racer.errors import ScoresError, SettingError
 from racer.stats import rank_biserial, signed_rank_test
-from racer.stats._pair import paired
+from racer.stats._validation import paired
 from racer.stats.signed_rank import signed_levels
 
 LAW = settings(max_examples=60, deadline=None, derandomize=True)

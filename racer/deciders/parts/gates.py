@@ -12,8 +12,7 @@ from racer.deciders.decider import Drop, Verdict
 from racer.deciders.parts.rank_tests import two_sided_sign
 from racer.deciders.parts.verdicts import best_of
 from racer.errors import SettingError
-from racer.stats.bayesian_friedman import gate_test
-from racer.stats.friedman import chi_square, friedman, iman_davenport
+from racer.stats.friedman import chi_square, friedman, gate_test, iman_davenport
 from racer.stats.sign_flips import all_flips, flip_test, flips_of
 
 if TYPE_CHECKING:

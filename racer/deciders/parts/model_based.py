@@ -9,7 +9,7 @@ import numpy as np
 from racer._numerics import one_blas_thread
 from racer.deciders.parts.verdicts import drops
 from racer.seeding import rng_for
-from racer.stats._sampling.importance import weigh
+from racer.stats._sampling.engine import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from racer.evaluate.command.process import Ran
 
-__all__ = ["IDENTITY", "Command", "check_command", "check_some"]
+__all__ = ["IDENTITY", "Command", "check_some"]
 
 IDENTITY = "racer.Command("
 Reads = Literal["stdout", "last-line"]
@@ -359,17 +359,6 @@ def _named(what: str) -> Iterator[None]:
         yield
     except (ObjectiveError, SettingError) as error:
         raise ObjectiveError(f"{what}: {error}") from None
-
-
-def check_command(
-    evaluate: object,
-    configs: Sequence[Any],
-    instances: Sequence[Any] | None,
-    parameters: Collection[str] | None,
-) -> None:
-    """Check the arguments of a `Command`; other objectives pass."""
-    if isinstance(evaluate, Command):
-        evaluate.check(configs, instances, parameters)
 
 
 def check_some(evaluate: object, configs: Sequence[Any]) -> None:

@@ -102,10 +102,8 @@ def run(argv: Sequence[str], program: str, until: float = math.inf, cwd: str | N
 
 def _waited_for(child: subprocess.Popen[bytes], until: float) -> int | None:
     """Return the exit code, None if the time is over."""
-    if until == math.inf:
-        return child.wait()
     with suppress(subprocess.TimeoutExpired):
-        return child.wait(max(0.0, until - time.monotonic()))
+        return child.wait(None if until == math.inf else max(0.0, until - time.monotonic()))
     return None
 
 

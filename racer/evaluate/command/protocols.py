@@ -45,15 +45,12 @@ Reader = Callable[["Printed", Cost], Answer]
 
 @dataclass(frozen=True)
 class Protocol:
-    """Arguments after the runner, how parameters are written there, and how output is read.
-
-    `is_line`: the arguments are one line of text, split as a shell would.
-    """
+    """Arguments after the runner, how parameters are written there, and how output is read."""
 
     arguments: tuple[str, ...]
     switch: str
     read: Reader
-    is_line: bool = False
+    is_line: bool = False  # the arguments are one line of text, split as a shell would
 
 
 def _number(text: str) -> float:

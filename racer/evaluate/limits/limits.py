@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from racer._checks import is_real, whole
 from racer.errors import SettingError
-from racer.evaluate.limits.forks import close_own_files
 from racer.evaluate.limits.linux import (
     anonymous_bytes,
     cpu_seconds,
@@ -34,11 +33,13 @@ from racer.evaluate.limits.linux import (
     private_bytes,
     resident_bytes,
 )
-from racer.evaluate.limits.processes import GRACE, TICK, Child, flush, parse, write
+from racer.evaluate.limits.processes import GRACE, TICK, Child, close_own_files, flush, parse, write
 from racer.evaluate.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from racer.evaluate.outcome import Status
 
 _LAST_WORDS = 0.5  # seconds beyond its timeout for an evaluation that reports its own end
 _LEAST_MEMORY = 2**20
@@ -107,15 +108,11 @@ def _answer(
     write(writer, outcome)
 
 
-def _never() -> bool:
-    return False
-
-
 def limited(
     attempt: Callable[[], Outcome],
     limits: Limits,
     *,
-    lost: Callable[[], bool] = _never,
+    lost: Callable[[], bool] | None = None,
     pipe: int | None = None,
     warned: int | None = None,
     tells: bool = False,
@@ -141,7 +138,7 @@ def limited(
     watched = _Watched(child, limits, start, own, before, patience, bound)
     try:
         while (outcome := watched.look()) is None:
-            if lost():
+            if lost is not None and lost():
                 _clear(child, before)
                 os._exit(1)
         return outcome
@@ -187,13 +184,11 @@ class _Watched(NamedTuple):
             return self._exceeded(seconds)
         how = self.child.how()
         memory = math.inf if self.limits.memory is None else self.limits.memory
+        status: Status = "killed"
+        why = "without an answer"
         if how.endswith("SIGKILL") and self.child.peak - self.own[1] > memory:  # by the OOM killer
-            return Outcome(
-                "memory", None, seconds=seconds, message=f"its process {how}, over {memory} bytes"
-            )
-        return Outcome(
-            "killed", None, seconds=seconds, message=f"its process {how}, without an answer"
-        )
+            status, why = "memory", f"over {memory} bytes"
+        return Outcome(status, None, seconds=seconds, message=f"its process {how}, {why}")
 
     def _exceeded(self, seconds: float) -> Outcome | None:
         """Return the outcome if a limit is exceeded, None if the evaluation may continue."""

@@ -14,8 +14,7 @@ from racer._numerics import as_costs, with_ties
 from racer.errors import ScoresError
 from racer.integrations.optuna.reports import check_study, costs_on, is_maximized, mean, usable
 from racer.seeding import check_seed
-from racer.stats.bayesian_friedman import probability_best
-from racer.stats.friedman import friedman_test
+from racer.stats.friedman import friedman_test, probability_best
 from racer.stats.ranks import ranks_of
 from racer.stats.sign import probability_better, sign_test
 

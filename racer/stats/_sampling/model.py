@@ -25,15 +25,12 @@ class Model(Protocol):
     @property
     def start(self) -> NDArray[np.float64]:
         """Where to begin, shape (d,)."""
-        ...
 
     def log_density(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log-density at k points, shape (k, d), as shape (k,)."""
-        ...
 
     def gradient(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return its gradient at k points, shape (k, d)."""
-        ...
 
 
 class Curved(Model, Protocol):
@@ -41,7 +38,6 @@ class Curved(Model, Protocol):
 
     def precision(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return minus the Hessian at one point, shape (d, d)."""
-        ...
 
 
 def in_parts(
@@ -71,10 +67,7 @@ class Laplace(NamedTuple):
         return np.asarray(self.mode + z @ self.factor.T)
 
     def rounded(self) -> Laplace:
-        """Return it on a grid, so that draws do not depend on the processor's rounding.
-
-        A row's grid is relative to the diagonal of the factor: the conditional deviation.
-        """
+        """Return it on a grid of conditional deviations: processors round differently."""
         grid = 2.0 ** np.round(np.log2(np.diag(self.factor))) * _GRID
         factor = np.round(self.factor / grid[:, None]) * grid[:, None]
         return Laplace(np.round(self.mode / grid) * grid, factor)
@@ -109,10 +102,7 @@ def newton(
     steps: int,
     least_gain: float,
 ) -> NDArray[np.float64]:
-    """Return the point, (d,), that Newton's steps lead to, each taken as `shorten` says.
-
-    `shorten` gets the point, the step and twice what it gains in a quadratic function.
-    """
+    """Return where Newton's steps lead, each as `shorten(point, step, twice its gain)` says."""
     x = start
     for _ in range(steps):
         slope = gradient(x)
@@ -130,9 +120,7 @@ def find_mode(model: Model, *, steps: int = 100) -> Laplace:
     value = log_density(model, model.start[None])[0]
 
     def best_part(
-        x: NDArray[np.float64],
-        step: NDArray[np.float64],
-        gain: float,
+        x: NDArray[np.float64], step: NDArray[np.float64], gain: float
     ) -> NDArray[np.float64]:
         nonlocal value
         if gain <= _SEEN:

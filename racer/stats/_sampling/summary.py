@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer._checks import check_fraction, is_real
-from racer._numerics import shown_probability
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
-    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
 _PAIRS = 64  # pairs at a time
@@ -77,19 +75,3 @@ def pair_frame(
         }
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
-
-
-def plot_pairs(frame: pd.DataFrame, rope: tuple[float, float], ax: Axes | None) -> Axes:
-    """Draw a `pair_frame`: probability of winning, interval and rope."""
-    from racer.plots import intervals  # noqa: PLC0415
-
-    return intervals(
-        [f"{row.better} > {row.worse}" for row in frame.itertuples()],
-        *(frame[name].to_numpy() for name in ("estimate", "low", "high")),
-        reference=0.5,
-        rope=rope,
-        caption="probability of winning on a data set",
-        notes=list(map(shown_probability, frame["probability"])),
-        notes_title="P(better)",
-        ax=ax,
-    )

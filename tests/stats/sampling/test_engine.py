@@ -6,9 +6,8 @@ from scipy import stats
 
 from racer.errors import RacerWarning
 from racer.stats._sampling import engine, sample
-from racer.stats._sampling.diagnostics import effective_size, r_hat
-from racer.stats._sampling.hmc import Sampler
-from racer.stats._sampling.importance import choose, importance
+from racer.stats._sampling.chains import Sampler, effective_size, r_hat
+from racer.stats._sampling.engine import choose, importance
 from racer.stats._sampling.model import Laplace, find_mode
 from racer.stats._sampling.summary import highest_density
 
@@ -88,7 +87,7 @@ def test_importance_and_chains_agree(model):
     rng = np.random.default_rng(3)
     share, laplace = choose(model, rng)
     weighted = importance(model, laplace, share, 20_000, rng)
-    chains = Sampler(model, laplace, rng).run(1250).draws
+    chains = Sampler(model, laplace, rng).run(1250)
     assert r_hat(chains).max() < 1.01
     flat = chains.reshape(-1, chains.shape[2])
     normal = isinstance(model, Normal)
@@ -124,9 +123,7 @@ def test_same_seed_same_draws():
 
 def test_same_seed_same_chains():
     laplace = find_mode(Gumbel())
-    first, second = (
-        Sampler(Gumbel(), laplace, np.random.default_rng(1)).run(20).draws for _ in range(2)
-    )
+    first, second = (Sampler(Gumbel(), laplace, np.random.default_rng(1)).run(20) for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 

@@ -1,4 +1,4 @@
-"""Intervals beside their names, one line each: a forest plot."""
+"""Pairs: an interval each, beside their names (a forest plot), or a matrix of probabilities."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ import numpy as np
 
 from racer.errors import ScoresError
 from racer.plots._canvas import (
-    BLACK,
     BLUE,
+    DASHED,
     GREEN,
     GREY,
     NORMAL,
     SMALL,
     VERMILION,
     axes,
+    beside,
     clear,
     legend,
+    name_rows,
     plain,
+    shortened,
 )
 
 if TYPE_CHECKING:
@@ -94,17 +97,16 @@ def intervals(
     if rope is not None:
         ax.axvspan(*rope, color="#DDDDDD", zorder=0, label="practically equivalent")
     if reference is not None:
-        ax.axvline(reference, color=BLACK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        ax.axvline(reference, zorder=1, **DASHED)
     _marks(ax, middle, start, end, kinds)
-    ax.set_yticks(range(q), [plain(label) for label in labels], fontsize=NORMAL)
-    ax.set(ylim=(q - 0.4, -0.6), xlabel=plain(caption))
+    name_rows(ax, labels, caption, NORMAL)
     if limits is not None:
         ax.set_xlim(limits)
-    ax.tick_params(axis="x", labelsize=SMALL)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x", alpha=0.3)
-    clear(ax, "bottom")
-    _write(ax, notes or (), notes_title)
+    for place, note in enumerate(notes or ()):
+        where = ax.get_yaxis_transform()
+        ax.text(1.02, place, note, transform=where, va="center", fontsize=SMALL)
+    if notes:
+        beside(ax, notes_title, (1.02, 1.0), (0, 2), xycoords="axes fraction", color=GREY)
     if decisions is not None:
         legend(ax, *ax.get_legend_handles_labels(), below=True, columns=3)
     return ax
@@ -133,18 +135,79 @@ def _marks(
             )
 
 
-def _write(ax: Axes, notes: Sequence[str], title: str) -> None:
-    """Write notes on the right of the lines."""
-    where = ax.get_yaxis_transform()
-    for place, note in enumerate(notes):
-        ax.text(1.02, place, note, transform=where, va="center", fontsize=SMALL)
-    if notes:
-        ax.annotate(
-            title,
-            (1.02, 1.0),
-            xycoords="axes fraction",
-            xytext=(0, 2),
-            textcoords="offset points",
-            fontsize=SMALL,
-            color=GREY,
-        )
+_NUMBERED = 16  # names with which there is room for numbers
+
+
+def matrix(
+    values: ArrayLike,
+    names: Sequence[str],
+    words: Sequence[Sequence[str]],
+    *,
+    caption: str = "P(row better than column)",
+    symmetric: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a matrix of pairs in colours, with its numbers if there are at most 16 names.
+
+    Parameters
+    ----------
+    values : array_like, shape (m, m)
+        From 0 to 1; NaN leaves a field empty.
+    names : sequence of str, length m
+    words : sequence of sequences of str, m x m
+        What is written into the fields.
+    caption : str
+        What the values are.
+    symmetric : bool
+        Whether colours are to be symmetric about 0.5, as of probabilities that one is better.
+    ax : matplotlib Axes, optional
+
+    Raises
+    ------
+    ScoresError
+        Sizes that differ.
+
+    Examples
+    --------
+    >>> ax = matrix([[np.nan, 0.9], [0.1, np.nan]], ["a", "b"], [["", "0.900"], ["0.100", ""]])
+    >>> [text.get_text() for text in ax.texts]
+    ['0.900', '0.100']
+    """
+    table = np.asarray(values, dtype=np.float64)
+    m = len(names)
+    if table.shape != (m, m) or [len(row) for row in words] != [m] * m:
+        raise ScoresError(f"values {table.shape}, {m} names: sizes differ")
+    side = max(min(0.52 * m, 8.0), 1.6) if m <= _NUMBERED else 8.0
+    most = 24
+    margin = 0.09 * min(max(map(len, names), default=0), most)
+    ax = axes(ax, side + margin + 1.2, side + margin * 0.8 + 0.3)
+    picture = ax.imshow(
+        np.ma.masked_invalid(table), cmap="PuOr_r" if symmetric else "cividis", vmin=0.0, vmax=1.0
+    )
+    if m <= _NUMBERED:
+        for i, j in np.argwhere(np.isfinite(table)).tolist():
+            red, green, blue, _ = picture.cmap(table[i, j])
+            ax.text(
+                j,
+                i,
+                words[i][j],
+                ha="center",
+                va="center",
+                fontsize=SMALL - 1,
+                color="white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.5 else "black",
+            )
+    size = NORMAL if m <= _NUMBERED else max(min(SMALL, 8.0 * 72 / m / 1.2), 2.5)
+    step = 1 if m <= 110 else -(-m // 60)
+    shown = [plain(shortened(name, most)) for name in names][::step]
+    ax.set_yticks(range(0, m, step), shown, fontsize=size)
+    ax.set_xticks(
+        range(0, m, step), shown, fontsize=size, rotation=60, ha="left", rotation_mode="anchor"
+    )
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    clear(ax)
+    bar = ax.figure.colorbar(picture, ax=ax, shrink=0.7, aspect=30, pad=0.02)
+    bar.set_label(plain(caption), fontsize=SMALL)
+    bar.ax.tick_params(labelsize=SMALL)
+    bar.outline.set_visible(False)
+    return ax
