@@ -1,0 +1,295 @@
+"""The commands that take a store: what it holds, and going on with it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from racer.cli.answer import forms, give, in_terminal, reported
+from racer.core.events import Ended
+from racer.errors import RacerError, RacerWarning, StoreError
+from racer.render.text import folded
+from racer.results.ablation import AblationResult
+from racer.results.base import Result
+from racer.results.tuning import TuneResult
+
+if TYPE_CHECKING:
+    from racer.evaluate.command.command import Command
+    from racer.store.check import Report
+    from racer.store.load import Recorded
+
+_TO_COPY = ("go on with", "or, typed")
+
+
+@click.command(short_help="Show what a store holds.")
+@click.argument("store", type=click.Path())
+@forms
+def show(store: str, **form: Any) -> None:
+    """Show the result of the race or tuning in STORE, which is only read and may be in use.
+
+    Nothing is run or imported. The exit code is 3 if there is no best configuration (yet).
+    """
+    from racer.store.load import load_record  # noqa: PLC0415  (a second)
+
+    with reported():
+        result, settings = load_record(store)
+        give(result, settings, **form)
+
+
+@click.command(short_help="Write a page about a store.")
+@click.argument("store", type=click.Path())
+@click.option(
+    "-o",
+    "--output",
+    default="report.html",
+    show_default=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The page to write; it replaces what is there.",
+)
+@click.option(
+    "--ablation",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The store of its ablation, if it is not run.ablation.db beside run.db.",
+)
+def report(store: str, *, output: Path, ablation: Path | None) -> None:
+    """Write one HTML page about the race or tuning in STORE, which is only read.
+
+    The page needs no network: verdict, best configuration, pictures, instances, failures,
+    settings and cost; importance and ablation of the parameters of a tuning. It needs the extra
+    report: pip install 'racer-tuning[report]'.
+    """
+    from racer.store.load import load_record  # noqa: PLC0415  (a second)
+
+    with reported():
+        result: Any = load_record(store).result
+        if isinstance(result, AblationResult):
+            raise click.ClickException(
+                f"{store} holds an ablation: give the store of its tuning, whose report shows it"
+            )
+        more = {}
+        if isinstance(result, TuneResult) and (of := ablation or _beside(store)).exists():
+            more["ablation"] = load_record(of).result
+        try:
+            result.report(output, **more)
+        except OSError as error:
+            raise click.ClickException(f"{output} cannot be written: {error.strerror}") from None
+        click.echo(output)
+
+
+def _beside(store: str) -> Path:
+    """Return where the ablation of a store is recorded, unless another place is given."""
+    path = Path(store)
+    return path.with_name(f"{path.stem}.ablation{path.suffix}")
+
+
+@click.command(short_help="Watch a race or a tuning as it goes on.")
+@click.argument("store", type=click.Path())
+@click.option(
+    "--interval",
+    type=click.FloatRange(0.25),
+    default=1.0,
+    show_default=True,
+    help="Seconds between two looks.",
+)
+@click.option("--once", is_flag=True, help="Look once, and end.")
+def watch(store: str, *, interval: float, once: bool) -> None:
+    """Show where the race or tuning in STORE stands, until it has ended.
+
+    Another process runs it; STORE is only read. Live in a terminal, else a line when something
+    has changed. Ctrl-C ends the watching, not the race.
+    """
+    from racer.run.watch import watch as run  # noqa: PLC0415  (a second)
+
+    with reported(), suppress(KeyboardInterrupt):
+        run(store, interval=interval, once=once)
+
+
+@click.command(short_help="Say whether a store is sound.")
+@click.argument("store", type=click.Path())
+def check(store: str) -> None:
+    """Say whether STORE is sound, what it holds, and how to go on with it.
+
+    STORE is a file that racer.race or racer.tune (.., store=) has written. It is only read, and
+    may be in use. The exit code is 0 if it is sound, 1 if it is not, or is not a store.
+    """
+    from racer.store.check import check_store  # noqa: PLC0415  (a second)
+
+    try:
+        report = check_store(store)
+    except StoreError as error:
+        raise click.ClickException(in_terminal(str(error))) from None
+    if report.settings:
+        for name, value in _lines(report):
+            line = f"{name:<15}{value}"
+            click.echo(line if name in _TO_COPY else folded(line, indent=" " * 15))
+    for problem in report.problems:
+        click.echo(in_terminal(f"NOT SOUND: {problem}"), err=True)
+    if report.problems:
+        sys.exit(1)
+    click.echo(f"{store} is sound.")
+
+
+def _lines(report: Report) -> list[tuple[str, str]]:
+    """Return the contents of a store, as names and values."""
+    most_first = sorted(report.statuses.items(), key=lambda item: -item[1])
+    by_status = ", ".join(f"{count} {status}" for status, count in most_first)
+    lines = [
+        ("kind", str(report.kind)),
+        ("candidates", str(report.candidates)),
+        ("instances", "none" if report.instances is None else str(report.instances)),
+        ("evaluations", f"{report.evaluations} ({by_status or 'none yet'})"),
+        ("seconds", f"{report.seconds:.6g}, summed over evaluations"),
+    ]
+    if report.failure:
+        lines += [("first failure", report.failure.partition("\n")[0])]
+    if isinstance(report.result, Result):
+        best = report.result.best_index
+        config = f" {report.result.best}" if isinstance(report.result, TuneResult) else ""
+        lines += [
+            ("not needed", f"{report.result.unused.cells} of the evaluations, made ahead"),
+            ("blocks", str(report.blocks)),
+            ("still in", ", ".join(f"#{c}" for c in report.result.survivors)),
+            ("best", "cannot be said" if best is None else f"#{best}{config}"),
+        ]
+    given = {n: value for n, value in report.settings.items() if value not in (None, [])}
+    if command := given.pop("command", None):
+        given["evaluate"] = f"{shlex.join(map(str, command['argv']))}, in {command['cwd']}"
+    lines += [(n, _space(v) if n == "space" else str(v)) for n, v in given.items()]
+    lines += [("note", note) for note in report.notes]
+    lines += [("ended", report.ended or "no")]
+    if report.problems:
+        return lines
+    if report.ended == Ended.ALL_FAILED:
+        again = "a new store, once evaluate is mended: these are not tried again"
+        return [*lines, ("go on with", again)]
+    call, _, typed = report.resume.partition(", or, typed: ")
+    lines += [("go on with", call), *([("or, typed", typed)] if typed else [])]
+    if report.ended == Ended.BUDGET:
+        lines += [("", "with a larger budget, as the budget ended it")]
+    return lines
+
+
+def _space(written: Any) -> str:
+    """Return a space in one line: names and types."""
+    try:
+        kinds = ", ".join(f"{entry['name']}: {entry['type']}" for entry in written["parameters"])
+        return f"{{{kinds}}}, {len(written['conditions'])} conditional"
+    except (KeyError, TypeError):  # a damaged one
+        return str(written)
+
+
+@click.command(short_help="Continue the run in a store.")
+@click.argument("store", type=click.Path())
+@click.option("--budget", type=click.IntRange(1), help="Evaluations in all, more than before.")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Evaluations at a time.")
+@click.option("--yes", is_flag=True, help="Run the program of the store without asking.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@forms
+def resume(
+    store: str, *, budget: int | None, jobs: int, yes: bool, quiet: bool, **form: Any
+) -> None:
+    """Go on with the race or tuning in STORE, which knows the program that it runs.
+
+    A store may come from somebody else: so the program is shown, and you are asked first, unless
+    the scenario.toml or scenario.txt beside the store says the same. For an objective that is a
+    Python function, use racer.resume.
+    """
+    from racer.run.resume import resume as run  # noqa: PLC0415  (a second)
+
+    with reported():
+        command, settings = _program_of(store, "racer.resume", yes=yes)
+        result = run(store, command, budget=budget, n_jobs=jobs, progress=not quiet)
+        give(result, settings, **form)
+
+
+def _end(text: str) -> Any:
+    """Return a configuration, the number of a candidate, or a word."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+@click.command(short_help="Show which parameter changes mattered.")
+@click.argument("store", type=click.Path())
+@click.option("--source", default="default", show_default=True, help="Or a number, or JSON.")
+@click.option("--target", default="best", show_default=True, help="Or a number, or JSON.")
+@click.option("--budget", type=click.IntRange(1), help="Evaluations; by default what it takes.")
+@click.option("--blocks", type=click.IntRange(2), help="On how many blocks.")
+@click.option(
+    "--jobs", "n_jobs", type=int, default=1, show_default=True, help="Evaluations at a time."
+)
+@click.option("--into", type=click.Path(dir_okay=False), help="Its own store, beside STORE.")
+@click.option("--yes", is_flag=True, help="Run the program of the store without asking.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def ablation(
+    store: str,
+    *,
+    source: str,
+    target: str,
+    into: str | None,
+    yes: bool,
+    quiet: bool,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Say which of the changes from the default to the best configuration in STORE mattered.
+
+    Step by step, each time the change that gains most. What is evaluated is recorded in a store
+    of its own (run.ablation.db beside run.db), so that the same command goes on with it, and
+    racer report shows it. For an objective that is a Python function, use racer.ablation.
+    """
+    from racer.run.ablation import ablation as run  # noqa: PLC0415  (a second)
+
+    with reported():
+        command, _ = _program_of(store, "racer.ablation", yes=yes)
+        ends = {"source": _end(source), "target": _end(target)}
+        own = into or _beside(store)
+        found = run(store, command, **ends, **settings, store=own, progress=not quiet)
+        give(found, {}, as_json=as_json)
+
+
+def _program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str, Any]]:
+    """Return the program of a store, if it is to be run, and its settings; `call` needs none."""
+    from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
+    from racer.store.load import load_record  # noqa: PLC0415
+
+    recorded = load_record(store)
+    settings = recorded.settings
+    stored = settings.get("command")
+    if stored is None:
+        raise click.ClickException(
+            f"{store} was begun with evaluate={settings['evaluate']}, which is not in it: go on "
+            f"with {call}({store!r}, evaluate)"
+        )
+    if not yes and not _is_beside_its_scenario(store, recorded):
+        line = shlex.join(map(str, stored["argv"]))
+        click.echo(f"{store} runs, in {stored['cwd']}:\n  {line}", err=True)
+        click.confirm("Run it?", abort=True, err=True)
+    return Command(**stored), settings
+
+
+def _is_beside_its_scenario(store: str, recorded: Recorded) -> bool:
+    """Return True if a scenario in the folder of a store would make the same contest."""
+    from racer.scenario.scenario import USUAL, read_scenario  # noqa: PLC0415  (a second)
+
+    folder = Path(store).absolute().parent
+    for name in USUAL:
+        if not (folder / name).is_file():
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RacerWarning)  # said when it was begun
+            try:
+                if read_scenario(str(folder / name)).made(recorded, str(folder)):
+                    return True
+            except RacerError:
+                continue
+    return False
