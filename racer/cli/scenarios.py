@@ -143,7 +143,7 @@ def tune(
     SIGTERM, SIGHUP, and all that was evaluated is recorded.
     """
     from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
-    from racer.run.tune import tune as run  # noqa: PLC0415
+    from racer.run.calls import tune as run  # noqa: PLC0415
 
     form = {name: options.pop(name) for name in ("as_json", "csv", "configurations")}
     with reported():

@@ -201,7 +201,7 @@ def resume(
     the scenario.toml or scenario.txt beside the store says the same. For an objective that is a
     Python function, use racer.resume.
     """
-    from racer.run.resume import resume as run  # noqa: PLC0415  (a second)
+    from racer.run.calls import resume as run  # noqa: PLC0415  (a second)
 
     with reported():
         command, settings = _program_of(store, "racer.resume", yes=yes)

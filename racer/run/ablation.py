@@ -11,7 +11,7 @@ from racer.errors import SettingError, StoreError
 from racer.evaluate.outcome import bounded
 from racer.racing.ablation import Ablation
 from racer.results.tuning import TuneResult
-from racer.run.start import how_to_evaluate, opened, pool, start
+from racer.run.drive import how_to_evaluate, opened, pool, start
 from racer.store.contest import contest_for
 from racer.store.jsonable import is_plain
 from racer.store.load import load_record
@@ -125,16 +125,17 @@ def ablation(
         **rules,
     }
     known = _known(result, held_out, len(places))
-    how = how_to_evaluate(retries, timeout, memory)
-    timed = result.rules.runtime is not None
-    workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
 
     def known_of(cell: Cell) -> Outcome | None:
         return known.get((result.space.key(cell.config), cell.block))
 
+    how = how_to_evaluate(retries, timeout, memory)
+    timed = result.rules.runtime is not None
+    workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
     with opened(store) as file:
+        contest = contest_for(file, "ablation", given)
         found: AblationResult = start(
-            contest_for(file, "ablation", given),
+            contest,
             evaluate,
             how,
             file,

@@ -1,38 +1,141 @@
-"""The driver of a contest: ask, evaluate, record, tell."""
+"""Running a contest, or going on with a recorded one: ask, evaluate, record, tell."""
 
 from __future__ import annotations
 
 import reprlib
 import time
-from contextlib import ExitStack
-from dataclasses import replace
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from racer._checks import flag, whole
 from racer.core.contest import ContestResult
+from racer.core.events import check_callbacks
 from racer.errors import ObjectiveError, RaceInterrupted
 from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.limits.forks import not_for_evaluations
-from racer.evaluate.objective import raised_by
+from racer.evaluate.limits.limits import Limits, limits_for
+from racer.evaluate.objective import check_objective, raised_by
 from racer.evaluate.outcome import check_outcome
-from racer.run.feed import Feed
-from racer.run.signals import GracefulStop, notify
-from racer.store.replay import Prefetched
+from racer.evaluate.workers import number_of, workers_for
+from racer.run.feed import Feed, check_ahead
+from racer.run.signals import GracefulStop, exit_with_code, notify
+from racer.store.reader import sense_made_of
+from racer.store.replay import Prefetched, Recording
+from racer.store.setup import VERSION, described_objective
+from racer.store.writer import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Executor
+    from contextlib import AbstractContextManager
+    from os import PathLike
 
     from racer.core.contest import Contest
+    from racer.core.events import Callback
+    from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, Outcome
     from racer.evaluate.workers import Workers
     from racer.run.feed import Ahead
     from racer.run.progress import Progress
-    from racer.store.writer import Store
+
+    MakeWorkers = Callable[[Contest[Any]], Workers]
 
 R = TypeVar("R", bound=ContestResult)
 
 # A signal may have reached the programs of an evaluation, too: a solver, say
 _MAYBE_INTERRUPTED = ("failed", "invalid", "killed")
+
+
+def opened(store: str | PathLike[str] | None) -> AbstractContextManager[Store | None]:
+    """Return the store to enter; nothing, if there is none."""
+    return nullcontext() if store is None else Store(store)
+
+
+def how_to_evaluate(retries: int, timeout: float | None, memory: int | None) -> dict[str, Any]:
+    """Return how cells are evaluated, checked."""
+    limits = limits_for(timeout, memory) or Limits()
+    return {"retries": whole(retries, "retries", least=0), **limits._asdict()}
+
+
+def pool(
+    evaluate: Objective,
+    how: Mapping[str, Any],
+    *,
+    n_jobs: int,
+    executor: Executor | None,
+    timed: bool,
+) -> MakeWorkers:
+    """Return what makes workers for a contest; ObjectiveError if `evaluate` cannot be called.
+
+    `how` has retries, timeout and memory; `timed`: the cost is run time.
+    """
+    check_objective(evaluate, timed=timed)
+
+    def workers(contest: Contest[Any]) -> Workers:
+        description = contest.description()
+        return workers_for(
+            evaluate,
+            contest.configs,
+            (*(description.instances or ()), *description.test_instances),
+            n_jobs=n_jobs,
+            executor=executor,
+            parameters=description.parameters,
+            timed=timed,
+            **how,
+        )
+
+    return workers
+
+
+def start(
+    contest: Contest[R],
+    evaluate: Any,
+    how: Mapping[str, Any],
+    store: Store | None,
+    workers: MakeWorkers,
+    *,
+    ahead: Ahead,
+    progress: bool,
+    callbacks: Sequence[Callback],
+) -> R:
+    """Run a contest, or continue the one in the store; `evaluate` and `how` name what workers do."""
+    check_ahead(ahead)
+    watchers = list(check_callbacks(callbacks))
+    display: Any = None
+    if flag(progress, "progress"):
+        from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
+
+        display = Progress()
+        watchers.append(display)
+    recording = None
+    if store is None:
+        for watcher in watchers:
+            contest.watch(watcher)
+    else:
+        recording = Recording(store, contest, evaluate, how, watchers)
+    with sense_made_of(store.path) if store and store.holds_a_race else nullcontext():
+        contest.ask()  # a tuner samples its first candidates now
+    made = workers(contest)
+    prefetched = None if recording is None else recording.begin()
+    provenance = {"racer": VERSION, **described_objective(evaluate), **how}
+    try:
+        with display or nullcontext():
+            return drive(
+                contest,
+                made,
+                store,
+                display=display,
+                ahead=ahead,
+                prefetched=prefetched,
+                provenance=provenance,
+            )
+    except RaceInterrupted as stop:
+        if stop.kept:
+            notify(f"racer: {stop}")  # now: the caller may not catch it
+            exit_with_code()
+        raise
 
 
 def drive(
@@ -73,66 +176,61 @@ def drive(
     return loop.result()
 
 
+@dataclass
 class _Loop(Generic[R]):
     """Passes outcomes from workers to the store and to the contest."""
 
-    def __init__(
-        self,
-        contest: Contest[R],
-        workers: Workers,
-        store: Store | None,
-        stop: GracefulStop,
-        ahead: Ahead,
-        prefetched: Prefetched,
-        display: Progress | None,
-        provenance: Mapping[str, Any],
-    ) -> None:
-        self._contest = contest
-        self._display = display
-        self._store = store
-        self._stop = stop
+    contest: Contest[R]
+    workers: Workers
+    store: Store | None
+    stop: GracefulStop
+    ahead: Ahead
+    prefetched: Prefetched
+    display: Progress | None
+    provenance: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
         self._feed = Feed(
-            contest,
-            workers,
-            ahead=ahead,
-            prefetched=prefetched,
+            self.contest,
+            self.workers,
+            ahead=self.ahead,
+            prefetched=self.prefetched,
             accept=self._accept,
-            stopping=stop.requested,
+            stopping=self.stop.requested,
         )
-        if display is not None:
-            display.begin(contest, self._feed.n_workers, self._feed.running)
-        self._provenance = {**provenance, "workers": self._feed.n_workers}
-        self._begun, self._before = time.perf_counter(), contest.result().seconds
+        n_workers, begun_with = number_of(self.workers), self.contest.result()
+        if self.display is not None:
+            self.display.begin(self.contest, n_workers, self._feed.running)
+        self.provenance = {**self.provenance, "workers": n_workers}
+        self._begun, self._before = time.perf_counter(), begun_with.seconds
         # outcomes of the first block while all are the same failure; None afterwards
-        self._alike: list[tuple[Cell, Outcome]] | None = None
-        if contest.result().evaluations == 0:
-            self._alike = []
+        self._alike: list[tuple[Cell, Outcome]] | None = [] if not begun_with.evaluations else None
 
     def run(self) -> None:
         """Ask and tell until the contest ends or a signal has come."""
-        while not self._stop.requested() and (cells := self._contest.ask()):
+        while not self.stop.requested() and (cells := self.contest.ask()):
             self._feed.may_prefetch = self._alike is None
-            if self._display is not None:
-                self._display.asked(len(cells))
+            if self.display is not None:
+                self.display.asked(len(cells))
             for cell, outcome, is_new in self._feed.outcomes(cells):
-                if self._display is not None:
-                    self._display.told(outcome)
+                if self.display is not None:
+                    self.display.told(outcome)
                 if is_new and self._alike is not None and self._defers(cell, outcome):
                     continue
                 if not is_new or self._accept(cell, outcome):
-                    self._contest.tell(cell, outcome)
+                    self.contest.tell(cell, outcome)
             if self._alike is not None:
                 self._end_first_block(cells)
         self._feed.end()
 
     def result(self) -> R:
         """Return the current result, with its provenance and the unused evaluations."""
-        result, unused = self._contest.result(), self._feed.unused()
+        result, unused = self.contest.result(), self._feed.unused()
         took = {
             "wall": time.perf_counter() - self._begun,
             "busy": result.seconds + unused.seconds - self._before,
         }
-        return replace(result, unused=unused, provenance={**self._provenance, **took})
+        return replace(result, unused=unused, provenance={**self.provenance, **took})
 
     def _accept(self, cell: Cell, outcome: Outcome) -> bool:
         """Record an outcome; return False for one that has to be evaluated again."""
@@ -143,12 +241,12 @@ class _Loop(Generic[R]):
 
     def _is_suspect(self, outcome: Outcome) -> bool:
         """Return True if a signal may be what made an evaluation fail."""
-        return outcome.status in _MAYBE_INTERRUPTED and self._stop.requested()
+        return outcome.status in _MAYBE_INTERRUPTED and self.stop.requested()
 
     def _record(self, cell: Cell, outcome: Outcome) -> None:
-        if self._store is not None:
+        if self.store is not None:
             check_outcome(outcome)
-            self._store.append(cell, outcome)
+            self.store.append(cell, outcome)
 
     def _defers(self, cell: Cell, outcome: Outcome) -> bool:
         """Defer an outcome of the first block if all so far are the same failure, else tell them."""
@@ -165,7 +263,7 @@ class _Loop(Generic[R]):
         deferred, self._alike = self._alike or (), None
         for cell, outcome in deferred:
             self._record(cell, outcome)
-            self._contest.tell(cell, outcome)
+            self.contest.tell(cell, outcome)
         self._feed.may_prefetch = True
 
     def _end_first_block(self, cells: Sequence[Cell]) -> None:

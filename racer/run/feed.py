@@ -11,7 +11,6 @@ from racer.core.contest import Unused
 from racer.errors import SettingError
 from racer.evaluate.executor import SPARE
 from racer.evaluate.outcome import bounded
-from racer.evaluate.workers import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,17 +33,8 @@ def check_ahead(ahead: Ahead) -> None:
 class Feed:
     """Submits cells to workers and collects their outcomes, those of prefetched cells included.
 
-    Parameters
-    ----------
-    contest, workers
-    ahead : "auto" or int
-        Blocks to prefetch.
-    prefetched : Prefetched
-        Outcomes of cells that an earlier run prefetched.
-    accept : callable
-        Called with each new outcome of a prefetched cell; returns False if it cannot be used.
-    stopping : callable
-        Returns True once nothing more shall begin.
+    `accept` is called with each new outcome of a prefetched cell, and returns False if it cannot be
+    used; `stopping` returns True once nothing more shall begin.
     """
 
     def __init__(
@@ -71,9 +61,11 @@ class Feed:
     def outcomes(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
         """Yield cells with their outcomes, and True for a new one; fewer if the run stops."""
         wanted = {cell.key: cell for cell in requested}
-        yield from self._cached(wanted)
-        if self.may_prefetch:
-            self._forget_eliminated()
+        for cell in list(wanted.values()):
+            if (known := self._take(cell)) is not None:
+                del wanted[cell.key]
+                yield cell, known, False
+        self._forget_eliminated()
         now = deque(cell for key, cell in wanted.items() if key not in self._running)
         coming = self._coming()
         while wanted:
@@ -96,13 +88,6 @@ class Feed:
                 now.append(request)
                 if self._accept(cell, outcome):
                     self._count_unused([outcome])
-
-    def _cached(self, wanted: dict[CellKey, Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
-        """Yield prefetched outcomes of requested cells, which are wanted no longer."""
-        for key, request in list(wanted.items()) if self._prefetched or self._reusable else ():
-            if (outcome := self._take(request)) is not None:
-                del wanted[key]
-                yield request, outcome, False
 
     def _take(self, request: Cell) -> Outcome | None:
         """Return a prefetched outcome for a requested cell, unless its cap was too small."""
@@ -133,11 +118,6 @@ class Feed:
             self._reusable[request.key] = outcome
         return True
 
-    @property
-    def n_workers(self) -> int | None:
-        """Number of workers; None if that is not known."""
-        return number_of(self._workers)
-
     def running(self) -> int:
         """Return the number of cells that are submitted and have no outcome."""
         return len(self._running)
@@ -161,7 +141,7 @@ class Feed:
 
     def _forget_eliminated(self) -> None:
         """Discard outcomes and withdraw cells of candidates that have been eliminated."""
-        if not (self._prefetched or self._running):
+        if not self.may_prefetch or not (self._prefetched or self._running):
             return
         alive = set(self._contest.alive)
         gone = [key for key in self._prefetched if key[2] not in alive]

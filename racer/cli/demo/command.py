@@ -11,7 +11,7 @@ from rich.console import Console
 from racer.cli.demo import configurations, evaluate, problems
 from racer.deciders.named import DECIDERS
 from racer.errors import RaceInterrupted, RacerError
-from racer.run.race import race
+from racer.run.calls import race
 
 
 @click.command(short_help="Race settings of an optimiser, as an example.")

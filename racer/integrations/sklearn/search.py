@@ -37,7 +37,7 @@ from racer.integrations.sklearn.fits import Fits, one_score_only
 from racer.integrations.sklearn.folds import OneFold
 from racer.racing.race import Race
 from racer.results.base import BestPosterior
-from racer.run.start import how_to_evaluate, opened, start
+from racer.run.drive import how_to_evaluate, opened, start
 from racer.space.scikit import arguments_of
 from racer.space.space import Space
 from racer.stats.correlated_t import check_correlation
