@@ -17,8 +17,8 @@ from racer.core.budget import Budget
 from racer.core.events import Ended
 from racer.errors import StoreError
 from racer.results.ablation import AblationResult
-from racer.run.progress_state import ProgressState, Subject, Work
-from racer.run.progress_state import clock as readable
+from racer.run.progress import ProgressState, Subject, Work
+from racer.run.progress import clock as readable
 from racer.store.jsonable import decode, is_plain
 from racer.store.load import load_record
 from racer.store.reader import open_to_read, sense_made_of

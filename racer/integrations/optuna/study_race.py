@@ -193,8 +193,7 @@ def _display(
     """Return what shows progress, if it is wanted."""
     if not wanted:
         return None
-    from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
-    from racer.run.progress_state import Subject  # noqa: PLC0415
+    from racer.run.progress import Progress, Subject  # noqa: PLC0415  (Rich, only where needed)
 
     display = Progress()
     title = (
