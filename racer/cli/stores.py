@@ -22,8 +22,7 @@ from racer.results.tuning import TuneResult
 
 if TYPE_CHECKING:
     from racer.evaluate.command.command import Command
-    from racer.store.check import Report
-    from racer.store.load import Recorded
+    from racer.store.load import Recorded, Report
 
 _TO_COPY = ("go on with", "or, typed")
 
@@ -119,7 +118,7 @@ def check(store: str) -> None:
     STORE is a file that racer.race or racer.tune (.., store=) has written. It is only read, and
     may be in use. The exit code is 0 if it is sound, 1 if it is not, or is not a store.
     """
-    from racer.store.check import check_store  # noqa: PLC0415  (a second)
+    from racer.store.load import check_store  # noqa: PLC0415  (a second)
 
     try:
         report = check_store(store)

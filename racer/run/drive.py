@@ -21,9 +21,9 @@ from racer.evaluate.outcome import check_outcome
 from racer.evaluate.workers import number_of, workers_for
 from racer.run.feed import Feed, check_ahead
 from racer.run.signals import GracefulStop, exit_with_code, notify
+from racer.store.contest import VERSION, described_objective
 from racer.store.reader import sense_made_of
 from racer.store.replay import Prefetched, Recording
-from racer.store.setup import VERSION, described_objective
 from racer.store.writer import Store
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ import shlex
 import sqlite3
 import struct
 from contextlib import closing, contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -32,8 +31,8 @@ from racer.store.schema import (
     checksum,
     columns,
     conclusion_checksum,
-    digest,
     expected_columns,
+    settings_digest,
 )
 
 if TYPE_CHECKING:
@@ -45,12 +44,8 @@ PATIENCE = 30.0  # seconds to wait for a viewer that holds the file
 def connect(path: str, mode: str) -> sqlite3.Connection:
     """Open a file; `mode` is "ro", "rw", "rwc" (may create it), or "immutable"."""
     how = "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}"
-    return sqlite3.connect(
-        f"{Path(path).absolute().as_uri()}?{how}",
-        uri=True,
-        isolation_level=None,
-        timeout=PATIENCE,
-    )
+    uri = f"{Path(path).absolute().as_uri()}?{how}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=PATIENCE)
 
 
 _WHAT_TO_DO = {
@@ -159,9 +154,7 @@ class Reader:
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             self.damaged(f"settings, candidates or instances cannot be read ({error!r})")
         self._check_names(setup)
-        retries, timeout, memory = (
-            setup.settings[name] for name in ("retries", "timeout", "memory")
-        )
+        retries, timeout, memory = (setup.settings[n] for n in ("retries", "timeout", "memory"))
         if not (
             (is_whole(retries) and retries >= 0)
             and (timeout is None or (is_real(timeout) and 0 < timeout < math.inf))
@@ -258,32 +251,15 @@ class Reader:
         setup = self.setup()
         if setup.kind == "ablation":
             return f"the same call of racer.ablation(.., store={self.path!r})"
-        needed = [
-            name
-            for name, parts in (
-                ("candidates", setup.candidates),
-                ("instances", setup.instances),
-                ("decider", setup.settings["decider"]),
-                ("runtime", setup.settings.get("runtime")),
-                ("test_instances", setup.settings.get("test_instances")),
-            )
-            if not is_plain(parts)
-        ]
-        space = setup.settings.get("space")
-        if not_kept(space) is not None:
+        parts = {**setup.settings, "candidates": setup.candidates, "instances": setup.instances}
+        names = ("candidates", "instances", "decider", "runtime", "test_instances")
+        needed = [name for name in names if not is_plain(parts.get(name))]
+        if not_kept(parts.get("space")) is not None:
             needed.append("space")
         arguments = "".join(f", {name}=.." for name in needed)
         typed = f", or, typed: racer resume {shlex.quote(self.path)}"
         is_known = "command" in setup.settings and not needed
         return f"racer.resume({self.path!r}, evaluate{arguments}){typed if is_known else ''}"
-
-
-def settings_digest(
-    settings: dict[str, str], candidates: list[tuple[int, str]], instances: list[tuple[int, str]]
-) -> str:
-    """Return the checksum over settings, candidates and instances, as they are written."""
-    rows: Iterator[tuple[Any, str]] = chain(sorted(settings.items()), candidates, instances)
-    return digest(f"{key}={text}" for key, text in rows)
 
 
 def refuse_directory(path: str) -> None:
@@ -326,7 +302,9 @@ def look_at(path: str) -> bool:
     if application == 0 and entries == 0:
         return False
     if application != APPLICATION_ID:
-        raise _foreign(path)
+        raise StoreError(
+            f"store {path!r}: this is an SQLite database of something else; it was left as it is"
+        )
     if version != SCHEMA:
         raise StoreError(
             f"store {path!r} has schema {version}, and this version of racer reads schema {SCHEMA}: "
@@ -345,12 +323,6 @@ def no_race_in(path: str) -> StoreError:
 
 def _no_store(path: str) -> StoreError:
     return StoreError(f"store {path!r}: this is not a store; it was left as it is")
-
-
-def _foreign(path: str) -> StoreError:
-    return StoreError(
-        f"store {path!r}: this is an SQLite database of something else; it was left as it is"
-    )
 
 
 def _reading(path: str) -> sqlite3.Connection:

@@ -14,7 +14,7 @@ import pytest
 
 import racer
 from racer.deciders import BayesianFriedman, Decider, FRace, SequentialHalving, TRace, Verdict
-from racer.store.check import check_store
+from racer.store.load import check_store
 from racer.store.schema import VerdictRow, conclusion_checksum
 from racer.store.writer import Store
 

@@ -26,7 +26,7 @@ from racer.racing import Race
 from racer.run.drive import drive
 from racer.run.progress import ProgressState
 from racer.run.watch import state_in
-from racer.store.check import check_store
+from racer.store.load import check_store
 from racer.tuner import Tuner
 
 SPACE = racer.Space({"x": racer.Real(0.0, 5.0), "y": racer.Categorical(["a", "b"])})
