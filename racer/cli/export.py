@@ -64,8 +64,7 @@ def write_study(result: RaceResult | TuneResult, path: Path, name: str) -> None:
     """Write candidates as trials of a study into a new file; ClickException if it is there."""
     try:
         import optuna  # noqa: PLC0415  (an extra)
-        from optuna.storages import JournalStorage  # noqa: PLC0415
-        from optuna.storages.journal import JournalFileBackend  # noqa: PLC0415
+        from optuna.storages import JournalStorage, journal  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtraError(
             "Optuna is not installed: pip install 'racer-tuning[optuna]'"
@@ -78,7 +77,7 @@ def write_study(result: RaceResult | TuneResult, path: Path, name: str) -> None:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
         study = optuna.create_study(
-            storage=JournalStorage(JournalFileBackend(str(path))),
+            storage=JournalStorage(journal.JournalFileBackend(str(path))),
             study_name=name,
             direction="maximize" if result.rules.maximize else "minimize",
         )
@@ -148,14 +147,10 @@ def _distributions(result: RaceResult | TuneResult) -> dict[str, BaseDistributio
 
 def _over(values: list[Any]) -> BaseDistribution:
     """Return a distribution of what occurs."""
-    from optuna.distributions import (  # noqa: PLC0415
-        CategoricalDistribution,
-        FloatDistribution,
-        IntDistribution,
-    )
+    from optuna import distributions as over  # noqa: PLC0415
 
     if all(type(value) is int for value in values):
-        return IntDistribution(min(values), max(values))
+        return over.IntDistribution(min(values), max(values))
     if all(type(value) in {int, float} for value in values):
-        return FloatDistribution(float(min(values)), float(max(values)))
-    return CategoricalDistribution(list(dict.fromkeys(values)))
+        return over.FloatDistribution(float(min(values)), float(max(values)))
+    return over.CategoricalDistribution(list(dict.fromkeys(values)))

@@ -14,7 +14,7 @@ import click
 
 from racer.cli.answer import forms, give, in_terminal, reported
 from racer.core.events import Ended
-from racer.errors import RacerError, RacerWarning, StoreError
+from racer.errors import RacerError, RacerWarning
 from racer.render.text import folded
 from racer.results.ablation import AblationResult
 from racer.results.base import Result
@@ -120,10 +120,8 @@ def check(store: str) -> None:
     """
     from racer.store.load import check_store  # noqa: PLC0415  (a second)
 
-    try:
+    with reported():
         report = check_store(store)
-    except StoreError as error:
-        raise click.ClickException(in_terminal(str(error))) from None
     if report.settings:
         for name, value in _lines(report):
             line = f"{name:<15}{value}"

@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 
     from racer.core.blocks import Place
     from racer.core.budget import Budget
+    from racer.core.contest import Contest
     from racer.core.events import Callback
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, Outcome
     from racer.evaluate.workers import Workers
     from racer.results.ablation import AblationResult
     from racer.run.feed import Ahead
+
+    Known = dict[tuple[Any, int], Outcome]
 
 __all__ = ["ablation"]
 
@@ -125,13 +128,13 @@ def ablation(
         **rules,
     }
     known = _known(result, held_out, len(places))
-
-    def known_of(cell: Cell) -> Outcome | None:
-        return known.get((result.space.key(cell.config), cell.block))
-
     how = how_to_evaluate(retries, timeout, memory)
     timed = result.rules.runtime is not None
-    workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
+    evaluating = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
+
+    def workers(contest: Contest[Any]) -> Workers:
+        return Reusing(evaluating(contest), known, result.space.key)
+
     with opened(store) as file:
         contest = contest_for(file, "ablation", given)
         found: AblationResult = start(
@@ -139,7 +142,7 @@ def ablation(
             evaluate,
             how,
             file,
-            lambda contest: Reusing(workers(contest), known_of),
+            workers,
             ahead=ahead,
             progress=progress,
             callbacks=callbacks,
@@ -197,7 +200,7 @@ def _places(result: TuneResult, blocks: int | None) -> tuple[bool, list[Place]]:
     return False, [result.stream.place(block) for block in range(n)]
 
 
-def _known(result: TuneResult, held_out: bool, blocks: int) -> dict[tuple[Any, int], Outcome]:
+def _known(result: TuneResult, held_out: bool, blocks: int) -> Known:
     """Return what the tuning knows of these blocks, by configuration and block."""
     table = result.held_out if held_out else result.known
     runtime = result.rules.runtime
@@ -211,11 +214,12 @@ def _known(result: TuneResult, held_out: bool, blocks: int) -> dict[tuple[Any, i
 
 
 class Reusing:
-    """Workers that give what is known already at once."""
+    """Workers that give at once what is known already, by configuration (its key) and block."""
 
-    def __init__(self, workers: Workers, known: Callable[[Cell], Outcome | None]) -> None:
-        self._workers = workers
-        self._known = known
+    def __init__(
+        self, workers: Workers, known: Known, key: Callable[[Mapping[str, Any]], Any]
+    ) -> None:
+        self._workers, self._known, self._key = workers, known, key
         self._ready: deque[tuple[Cell, Outcome]] = deque()
 
     @property
@@ -230,7 +234,7 @@ class Reusing:
 
     def submit(self, cell: Cell) -> None:
         """Take a cell to be evaluated, or to be looked up."""
-        outcome = self._known(cell)
+        outcome = self._known.get((self._key(cell.config), cell.block))
         if outcome is None:
             self._workers.submit(cell)
         else:

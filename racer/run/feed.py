@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from racer._checks import is_whole
@@ -30,6 +31,7 @@ def check_ahead(ahead: Ahead) -> None:
         raise SettingError(f'ahead={ahead!r}: give "auto", or a number of blocks, 0 for none')
 
 
+@dataclass
 class Feed:
     """Submits cells to workers and collects their outcomes, those of prefetched cells included.
 
@@ -37,26 +39,22 @@ class Feed:
     used; `stopping` returns True once nothing more shall begin.
     """
 
-    def __init__(
-        self,
-        contest: Contest[Any],
-        workers: Workers,
-        *,
-        ahead: Ahead,
-        prefetched: Prefetched,
-        accept: Callable[[Cell, Outcome], bool],
-        stopping: Callable[[], bool],
-    ) -> None:
-        self._contest = contest
-        self._workers = workers
-        auto = max(_AUTO, workers.capacity if workers.capacity < sys.maxsize else 0)
-        self._ahead = (auto if ahead == "auto" else ahead) if workers.takes_more else 0
+    contest: Contest[Any]
+    workers: Workers
+    ahead: Ahead
+    prefetched: Prefetched
+    accept: Callable[[Cell, Outcome], bool]
+    stopping: Callable[[], bool]
+    may_prefetch: bool = False
+
+    def __post_init__(self) -> None:
+        capacity = self.workers.capacity
+        auto = max(_AUTO, capacity if capacity < sys.maxsize else 0)
+        blocks = auto if self.ahead == "auto" else self.ahead
+        self._blocks = blocks if self.workers.takes_more else 0
         # `_reusable`: told as capped, but known up to a larger bound
-        self._prefetched, self._reusable, self._unused = prefetched
-        self._accept = accept
-        self._stopping = stopping
+        self._prefetched, self._reusable, self._unused = self.prefetched
         self._running: dict[CellKey, Cell] = {}
-        self.may_prefetch = False
 
     def outcomes(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
         """Yield cells with their outcomes, and True for a new one; fewer if the run stops."""
@@ -69,11 +67,11 @@ class Feed:
         now = deque(cell for key, cell in wanted.items() if key not in self._running)
         coming = self._coming()
         while wanted:
-            if not self._stopping():
+            if not self.stopping():
                 self._fill(now, coming)
             elif not self._will_end(wanted):
                 return
-            if (ended := self._workers.next(self._stopping)) is None:
+            if (ended := self.workers.next(self.stopping)) is None:
                 continue
             cell, outcome = ended
             key = cell.key
@@ -86,7 +84,7 @@ class Feed:
                 yield cell, outcome, True
             else:  # prefetched with a smaller cap
                 now.append(request)
-                if self._accept(cell, outcome):
+                if self.accept(cell, outcome):
                     self._count_unused([outcome])
 
     def _take(self, request: Cell) -> Outcome | None:
@@ -101,7 +99,7 @@ class Feed:
 
     def _keep(self, cell: Cell, outcome: Outcome) -> None:
         """Keep the outcome of a prefetched cell until it is requested."""
-        if self._accept(cell, outcome):
+        if self.accept(cell, outcome):
             self._prefetched[cell.key] = outcome
 
     def _count_unused(self, outcomes: Iterable[Outcome]) -> None:
@@ -124,41 +122,41 @@ class Feed:
 
     def _will_end(self, wanted: Mapping[CellKey, Cell]) -> bool:
         """Submit nothing more; return whether a requested cell will run before prefetched ones."""
-        self._running = {cell.key: cell for cell in self._workers.finish()}
+        self._running = {cell.key: cell for cell in self.workers.finish()}
         begun = list(self._running)
         if not wanted.keys() >= set(begun):
-            begun = begun[: self._workers.capacity - SPARE]
+            begun = begun[: self.workers.capacity - SPARE]
         return not wanted.keys().isdisjoint(begun)
 
     def _fill(self, requested: deque[Cell], coming: Iterator[Cell]) -> None:
         """Submit as many cells as workers take, the requested ones first."""
-        while len(self._running) < self._workers.capacity:
+        while len(self._running) < self.workers.capacity:
             more = next(coming, None) if self.may_prefetch and not requested else None
             if (cell := requested.popleft() if requested else more) is None:
                 return
             self._running[cell.key] = cell
-            self._workers.submit(cell)
+            self.workers.submit(cell)
 
     def _forget_eliminated(self) -> None:
         """Discard outcomes and withdraw cells of candidates that have been eliminated."""
         if not self.may_prefetch or not (self._prefetched or self._running):
             return
-        alive = set(self._contest.alive)
+        alive = set(self.contest.alive)
         gone = [key for key in self._prefetched if key[2] not in alive]
         self._count_unused([self._prefetched.pop(key) for key in gone])
         for key, cell in list(self._running.items()):
-            if cell.candidate not in alive and self._workers.withdraw(cell):
+            if cell.candidate not in alive and self.workers.withdraw(cell):
                 del self._running[key]
 
     def _coming(self) -> Iterator[Cell]:
         """Yield cells to prefetch."""
-        for cell in self._contest.ahead(self._ahead):
+        for cell in self.contest.ahead(self._blocks):
             if cell.key not in self._running and cell.key not in self._prefetched:
                 yield cell
 
     def end(self) -> None:
         """Keep the outcomes of prefetched cells that end soon."""
-        for cell, outcome in self._workers.rest():
+        for cell, outcome in self.workers.rest():
             self._keep(cell, outcome)
 
     def unused(self) -> Unused:

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from racer.store.reader import Reader
 
-__all__ = ["state_in", "watch"]
-
 
 def watch(
     store: str,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     AnyResult = RaceResult | TuneResult | AblationResult
 
+
 __all__ = ["Recorded", "Report", "check_store", "load", "load_record"]
 
 
@@ -117,7 +118,7 @@ def seen_settings(reader: Reader, setup: Setup) -> dict[str, Any]:
 
 def replayed(reader: Reader) -> tuple[AnyResult, Contest[Any]]:
     """Return the result of a recorded contest, and the contest; StoreError if it is not sound."""
-    recorder = Recorder(_forget)
+    recorder = Recorder(lambda _: None)  # this does not write
     try:
         contest = contest_from_store(reader, numbered=True)
         recorder.expect(reader, larger_budget=False)
@@ -130,10 +131,6 @@ def replayed(reader: Reader) -> tuple[AnyResult, Contest[Any]]:
     if reader.ending() is not None and contest.ended is None:
         reader.damaged("it has an ending, but the race of its outcomes goes on")
     return replace(contest.result(), unused=prefetched.unused()), contest
-
-
-def _forget(verdict: object) -> None:
-    """Record nothing: this does not write."""
 
 
 @dataclass

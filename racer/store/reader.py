@@ -131,25 +131,22 @@ class Reader:
         return self._setup
 
     def _read_setup(self) -> Setup:
-        texts: dict[str, list[tuple[Any, Any]]] = {}
-        for table, key in (("settings", "name"), ("candidates", "1"), ("instances", "1")):
-            columns = "name, value" if key == "name" else f"{table[:-1]}, value"
-            texts[table] = self.rows(f"SELECT {columns} FROM {table} ORDER BY {key}")  # noqa: S608
-        settings = dict(texts["settings"])
+        settings = dict(self.rows("SELECT name, value FROM settings ORDER BY name"))
+        candidates = self.rows("SELECT candidate, value FROM candidates ORDER BY 1")
+        instances = self.rows("SELECT instance, value FROM instances ORDER BY 1")
         written = settings.pop("checksum", None)
         try:
             kind = json.loads(settings.get("kind", "null"))
             if kind == "tuning":  # they are sampled: no part of what it is made of
-                texts["candidates"] = []
-            found = settings_digest(settings, texts["candidates"], texts["instances"])
-            if written != found:
+                candidates = []
+            if written != settings_digest(settings, candidates, instances):
                 self.damaged("settings, candidates and instances do not match their checksum")
             del settings["kind"]
             setup = Setup(
                 kind,
                 {name: json.loads(text) for name, text in settings.items()},
-                [json.loads(text) for _, text in texts["candidates"]],
-                [json.loads(text) for _, text in texts["instances"]] or None,
+                [json.loads(text) for _, text in candidates],
+                [json.loads(text) for _, text in instances] or None,
             )
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             self.damaged(f"settings, candidates or instances cannot be read ({error!r})")
@@ -192,7 +189,7 @@ class Reader:
 
     def verdicts(self) -> Iterator[VerdictRow]:
         """Return the verdicts in order of block, each checked."""
-        return iter([VerdictRow(*row) for row in self._concluded("verdicts")])
+        return map(VerdictRow._make, self._concluded("verdicts"))
 
     def sampled(self) -> Iterator[CandidateRow]:
         """Return the configurations that a tuner has sampled, in order."""
