@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from racer.results.race import RaceResult
 
 NO_BEST = 3
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @contextmanager
@@ -61,14 +63,10 @@ def forms(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option(
             "--configurations",
-            type=click.Path(dir_okay=False, path_type=Path),
+            type=FILE,
             help="Write the survivors, best first, to this file, as irace's tables are.",
         ),
-        click.option(
-            "--csv",
-            type=click.Path(file_okay=False, path_type=Path),
-            help="Write all tables into this folder.",
-        ),
+        click.option("--csv", type=FOLDER, help="Write all tables into this folder."),
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
     ):
         command = option(command)

@@ -48,7 +48,9 @@ class _Commands(click.Group):
             ctx.fail(error.format_message().rstrip(".") + did_you_mean(args[0], _COMMANDS))
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+)
 @click.version_option(package_name="racer-tuning")
 def main() -> None:
     """Race algorithm configurations, and compare algorithms by their scores."""

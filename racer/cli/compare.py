@@ -71,7 +71,6 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     "--method",
     type=click.Choice(get_args(Method)),
     default="auto",
-    show_default=True,
     help="How they are compared; auto chooses, and says why.",
 )
 @click.option("--maximize", is_flag=True, help="Larger scores are better.")
@@ -82,7 +81,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     help="Half-width of practical equivalence: in units of the scores for signed-rank, otherwise "
     "around a probability of 1/2.",
 )
-@click.option("--alpha", type=float, default=0.05, show_default=True)
+@click.option("--alpha", type=float, default=0.05)
 @click.option("--posthoc", type=click.Choice(get_args(Posthoc)), help="For --method friedman.")
 @click.option(
     "--local-rope",
@@ -93,7 +92,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
 @click.option("--algorithm", metavar="COLUMN", help="Column of algorithms, in a long table.")
 @click.option("--fold", metavar="COLUMN", help="Column of folds or runs.")
 @click.option("--score", metavar="COLUMN", help="Column of scores, in a long table.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0)
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.cli.answer import reported, write_frames
+from racer.cli.answer import FILE, FOLDER, json_of, reported, write_frames
 from racer.errors import MissingExtraError, SettingError
 from racer.results.ablation import AblationResult
 from racer.results.tuning import TuneResult
@@ -26,14 +25,10 @@ if TYPE_CHECKING:
 @click.option(
     "--optuna",
     "study",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Write an Optuna study into this file (a journal), for optuna-dashboard FILE.",
 )
-@click.option(
-    "--csv",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write all tables into this folder.",
-)
+@click.option("--csv", type=FOLDER, help="Write all tables into this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def export(store: str, *, study: Path | None, csv: Path | None, as_json: bool) -> None:
     """Write what STORE holds for other tools; it is only read.
@@ -56,8 +51,7 @@ def export(store: str, *, study: Path | None, csv: Path | None, as_json: bool) -
             write_frames(csv, result)
             click.echo(csv, err=as_json)
         if as_json:
-            said = result.to_dict()
-            click.echo(json.dumps(said, indent=2, ensure_ascii=False, default=str))
+            click.echo(json_of(result.to_dict()))
 
 
 def write_study(result: RaceResult | TuneResult, path: Path, name: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.cli.answer import forms, give, reported, write_new
+from racer.cli.answer import FILE, FOLDER, forms, give, reported, write_new
 from racer.errors import SettingError
 from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace
 from racer.scenario.r_file import read_assignments
@@ -124,13 +124,7 @@ def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) 
 @click.option("-v", "--verbose", is_flag=True, help="Say what each setting is.")
 @click.pass_context
 def tune(
-    ctx: click.Context,
-    /,
-    scenario: str | None,
-    *,
-    quiet: bool,
-    verbose: bool,
-    **options: Any,
+    ctx: click.Context, /, scenario: str | None, *, quiet: bool, verbose: bool, **options: Any
 ) -> None:
     """Find the best configuration of a program, or go on where that was interrupted.
 
@@ -192,7 +186,7 @@ def check_scenario(ctx: click.Context, /, scenario: str | None, **options: Any) 
 
 
 @click.command(short_help="Write a scenario to begin with.")
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=".")
+@click.argument("folder", type=FOLDER, default=".")
 def init(folder: Path) -> None:
     """Write a scenario to begin with into FOLDER: it can be run as it is.
 
@@ -210,7 +204,7 @@ def init(folder: Path) -> None:
 
 
 @click.command("import-irace", short_help="Convert a scenario of irace to scenario.toml.")
-@click.argument("scenario", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("scenario", type=FILE)
 def import_irace(scenario: Path) -> None:
     """Write a scenario.toml beside SCENARIO, a scenario.txt of irace.
 

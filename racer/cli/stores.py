@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.cli.answer import forms, give, in_terminal, reported
+from racer.cli.answer import FILE, forms, give, in_terminal, reported
 from racer.core.events import Ended
 from racer.errors import RacerError, RacerWarning
 from racer.render.text import folded
@@ -48,8 +48,7 @@ def show(store: str, **form: Any) -> None:
     "-o",
     "--output",
     default="report.html",
-    show_default=True,
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="The page to write; it replaces what is there.",
 )
 @click.option(
@@ -91,11 +90,7 @@ def _beside(store: str) -> Path:
 @click.command(short_help="Watch a race or a tuning as it goes on.")
 @click.argument("store", type=click.Path())
 @click.option(
-    "--interval",
-    type=click.FloatRange(0.25),
-    default=1.0,
-    show_default=True,
-    help="Seconds between two looks.",
+    "--interval", type=click.FloatRange(0.25), default=1.0, help="Seconds between two looks."
 )
 @click.option("--once", is_flag=True, help="Look once, and end.")
 def watch(store: str, *, interval: float, once: bool) -> None:
@@ -185,7 +180,7 @@ def _space(written: Any) -> str:
 @click.command(short_help="Continue the run in a store.")
 @click.argument("store", type=click.Path())
 @click.option("--budget", type=click.IntRange(1), help="Evaluations in all, more than before.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Evaluations at a time.")
+@click.option("--jobs", type=int, default=1, help="Evaluations at a time.")
 @click.option("--yes", is_flag=True, help="Run the program of the store without asking.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @forms
@@ -216,13 +211,11 @@ def _end(text: str) -> Any:
 
 @click.command(short_help="Show which parameter changes mattered.")
 @click.argument("store", type=click.Path())
-@click.option("--source", default="default", show_default=True, help="Or a number, or JSON.")
-@click.option("--target", default="best", show_default=True, help="Or a number, or JSON.")
+@click.option("--source", default="default", help="Or a number, or JSON.")
+@click.option("--target", default="best", help="Or a number, or JSON.")
 @click.option("--budget", type=click.IntRange(1), help="Evaluations; by default what it takes.")
 @click.option("--blocks", type=click.IntRange(2), help="On how many blocks.")
-@click.option(
-    "--jobs", "n_jobs", type=int, default=1, show_default=True, help="Evaluations at a time."
-)
+@click.option("--jobs", "n_jobs", type=int, default=1, help="Evaluations at a time.")
 @click.option("--into", type=click.Path(dir_okay=False), help="Its own store, beside STORE.")
 @click.option("--yes", is_flag=True, help="Run the program of the store without asking.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
