@@ -24,7 +24,7 @@ from racer.store.load import load_record
 from racer.store.reader import open_to_read, sense_made_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from racer.store.reader import Reader
 
@@ -42,7 +42,9 @@ def watch(
     console = console or Console()
     state = state_in(store, ProgressState(clock()))
     if not console.is_terminal and not once:
-        _lines(store, state, interval, console, clock, wait)
+        for line in _lines(store, state, clock, lambda: wait(interval)):
+            console.file.write(f"{line}\n")
+            console.file.flush()
         return
 
     def text() -> str:
@@ -66,26 +68,20 @@ def _silence(store: str) -> str:
 
 
 def _lines(
-    store: str,
-    state: ProgressState,
-    interval: float,
-    console: Console,
-    clock: Callable[[], float],
-    wait: Callable[[float], None],
-) -> None:
-    """Write a line whenever something has changed."""
-    console.file.write(f"{_silence(store)}\n" if not state.ended else "")
+    store: str, state: ProgressState, clock: Callable[[], float], wait: Callable[[], None]
+) -> Iterator[str]:
+    """Yield a line whenever something has changed."""
+    if not state.ended:
+        yield _silence(store)
     shown = -1
     while True:
         if state.work.evaluations != shown or state.ended:
-            stamp = time.strftime("%Y-%m-%d %H:%M:%S")
-            console.file.write(f"{stamp} {state.line(clock())}\n")
+            yield f"{time.strftime('%Y-%m-%d %H:%M:%S')} {state.line(clock())}"
             shown = state.work.evaluations
         if state.ended:
-            console.file.write(f"{state.ended}\n")
+            yield state.ended
             return
-        console.file.flush()
-        wait(interval)
+        wait()
         state_in(store, state)
 
 
@@ -124,13 +120,9 @@ def _read(reader: Reader, state: ProgressState) -> None:
     )
     verdicts = list(reader.verdicts())
     gone = {drop["candidate"] for verdict in verdicts for drop in json.loads(verdict.dropped)}
-    # an ablation makes its candidates as it goes on
-    counts = {
-        "race": len(setup.candidates),
-        "tuning": len(list(reader.sampled())),
-        "ablation": seen,
-    }
-    state.candidates, state.left = counts[setup.kind], counts[setup.kind] - len(gone)
+    counts = {"race": len(setup.candidates), "tuning": len(list(reader.sampled()))}
+    state.candidates = counts.get(setup.kind, seen)  # an ablation makes them as it goes on
+    state.left = state.candidates - len(gone)
     state.best = verdicts[-1].best if verdicts else None
     block = -1 if block is None else block
     ((told, mean),) = reader.rows(

@@ -132,10 +132,7 @@ def contest_for(store: Store | None, kind: Kind, given: Mapping[str, Any]) -> Co
 
 
 def contest_from_store(
-    reader: Reader,
-    given: Mapping[str, Any] = MappingProxyType({}),
-    *,
-    numbered: bool = False,
+    reader: Reader, given: Mapping[str, Any] = MappingProxyType({}), *, numbered: bool = False
 ) -> Contest[Any]:
     """Return the contest that a store holds, of its recorded arguments but for those `given`.
 

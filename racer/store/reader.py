@@ -16,24 +16,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from racer._checks import is_real, is_whole
 from racer.errors import StoreError
 from racer.space.stored import not_kept
+from racer.store import schema
 from racer.store.jsonable import is_plain
 from racer.store.log import damage_to_log, has_log
-from racer.store.schema import (
-    APPLICATION_ID,
-    ARGUMENTS,
-    ROWS,
-    SCHEMA,
-    CandidateRow,
-    Ending,
-    OutcomeRow,
-    Setup,
-    VerdictRow,
-    checksum,
-    columns,
-    conclusion_checksum,
-    expected_columns,
-    settings_digest,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,15 +107,15 @@ class Reader:
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
-        self._setup: Setup | None = None
+        self._setup: schema.Setup | None = None
 
-    def setup(self) -> Setup:
+    def setup(self) -> schema.Setup:
         """Return settings, candidates and instances; StoreError if they are not as written."""
         if self._setup is None:
             self._setup = self._read_setup()
         return self._setup
 
-    def _read_setup(self) -> Setup:
+    def _read_setup(self) -> schema.Setup:
         settings = dict(self.rows("SELECT name, value FROM settings ORDER BY name"))
         candidates = self.rows("SELECT candidate, value FROM candidates ORDER BY 1")
         instances = self.rows("SELECT instance, value FROM instances ORDER BY 1")
@@ -139,10 +124,10 @@ class Reader:
             kind = json.loads(settings.get("kind", "null"))
             if kind == "tuning":  # they are sampled: no part of what it is made of
                 candidates = []
-            if written != settings_digest(settings, candidates, instances):
+            if written != schema.settings_digest(settings, candidates, instances):
                 self.damaged("settings, candidates and instances do not match their checksum")
             del settings["kind"]
-            setup = Setup(
+            setup = schema.Setup(
                 kind,
                 {name: json.loads(text) for name, text in settings.items()},
                 [json.loads(text) for _, text in candidates],
@@ -160,24 +145,24 @@ class Reader:
             self.damaged("its retries, timeout and memory make no sense")
         return setup
 
-    def _check_names(self, setup: Setup) -> None:
+    def _check_names(self, setup: schema.Setup) -> None:
         """Raise StoreError unless the settings are those of a contest of its kind."""
-        if setup.kind not in ARGUMENTS:
+        if setup.kind not in schema.ARGUMENTS:
             self.damaged(f"it holds a contest of the kind {setup.kind!r}")
         sampling = {"sampling"} if setup.kind == "tuning" else set()
-        needed = _ALWAYS | sampling | {*ARGUMENTS[setup.kind]} - {"candidates", "instances"}
+        needed = _ALWAYS | sampling | {*schema.ARGUMENTS[setup.kind]} - {"candidates", "instances"}
         if missing := needed - setup.settings.keys():
             self.damaged(f"its settings lack {', '.join(sorted(missing))}")
         if others := setup.settings.keys() - needed - {"command"}:
             self.damaged(f"its settings have {', '.join(sorted(others))}, which are not known")
 
-    def outcomes(self) -> Iterator[OutcomeRow]:
+    def outcomes(self) -> Iterator[schema.OutcomeRow]:
         """Yield the outcomes in order of block and candidate, each checked; held-out ones last."""
         with explained(self.path):
-            for *values, written in self.connection.execute(ROWS["outcomes"]):
-                row = OutcomeRow(*values)
+            for *values, written in self.connection.execute(schema.ROWS["outcomes"]):
+                row = schema.OutcomeRow(*values)
                 try:
-                    sound = checksum(row) == written
+                    sound = schema.checksum(row) == written
                 except (struct.error, TypeError, ValueError):
                     sound = False
                 if not sound:
@@ -187,26 +172,26 @@ class Reader:
                     )
                 yield row
 
-    def verdicts(self) -> Iterator[VerdictRow]:
+    def verdicts(self) -> Iterator[schema.VerdictRow]:
         """Return the verdicts in order of block, each checked."""
-        return map(VerdictRow._make, self._concluded("verdicts"))
+        return map(schema.VerdictRow._make, self._concluded("verdicts"))
 
-    def sampled(self) -> Iterator[CandidateRow]:
+    def sampled(self) -> Iterator[schema.CandidateRow]:
         """Return the configurations that a tuner has sampled, in order."""
         rows = self.rows("SELECT candidate, value FROM candidates ORDER BY candidate")
-        return map(CandidateRow._make, rows)
+        return map(schema.CandidateRow._make, rows)
 
-    def ending(self) -> Ending | None:
+    def ending(self) -> schema.Ending | None:
         """Return how the race ended, None if it has not."""
         rows = self._concluded("ending")
         if len(rows) > 1:
             self.damaged("it has more than one ending")
-        return Ending._make(rows[0]) if rows else None
+        return schema.Ending._make(rows[0]) if rows else None
 
     def _concluded(self, table: str) -> list[list[Any]]:
         rows = []
-        for *row, written in self.rows(ROWS[table]):
-            if conclusion_checksum(*row) != written:
+        for *row, written in self.rows(schema.ROWS[table]):
+            if schema.conclusion_checksum(*row) != written:
                 what = f"verdict on block {row[0]}" if table == "verdicts" else "ending"
                 self.damaged(f"its {what} does not match its checksum")
             rows.append(row)
@@ -217,8 +202,8 @@ class Reader:
         found = self.rows("SELECT type, name, rootpage FROM sqlite_master")
         tables = {name for kind, name, page in found if kind == "table" and page}
         with explained(self.path):
-            for table, expected in expected_columns().items():
-                if table not in tables or columns(self.connection, table) != expected:
+            for table, expected in schema.expected_columns().items():
+                if table not in tables or schema.columns(self.connection, table) != expected:
                     self.damaged(f"its table {table!r} is not that of a store")
         if any(kind == "trigger" for kind, _, _ in found):
             self.damaged("it has triggers, which no store has")
@@ -298,13 +283,13 @@ def look_at(path: str) -> bool:
         raise _no_store(path)
     if application == 0 and entries == 0:
         return False
-    if application != APPLICATION_ID:
+    if application != schema.APPLICATION_ID:
         raise StoreError(
             f"store {path!r}: this is an SQLite database of something else; it was left as it is"
         )
-    if version != SCHEMA:
+    if version != schema.SCHEMA:
         raise StoreError(
-            f"store {path!r} has schema {version}, and this version of racer reads schema {SCHEMA}: "
+            f"store {path!r} has schema {version}, and this version of racer reads schema {schema.SCHEMA}: "
             "install the version that wrote it; the file was left as it is"
         )
     return True

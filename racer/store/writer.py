@@ -12,28 +12,10 @@ from typing import TYPE_CHECKING, Any, Self
 from filelock import FileLock, Timeout
 
 from racer.errors import SettingError, StoreError, warn
+from racer.store import schema
 from racer.store.jsonable import dumps
 from racer.store.log import damage_to_log
-from racer.store.reader import (
-    PATIENCE,
-    Reader,
-    connect,
-    explained,
-    look_at,
-    refuse_directory,
-)
-from racer.store.schema import (
-    APPLICATION_ID,
-    SCHEMA,
-    TABLES,
-    CandidateRow,
-    Ending,
-    OutcomeRow,
-    VerdictRow,
-    checksum,
-    conclusion_checksum,
-    settings_digest,
-)
+from racer.store.reader import PATIENCE, Reader, connect, explained, look_at, refuse_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,15 +23,14 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
     from racer.evaluate.outcome import Cell, Outcome
-    from racer.store.schema import Setup
 
     Statement = tuple[str, tuple[Any, ...]]
 
 ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD: dict[type, str] = {
-    VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?)",
-    Ending: "INSERT INTO ending VALUES (?, ?, ?, ?)",
-    CandidateRow: "INSERT INTO candidates VALUES (?, ?)",
+    schema.VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?)",
+    schema.Ending: "INSERT INTO ending VALUES (?, ?, ?, ?)",
+    schema.CandidateRow: "INSERT INTO candidates VALUES (?, ?)",
 }
 _IN_THE_LOG = 1.0  # seconds of evaluation, after which the log is copied into the file
 
@@ -127,7 +108,7 @@ class Store:
         except OSError as error:
             warn(
                 f"store {self.path!r}: its lock cannot be released ({error}), and is held until "
-                "this process ends",
+                "this process ends"
             )
 
     def _open(self, mode: str) -> None:
@@ -158,19 +139,19 @@ class Store:
             raise StoreError(f"store {self.path!r}: there is no race in it")
         return self._reader
 
-    def begin(self, setup: Setup) -> None:
+    def begin(self, setup: schema.Setup) -> None:
         """Write the definition of a contest, all or nothing."""
         self._open("rwc")
         statements: list[Statement] = [
-            (f"PRAGMA application_id = {APPLICATION_ID}", ()),
-            (f"PRAGMA user_version = {SCHEMA}", ()),
-            *((table.strip(), ()) for table in TABLES.values()),
+            (f"PRAGMA application_id = {schema.APPLICATION_ID}", ()),
+            (f"PRAGMA user_version = {schema.SCHEMA}", ()),
+            *((table.strip(), ()) for table in schema.TABLES.values()),
             *_inserted("candidates", _numbered(setup.candidates)),
             *_inserted("instances", _numbered(setup.instances)),
         ]
         self._write([*statements, *_settings(setup)])
 
-    def extend(self, setup: Setup) -> None:
+    def extend(self, setup: schema.Setup) -> None:
         """Write other settings, and that the race has not ended."""
         self._write([("DELETE FROM settings", ()), ("DELETE FROM ending", ()), *_settings(setup)])
         self._reader = Reader(self.path, self.reader.connection)
@@ -178,7 +159,7 @@ class Store:
     def append(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell; when this returns it is on disk."""
         metrics = {name: float(value) for name, value in (outcome.metrics or {}).items()}
-        row = OutcomeRow(
+        row = schema.OutcomeRow(
             cell.block,
             cell.candidate,
             outcome.attempts,
@@ -194,15 +175,19 @@ class Store:
         )
         self._seconds += outcome.seconds
         due = self._seconds >= _IN_THE_LOG
-        statements = [*self._unwritten, (ADD_OUTCOME, (*row, checksum(row)))]
+        statements = [*self._unwritten, (ADD_OUTCOME, (*row, schema.checksum(row)))]
         self._write(statements, look=due or bool(self._unwritten))
         self._unwritten.clear()
         if due:
             self._empty_log()
 
-    def conclude(self, row: VerdictRow | Ending | CandidateRow) -> None:
+    def conclude(self, row: schema.VerdictRow | schema.Ending | schema.CandidateRow) -> None:
         """Queue a verdict, an ending or a candidate; the next `append` or `flush` writes it."""
-        values = row if isinstance(row, CandidateRow) else (*row, conclusion_checksum(*row))
+        values = (
+            row
+            if isinstance(row, schema.CandidateRow)
+            else (*row, schema.conclusion_checksum(*row))
+        )
         self._unwritten.append((_ADD[type(row)], values))
 
     def flush(self) -> None:
@@ -294,7 +279,7 @@ def _inserted(table: str, rows: Iterable[tuple[Any, str]]) -> list[Statement]:
     return [(f"INSERT INTO {table} VALUES (?, ?)", row) for row in rows]  # noqa: S608
 
 
-def _settings(setup: Setup) -> list[Statement]:
+def _settings(setup: schema.Setup) -> list[Statement]:
     texts = {name: dumps(value) for name, value in (("kind", setup.kind), *setup.settings.items())}
-    digest = settings_digest(texts, _numbered(setup.candidates), _numbered(setup.instances))
+    digest = schema.settings_digest(texts, _numbered(setup.candidates), _numbered(setup.instances))
     return _inserted("settings", [*texts.items(), ("checksum", digest)])
