@@ -60,17 +60,10 @@ def in_terminal(message: str) -> str:
 
 def forms(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say in which form an answer is given."""
-    for option in (
-        click.option(
-            "--configurations",
-            type=FILE,
-            help="Write the survivors, best first, to this file, as irace's tables are.",
-        ),
-        click.option("--csv", type=FOLDER, help="Write all tables into this folder."),
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    ):
-        command = option(command)
-    return command
+    says = "Write the survivors, best first, to this file, as irace's tables are."
+    command = click.option("--configurations", type=FILE, help=says)(command)
+    command = click.option("--csv", type=FOLDER, help="Write all tables into this folder.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
 def give(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import Cell, Outcome
     from racer.evaluate.workers import Workers
     from racer.results.ablation import AblationResult
-    from racer.run.feed import Ahead
+    from racer.run.drive import Ahead
 
     Known = dict[tuple[Any, int], Outcome]
 
@@ -154,7 +154,7 @@ def _loaded(of: Any) -> Any:
     if not isinstance(of, str | os.PathLike):
         return of
     with open_to_read(os.fspath(of)) as reader:
-        setup = reader.setup()
+        setup = reader.setup
         for name, kept in (
             ("instances", setup.instances),
             ("test_instances", setup.settings.get("test_instances")),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from racer.results.base import Result
     from racer.results.race import RaceResult
     from racer.results.tuning import TuneResult
-    from racer.run.feed import Ahead
+    from racer.run.drive import Ahead
     from racer.space.space import Space
 
     Known = Result | str | PathLike[str]  # an earlier result, or its store
@@ -446,11 +446,15 @@ def resume(
     >>> first.evaluations, more.best
     (30, 2)
     """
-    _check_exists(store)
+    path: Any = store
+    if not isinstance(path, str | os.PathLike):
+        raise SettingError(f"store={store!r}: give the path of a file, and after it evaluate")
+    if not os.path.lexists(store):
+        raise no_race_in(os.fspath(store))
     with Store(store) as file:
         if not file.holds_a_race:
             raise no_race_in(file.path)
-        recorded = file.reader.setup()
+        recorded = file.reader.setup
         if recorded.kind == "ablation":
             raise StoreError(
                 f"store {file.path!r} holds an ablation: go on with "
@@ -481,10 +485,3 @@ def resume(
             callbacks=callbacks,
         )
         return result
-
-
-def _check_exists(store: Any) -> None:
-    if not isinstance(store, str | os.PathLike):
-        raise SettingError(f"store={store!r}: give the path of a file, and after it evaluate")
-    if not os.path.lexists(store):
-        raise no_race_in(os.fspath(store))

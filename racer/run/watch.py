@@ -100,7 +100,7 @@ def state_in(store: str, state: ProgressState) -> ProgressState:
 
 
 def _read(reader: Reader, state: ProgressState) -> None:
-    setup = reader.setup()
+    setup = reader.setup
     ((n, failed, seconds, block, workers, seen),) = reader.rows(
         "SELECT count(*), sum(value IS NULL), sum(seconds), max(block), count(DISTINCT worker), "
         "count(DISTINCT candidate) FROM outcomes WHERE NOT held_out"

@@ -121,7 +121,7 @@ def contest_for(store: Store | None, kind: Kind, given: Mapping[str, Any]) -> Co
     """
     if store is None or not store.holds_a_race:
         return _maker(kind)(**given)
-    held = store.reader.setup().kind
+    held = store.reader.setup.kind
     if held != kind:
         raise StoreError(
             f"store {store.path!r} holds {_a(held)}: go on with {_CALLS[held]}"
@@ -139,7 +139,7 @@ def contest_from_store(
     The budget may be larger. `numbered`: candidates and instances that JSON cannot hold are
     replaced by their numbers; otherwise they must be given.
     """
-    setup = reader.setup()
+    setup = reader.setup
     if setup.kind == "tuning":
         from racer.tuner.proposals import SAMPLING  # noqa: PLC0415
 
@@ -156,12 +156,9 @@ def contest_from_store(
             f"store {reader.path!r} holds {_a(setup.kind)}, which has no {other}: leave it out"
         )
     with sense_made_of(reader.path):
-        arguments = {
-            name: given[name]
-            if name in given
-            else _recorded(reader, name, recorded[name], numbered)
-            for name in names
-        }
+        left = [name for name in names if name not in given]
+        arguments = {name: _recorded(reader, name, recorded[name], numbered) for name in left}
+        arguments |= given
         if "budget" in given:
             written = decode_setting(reader.path, "budget", recorded["budget"])
             arguments["budget"] = _budgets(reader, given["budget"], written)
@@ -227,7 +224,7 @@ def _budgets(reader: Reader, given: Any, recorded: Any) -> list[Budget]:
         olds = Budget.each(recorded)
     except BudgetError as error:
         reader.damaged(f"its budget makes no sense ({error})")
-    if reader.setup().kind == "tuning" and len(news) == 1:
+    if reader.setup.kind == "tuning" and len(news) == 1:
         if news[0].is_larger(olds[-1]):
             news = (*olds, *news)
         elif news[0] == olds[-1]:

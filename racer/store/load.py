@@ -80,7 +80,7 @@ def load_record(store: str | PathLike[str]) -> Recorded:
         raise SettingError(f"store={store!r}: give the path of a file")
     with open_to_read(os.fspath(store)) as reader, sense_made_of(reader.path):
         reader.check_schema()
-        setup = reader.setup()
+        setup = reader.setup
         if (why := why_not_replayed(setup)) is not None:
             raise StoreError(
                 f"store {reader.path!r}: {why}, so that it cannot be loaded from the file alone: "
@@ -185,7 +185,7 @@ def _fill(report: Report, reader: Reader) -> None:
     reader.check_schema()
     reader.check_pages("integrity_check(10)")
 
-    setup = reader.setup()
+    setup = reader.setup
     report.kind = setup.kind
     report.settings = seen_settings(reader, setup)
     report.candidates = len(setup.candidates)

@@ -10,6 +10,7 @@ import shlex
 import sqlite3
 import struct
 from contextlib import closing, contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -107,15 +108,10 @@ class Reader:
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
-        self._setup: schema.Setup | None = None
 
+    @cached_property
     def setup(self) -> schema.Setup:
-        """Return settings, candidates and instances; StoreError if they are not as written."""
-        if self._setup is None:
-            self._setup = self._read_setup()
-        return self._setup
-
-    def _read_setup(self) -> schema.Setup:
+        """Settings, candidates and instances; StoreError if they are not as written."""
         settings = dict(self.rows("SELECT name, value FROM settings ORDER BY name"))
         candidates = self.rows("SELECT candidate, value FROM candidates ORDER BY 1")
         instances = self.rows("SELECT instance, value FROM instances ORDER BY 1")
@@ -230,7 +226,7 @@ class Reader:
 
     def how_to_resume(self) -> str:
         """Return the call that goes on with this race."""
-        setup = self.setup()
+        setup = self.setup
         if setup.kind == "ablation":
             return f"the same call of racer.ablation(.., store={self.path!r})"
         parts = {**setup.settings, "candidates": setup.candidates, "instances": setup.instances}

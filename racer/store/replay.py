@@ -48,7 +48,7 @@ class Recorder:
 
     def expect(self, reader: Reader, *, larger_budget: bool) -> None:
         """Compare the events to come with the recorded ones."""
-        recorded = reader.setup()
+        recorded = reader.setup
         self._where = f"store {reader.path!r}"
         self._hint = (
             f"Begun by racer {recorded.settings['racer']}, now racer {VERSION}: either the "
@@ -188,7 +188,7 @@ class Recording:
         self._recorder = Recorder(store.conclude, watchers)
         self._has_grown = False
         if store.holds_a_race:
-            recorded = store.reader.setup()
+            recorded = store.reader.setup
             refuse_differences(store.path, recorded, given)
             self._has_grown = not same(recorded.settings["budget"], given.settings["budget"])
             self._recorder.expect(store.reader, larger_budget=self._has_grown)
@@ -202,7 +202,7 @@ class Recording:
             return Prefetched.none()
         untold = replay(contest, store.reader, self._recorder)
         if self._has_grown:
-            recorded = store.reader.setup()
+            recorded = store.reader.setup
             settings = {**recorded.settings, "budget": self._given.settings["budget"]}
             store.extend(recorded._replace(settings=settings))
         if contest.ended is Ended.ALL_FAILED:
@@ -214,11 +214,7 @@ class Recording:
 
 
 def replay(contest: Contest[Any], reader: Reader, recorder: Recorder) -> Prefetched:
-    """Tell a contest its recorded outcomes; StoreError if a verdict comes out differently.
-
-    Return the outcomes that are left.
-    """
-    recorder.replaying = True
+    """Tell a contest its outcomes, and return what is left; StoreError if a verdict differs."""
     with warnings.catch_warnings(), sense_made_of(reader.path):
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
         untold = _tell_all(contest, reader)
