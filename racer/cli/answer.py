@@ -36,19 +36,20 @@ def reported() -> Iterator[None]:
     """Turn errors into exit code 1, an interrupt into its own; warnings into a line each."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", RacerWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, *_, **__: tell(f"racer: {message}")
         try:
             yield
         except RacerError as error:
             raise click.ClickException(in_terminal(str(error))) from None
         except RaceInterrupted as stop:
             if not stop.kept:
-                click.echo(in_terminal(f"racer: {stop}"), err=True)
+                tell(f"racer: {stop}")
             sys.exit(stop.code)
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(in_terminal(f"racer: {message}"), err=True)
+def tell(message: str) -> None:
+    """Write a message to standard error."""
+    click.echo(in_terminal(message), err=True)
 
 
 def in_terminal(message: str) -> str:

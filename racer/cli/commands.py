@@ -13,7 +13,7 @@ _COMMANDS = {
     "check-scenario": "racer.cli.scenarios:check_scenario",
     "compare": "racer.cli.compare:compare_command",
     "demo": "racer.cli.demo.command:demo",
-    "export": "racer.cli.export:export",
+    "export": "racer.cli.stores:export",
     "import-irace": "racer.cli.scenarios:import_irace",
     "init": "racer.cli.scenarios:init",
     "report": "racer.cli.stores:report",

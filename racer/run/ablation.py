@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from racer.results.ablation import AblationResult
     from racer.run.drive import Ahead
 
-    Known = dict[tuple[Any, int], Outcome]
-
 __all__ = ["ablation"]
 
 _BLOCKS = 30
@@ -132,8 +130,11 @@ def ablation(
     timed = result.rules.runtime is not None
     evaluating = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
 
+    def known_of(cell: Cell) -> Outcome | None:
+        return known.get((result.space.key(cell.config), cell.block))
+
     def workers(contest: Contest[Any]) -> Workers:
-        return Reusing(evaluating(contest), known, result.space.key)
+        return Reusing(evaluating(contest), known_of)
 
     with opened(store) as file:
         contest = contest_for(file, "ablation", given)
@@ -200,7 +201,7 @@ def _places(result: TuneResult, blocks: int | None) -> tuple[bool, list[Place]]:
     return False, [result.stream.place(block) for block in range(n)]
 
 
-def _known(result: TuneResult, held_out: bool, blocks: int) -> Known:
+def _known(result: TuneResult, held_out: bool, blocks: int) -> dict[tuple[Any, int], Outcome]:
     """Return what the tuning knows of these blocks, by configuration and block."""
     table = result.held_out if held_out else result.known
     runtime = result.rules.runtime
@@ -214,12 +215,10 @@ def _known(result: TuneResult, held_out: bool, blocks: int) -> Known:
 
 
 class Reusing:
-    """Workers that give at once what is known already, by configuration (its key) and block."""
+    """Workers that give what is known already at once."""
 
-    def __init__(
-        self, workers: Workers, known: Known, key: Callable[[Mapping[str, Any]], Any]
-    ) -> None:
-        self._workers, self._known, self._key = workers, known, key
+    def __init__(self, workers: Workers, known: Callable[[Cell], Outcome | None]) -> None:
+        self._workers, self._known = workers, known
         self._ready: deque[tuple[Cell, Outcome]] = deque()
 
     @property
@@ -234,7 +233,7 @@ class Reusing:
 
     def submit(self, cell: Cell) -> None:
         """Take a cell to be evaluated, or to be looked up."""
-        outcome = self._known.get((self._key(cell.config), cell.block))
+        outcome = self._known(cell)
         if outcome is None:
             self._workers.submit(cell)
         else:

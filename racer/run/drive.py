@@ -68,12 +68,9 @@ def pool(
     *,
     n_jobs: int,
     executor: Executor | None,
-    timed: bool,
+    timed: bool,  # the cost is run time
 ) -> MakeWorkers:
-    """Return what makes workers for a contest; ObjectiveError if `evaluate` cannot be called.
-
-    `how` has retries, timeout and memory; `timed`: the cost is run time.
-    """
+    """Return what makes workers for a contest; ObjectiveError if `evaluate` cannot be called."""
     check_objective(evaluate, timed=timed)
 
     def workers(contest: Contest[Any]) -> Workers:

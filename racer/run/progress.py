@@ -1,31 +1,42 @@
-"""Progress of a contest: its figures, shown live in a terminal or a notebook, as lines elsewhere."""
+"""Progress of a contest, here or in a store: live in a terminal or a notebook, lines elsewhere."""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from racer.core.events import BlockCompleted, CandidatesAdded, Elimination, RaceCompleted, RaceEnded
+from racer.core.budget import Budget
+from racer.core.events import BlockCompleted, CandidatesAdded, Ended, RaceCompleted, RaceEnded
+from racer.errors import StoreError
 from racer.render.text import folded
+from racer.results.ablation import AblationResult
 from racer.results.base import Result
 from racer.results.summary import why
 from racer.results.tuning import TuneResult
 from racer.run.signals import notify
+from racer.store.jsonable import decode, is_plain
+from racer.store.load import load_record
+from racer.store.reader import open_to_read, sense_made_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from racer.core.budget import Budget
     from racer.core.contest import Contest, Kind
+    from racer.core.events import Elimination
     from racer.evaluate.outcome import Outcome
+    from racer.store.reader import Reader
 
 _LEAST = 0.3  # seconds between two drawings
 _SILENT = 10.0  # seconds without an event after which a log says where it stands
@@ -158,11 +169,11 @@ class ProgressState:
         best, mean = self._best()
         to_go, watched, work = self.to_go(now), self.of.is_watched, self.work
         within = f"{work.told} of {work.asked} cells of it" if work.asked else "-"
-        left = "-" if to_go is None else f"at most {clock(to_go)}"
+        left = "-" if to_go is None else f"at most {readable(to_go)}"
         used = "watched for" if watched else "time used"
         rows = [
             ("candidates left", f"{self.left} of {self.candidates}", "evaluations", self._spent()),
-            ("best", best, used, clock(now - self._begun)),
+            ("best", best, used, readable(now - self._begun)),
             (f"{self.of.mean_is} on common blocks", mean, "time left", left),
             (
                 f"{self._race()}block {self._block()}",
@@ -191,7 +202,7 @@ class ProgressState:
             if work.told < work.asked
             else f"{self.blocks} blocks done"
         )
-        left = f"; at most {clock(to_go)} left" if to_go else ""
+        left = f"; at most {readable(to_go)} left" if to_go else ""
         failed = f", {work.failures} failed" if work.failures else ""
         return (
             f"{self._race()}{within}: {self.left} candidates left, best {best}, "
@@ -221,7 +232,7 @@ class ProgressState:
         return f"{work.evaluations} ({work.seconds:.4g} of {budget.seconds:g} s)"
 
 
-def clock(seconds: float) -> str:
+def readable(seconds: float) -> str:
     """Return seconds as h:mm:ss."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
@@ -391,3 +402,115 @@ def _notebook_cell() -> Callable[[str], None] | None:
 
     handle = display({"text/plain": ""}, raw=True, display_id=True)
     return lambda text: handle.update({"text/plain": text}, raw=True)
+
+
+def watch(
+    store: str,
+    *,
+    interval: float = 1.0,
+    once: bool = False,
+    console: Console | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    wait: Callable[[float], None] = time.sleep,
+) -> None:
+    """Show the progress of the contest in a store until its end; nothing is written or locked."""
+    console = console or Console()
+    state = state_in(store, ProgressState(clock()))
+    if not console.is_terminal and not once:
+        for line in _lines(store, state, clock, lambda: wait(interval)):
+            console.file.write(f"{line}\n")
+            console.file.flush()
+        return
+
+    def text() -> str:
+        return f"{state.text(clock())}\n{state.ended or _silence(store)}"
+
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        while not (once or state.ended):
+            live.update(Text(text(), no_wrap=True, overflow="ellipsis"), refresh=True)
+            wait(interval)
+            state_in(store, state)
+    console.print(text(), highlight=False, markup=False)
+
+
+def _silence(store: str) -> str:
+    """Return how long ago the store was written: a killed process cannot report its end."""
+    path = os.path.realpath(store)
+    files = [file for end in ("", "-wal") if (file := Path(f"{path}{end}")).exists()]
+    written = max((file.stat().st_mtime for file in files), default=time.time())
+    ago = readable(max(time.time() - written, 0.0))
+    return f"Last written {ago} ago; if nothing runs it: racer check {store}"
+
+
+def _lines(
+    store: str, state: ProgressState, clock: Callable[[], float], wait: Callable[[], None]
+) -> Iterator[str]:
+    """Yield a line whenever something has changed."""
+    if not state.ended:
+        yield _silence(store)
+    shown = -1
+    while True:
+        if state.work.evaluations != shown or state.ended:
+            yield f"{time.strftime('%Y-%m-%d %H:%M:%S')} {state.line(clock())}"
+            shown = state.work.evaluations
+        if state.ended:
+            yield state.ended
+            return
+        wait()
+        state_in(store, state)
+
+
+def state_in(store: str, state: ProgressState) -> ProgressState:
+    """Bring the progress of the contest in a store up to date; StoreError if there is none."""
+    with open_to_read(store) as reader, sense_made_of(reader.path):
+        _read(reader, state)
+    if state.ended:
+        with suppress(StoreError):  # with a decider of one's own
+            result = load_record(store).result
+            if isinstance(result, AblationResult):
+                state.best = result.best_index
+            else:
+                state.end(result)
+    return state
+
+
+def _read(reader: Reader, state: ProgressState) -> None:
+    setup = reader.setup
+    ((n, failed, seconds, block, workers, seen),) = reader.rows(
+        "SELECT count(*), sum(value IS NULL), sum(seconds), max(block), count(DISTINCT worker), "
+        "count(DISTINCT candidate) FROM outcomes WHERE NOT held_out"
+    )
+    runtime = setup.settings["runtime"]
+    timed = decode(runtime) if runtime is not None and is_plain(runtime) else None
+    before = state.of.before if state.of.is_watched else n
+    state.watch(
+        Subject(
+            kind=setup.kind,
+            budget=Budget.each(decode(setup.settings["budget"]))[-1],
+            workers=workers or None,
+            mean_is="mean" if timed is None else timed.score_name,
+            is_watched=True,
+        ),
+        before,
+    )
+    verdicts = list(reader.verdicts())
+    gone = {drop["candidate"] for verdict in verdicts for drop in json.loads(verdict.dropped)}
+    counts = {"race": len(setup.candidates), "tuning": len(list(reader.sampled()))}
+    state.candidates = counts.get(setup.kind, seen)  # an ablation makes them as it goes on
+    state.left = state.candidates - len(gone)
+    state.best = verdicts[-1].best if verdicts else None
+    block = -1 if block is None else block
+    ((told, mean),) = reader.rows(
+        f"SELECT sum(block = {int(block)}), avg(CASE WHEN candidate = "  # noqa: S608
+        f"{-1 if state.best is None else int(state.best)} THEN value END) "
+        "FROM outcomes WHERE NOT held_out"
+    )
+    state.mean = None if runtime is not None else mean
+    asked = max(state.left, told or 0)
+    state.work = Work(n, failed or 0, seconds or 0.0, asked, told or 0)
+    state.blocks = block + (state.work.told == asked)
+    ending = reader.ending()
+    if ending is not None:
+        with suppress(ValueError):  # of a newer version
+            state.ended = Ended(ending.ended).message
+        state.ended = state.ended or ending.ended

@@ -29,7 +29,7 @@ VERSION = version("racer-tuning")
 _CALLS = {"race": "racer.race", "tuning": "racer.tune", "ablation": "racer.ablation"}
 _LEFT_OPEN = ("seed", "each_test", "deterministic", "decider")  # by None
 _NUMBERED = ("candidates", "instances", "test_instances")
-_MAY_DIFFER = ("budget", "command")  # a larger one; the folder of a program
+_MAY_DIFFER = ("budget", "command")  # a larger one; a program in another folder: see `evaluate`
 
 
 def described_objective(evaluate: Objective) -> dict[str, Any]:
@@ -51,10 +51,7 @@ def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]
 
 
 def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
-    """Refuse with StoreError what makes it another contest; warn of another objective or version.
-
-    A command is compared by its identity, `evaluate`: its folders may differ.
-    """
+    """Refuse with StoreError what makes it another contest; warn of another objective or version."""
     old, new = _parts(recorded), _parts(given)
     for name in old | new:
         if not same(old.get(name), new.get(name)):

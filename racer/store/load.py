@@ -135,26 +135,22 @@ def replayed(reader: Reader) -> tuple[AnyResult, Contest[Any]]:
 
 @dataclass
 class Report:
-    """Findings about a store: `problems` if it is not sound, and its contest.
-
-    `settings` has what JSON can hold; `result` is None if it cannot be replayed; `resume` is the
-    call that continues it.
-    """
+    """Findings about a store: `problems` if it is not sound, and its contest."""
 
     kind: Kind | None = None
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)  # decoded if JSON can hold them
     candidates: int = 0
     instances: int | None = None
-    statuses: dict[str, int] = field(default_factory=dict)
+    statuses: Counter[str] = field(default_factory=Counter)
     failure: str = ""
     blocks: int = 0
     evaluations: int = 0
     seconds: float = 0.0
-    result: AnyResult | None = None
+    result: AnyResult | None = None  # None if it cannot be replayed
     ended: str | None = None
-    resume: str = ""
+    resume: str = ""  # the call that continues it
 
 
 def check_store(path: str | PathLike[str]) -> Report:
@@ -194,12 +190,11 @@ def _fill(report: Report, reader: Reader) -> None:
     ending = reader.ending()
     report.ended = None if ending is None else ending.ended
 
-    statuses: Counter[str] = Counter()
     for row in reader.outcomes():
-        statuses[row.status] += 1
+        report.statuses[row.status] += 1
+        report.evaluations += 1
         report.failure = report.failure or row.message
         report.seconds += row.seconds
-        report.statuses, report.evaluations = dict(statuses), statuses.total()
 
     if (why := why_not_replayed(setup)) is not None:
         report.notes.append(f"{why}: verdicts were not replayed")

@@ -152,15 +152,11 @@ def _same_drop(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 class Prefetched(NamedTuple):
-    """Recorded outcomes that a replay has not used up.
+    """Recorded outcomes that a replay has not used up."""
 
-    `ahead`: not asked for yet; `more`: told as capped, but known to a larger bound; `wasted`:
-    capped too early.
-    """
-
-    ahead: dict[CellKey, Outcome]
-    more: dict[CellKey, Outcome]
-    wasted: Unused
+    ahead: dict[CellKey, Outcome]  # not asked for yet
+    more: dict[CellKey, Outcome]  # told as capped, but known to a larger bound
+    wasted: Unused  # capped too early
 
     @classmethod
     def none(cls) -> Prefetched:
