@@ -51,7 +51,7 @@ def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]
 
 
 def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
-    """Refuse with StoreError what makes it another contest; warn of another objective or version."""
+    """Refuse with StoreError another contest; warn of another objective or version."""
     old, new = _parts(recorded), _parts(given)
     for name in old | new:
         if not same(old.get(name), new.get(name)):

@@ -285,8 +285,8 @@ def look_at(path: str) -> bool:
         )
     if version != schema.SCHEMA:
         raise StoreError(
-            f"store {path!r} has schema {version}, and this version of racer reads schema {schema.SCHEMA}: "
-            "install the version that wrote it; the file was left as it is"
+            f"store {path!r} has schema {version}, and this version of racer reads schema "
+            f"{schema.SCHEMA}: install the version that wrote it; the file was left as it is"
         )
     return True
 
