@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from racer.results.race import RaceResult as RaceResult
     from racer.results.tuning import TuneResult as TuneResult
     from racer.run.ablation import ablation as ablation
-    from racer.run.race import race as race
-    from racer.run.resume import resume as resume
-    from racer.run.tune import tune as tune
+    from racer.run.calls import race as race
+    from racer.run.calls import resume as resume
+    from racer.run.calls import tune as tune
     from racer.space.expressions import Param as Param
     from racer.space.numeric import Integer as Integer
     from racer.space.numeric import Real as Real
@@ -97,9 +97,9 @@ _HOME = {
     "ablation": "racer.run.ablation",
     "compare": "racer.comparison.compare",
     "load": "racer.store.load",
-    "race": "racer.run.race",
-    "resume": "racer.run.resume",
-    "tune": "racer.run.tune",
+    "race": "racer.run.calls",
+    "resume": "racer.run.calls",
+    "tune": "racer.run.calls",
 }
 _ROOMS = ("deciders", "plots", "simulate", "space", "stats", "tuner")
 

@@ -27,9 +27,9 @@ from experiments.bench.tools import evaluate, median_ms, timed
 from experiments.options import number_option
 from experiments.report import print_row
 from racer.deciders import BayesianFriedman, Decider, FRace
-from racer.store.recorder import Recorder
+from racer.store.contest import set_up
+from racer.store.replay import Recorder
 from racer.store.schema import OutcomeRow, checksum
-from racer.store.setup import set_up
 from racer.store.writer import ADD_OUTCOME, Store
 
 __all__ = ["main", "replay"]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from racer import Cell
-    from racer.run.feed import Ahead
+    from racer.run.drive import Ahead
 
 __all__ = ["LAWS", "Clock", "Objective", "main", "simulated"]
 

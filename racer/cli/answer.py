@@ -8,22 +8,16 @@ import sys
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from racer.errors import RaceInterrupted, RacerError, RacerWarning
 from racer.render.sections import Code, Section
 from racer.render.text import as_text, folded
+from racer.results import summary as parts
 from racer.results.ablation import AblationResult
 from racer.results.page import command_line
-from racer.results.summary import (
-    configurations,
-    eliminations,
-    failures,
-    race_table,
-    summary,
-)
 from racer.results.tuning import TuneResult
 from racer.space.irace.table import written_configurations
 
@@ -33,6 +27,8 @@ if TYPE_CHECKING:
     from racer.results.race import RaceResult
 
 NO_BEST = 3
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @contextmanager
@@ -40,26 +36,20 @@ def reported() -> Iterator[None]:
     """Turn errors into exit code 1, an interrupt into its own; warnings into a line each."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", RacerWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, *_, **__: tell(f"racer: {message}")
         try:
             yield
         except RacerError as error:
             raise click.ClickException(in_terminal(str(error))) from None
         except RaceInterrupted as stop:
             if not stop.kept:
-                click.echo(in_terminal(f"racer: {stop}"), err=True)
+                tell(f"racer: {stop}")
             sys.exit(stop.code)
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],  # noqa: ARG001
-    filename: str,  # noqa: ARG001
-    lineno: int,  # noqa: ARG001
-    file: TextIO | None = None,  # noqa: ARG001
-    line: str | None = None,  # noqa: ARG001
-) -> None:
-    click.echo(in_terminal(f"racer: {message}"), err=True)
+def tell(message: str) -> None:
+    """Write a message to standard error."""
+    click.echo(in_terminal(message), err=True)
 
 
 def in_terminal(message: str) -> str:
@@ -71,21 +61,10 @@ def in_terminal(message: str) -> str:
 
 def forms(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say in which form an answer is given."""
-    for option in (
-        click.option(
-            "--configurations",
-            type=click.Path(dir_okay=False, path_type=Path),
-            help="Write the survivors, best first, to this file, as irace's tables are.",
-        ),
-        click.option(
-            "--csv",
-            type=click.Path(file_okay=False, path_type=Path),
-            help="Write all tables into this folder.",
-        ),
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    ):
-        command = option(command)
-    return command
+    says = "Write the survivors, best first, to this file, as irace's tables are."
+    command = click.option("--configurations", type=FILE, help=says)(command)
+    command = click.option("--csv", type=FOLDER, help="Write all tables into this folder.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
 def give(
@@ -93,49 +72,46 @@ def give(
     settings: Mapping[str, Any],
     *,
     as_json: bool,
-    csv: Path | None,
-    configurations: Path | None,
+    csv: Path | None = None,
+    configurations: Path | None = None,
 ) -> None:
     """Print the answer, write the files asked for, and exit with NO_BEST if there is no best."""
     if isinstance(result, AblationResult):
-        answer_as_json = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, default=str)
-        click.echo(answer_as_json if as_json else str(result))
+        click.echo(json_of(result.to_dict()) if as_json else str(result))
         return
     line = command_line(settings)
     if configurations is not None:
+        if isinstance(result, TuneResult):
+            names = list(result.space.parameters)
+        else:  # those of all configurations, in their order
+            names = list(dict.fromkeys(name for config in result.configs for name in config))
         configs = [result.config(candidate) for candidate in result.survivors]
-        write_new(configurations, written_configurations(configs, _names(result)))
+        write_new(configurations, written_configurations(configs, names))
     if csv is not None:
         write_frames(csv, result)
-    if as_json:
-        said = result.to_dict(line)
-        click.echo(json.dumps(said, indent=2, ensure_ascii=False, default=str))
-    else:
-        click.echo(answer(result, line))
+    click.echo(json_of(result.to_dict(line)) if as_json else _answer(result, line))
     if result.best_index is None:
         sys.exit(NO_BEST)
 
 
-def answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None = None) -> str:
+def json_of(said: dict[str, Any]) -> str:
+    """Return what a result says as JSON."""
+    return json.dumps(said, indent=2, ensure_ascii=False, default=str)
+
+
+def _answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None) -> str:
     """Return the best with its command line, the survivors, the races, the latest eliminations."""
-    said = summary(result)
+    said = parts.summary(result)
     if line is not None and result.best_index is not None:
         said.insert(-1, Section("As a command line", (Code(line(result.best)),)))
-    said[-1:-1] = configurations(result)
+    said[-1:-1] = parts.configurations(result)
     if isinstance(result, TuneResult):
-        said.insert(-1, race_table(result, result.completed_races))
+        said.insert(-1, parts.race_table(result, result.completed_races))
     if len(result.eliminations):
-        said.insert(-1, eliminations(result))
+        said.insert(-1, parts.eliminations(result))
     if result.known.failures:
-        said.insert(-1, failures(result))
+        said.insert(-1, parts.failures(result))
     return as_text(said)
-
-
-def _names(result: RaceResult | TuneResult) -> list[str]:
-    """Return the parameters of a space, or of all configurations, in their order."""
-    if isinstance(result, TuneResult):
-        return list(result.space.parameters)
-    return list(dict.fromkeys(name for config in result.configs for name in config))
 
 
 def write_new(path: Path, text: str) -> None:

@@ -8,19 +8,19 @@ import click
 
 # Each command is imported when it is named: what one needs would make every other one slow to start.
 _COMMANDS = {
-    "ablation": "racer.cli.ablation:ablation",
-    "check": "racer.cli.check:check",
-    "check-scenario": "racer.cli.tune:check_scenario",
+    "ablation": "racer.cli.stores:ablation",
+    "check": "racer.cli.stores:check",
+    "check-scenario": "racer.cli.scenarios:check_scenario",
     "compare": "racer.cli.compare:compare_command",
     "demo": "racer.cli.demo.command:demo",
-    "export": "racer.cli.export:export",
-    "import-irace": "racer.cli.scenario_files:import_irace",
-    "init": "racer.cli.scenario_files:init",
-    "report": "racer.cli.show:report",
-    "resume": "racer.cli.show:resume",
-    "show": "racer.cli.show:show",
-    "tune": "racer.cli.tune:tune",
-    "watch": "racer.cli.watch:watch",
+    "export": "racer.cli.stores:export",
+    "import-irace": "racer.cli.scenarios:import_irace",
+    "init": "racer.cli.scenarios:init",
+    "report": "racer.cli.stores:report",
+    "resume": "racer.cli.stores:resume",
+    "show": "racer.cli.stores:show",
+    "tune": "racer.cli.scenarios:tune",
+    "watch": "racer.cli.stores:watch",
 }
 
 
@@ -48,7 +48,9 @@ class _Commands(click.Group):
             ctx.fail(error.format_message().rstrip(".") + did_you_mean(args[0], _COMMANDS))
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+)
 @click.version_option(package_name="racer-tuning")
 def main() -> None:
     """Race algorithm configurations, and compare algorithms by their scores."""

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
+import numpy as np
 
 from racer.cli.answer import in_terminal
+from racer.comparison.columns import Columns, numbered
 from racer.comparison.data import LocalRope, Method, Named, Posthoc
-from racer.errors import RacerError
+from racer.errors import RacerError, ScoresError
 from racer.plots._canvas import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pandas as pd
+    from numpy.typing import NDArray
+
     from racer.comparison.result import Comparison
+
+_DELIMITERS = (",", ";", "\t")
 
 
 class Refused(click.ClickException):
@@ -44,15 +53,13 @@ def _picture(_: click.Context, __: click.Parameter, path: Path | None) -> Path |
     return path
 
 
-def _json(comparison: Comparison) -> str:
-    return json.dumps(comparison.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-
-
 FORMATS: dict[str, Callable[[Comparison], str]] = {
     "text": str,
     "markdown": lambda comparison: comparison.to_markdown(),
     "latex": lambda comparison: comparison.to_latex(),
-    "json": _json,
+    "json": lambda comparison: json.dumps(
+        comparison.to_dict(), indent=2, ensure_ascii=False, allow_nan=False
+    ),
     "prose": lambda comparison: comparison.prose(),
     "bibtex": lambda comparison: comparison.cite(),
 }
@@ -64,7 +71,6 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     "--method",
     type=click.Choice(get_args(Method)),
     default="auto",
-    show_default=True,
     help="How they are compared; auto chooses, and says why.",
 )
 @click.option("--maximize", is_flag=True, help="Larger scores are better.")
@@ -75,7 +81,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     help="Half-width of practical equivalence: in units of the scores for signed-rank, otherwise "
     "around a probability of 1/2.",
 )
-@click.option("--alpha", type=float, default=0.05, show_default=True)
+@click.option("--alpha", type=float, default=0.05)
 @click.option("--posthoc", type=click.Choice(get_args(Posthoc)), help="For --method friedman.")
 @click.option(
     "--local-rope",
@@ -86,7 +92,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
 @click.option("--algorithm", metavar="COLUMN", help="Column of algorithms, in a long table.")
 @click.option("--fold", metavar="COLUMN", help="Column of folds or runs.")
 @click.option("--score", metavar="COLUMN", help="Column of scores, in a long table.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0)
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
@@ -115,15 +121,13 @@ def compare_command(
     scores. Either may have a column of folds. Empty fields are missing scores. The exit code is
     2 if the table cannot be compared.
     """
-    from racer.cli.csv_table import read_csv  # noqa: PLC0415  (pandas, which takes a second)
-    from racer.comparison.columns import Columns, numbered  # noqa: PLC0415
-    from racer.comparison.compare import compare  # noqa: PLC0415
+    from racer.comparison.compare import compare  # noqa: PLC0415  (a second)
 
     forms = [name for name in FORMATS if settings.pop(name, False)]
     if len(forms) > 1:
         raise click.UsageError(f"--{forms[0]} and --{forms[1]}: one of them at a time")
     try:
-        table, indexed = read_csv(scores)
+        table, indexed = _read_csv(scores)
         given = Columns(*(settings[role] for role in Columns._fields))
         ids = numbered(table, given, counted=not indexed)
         if ids is not None:
@@ -146,3 +150,72 @@ def compare_command(
         raise Refused(in_terminal(str(error))) from None
     except OSError as error:
         raise Refused(f"{plot} cannot be written: {error.strerror or error}") from None
+
+
+def _read_csv(path: Path) -> tuple[pd.DataFrame, bool]:
+    """Return a table with a header, and whether an index without a name stood before it.
+
+    The header's most frequent of comma, semicolon and tab separates; nothing is read as what it is
+    not: ScoresError names the line.
+    """
+    import pandas as pd  # noqa: PLC0415  (a second)
+
+    from racer.comparison.scores import number_in  # noqa: PLC0415
+
+    header, *rows = _lines(path)
+    names = [name.strip() for name in header]
+    numbers = map(number_in, names)
+    if all(number is not None and np.isfinite(number) for number in numbers):
+        raise ScoresError(
+            f"{path}: the first row is all numbers, so there is no header: add one, with a name "
+            "for each column"
+        )
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(names):
+            raise ScoresError(
+                f"{path}, row {number}: {len(row)} fields, but the header has {len(names)}"
+            )
+    if not rows:
+        raise ScoresError(f"{path} has a header and no rows")
+    columns = [_column(texts, [*map(number_in, texts)]) for texts in zip(*rows, strict=True)]
+    indexed = False
+    if names[0] == "":  # as a table is written with an index that has no name
+        if list(columns[0]) == list(range(len(rows))):
+            names, columns, indexed = names[1:], columns[1:], True
+        else:
+            names[0] = "data set"
+    if "" in names:
+        raise ScoresError(f"{path}: column {names.index('') + 1} has no name")
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise ScoresError(f"{path}: column {repeated[0]!r} occurs twice; give each its own name")
+    return pd.DataFrame(dict(zip(names, columns, strict=True))), indexed
+
+
+def _lines(path: Path) -> list[list[str]]:
+    """Return the fields of all lines that are not empty, the header first."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ScoresError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ScoresError(f"{path} is not text in UTF-8: save it as CSV in that encoding") from None
+    if "\0" in text:
+        raise ScoresError(f"{path} is not text: give a CSV file")
+    head = text.partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=head.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        lines = [line for line in reader if line]
+    except csv.Error as error:
+        raise ScoresError(f"{path}, line {reader.line_num}: {error}") from None
+    if not lines:
+        raise ScoresError(f"{path} is empty: give a header and a row per data set")
+    return lines
+
+
+def _column(texts: tuple[str, ...], numbers: list[float | None]) -> NDArray[Any]:
+    """Return numbers if all are, otherwise the texts, None where empty."""
+    if None not in numbers:
+        return np.array(numbers, dtype=np.float64)
+    return np.array([text.strip() or None for text in texts], dtype=object)

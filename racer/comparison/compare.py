@@ -21,6 +21,7 @@ from racer.comparison.result import Comparison
 from racer.comparison.scores import Scores, read_scores
 from racer.errors import SettingError
 from racer.seeding import check_seed
+from racer.stats.best import best_posterior
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -154,7 +155,7 @@ def compare(
     return Comparison(
         method=chosen,
         title=analysis.title,
-        ranking=_with_means(analysis.ranking, values, known_as),
+        ranking=_with_means(_with_best(analysis.ranking, table, known_as), values, known_as),
         order=analysis.order,
         pairs=analysis.pairs,
         omnibus=analysis.omnibus,
@@ -226,6 +227,12 @@ def _choose(table: Scores) -> tuple[str, str]:
         "have a score on every data set: it asks first whether all are alike, and its statements "
         "hold together."
     )
+
+
+def _with_best(ranking: pd.DataFrame, table: Scores, known_as: dict[str, int]) -> pd.DataFrame:
+    """Add the posterior probability that each is the best of all."""
+    found = best_posterior(table.costs).probability_best
+    return ranking.assign(probability_best=found[[known_as[a] for a in ranking["algorithm"]]])
 
 
 def _with_means(

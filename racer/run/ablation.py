@@ -11,7 +11,7 @@ from racer.errors import SettingError, StoreError
 from racer.evaluate.outcome import bounded
 from racer.racing.ablation import Ablation
 from racer.results.tuning import TuneResult
-from racer.run.start import how_to_evaluate, opened, pool, start
+from racer.run.drive import how_to_evaluate, opened, pool, start
 from racer.store.contest import contest_for
 from racer.store.jsonable import is_plain
 from racer.store.load import load_record
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
     from racer.core.blocks import Place
     from racer.core.budget import Budget
+    from racer.core.contest import Contest
     from racer.core.events import Callback
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, Outcome
     from racer.evaluate.workers import Workers
     from racer.results.ablation import AblationResult
-    from racer.run.feed import Ahead
+    from racer.run.drive import Ahead
 
 __all__ = ["ablation"]
 
@@ -127,18 +128,22 @@ def ablation(
     known = _known(result, held_out, len(places))
     how = how_to_evaluate(retries, timeout, memory)
     timed = result.rules.runtime is not None
-    workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
+    evaluating = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
 
     def known_of(cell: Cell) -> Outcome | None:
         return known.get((result.space.key(cell.config), cell.block))
 
+    def workers(contest: Contest[Any]) -> Workers:
+        return Reusing(evaluating(contest), known_of)
+
     with opened(store) as file:
+        contest = contest_for(file, "ablation", given)
         found: AblationResult = start(
-            contest_for(file, "ablation", given),
+            contest,
             evaluate,
             how,
             file,
-            lambda contest: Reusing(workers(contest), known_of),
+            workers,
             ahead=ahead,
             progress=progress,
             callbacks=callbacks,
@@ -150,7 +155,7 @@ def _loaded(of: Any) -> Any:
     if not isinstance(of, str | os.PathLike):
         return of
     with open_to_read(os.fspath(of)) as reader:
-        setup = reader.setup()
+        setup = reader.setup
         for name, kept in (
             ("instances", setup.instances),
             ("test_instances", setup.settings.get("test_instances")),
@@ -213,8 +218,7 @@ class Reusing:
     """Workers that give what is known already at once."""
 
     def __init__(self, workers: Workers, known: Callable[[Cell], Outcome | None]) -> None:
-        self._workers = workers
-        self._known = known
+        self._workers, self._known = workers, known
         self._ready: deque[tuple[Cell, Outcome]] = deque()
 
     @property

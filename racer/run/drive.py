@@ -1,38 +1,142 @@
-"""The driver of a contest: ask, evaluate, record, tell."""
+"""Running a contest, or going on with a recorded one: ask, evaluate, record, tell."""
 
 from __future__ import annotations
 
 import reprlib
+import sys
 import time
-from contextlib import ExitStack
-from dataclasses import replace
+from collections import deque
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from racer.core.contest import ContestResult
-from racer.errors import ObjectiveError, RaceInterrupted
+from racer._checks import flag, is_whole, whole
+from racer.core.contest import ContestResult, Unused
+from racer.core.events import check_callbacks
+from racer.errors import ObjectiveError, RaceInterrupted, SettingError
 from racer.evaluate.attempt import generators_put_back
+from racer.evaluate.executor import SPARE
+from racer.evaluate.limits.limits import Limits, limits_for
 from racer.evaluate.limits.processes import not_for_evaluations
-from racer.evaluate.objective import raised_by
-from racer.evaluate.outcome import check_outcome
-from racer.run.feed import Feed
-from racer.run.signals import GracefulStop, notify
-from racer.store.replay import Prefetched
+from racer.evaluate.objective import check_objective, raised_by
+from racer.evaluate.outcome import bounded, check_outcome
+from racer.evaluate.workers import number_of, workers_for
+from racer.run.signals import GracefulStop, exit_with_code, notify
+from racer.store.contest import VERSION, described_objective
+from racer.store.reader import sense_made_of
+from racer.store.replay import Prefetched, Recording
+from racer.store.writer import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
+    from contextlib import AbstractContextManager
+    from os import PathLike
 
     from racer.core.contest import Contest
-    from racer.evaluate.outcome import Cell, Outcome
+    from racer.core.events import Callback
+    from racer.evaluate.objective import Objective
+    from racer.evaluate.outcome import Cell, CellKey, Outcome
     from racer.evaluate.workers import Workers
-    from racer.run.feed import Ahead
     from racer.run.progress import Progress
-    from racer.store.writer import Store
 
+    MakeWorkers = Callable[[Contest[Any]], Workers]
+
+Ahead = int | Literal["auto"]
+_AUTO = 8  # blocks, or as many as cells in flight
 R = TypeVar("R", bound=ContestResult)
 
 # A signal may have reached the programs of an evaluation, too: a solver, say
 _MAYBE_INTERRUPTED = ("failed", "invalid", "killed")
+
+
+def opened(store: str | PathLike[str] | None) -> AbstractContextManager[Store | None]:
+    """Return the store to enter; nothing, if there is none."""
+    return nullcontext() if store is None else Store(store)
+
+
+def how_to_evaluate(retries: int, timeout: float | None, memory: int | None) -> dict[str, Any]:
+    """Return how cells are evaluated, checked."""
+    limits = limits_for(timeout, memory) or Limits()
+    return {"retries": whole(retries, "retries", least=0), **limits._asdict()}
+
+
+def pool(
+    evaluate: Objective,
+    how: Mapping[str, Any],
+    *,
+    n_jobs: int,
+    executor: Executor | None,
+    timed: bool,  # the cost is run time
+) -> MakeWorkers:
+    """Return what makes workers for a contest; ObjectiveError if `evaluate` cannot be called."""
+    check_objective(evaluate, timed=timed)
+
+    def workers(contest: Contest[Any]) -> Workers:
+        description = contest.description()
+        return workers_for(
+            evaluate,
+            contest.configs,
+            (*(description.instances or ()), *description.test_instances),
+            n_jobs=n_jobs,
+            executor=executor,
+            parameters=description.parameters,
+            timed=timed,
+            **how,
+        )
+
+    return workers
+
+
+def start(
+    contest: Contest[R],
+    evaluate: Any,
+    how: Mapping[str, Any],
+    store: Store | None,
+    workers: MakeWorkers,
+    *,
+    ahead: Ahead,
+    progress: bool,
+    callbacks: Sequence[Callback],
+) -> R:
+    """Run a contest, or continue the one in the store; `evaluate` and `how` name what workers do."""
+    if ahead != "auto" and (not is_whole(ahead) or ahead < 0):
+        raise SettingError(f'ahead={ahead!r}: give "auto", or a number of blocks, 0 for none')
+    watchers = list(check_callbacks(callbacks))
+    display: Any = None
+    if flag(progress, "progress"):
+        from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
+
+        display = Progress()
+        watchers.append(display)
+    recording = None
+    if store is None:
+        for watcher in watchers:
+            contest.watch(watcher)
+    else:
+        recording = Recording(store, contest, evaluate, how, watchers)
+    with sense_made_of(store.path) if store and store.holds_a_race else nullcontext():
+        contest.ask()  # a tuner samples its first candidates now
+    made = workers(contest)
+    prefetched = None if recording is None else recording.begin()
+    provenance = {"racer": VERSION, **described_objective(evaluate), **how}
+    try:
+        with display or nullcontext():
+            return drive(
+                contest,
+                made,
+                store,
+                display=display,
+                ahead=ahead,
+                prefetched=prefetched,
+                provenance=provenance,
+            )
+    except RaceInterrupted as stop:
+        if stop.kept:
+            notify(f"racer: {stop}")  # now: the caller may not catch it
+            exit_with_code()
+        raise
 
 
 def drive(
@@ -73,66 +177,61 @@ def drive(
     return loop.result()
 
 
+@dataclass
 class _Loop(Generic[R]):
     """Passes outcomes from workers to the store and to the contest."""
 
-    def __init__(
-        self,
-        contest: Contest[R],
-        workers: Workers,
-        store: Store | None,
-        stop: GracefulStop,
-        ahead: Ahead,
-        prefetched: Prefetched,
-        display: Progress | None,
-        provenance: Mapping[str, Any],
-    ) -> None:
-        self._contest = contest
-        self._display = display
-        self._store = store
-        self._stop = stop
+    contest: Contest[R]
+    workers: Workers
+    store: Store | None
+    stop: GracefulStop
+    ahead: Ahead
+    prefetched: Prefetched
+    display: Progress | None
+    provenance: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
         self._feed = Feed(
-            contest,
-            workers,
-            ahead=ahead,
-            prefetched=prefetched,
+            self.contest,
+            self.workers,
+            ahead=self.ahead,
+            prefetched=self.prefetched,
             accept=self._accept,
-            stopping=stop.requested,
+            stopping=self.stop.requested,
         )
-        if display is not None:
-            display.begin(contest, self._feed.n_workers, self._feed.running)
-        self._provenance = {**provenance, "workers": self._feed.n_workers}
-        self._begun, self._before = time.perf_counter(), contest.result().seconds
+        n_workers, begun_with = number_of(self.workers), self.contest.result()
+        if self.display is not None:
+            self.display.begin(self.contest, n_workers, self._feed.running)
+        self.provenance = {**self.provenance, "workers": n_workers}
+        self._begun, self._before = time.perf_counter(), begun_with.seconds
         # outcomes of the first block while all are the same failure; None afterwards
-        self._alike: list[tuple[Cell, Outcome]] | None = None
-        if contest.result().evaluations == 0:
-            self._alike = []
+        self._alike: list[tuple[Cell, Outcome]] | None = [] if not begun_with.evaluations else None
 
     def run(self) -> None:
         """Ask and tell until the contest ends or a signal has come."""
-        while not self._stop.requested() and (cells := self._contest.ask()):
+        while not self.stop.requested() and (cells := self.contest.ask()):
             self._feed.may_prefetch = self._alike is None
-            if self._display is not None:
-                self._display.asked(len(cells))
+            if self.display is not None:
+                self.display.asked(len(cells))
             for cell, outcome, is_new in self._feed.outcomes(cells):
-                if self._display is not None:
-                    self._display.told(outcome)
+                if self.display is not None:
+                    self.display.told(outcome)
                 if is_new and self._alike is not None and self._defers(cell, outcome):
                     continue
                 if not is_new or self._accept(cell, outcome):
-                    self._contest.tell(cell, outcome)
+                    self.contest.tell(cell, outcome)
             if self._alike is not None:
                 self._end_first_block(cells)
         self._feed.end()
 
     def result(self) -> R:
         """Return the current result, with its provenance and the unused evaluations."""
-        result, unused = self._contest.result(), self._feed.unused()
+        result, unused = self.contest.result(), self._feed.unused()
         took = {
             "wall": time.perf_counter() - self._begun,
             "busy": result.seconds + unused.seconds - self._before,
         }
-        return replace(result, unused=unused, provenance={**self._provenance, **took})
+        return replace(result, unused=unused, provenance={**self.provenance, **took})
 
     def _accept(self, cell: Cell, outcome: Outcome) -> bool:
         """Record an outcome; return False for one that has to be evaluated again."""
@@ -143,12 +242,12 @@ class _Loop(Generic[R]):
 
     def _is_suspect(self, outcome: Outcome) -> bool:
         """Return True if a signal may be what made an evaluation fail."""
-        return outcome.status in _MAYBE_INTERRUPTED and self._stop.requested()
+        return outcome.status in _MAYBE_INTERRUPTED and self.stop.requested()
 
     def _record(self, cell: Cell, outcome: Outcome) -> None:
-        if self._store is not None:
+        if self.store is not None:
             check_outcome(outcome)
-            self._store.append(cell, outcome)
+            self.store.append(cell, outcome)
 
     def _defers(self, cell: Cell, outcome: Outcome) -> bool:
         """Defer an outcome of the first block if all so far are the same failure, else tell them."""
@@ -165,7 +264,7 @@ class _Loop(Generic[R]):
         deferred, self._alike = self._alike or (), None
         for cell, outcome in deferred:
             self._record(cell, outcome)
-            self._contest.tell(cell, outcome)
+            self.contest.tell(cell, outcome)
         self._feed.may_prefetch = True
 
     def _end_first_block(self, cells: Sequence[Cell]) -> None:
@@ -187,3 +286,152 @@ def _interrupted(result: Any, store: Store | None, code: int) -> RaceInterrupted
         return RaceInterrupted(result)
     kept = f"all of them are recorded; go on with {store.reader.how_to_resume()}"
     return RaceInterrupted(result, kept=kept, code=code)
+
+
+@dataclass
+class Feed:
+    """Submits cells to workers and collects their outcomes, those of prefetched cells included.
+
+    `accept` is called with each new outcome of a prefetched cell, and returns False if it cannot be
+    used; `stopping` returns True once nothing more shall begin.
+    """
+
+    contest: Contest[Any]
+    workers: Workers
+    ahead: Ahead
+    prefetched: Prefetched
+    accept: Callable[[Cell, Outcome], bool]
+    stopping: Callable[[], bool]
+    may_prefetch: bool = False
+
+    def __post_init__(self) -> None:
+        capacity = self.workers.capacity
+        auto = max(_AUTO, capacity if capacity < sys.maxsize else 0)
+        blocks = auto if self.ahead == "auto" else self.ahead
+        self._blocks = blocks if self.workers.takes_more else 0
+        # `_reusable`: told as capped, but known up to a larger bound
+        self._prefetched, self._reusable, self._unused = self.prefetched
+        self._running: dict[CellKey, Cell] = {}
+
+    def outcomes(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
+        """Yield cells with their outcomes, and True for a new one; fewer if the run stops."""
+        is_serial = self.workers.capacity == 1
+        if is_serial and not (self._prefetched or self._reusable or self._running):
+            return self._in_turn(requested)
+        return self._as_they_end(requested)
+
+    def _as_they_end(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
+        """Yield outcomes in the order in which they come, from any number of workers."""
+        wanted = {cell.key: cell for cell in requested}
+        for cell in list(wanted.values()):
+            if (known := self._take(cell)) is not None:
+                del wanted[cell.key]
+                yield cell, known, False
+        self._forget_eliminated()
+        now = deque(cell for key, cell in wanted.items() if key not in self._running)
+        coming = self._coming()
+        while wanted:
+            if not self.stopping():
+                self._fill(now, coming)
+            elif not self._will_end(wanted):
+                return
+            if (ended := self.workers.next(self.stopping)) is None:
+                continue
+            cell, outcome = ended
+            key = cell.key
+            del self._running[key]
+            request = wanted.get(key)
+            if request is None:
+                self._keep(cell, outcome)
+            elif self._suffices(outcome, request):
+                del wanted[key]
+                yield cell, outcome, True
+            else:  # prefetched with a smaller cap
+                now.append(request)
+                if self.accept(cell, outcome):
+                    self._count_unused([outcome])
+
+    def _in_turn(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
+        """Evaluate one cell after the other, where nothing runs beside."""
+        for cell in requested:
+            if self.stopping():
+                return
+            self.workers.submit(cell)
+            if (ended := self.workers.next(self.stopping)) is not None:
+                yield *ended, True
+
+    def _take(self, request: Cell) -> Outcome | None:
+        """Return a prefetched outcome for a requested cell, unless its cap was too small."""
+        outcome = self._prefetched.pop(request.key, None)
+        if outcome is not None:
+            if self._suffices(outcome, request):
+                return outcome
+            self._count_unused([outcome])
+        outcome = self._reusable.pop(request.key, None)
+        return outcome if outcome is not None and self._suffices(outcome, request) else None
+
+    def _keep(self, cell: Cell, outcome: Outcome) -> None:
+        """Keep the outcome of a prefetched cell until it is requested."""
+        if self.accept(cell, outcome):
+            self._prefetched[cell.key] = outcome
+
+    def _count_unused(self, outcomes: Iterable[Outcome]) -> None:
+        self._unused = self._unused.plus(Unused.of(outcomes))
+
+    def _suffices(self, outcome: Outcome, request: Cell) -> bool:
+        """Return True if an outcome is known up to the requested bound; keep one known beyond it."""
+        if request.bound is None:
+            return True
+        told = bounded(outcome, request.bound)
+        if told is None:
+            return False
+        if told != outcome:
+            self._reusable[request.key] = outcome
+        return True
+
+    def running(self) -> int:
+        """Return the number of cells that are submitted and have no outcome."""
+        return len(self._running)
+
+    def _will_end(self, wanted: Mapping[CellKey, Cell]) -> bool:
+        """Submit nothing more; return whether a requested cell will run before prefetched ones."""
+        self._running = {cell.key: cell for cell in self.workers.finish()}
+        begun = list(self._running)
+        if not wanted.keys() >= set(begun):
+            begun = begun[: self.workers.capacity - SPARE]
+        return not wanted.keys().isdisjoint(begun)
+
+    def _fill(self, requested: deque[Cell], coming: Iterator[Cell]) -> None:
+        """Submit as many cells as workers take, the requested ones first."""
+        while len(self._running) < self.workers.capacity:
+            more = next(coming, None) if self.may_prefetch and not requested else None
+            if (cell := requested.popleft() if requested else more) is None:
+                return
+            self._running[cell.key] = cell
+            self.workers.submit(cell)
+
+    def _forget_eliminated(self) -> None:
+        """Discard outcomes and withdraw cells of candidates that have been eliminated."""
+        if not self.may_prefetch or not (self._prefetched or self._running):
+            return
+        alive = set(self.contest.alive)
+        gone = [key for key in self._prefetched if key[2] not in alive]
+        self._count_unused([self._prefetched.pop(key) for key in gone])
+        for key, cell in list(self._running.items()):
+            if cell.candidate not in alive and self.workers.withdraw(cell):
+                del self._running[key]
+
+    def _coming(self) -> Iterator[Cell]:
+        """Yield cells to prefetch."""
+        for cell in self.contest.ahead(self._blocks):
+            if cell.key not in self._running and cell.key not in self._prefetched:
+                yield cell
+
+    def end(self) -> None:
+        """Keep the outcomes of prefetched cells that end soon."""
+        for cell, outcome in self.workers.rest():
+            self._keep(cell, outcome)
+
+    def unused(self) -> Unused:
+        """Return the count and seconds of prefetched cells that were never requested."""
+        return self._unused.plus(Unused.of(self._prefetched.values()))

@@ -1,32 +1,241 @@
-"""Progress of a race or a tuning: live in a terminal or a notebook, lines elsewhere."""
+"""Progress of a contest, here or in a store: live in a terminal or a notebook, lines elsewhere."""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from racer.core.events import BlockCompleted, CandidatesAdded, Elimination, RaceCompleted, RaceEnded
+from racer.core.budget import Budget
+from racer.core.events import BlockCompleted, CandidatesAdded, Ended, RaceCompleted, RaceEnded
+from racer.errors import StoreError
 from racer.render.text import folded
+from racer.results.ablation import AblationResult
+from racer.results.base import Result
 from racer.results.summary import why
-from racer.run.progress_state import ProgressState
+from racer.results.tuning import TuneResult
 from racer.run.signals import notify
+from racer.store.jsonable import decode, is_plain
+from racer.store.load import load_record
+from racer.store.reader import open_to_read, sense_made_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from racer.core.contest import Contest
+    from racer.core.contest import Contest, Kind
+    from racer.core.events import Elimination
     from racer.evaluate.outcome import Outcome
+    from racer.store.reader import Reader
 
 _LEAST = 0.3  # seconds between two drawings
 _SILENT = 10.0  # seconds without an event after which a log says where it stands
 _EACH = 5  # so many that leave at once are named
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The contest that is shown, and its workers; `before` counts evaluations known at the start."""
+
+    title: str = ""
+    kind: Kind = "race"
+    budget: Budget | None = None
+    before: int = 0
+    workers: int | None = 1
+    running: Callable[[], int] = int
+    mean_is: str = "mean"
+    is_watched: bool = False  # by another process, which does not know when it began
+
+
+@dataclass
+class Work:
+    """Evaluations, and the cells asked for and told of the current block."""
+
+    evaluations: int = 0
+    failures: int = 0
+    seconds: float = 0.0
+    asked: int = 0
+    told: int = 0
+
+
+class ProgressState:
+    """Candidates left, the best, evaluations, time, workers; the clock starts at `now`."""
+
+    def __init__(self, now: float) -> None:
+        self.of = Subject()
+        self.work = Work()
+        self.candidates = self.left = self.blocks = self.race = 0
+        self.best: int | None = None
+        self.mean: float | None = None
+        self.ended = ""
+        self._begun = now
+        self._completed = self._earlier = 0  # races of a tuning before this one, and their blocks
+        self._contest: Contest[Any] | None = None  # of run times: the best is chosen at the end
+
+    def begin(self, contest: Contest[Any], workers: int | None, running: Callable[[], int]) -> None:
+        """Start tracking a contest."""
+        result, rules = contest.result(), contest.rules
+        self.candidates, self.left = len(contest.configs), len(contest.alive)
+        self.blocks = contest.n_blocks
+        if isinstance(result, TuneResult):
+            self.blocks = 0
+            self.race = self._completed = len(result.completed_races)
+            self._earlier = sum(race.blocks for race in result.completed_races)
+        self.best = result.best_index
+        self.work = Work(result.evaluations, len(result.known.failures), result.seconds)
+        if rules.runtime is not None and isinstance(result, Result):
+            self._contest = contest
+        what = f"race of {self.candidates} candidates" if contest.kind == "race" else contest.kind
+        known = f", {result.evaluations} evaluations known" if result.evaluations else ""
+        hands = "" if workers is None else f", {workers} worker{'s' * (workers != 1)}"
+        self.of = Subject(
+            f"{what}: decider {type(rules.decider).__name__}, budget of {rules.budgets[-1]}, seed "
+            f"{rules.seed}{hands}{known}",
+            contest.kind,
+            rules.budgets[-1],
+            result.evaluations,
+            workers,
+            running,
+            "mean" if rules.runtime is None else rules.runtime.score_name,
+        )
+
+    def watch(self, subject: Subject, evaluations: int) -> None:
+        """Start tracking the races of a study, or a contest that another process runs."""
+        self.of = replace(subject, before=evaluations)
+        self.work.evaluations = evaluations
+
+    def end(self, result: Result) -> None:
+        """Take the figures of a contest that has ended from its result."""
+        self._take_best(result)
+        self.left, self.blocks, self.work.asked = len(result.survivors), len(result.known), 0
+
+    def _take_best(self, result: Result) -> None:
+        self.best = result.best_index
+        self.mean = None if self.best is None else result.mean(self.best)
+
+    def asked(self, cells: int) -> None:
+        """Begin a block that needs so many cells."""
+        self.work.asked, self.work.told = cells, 0
+
+    def told(self, outcome: Outcome) -> None:
+        """Count an outcome."""
+        self.work.told += 1
+        self.work.evaluations += 1
+        self.work.seconds += outcome.seconds
+        self.work.failures += outcome.value is None
+
+    def update(self, event: Any) -> None:
+        """Update the figures after an event."""
+        if isinstance(event, BlockCompleted):
+            self.race = self._completed
+            self.blocks = max(self.blocks, event.block + 1 - self._earlier)
+            self.left, self.best, self.mean = len(event.alive), event.best, event.best_mean
+            self.candidates = max(self.candidates, self.left + len(event.eliminated))
+            self.work.evaluations, self.work.seconds = event.evaluations, event.seconds
+        elif isinstance(event, CandidatesAdded):
+            self.race = event.race
+            self.candidates = event.first + len(event.configs)
+            self.left = len(event.configs)
+        elif isinstance(event, RaceCompleted):
+            self.race, self.best, self.left = event.race, event.best, event.alive
+            self._completed, self._earlier = event.race + 1, self._earlier + event.blocks
+            self.blocks = 0
+        elif isinstance(event, RaceEnded):
+            self.ended = event.ended.message
+            if self._contest is not None:
+                self._take_best(self._contest.result())
+
+    def to_go(self, now: float) -> float | None:
+        """Return how many seconds are left at this rate, if the whole budget is used."""
+        budget, work = self.of.budget, self.work
+        done = work.evaluations - self.of.before
+        if budget is None or done <= 0 or self.ended:
+            return None
+        left = budget.left(evaluations=work.evaluations, seconds=work.seconds)
+        return None if left is None else (now - self._begun) / done * left
+
+    def text(self, now: float) -> str:
+        """Return all of it as a table of four lines."""
+        best, mean = self._best()
+        to_go, watched, work = self.to_go(now), self.of.is_watched, self.work
+        within = f"{work.told} of {work.asked} cells of it" if work.asked else "-"
+        left = "-" if to_go is None else f"at most {readable(to_go)}"
+        used = "watched for" if watched else "time used"
+        rows = [
+            ("candidates left", f"{self.left} of {self.candidates}", "evaluations", self._spent()),
+            ("best", best, used, readable(now - self._begun)),
+            (f"{self.of.mean_is} on common blocks", mean, "time left", left),
+            (
+                f"{self._race()}block {self._block()}",
+                within,
+                "workers" if watched else "workers busy",
+                f"{self._busy()}; {work.failures} failed",
+            ),
+        ]
+        return "\n".join(f" {a:<22}{b:<19} {c:<13}{d}" for a, b, c, d in rows)
+
+    def _busy(self) -> str:
+        workers = self.of.workers
+        if self.of.is_watched:
+            return str(workers or 0)
+        busy = self.of.running()
+        if workers is None:
+            return f"{busy} cells"
+        return f"{1 if workers == 1 and not self.ended else min(busy, workers)} of {workers}"
+
+    def line(self, now: float) -> str:
+        """Return the most of it in a line."""
+        best, mean = self._best()
+        to_go, work = self.to_go(now), self.work
+        within = (
+            f"block {self._block()}, {work.told} of {work.asked} cells"
+            if work.told < work.asked
+            else f"{self.blocks} blocks done"
+        )
+        left = f"; at most {readable(to_go)} left" if to_go else ""
+        failed = f", {work.failures} failed" if work.failures else ""
+        return (
+            f"{self._race()}{within}: {self.left} candidates left, best {best}, "
+            f"{self.of.mean_is} {mean}; {self._spent()} evaluations{failed}{left}"
+        )
+
+    def _race(self) -> str:
+        """Return the number of the race of a tuning; a store does not record it."""
+        return f"race {self.race}, " if self.of.kind == "tuning" and not self.of.is_watched else ""
+
+    def _block(self) -> int:
+        """Return the number, from 1, of the block that is evaluated, or of the last one."""
+        return self.blocks + (self.work.told < self.work.asked)
+
+    def _best(self) -> tuple[str, str]:
+        return (
+            "-" if self.best is None else f"#{self.best}",
+            "-" if self.mean is None else f"{self.mean:.4g}",
+        )
+
+    def _spent(self) -> str:
+        budget, work = self.of.budget, self.work
+        if budget is None:
+            return f"{work.evaluations}"
+        if budget.evaluations is not None:
+            return f"{work.evaluations} of {budget.evaluations}"
+        return f"{work.evaluations} ({work.seconds:.4g} of {budget.seconds:g} s)"
+
+
+def readable(seconds: float) -> str:
+    """Return seconds as h:mm:ss."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
 class Progress:
@@ -192,8 +401,116 @@ def _notebook_cell() -> Callable[[str], None] | None:
     from IPython.display import display  # type: ignore[import-not-found]  # noqa: PLC0415
 
     handle = display({"text/plain": ""}, raw=True, display_id=True)
+    return lambda text: handle.update({"text/plain": text}, raw=True)
 
-    def show(text: str) -> None:
-        handle.update({"text/plain": text}, raw=True)
 
-    return show
+def watch(
+    store: str,
+    *,
+    interval: float = 1.0,
+    once: bool = False,
+    console: Console | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    wait: Callable[[float], None] = time.sleep,
+) -> None:
+    """Show the progress of the contest in a store until its end; nothing is written or locked."""
+    console = console or Console()
+    state = state_in(store, ProgressState(clock()))
+    if not console.is_terminal and not once:
+        for line in _lines(store, state, clock, lambda: wait(interval)):
+            console.file.write(f"{line}\n")
+            console.file.flush()
+        return
+
+    def text() -> str:
+        return f"{state.text(clock())}\n{state.ended or _silence(store)}"
+
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        while not (once or state.ended):
+            live.update(Text(text(), no_wrap=True, overflow="ellipsis"), refresh=True)
+            wait(interval)
+            state_in(store, state)
+    console.print(text(), highlight=False, markup=False)
+
+
+def _silence(store: str) -> str:
+    """Return how long ago the store was written: a killed process cannot report its end."""
+    path = os.path.realpath(store)
+    files = [file for end in ("", "-wal") if (file := Path(f"{path}{end}")).exists()]
+    written = max((file.stat().st_mtime for file in files), default=time.time())
+    ago = readable(max(time.time() - written, 0.0))
+    return f"Last written {ago} ago; if nothing runs it: racer check {store}"
+
+
+def _lines(
+    store: str, state: ProgressState, clock: Callable[[], float], wait: Callable[[], None]
+) -> Iterator[str]:
+    """Yield a line whenever something has changed."""
+    if not state.ended:
+        yield _silence(store)
+    shown = -1
+    while True:
+        if state.work.evaluations != shown or state.ended:
+            yield f"{time.strftime('%Y-%m-%d %H:%M:%S')} {state.line(clock())}"
+            shown = state.work.evaluations
+        if state.ended:
+            yield state.ended
+            return
+        wait()
+        state_in(store, state)
+
+
+def state_in(store: str, state: ProgressState) -> ProgressState:
+    """Bring the progress of the contest in a store up to date; StoreError if there is none."""
+    with open_to_read(store) as reader, sense_made_of(reader.path):
+        _read(reader, state)
+    if state.ended:
+        with suppress(StoreError):  # with a decider of one's own
+            result = load_record(store).result
+            if isinstance(result, AblationResult):
+                state.best = result.best_index
+            else:
+                state.end(result)
+    return state
+
+
+def _read(reader: Reader, state: ProgressState) -> None:
+    setup = reader.setup
+    ((n, failed, seconds, block, workers, seen),) = reader.rows(
+        "SELECT count(*), sum(value IS NULL), sum(seconds), max(block), count(DISTINCT worker), "
+        "count(DISTINCT candidate) FROM outcomes WHERE NOT held_out"
+    )
+    runtime = setup.settings["runtime"]
+    timed = decode(runtime) if runtime is not None and is_plain(runtime) else None
+    before = state.of.before if state.of.is_watched else n
+    state.watch(
+        Subject(
+            kind=setup.kind,
+            budget=Budget.each(decode(setup.settings["budget"]))[-1],
+            workers=workers or None,
+            mean_is="mean" if timed is None else timed.score_name,
+            is_watched=True,
+        ),
+        before,
+    )
+    verdicts = list(reader.verdicts())
+    gone = {drop["candidate"] for verdict in verdicts for drop in json.loads(verdict.dropped)}
+    counts = {"race": len(setup.candidates), "tuning": len(list(reader.sampled()))}
+    state.candidates = counts.get(setup.kind, seen)  # an ablation makes them as it goes on
+    state.left = state.candidates - len(gone)
+    state.best = verdicts[-1].best if verdicts else None
+    block = -1 if block is None else block
+    ((told, mean),) = reader.rows(
+        f"SELECT sum(block = {int(block)}), avg(CASE WHEN candidate = "  # noqa: S608
+        f"{-1 if state.best is None else int(state.best)} THEN value END) "
+        "FROM outcomes WHERE NOT held_out"
+    )
+    state.mean = None if runtime is not None else mean
+    asked = max(state.left, told or 0)
+    state.work = Work(n, failed or 0, seconds or 0.0, asked, told or 0)
+    state.blocks = block + (state.work.told == asked)
+    ending = reader.ending()
+    if ending is not None:
+        with suppress(ValueError):  # of a newer version
+            state.ended = Ended(ending.ended).message
+        state.ended = state.ended or ending.ended

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from racer.errors import RaceInterrupted
 from racer.evaluate.limits.processes import not_in_forks
@@ -16,19 +16,16 @@ from racer.render.text import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import FrameType, TracebackType
+    from types import FrameType
 
 # The default handlers, which a race replaces; a handler of the user, or an order to ignore the
 # signal (nohup), stays.
-_DEFAULT_HANDLERS = {
-    getattr(signal, name): handler
-    for name, handler in (
-        ("SIGINT", signal.default_int_handler),
-        ("SIGTERM", signal.SIG_DFL),
-        ("SIGHUP", signal.SIG_DFL),
-    )
-    if hasattr(signal, name)
+_DEFAULT_HANDLERS: dict[int, Any] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
 }
+if hasattr(signal, "SIGHUP"):
+    _DEFAULT_HANDLERS[signal.SIGHUP] = signal.SIG_DFL
 
 
 class GracefulStop:
@@ -140,12 +137,7 @@ def exit_with_code() -> None:
     sys.excepthook = functools.partial(_end, hook)
 
 
-def _end(
-    before: Callable[..., object],
-    kind: type[BaseException],
-    error: BaseException,
-    trace: TracebackType | None,
-) -> None:
+def _end(before: Callable[..., object], kind: Any, error: BaseException, trace: Any) -> None:
     if not isinstance(error, RaceInterrupted) or not error.kept:
         before(kind, error, trace)
         return

@@ -5,6 +5,7 @@ best, ties share the average. NaN means "unknown": paired tests delete the pair,
 block, and every result says how many were left out.
 """
 
+from racer.stats.best import BestPosterior, best_posterior
 from racer.stats.bradley_terry_model import BradleyTerryResult, Waic, bradley_terry
 from racer.stats.correlated_t import CorrelatedTResult, correlated_t_test
 from racer.stats.friedman import (
@@ -12,7 +13,7 @@ from racer.stats.friedman import (
     FriedmanResult,
     bayesian_friedman_test,
     friedman_test,
-    probability_best,
+    probability_smallest_rank,
 )
 from racer.stats.joint import JointComparisons, Statement, joint_comparisons
 from racer.stats.multiplicity import bonferroni, hochberg, holm, shaffer
@@ -43,6 +44,7 @@ __all__ = [
     "BayesianFriedmanResult",
     "BayesianSignResult",
     "BayesianSignedRankResult",
+    "BestPosterior",
     "BradleyTerryResult",
     "CorrelatedTResult",
     "FriedmanResult",
@@ -58,6 +60,7 @@ __all__ = [
     "bayesian_friedman_test",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",
+    "best_posterior",
     "bonferroni",
     "bradley_terry",
     "conover_posthoc",
@@ -70,7 +73,7 @@ __all__ = [
     "nemenyi_critical_difference",
     "plackett_luce",
     "plackett_luce_by_budget",
-    "probability_best",
+    "probability_smallest_rank",
     "rank_biserial",
     "rank_blocks",
     "shaffer",

@@ -348,7 +348,7 @@ def bayesian_friedman_test(
     )
 
 
-def probability_best(
+def probability_smallest_rank(
     scores: ArrayLike, *, draws: int = 10_000, seed: int = 0, maximize: bool = False
 ) -> NDArray[np.float64]:
     """Posterior probability that each candidate has the smallest expected rank.
@@ -385,7 +385,7 @@ def probability_best(
 
     Examples
     --------
-    >>> probability_best([[0, 1, 1]] * 8).tolist()
+    >>> probability_smallest_rank([[0, 1, 1]] * 8).tolist()
     [1.0, 0.0, 0.0]
     """
     check_draws(draws)

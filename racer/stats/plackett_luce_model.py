@@ -59,7 +59,7 @@ class PlackettLuceResult:
     >>> result = plackett_luce(scores)
     >>> result.ranking
     ('0', '1', '2')
-    >>> int(result.probability_best().argmax())
+    >>> int(result.probability_largest().argmax())
     0
     """
 
@@ -100,7 +100,7 @@ class PlackettLuceResult:
                 counts[:, rank] += np.bincount(order[:, rank], minlength=k)
         return counts / (_NEW * len(self.weights))
 
-    def probability_best(self) -> NDArray[np.float64]:
+    def probability_largest(self) -> NDArray[np.float64]:
         """Return how probably each has the largest weight of all, shape (K,)."""
         first = np.argmax(self.weights, axis=1)
         return np.bincount(first, minlength=len(self.names)) / len(self.weights)
@@ -143,7 +143,7 @@ class PlackettLuceResult:
                 "estimate": self.weights.mean(axis=0),
                 "low": low,
                 "high": high,
-                "probability": self.probability_best(),
+                "probability": self.probability_largest(),
                 "expected_rank": self.expected_ranks(),
                 f"top_{top}": self.rank_probabilities()[:, :top].sum(axis=1),
             }
@@ -175,7 +175,7 @@ class PlackettLuceResult:
             reference=1.0 / len(self.names),
             caption="probability of winning (line: all alike)",
             notes=list(map(shown_probability, frame["probability"])),
-            notes_title="P(best)",
+            notes_title="P(largest)",
             ax=ax,
         )
 

@@ -1,28 +1,114 @@
-"""Contests made from a store, or from arguments given anew."""
+"""The definition of a contest: encoded for a store, compared with another, made a contest again."""
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from racer.core.budget import Budget
-from racer.errors import BudgetError, SettingError, StoreError
+from racer.errors import BudgetError, SettingError, StoreError, warn
+from racer.evaluate.command.command import IDENTITY, Command
 from racer.space.space import Space
 from racer.space.stored import not_kept
-from racer.store.jsonable import decode, is_plain
+from racer.store.jsonable import decode, encode, is_plain, qualified_name, same, shown_apart
 from racer.store.reader import sense_made_of
-from racer.store.schema import ARGUMENTS
+from racer.store.schema import ARGUMENTS, Setup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from racer.core.contest import Contest, Kind
+    from racer.core.contest import Contest, Description, Kind
+    from racer.evaluate.objective import Objective
     from racer.store.reader import Reader
     from racer.store.writer import Store
+
+VERSION = version("racer-tuning")
+"""Read once: later the process may have lost the right to read what is installed."""
 
 _CALLS = {"race": "racer.race", "tuning": "racer.tune", "ablation": "racer.ablation"}
 _LEFT_OPEN = ("seed", "each_test", "deterministic", "decider")  # by None
 _NUMBERED = ("candidates", "instances", "test_instances")
+_MAY_DIFFER = ("budget", "command")  # a larger one; a program in another folder: see `evaluate`
+
+
+def described_objective(evaluate: Objective) -> dict[str, Any]:
+    """Return the name of an objective, and all of a program."""
+    command = {"command": evaluate.settings} if isinstance(evaluate, Command) else {}
+    return {"evaluate": qualified_name(evaluate), **command}
+
+
+def set_up(description: Description, evaluate: Objective, how: Mapping[str, Any]) -> Setup:
+    """Encode the definition of a contest, the name of its objective, and its limits."""
+    settings = {"racer": VERSION, **described_objective(evaluate), **description.settings, **how}
+    instances = description.instances
+    return Setup(
+        description.kind,
+        {name: encode(value) for name, value in settings.items()},
+        [encode(config) for config in description.candidates],
+        None if instances is None else [encode(instance) for instance in instances],
+    )
+
+
+def refuse_differences(path: str, recorded: Setup, given: Setup) -> None:
+    """Refuse with StoreError another contest; warn of another objective or version."""
+    old, new = _parts(recorded), _parts(given)
+    for name in old | new:
+        if not same(old.get(name), new.get(name)):
+            _check_difference(path, name, old.get(name), new.get(name))
+
+
+def _parts(setup: Setup) -> dict[str, Any]:
+    """Return the parts that must be equal, by their names in messages."""
+    parts = {name: part for name, part in setup.settings.items() if name not in _MAY_DIFFER}
+    for name, values in (("candidate", setup.candidates), ("instance", setup.instances)):
+        parts[f"number of {name}s"] = None if values is None else len(values)
+        parts |= {f"{name} {index}": value for index, value in enumerate(values or ())}
+    return parts
+
+
+def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
+    """Refuse a setting that differs, unless that is allowed."""
+    if name == "racer":
+        _warn(path, f"was begun by racer {old} and goes on with {new}")
+        return
+    if name == "evaluate" and not all(str(value).startswith(IDENTITY) for value in (old, new)):
+        if not _same_function(str(old), str(new)):
+            _warn(path, f"was begun with evaluate={old} and goes on with {new}")
+        return
+    if name == "space":
+        try:
+            place, new, old = _where_they_differ(new, old)
+            name += place
+        except (KeyError, TypeError, StopIteration):  # what is recorded is not a space
+            pass
+    here, there = shown_apart(new, old)
+    raise StoreError(
+        f"{name} is {here}, but the race in {path!r} has {there}: give that, or another store"
+    )
+
+
+def _where_they_differ(new: Any, old: Any, place: str = "") -> tuple[str, Any, Any]:
+    """Return the place of the first difference between two spaces, and what stands there."""
+    if place == "['parameters']":
+        named = [{item["name"]: item for item in items} for items in (new, old)]
+        if list(named[0]) != list(named[1]):
+            return place, list(named[0]), list(named[1])
+        new, old = named
+    if not isinstance(new, dict) or not isinstance(old, dict) or list(new) != list(old):
+        return place, new, old
+    name = next(name for name in new if not same(new[name], old[name]))
+    return _where_they_differ(new[name], old[name], f"{place}[{name!r}]")
+
+
+def _same_function(old: str, new: str) -> bool:
+    """Return True if two names may mean the same: modules are run, or imported from elsewhere."""
+    old, new = (name.removeprefix("__main__.") for name in (old, new))
+    return f".{old}".endswith(f".{new}") or f".{new}".endswith(f".{old}")
+
+
+def _warn(path: str, what: str) -> None:
+    warn(f"the race in {path!r} {what}; whether its verdicts come out the same is checked")
 
 
 def contest_for(store: Store | None, kind: Kind, given: Mapping[str, Any]) -> Contest[Any]:
@@ -32,7 +118,7 @@ def contest_for(store: Store | None, kind: Kind, given: Mapping[str, Any]) -> Co
     """
     if store is None or not store.holds_a_race:
         return _maker(kind)(**given)
-    held = store.reader.setup().kind
+    held = store.reader.setup.kind
     if held != kind:
         raise StoreError(
             f"store {store.path!r} holds {_a(held)}: go on with {_CALLS[held]}"
@@ -43,19 +129,23 @@ def contest_for(store: Store | None, kind: Kind, given: Mapping[str, Any]) -> Co
 
 
 def contest_from_store(
-    reader: Reader,
-    given: Mapping[str, Any] = MappingProxyType({}),
-    *,
-    numbered: bool = False,
+    reader: Reader, given: Mapping[str, Any] = MappingProxyType({}), *, numbered: bool = False
 ) -> Contest[Any]:
     """Return the contest that a store holds, of its recorded arguments but for those `given`.
 
     The budget may be larger. `numbered`: candidates and instances that JSON cannot hold are
     replaced by their numbers; otherwise they must be given.
     """
-    setup = reader.setup()
+    setup = reader.setup
     if setup.kind == "tuning":
-        _refuse_other_sampling(reader)
+        from racer.tuner.proposals import SAMPLING  # noqa: PLC0415
+
+        if setup.settings["sampling"] != SAMPLING:
+            raise StoreError(
+                f"store {reader.path!r}: its tuning was begun by racer {setup.settings['racer']}, "
+                "which samples other configurations than this version: go on with that version, or "
+                "begin a new tuning"
+            )
     recorded = {**setup.settings, "candidates": setup.candidates, "instances": setup.instances}
     names = [name for name in ARGUMENTS[setup.kind] if name in recorded]
     if other := next((name for name in given if name not in names), None):
@@ -63,12 +153,9 @@ def contest_from_store(
             f"store {reader.path!r} holds {_a(setup.kind)}, which has no {other}: leave it out"
         )
     with sense_made_of(reader.path):
-        arguments = {
-            name: given[name]
-            if name in given
-            else _recorded(reader, name, recorded[name], numbered)
-            for name in names
-        }
+        left = [name for name in names if name not in given]
+        arguments = {name: _recorded(reader, name, recorded[name], numbered) for name in left}
+        arguments |= given
         if "budget" in given:
             written = decode_setting(reader.path, "budget", recorded["budget"])
             arguments["budget"] = _budgets(reader, given["budget"], written)
@@ -90,18 +177,6 @@ def _maker(kind: Kind) -> Callable[..., Contest[Any]]:
     return Ablation
 
 
-def _refuse_other_sampling(reader: Reader) -> None:
-    from racer.tuner.proposals import SAMPLING  # noqa: PLC0415
-
-    settings = reader.setup().settings
-    if settings["sampling"] != SAMPLING:
-        raise StoreError(
-            f"store {reader.path!r}: its tuning was begun by racer {settings['racer']}, which "
-            "samples other configurations than this version: go on with that version, or begin "
-            "a new tuning"
-        )
-
-
 def _a(kind: str) -> str:
     return f"an {kind}" if kind == "ablation" else f"a {kind}"
 
@@ -112,18 +187,13 @@ def _recorded(reader: Reader, name: str, encoded: Any, numbered: bool) -> Any:
         return list(range(len(encoded)))
     value = decode_setting(reader.path, name, encoded)
     if name == "space":
-        return _space(reader.path, value)
+        if (missing := not_kept(value)) is not None:
+            raise StoreError(
+                f"store {reader.path!r}: its space has {missing}, which no store can hold: pass "
+                "the same space again, racer.resume(.., space=..)"
+            )
+        return Space.from_json(value)
     return value or None if name == "test_instances" else value
-
-
-def _space(path: str, written: Any) -> Space:
-    missing = not_kept(written)
-    if missing is not None:
-        raise StoreError(
-            f"store {path!r}: its space has {missing}, which no store can hold: pass the same "
-            "space again, racer.resume(.., space=..)"
-        )
-    return Space.from_json(written)
 
 
 def decode_setting(path: str, name: str, encoded: Any) -> Any:
@@ -151,7 +221,7 @@ def _budgets(reader: Reader, given: Any, recorded: Any) -> list[Budget]:
         olds = Budget.each(recorded)
     except BudgetError as error:
         reader.damaged(f"its budget makes no sense ({error})")
-    if reader.setup().kind == "tuning" and len(news) == 1:
+    if reader.setup.kind == "tuning" and len(news) == 1:
         if news[0].is_larger(olds[-1]):
             news = (*olds, *news)
         elif news[0] == olds[-1]:

@@ -11,10 +11,11 @@ import functools
 import hashlib
 import json
 import math
-import pathlib
+import os
 import re
 import reprlib
 from dataclasses import fields, is_dataclass
+from pathlib import PosixPath, PurePath, PurePosixPath, PureWindowsPath, WindowsPath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,13 +28,10 @@ from racer.evaluate.command.command import Command
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+_DECIDERS = [getattr(racer.deciders, name) for name in racer.deciders.__all__]
 _RECORDS: Mapping[str, type[Any]] = {
     cls.__name__: cls
-    for cls in (
-        Budget,
-        Runtime,
-        *(getattr(racer.deciders, name) for name in racer.deciders.__all__),
-    )
+    for cls in (Budget, Runtime, *_DECIDERS)
     if isinstance(cls, type) and is_dataclass(cls)
 }
 _SCALARS: Mapping[str, type[np.generic]] = {
@@ -44,12 +42,8 @@ _SCALARS: Mapping[str, type[np.generic]] = {
     "str": np.str_,
 }
 _SCALAR_NAMES = {kind: name for name, kind in _SCALARS.items()}
-_PATHS: Mapping[str, type[pathlib.PurePath]] = {
-    cls.__name__: cls
-    for cls in (
-        *(pathlib.PurePosixPath, pathlib.PureWindowsPath),
-        *(pathlib.PosixPath, pathlib.WindowsPath),
-    )
+_PATHS: Mapping[str, type[PurePath]] = {
+    cls.__name__: cls for cls in (PurePosixPath, PureWindowsPath, PosixPath, WindowsPath)
 }
 _NOT_FINITE = {"nan", "inf", "-inf"}
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
@@ -70,20 +64,8 @@ def _encode(value: Any) -> Any:
     return encoder(value)
 
 
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
-def _float(value: float) -> Any:
-    return value if math.isfinite(value) else {"!float": str(value)}
-
-
 def _items(value: Any) -> list[Any]:
     return [_encode(item) for item in value]
-
-
-def _set(value: Any) -> dict[str, Any]:
-    return {f"!{type(value).__name__}": sorted(_items(value), key=dumps)}
 
 
 def _dict(value: dict[Any, Any]) -> dict[str, Any]:
@@ -94,14 +76,6 @@ def _dict(value: dict[Any, Any]) -> dict[str, Any]:
 
 def _fields(value: Any) -> dict[str, Any]:
     return {field.name: _encode(getattr(value, field.name, None)) for field in fields(value)}
-
-
-def _record(value: Any) -> dict[str, Any]:
-    return {"!racer": type(value).__name__, "fields": _fields(value)}
-
-
-def _path(value: pathlib.PurePath) -> dict[str, Any]:
-    return {"!path": [type(value).__name__, str(value)]}
 
 
 def _described(value: Any) -> dict[str, Any]:
@@ -123,21 +97,25 @@ def _described(value: Any) -> dict[str, Any]:
     return {"!object": name, "repr": text}
 
 
+def _record(value: Any) -> dict[str, Any]:
+    return {"!racer": type(value).__name__, "fields": _fields(value)}
+
+
 def _numpy(value: np.generic) -> dict[str, Any]:
     return {"!numpy": [_SCALAR_NAMES[type(value)], _encode(value.item())]}
 
 
 _ENCODERS: Mapping[type, Callable[[Any], Any]] = {
-    **dict.fromkeys((type(None), bool, int, str), _as_it_is),
-    float: _float,
+    **dict.fromkeys((type(None), bool, int, str), lambda value: value),
+    float: lambda value: value if math.isfinite(value) else {"!float": str(value)},
     list: _items,
     tuple: lambda value: {"!tuple": _items(value)},
-    set: _set,
-    frozenset: _set,
+    set: lambda value: {"!set": sorted(_items(value), key=dumps)},
+    frozenset: lambda value: {"!frozenset": sorted(_items(value), key=dumps)},
     dict: _dict,
     **dict.fromkeys(_SCALARS.values(), _numpy),
     **dict.fromkeys(_RECORDS.values(), _record),
-    **dict.fromkeys(_PATHS.values(), _path),
+    **dict.fromkeys(_PATHS.values(), lambda value: {"!path": [type(value).__name__, str(value)]}),
 }
 
 
@@ -148,8 +126,7 @@ def dumps(encoded: Any) -> str:
 
 def same(one: Any, other: Any) -> bool:
     """Return True if two encoded values are equal in type as well, in any order of keys."""
-    texts = [json.dumps(encoded, sort_keys=True) for encoded in (one, other)]
-    return texts[0] == texts[1]
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def is_plain(encoded: Any) -> bool:
@@ -196,7 +173,7 @@ def _scalar(content: Any) -> np.generic:
     return kind(value)
 
 
-def _rebuilt_path(content: Any) -> pathlib.PurePath:
+def _rebuilt_path(content: Any) -> PurePath:
     name, text = content
     return _PATHS[name](text)
 
@@ -225,10 +202,8 @@ def shown_apart(*encoded: Any) -> list[str]:
         texts = [dumps(value) for value in encoded]
     if all(len(text) <= _LONGEST_SHOWN for text in texts):
         return texts
-    differ = (
-        index for index, letters in enumerate(zip(*texts, strict=False)) if len({*letters}) > 1
-    )
-    first = max(next(differ, min(map(len, texts))) - _LONGEST_SHOWN // 4, 0)
+    alike = len(os.path.commonprefix(texts))  # noqa: RUF071  (of letters)
+    first = max(alike - _LONGEST_SHOWN // 4, 0)
     last = first + _LONGEST_SHOWN
     return [f"{'..' * (first > 0)}{text[first:last]}{'..' * (len(text) > last)}" for text in texts]
 

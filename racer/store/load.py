@@ -1,23 +1,24 @@
-"""A store as a result: nothing is run, imported or written."""
+"""A store as a result, or as a report of its soundness: nothing is run, imported or written."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.errors import RacerError, SettingError, StoreError
 from racer.space.stored import not_kept
 from racer.store.contest import contest_from_store, decode_setting
 from racer.store.jsonable import is_plain
-from racer.store.reader import open_to_read, sense_made_of
-from racer.store.recorder import Recorder
-from racer.store.replay import replay
+from racer.store.log import damage_to_log, has_log
+from racer.store.reader import explained, open_to_read, sense_made_of
+from racer.store.replay import Recorder, replay
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from racer.core.contest import Contest
+    from racer.core.contest import Contest, Kind
     from racer.results.ablation import AblationResult
     from racer.results.race import RaceResult
     from racer.results.tuning import TuneResult
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     AnyResult = RaceResult | TuneResult | AblationResult
 
-__all__ = ["Recorded", "load", "load_record"]
+
+__all__ = ["Recorded", "Report", "check_store", "load", "load_record"]
 
 
 class Recorded(NamedTuple):
@@ -78,7 +80,7 @@ def load_record(store: str | PathLike[str]) -> Recorded:
         raise SettingError(f"store={store!r}: give the path of a file")
     with open_to_read(os.fspath(store)) as reader, sense_made_of(reader.path):
         reader.check_schema()
-        setup = reader.setup()
+        setup = reader.setup
         if (why := why_not_replayed(setup)) is not None:
             raise StoreError(
                 f"store {reader.path!r}: {why}, so that it cannot be loaded from the file alone: "
@@ -116,7 +118,7 @@ def seen_settings(reader: Reader, setup: Setup) -> dict[str, Any]:
 
 def replayed(reader: Reader) -> tuple[AnyResult, Contest[Any]]:
     """Return the result of a recorded contest, and the contest; StoreError if it is not sound."""
-    recorder = Recorder(_forget)
+    recorder = Recorder(lambda _: None)  # this does not write
     try:
         contest = contest_from_store(reader, numbered=True)
         recorder.expect(reader, larger_budget=False)
@@ -131,5 +133,73 @@ def replayed(reader: Reader) -> tuple[AnyResult, Contest[Any]]:
     return replace(contest.result(), unused=prefetched.unused()), contest
 
 
-def _forget(verdict: object) -> None:
-    """Record nothing: this does not write."""
+@dataclass
+class Report:
+    """Findings about a store: `problems` if it is not sound, and its contest."""
+
+    kind: Kind | None = None
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)  # decoded if JSON can hold them
+    candidates: int = 0
+    instances: int | None = None
+    statuses: Counter[str] = field(default_factory=Counter)
+    failure: str = ""
+    blocks: int = 0
+    evaluations: int = 0
+    seconds: float = 0.0
+    result: AnyResult | None = None  # None if it cannot be replayed
+    ended: str | None = None
+    resume: str = ""  # the call that continues it
+
+
+def check_store(path: str | PathLike[str]) -> Report:
+    """Check a store, which may be in use, without writing: integrity, checksums, verdicts."""
+    report = _look(path)
+    if report.problems and has_log(str(path)):
+        report = _look(path)  # a race may have begun in the middle of it
+    return report
+
+
+def _look(path: str | PathLike[str]) -> Report:
+    report = Report()
+    with open_to_read(str(path)) as reader:
+        try:
+            with sense_made_of(reader.path):
+                _fill(report, reader)
+        except StoreError as error:
+            report.problems.append(str(error))
+    return report
+
+
+def _fill(report: Report, reader: Reader) -> None:
+    """Report all that is found; StoreError at the first thing that is not sound."""
+    with explained(reader.path):
+        warning = damage_to_log(reader.path)
+    if warning:
+        report.notes.append(warning)
+    reader.check_schema()
+    reader.check_pages("integrity_check(10)")
+
+    setup = reader.setup
+    report.kind = setup.kind
+    report.settings = seen_settings(reader, setup)
+    report.candidates = len(setup.candidates)
+    report.instances = None if setup.instances is None else len(setup.instances)
+    report.resume = reader.how_to_resume()
+    ending = reader.ending()
+    report.ended = None if ending is None else ending.ended
+
+    for row in reader.outcomes():
+        report.statuses[row.status] += 1
+        report.evaluations += 1
+        report.failure = report.failure or row.message
+        report.seconds += row.seconds
+
+    if (why := why_not_replayed(setup)) is not None:
+        report.notes.append(f"{why}: verdicts were not replayed")
+        return
+    # candidates and instances may be replaced by their numbers
+    report.result, contest = replayed(reader)
+    report.blocks = contest.n_blocks
+    report.candidates = len(contest.configs)

@@ -10,31 +10,16 @@ import shlex
 import sqlite3
 import struct
 from contextlib import closing, contextmanager
-from itertools import chain
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer._checks import is_real, is_whole
 from racer.errors import StoreError
 from racer.space.stored import not_kept
+from racer.store import schema
 from racer.store.jsonable import is_plain
 from racer.store.log import damage_to_log, has_log
-from racer.store.schema import (
-    APPLICATION_ID,
-    ARGUMENTS,
-    ROWS,
-    SCHEMA,
-    CandidateRow,
-    Ending,
-    OutcomeRow,
-    Setup,
-    VerdictRow,
-    checksum,
-    columns,
-    conclusion_checksum,
-    digest,
-    expected_columns,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,12 +30,8 @@ PATIENCE = 30.0  # seconds to wait for a viewer that holds the file
 def connect(path: str, mode: str) -> sqlite3.Connection:
     """Open a file; `mode` is "ro", "rw", "rwc" (may create it), or "immutable"."""
     how = "mode=ro&immutable=1" if mode == "immutable" else f"mode={mode}"
-    return sqlite3.connect(
-        f"{Path(path).absolute().as_uri()}?{how}",
-        uri=True,
-        isolation_level=None,
-        timeout=PATIENCE,
-    )
+    uri = f"{Path(path).absolute().as_uri()}?{how}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=PATIENCE)
 
 
 _WHAT_TO_DO = {
@@ -127,41 +108,31 @@ class Reader:
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
-        self._setup: Setup | None = None
 
-    def setup(self) -> Setup:
-        """Return settings, candidates and instances; StoreError if they are not as written."""
-        if self._setup is None:
-            self._setup = self._read_setup()
-        return self._setup
-
-    def _read_setup(self) -> Setup:
-        texts: dict[str, list[tuple[Any, Any]]] = {}
-        for table, key in (("settings", "name"), ("candidates", "1"), ("instances", "1")):
-            columns = "name, value" if key == "name" else f"{table[:-1]}, value"
-            texts[table] = self.rows(f"SELECT {columns} FROM {table} ORDER BY {key}")  # noqa: S608
-        settings = dict(texts["settings"])
+    @cached_property
+    def setup(self) -> schema.Setup:
+        """Settings, candidates and instances; StoreError if they are not as written."""
+        settings = dict(self.rows("SELECT name, value FROM settings ORDER BY name"))
+        candidates = self.rows("SELECT candidate, value FROM candidates ORDER BY 1")
+        instances = self.rows("SELECT instance, value FROM instances ORDER BY 1")
         written = settings.pop("checksum", None)
         try:
             kind = json.loads(settings.get("kind", "null"))
             if kind == "tuning":  # they are sampled: no part of what it is made of
-                texts["candidates"] = []
-            found = settings_digest(settings, texts["candidates"], texts["instances"])
-            if written != found:
+                candidates = []
+            if written != schema.settings_digest(settings, candidates, instances):
                 self.damaged("settings, candidates and instances do not match their checksum")
             del settings["kind"]
-            setup = Setup(
+            setup = schema.Setup(
                 kind,
                 {name: json.loads(text) for name, text in settings.items()},
-                [json.loads(text) for _, text in texts["candidates"]],
-                [json.loads(text) for _, text in texts["instances"]] or None,
+                [json.loads(text) for _, text in candidates],
+                [json.loads(text) for _, text in instances] or None,
             )
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             self.damaged(f"settings, candidates or instances cannot be read ({error!r})")
         self._check_names(setup)
-        retries, timeout, memory = (
-            setup.settings[name] for name in ("retries", "timeout", "memory")
-        )
+        retries, timeout, memory = (setup.settings[n] for n in ("retries", "timeout", "memory"))
         if not (
             (is_whole(retries) and retries >= 0)
             and (timeout is None or (is_real(timeout) and 0 < timeout < math.inf))
@@ -170,24 +141,24 @@ class Reader:
             self.damaged("its retries, timeout and memory make no sense")
         return setup
 
-    def _check_names(self, setup: Setup) -> None:
+    def _check_names(self, setup: schema.Setup) -> None:
         """Raise StoreError unless the settings are those of a contest of its kind."""
-        if setup.kind not in ARGUMENTS:
+        if setup.kind not in schema.ARGUMENTS:
             self.damaged(f"it holds a contest of the kind {setup.kind!r}")
         sampling = {"sampling"} if setup.kind == "tuning" else set()
-        needed = _ALWAYS | sampling | {*ARGUMENTS[setup.kind]} - {"candidates", "instances"}
+        needed = _ALWAYS | sampling | {*schema.ARGUMENTS[setup.kind]} - {"candidates", "instances"}
         if missing := needed - setup.settings.keys():
             self.damaged(f"its settings lack {', '.join(sorted(missing))}")
         if others := setup.settings.keys() - needed - {"command"}:
             self.damaged(f"its settings have {', '.join(sorted(others))}, which are not known")
 
-    def outcomes(self) -> Iterator[OutcomeRow]:
+    def outcomes(self) -> Iterator[schema.OutcomeRow]:
         """Yield the outcomes in order of block and candidate, each checked; held-out ones last."""
         with explained(self.path):
-            for *values, written in self.connection.execute(ROWS["outcomes"]):
-                row = OutcomeRow(*values)
+            for *values, written in self.connection.execute(schema.ROWS["outcomes"]):
+                row = schema.OutcomeRow(*values)
                 try:
-                    sound = checksum(row) == written
+                    sound = schema.checksum(row) == written
                 except (struct.error, TypeError, ValueError):
                     sound = False
                 if not sound:
@@ -197,26 +168,26 @@ class Reader:
                     )
                 yield row
 
-    def verdicts(self) -> Iterator[VerdictRow]:
+    def verdicts(self) -> Iterator[schema.VerdictRow]:
         """Return the verdicts in order of block, each checked."""
-        return iter([VerdictRow(*row) for row in self._concluded("verdicts")])
+        return map(schema.VerdictRow._make, self._concluded("verdicts"))
 
-    def sampled(self) -> Iterator[CandidateRow]:
+    def sampled(self) -> Iterator[schema.CandidateRow]:
         """Return the configurations that a tuner has sampled, in order."""
         rows = self.rows("SELECT candidate, value FROM candidates ORDER BY candidate")
-        return map(CandidateRow._make, rows)
+        return map(schema.CandidateRow._make, rows)
 
-    def ending(self) -> Ending | None:
+    def ending(self) -> schema.Ending | None:
         """Return how the race ended, None if it has not."""
         rows = self._concluded("ending")
         if len(rows) > 1:
             self.damaged("it has more than one ending")
-        return Ending._make(rows[0]) if rows else None
+        return schema.Ending._make(rows[0]) if rows else None
 
     def _concluded(self, table: str) -> list[list[Any]]:
         rows = []
-        for *row, written in self.rows(ROWS[table]):
-            if conclusion_checksum(*row) != written:
+        for *row, written in self.rows(schema.ROWS[table]):
+            if schema.conclusion_checksum(*row) != written:
                 what = f"verdict on block {row[0]}" if table == "verdicts" else "ending"
                 self.damaged(f"its {what} does not match its checksum")
             rows.append(row)
@@ -227,8 +198,8 @@ class Reader:
         found = self.rows("SELECT type, name, rootpage FROM sqlite_master")
         tables = {name for kind, name, page in found if kind == "table" and page}
         with explained(self.path):
-            for table, expected in expected_columns().items():
-                if table not in tables or columns(self.connection, table) != expected:
+            for table, expected in schema.expected_columns().items():
+                if table not in tables or schema.columns(self.connection, table) != expected:
                     self.damaged(f"its table {table!r} is not that of a store")
         if any(kind == "trigger" for kind, _, _ in found):
             self.damaged("it has triggers, which no store has")
@@ -255,35 +226,18 @@ class Reader:
 
     def how_to_resume(self) -> str:
         """Return the call that goes on with this race."""
-        setup = self.setup()
+        setup = self.setup
         if setup.kind == "ablation":
             return f"the same call of racer.ablation(.., store={self.path!r})"
-        needed = [
-            name
-            for name, parts in (
-                ("candidates", setup.candidates),
-                ("instances", setup.instances),
-                ("decider", setup.settings["decider"]),
-                ("runtime", setup.settings.get("runtime")),
-                ("test_instances", setup.settings.get("test_instances")),
-            )
-            if not is_plain(parts)
-        ]
-        space = setup.settings.get("space")
-        if not_kept(space) is not None:
+        parts = {**setup.settings, "candidates": setup.candidates, "instances": setup.instances}
+        names = ("candidates", "instances", "decider", "runtime", "test_instances")
+        needed = [name for name in names if not is_plain(parts.get(name))]
+        if not_kept(parts.get("space")) is not None:
             needed.append("space")
         arguments = "".join(f", {name}=.." for name in needed)
         typed = f", or, typed: racer resume {shlex.quote(self.path)}"
         is_known = "command" in setup.settings and not needed
         return f"racer.resume({self.path!r}, evaluate{arguments}){typed if is_known else ''}"
-
-
-def settings_digest(
-    settings: dict[str, str], candidates: list[tuple[int, str]], instances: list[tuple[int, str]]
-) -> str:
-    """Return the checksum over settings, candidates and instances, as they are written."""
-    rows: Iterator[tuple[Any, str]] = chain(sorted(settings.items()), candidates, instances)
-    return digest(f"{key}={text}" for key, text in rows)
 
 
 def refuse_directory(path: str) -> None:
@@ -325,12 +279,14 @@ def look_at(path: str) -> bool:
         raise _no_store(path)
     if application == 0 and entries == 0:
         return False
-    if application != APPLICATION_ID:
-        raise _foreign(path)
-    if version != SCHEMA:
+    if application != schema.APPLICATION_ID:
         raise StoreError(
-            f"store {path!r} has schema {version}, and this version of racer reads schema {SCHEMA}: "
-            "install the version that wrote it; the file was left as it is"
+            f"store {path!r}: this is an SQLite database of something else; it was left as it is"
+        )
+    if version != schema.SCHEMA:
+        raise StoreError(
+            f"store {path!r} has schema {version}, and this version of racer reads schema "
+            f"{schema.SCHEMA}: install the version that wrote it; the file was left as it is"
         )
     return True
 
@@ -345,12 +301,6 @@ def no_race_in(path: str) -> StoreError:
 
 def _no_store(path: str) -> StoreError:
     return StoreError(f"store {path!r}: this is not a store; it was left as it is")
-
-
-def _foreign(path: str) -> StoreError:
-    return StoreError(
-        f"store {path!r}: this is an SQLite database of something else; it was left as it is"
-    )
 
 
 def _reading(path: str) -> sqlite3.Connection:

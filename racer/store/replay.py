@@ -1,4 +1,4 @@
-"""Replay of a contest: tell recorded outcomes, compare recorded verdicts."""
+"""Replay of a contest: tell recorded outcomes, compare recorded verdicts, record new ones."""
 
 from __future__ import annotations
 
@@ -8,36 +8,155 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.core.contest import Unused
-from racer.core.events import Ended
-from racer.errors import RacerWarning, RaceStateError, warn
+from racer.core.events import BlockCompleted, CandidatesAdded, Ended, RaceEnded
+from racer.errors import RacerWarning, RaceStateError, StoreError, warn
 from racer.evaluate.outcome import Outcome, bounded, check_outcome
-from racer.store.jsonable import same
+from racer.store.contest import VERSION, refuse_differences, set_up
+from racer.store.jsonable import decode, dumps, encode, same
 from racer.store.reader import sense_made_of
-from racer.store.recorder import Recorder
-from racer.store.setup import refuse_differences, set_up
+from racer.store.schema import CandidateRow, Ending, VerdictRow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from racer.core.contest import Contest
-    from racer.core.events import Callback
+    from racer.core.events import Callback, Elimination, RaceCompleted
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import CellKey
     from racer.store.reader import Reader
     from racer.store.schema import OutcomeRow
     from racer.store.writer import Store
 
+    Event = BlockCompleted | RaceEnded | CandidatesAdded | RaceCompleted
+
+
+class Recorder:
+    """Compare each verdict with the recorded one, or record it; pass new events on to watchers."""
+
+    def __init__(
+        self,
+        record: Callable[[VerdictRow | Ending | CandidateRow], object],
+        watchers: Sequence[Callback] = (),
+    ) -> None:
+        self._record = record
+        self._watchers = watchers
+        self._verdicts: Iterator[VerdictRow] = iter(())
+        self._sampled: Iterator[CandidateRow] = iter(())
+        self._ending: Ending | None = None
+        self._where = self._hint = ""
+        self.replaying = False
+
+    def expect(self, reader: Reader, *, larger_budget: bool) -> None:
+        """Compare the events to come with the recorded ones."""
+        recorded = reader.setup
+        self._where = f"store {reader.path!r}"
+        self._hint = (
+            f"Begun by racer {recorded.settings['racer']}, now racer {VERSION}: either the "
+            "versions (of racer, NumPy, SciPy) decide otherwise, or the decider does"
+        )
+        if larger_budget:
+            self._hint = (
+                "The budget is larger than recorded, which changes what a decider decides that "
+                "plans by it (halving, best-for-budget, bayesian-best): give the recorded one, or begin a new store"
+            )
+        else:
+            self._ending = reader.ending()
+        self._verdicts = reader.verdicts()
+        if recorded.kind == "tuning":
+            self._sampled = reader.sampled()
+        self.replaying = True
+
+    def __call__(self, event: Event) -> None:
+        """Compare or record an event."""
+        if isinstance(event, BlockCompleted):
+            best = None if event.best is None else int(event.best)
+            verdict = VerdictRow(event.block, best, _dropped(event.eliminated))
+            self._compare(f"block {event.block}", next(self._verdicts, None), verdict)
+        elif isinstance(event, RaceEnded):
+            ending = Ending(event.ended.value, _dropped(event.eliminated))
+            self._compare("the end", self._ending, ending)
+        elif isinstance(event, CandidatesAdded):
+            self._compare_candidates(event)
+        if not self.replaying or isinstance(event, RaceEnded):
+            for watcher in self._watchers:
+                watcher(event)
+
+    def _compare(
+        self, place: str, recorded: VerdictRow | Ending | None, now: VerdictRow | Ending
+    ) -> None:
+        if recorded is None:
+            self._record(now)
+        # of the rest, the evidence is not compared
+        elif recorded[:-2] != now[:-2] or not _agree(recorded.dropped, now.dropped):
+            raise StoreError(
+                f"{self._where}: replayed, its verdict at {place} comes out otherwise: recorded is "
+                f"{_told(recorded)}; now it is {_told(now)}. {self._hint}; the file was left as "
+                "it is"
+            )
+
+    def _compare_candidates(self, event: CandidatesAdded) -> None:
+        for number, config in enumerate(event.configs, event.first):
+            now = CandidateRow(number, dumps(encode(config)))
+            recorded = next(self._sampled, None)
+            if recorded is None:
+                self._record(now)
+            elif recorded != now:
+                raise StoreError(
+                    f"{self._where}: replayed, it samples otherwise: candidate {number} is "
+                    f"{recorded.value} in the record, and {now.value} now. {self._hint}; the "
+                    "file was left as it is"
+                )
+
+    def all_came(self) -> bool:
+        """Return True if all recorded verdicts and candidates have been reached."""
+        return next(self._verdicts, None) is None and next(self._sampled, None) is None
+
+
+def _told(verdict: VerdictRow | Ending) -> str:
+    if isinstance(verdict, Ending):
+        return f"ended={verdict.ended!r}, dropped={verdict.dropped}"
+    return f"block={verdict.block}, best={verdict.best}, dropped={verdict.dropped}"
+
+
+def _dropped(eliminations: Iterable[Elimination]) -> str:
+    """Return the eliminations as JSON, in the order of `Drop`."""
+    return dumps(
+        [
+            {
+                "candidate": int(drop.candidate),
+                "reason": encode(drop.reason),
+                "against": int(drop.against),
+                "probability": encode(float(drop.probability)),
+                "measure": encode(drop.measure),
+            }
+            for drop in eliminations
+        ]
+    )
+
+
+def _agree(recorded: str, now: str) -> bool:
+    """Return True if two lists of drops are equal; probabilities may differ in the last digits."""
+    if recorded == now:
+        return True
+    try:
+        pairs = zip(json.loads(recorded), json.loads(now), strict=True)
+        return all(_same_drop(one, other) for one, other in pairs)
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError):
+        return False
+
+
+def _same_drop(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    p, q = (decode(drop.pop("probability")) for drop in (one, other))
+    close = math.isclose(p, q, rel_tol=1e-6, abs_tol=1e-12) or (math.isnan(p) and math.isnan(q))
+    return close and one == other
+
 
 class Prefetched(NamedTuple):
-    """Recorded outcomes that a replay has not used up.
+    """Recorded outcomes that a replay has not used up."""
 
-    `ahead`: not asked for yet; `more`: told as capped, but known to a larger bound; `wasted`:
-    capped too early.
-    """
-
-    ahead: dict[CellKey, Outcome]
-    more: dict[CellKey, Outcome]
-    wasted: Unused
+    ahead: dict[CellKey, Outcome]  # not asked for yet
+    more: dict[CellKey, Outcome]  # told as capped, but known to a larger bound
+    wasted: Unused  # capped too early
 
     @classmethod
     def none(cls) -> Prefetched:
@@ -65,7 +184,7 @@ class Recording:
         self._recorder = Recorder(store.conclude, watchers)
         self._has_grown = False
         if store.holds_a_race:
-            recorded = store.reader.setup()
+            recorded = store.reader.setup
             refuse_differences(store.path, recorded, given)
             self._has_grown = not same(recorded.settings["budget"], given.settings["budget"])
             self._recorder.expect(store.reader, larger_budget=self._has_grown)
@@ -79,7 +198,7 @@ class Recording:
             return Prefetched.none()
         untold = replay(contest, store.reader, self._recorder)
         if self._has_grown:
-            recorded = store.reader.setup()
+            recorded = store.reader.setup
             settings = {**recorded.settings, "budget": self._given.settings["budget"]}
             store.extend(recorded._replace(settings=settings))
         if contest.ended is Ended.ALL_FAILED:
@@ -91,11 +210,7 @@ class Recording:
 
 
 def replay(contest: Contest[Any], reader: Reader, recorder: Recorder) -> Prefetched:
-    """Tell a contest its recorded outcomes; StoreError if a verdict comes out differently.
-
-    Return the outcomes that are left.
-    """
-    recorder.replaying = True
+    """Tell a contest its outcomes, and return what is left; StoreError if a verdict differs."""
     with warnings.catch_warnings(), sense_made_of(reader.path):
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
         untold = _tell_all(contest, reader)

@@ -9,6 +9,7 @@ import struct
 import zlib
 from contextlib import closing
 from dataclasses import fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.core.rules import Rules
@@ -179,10 +180,12 @@ def conclusion_checksum(*row: int | str | None) -> int:
     return zlib.crc32("".join(f"{text}\0" for text in texts).encode())
 
 
-def digest(texts: Iterable[str]) -> str:
-    """Return the SHA-256 of names and values of the settings, candidates and instances."""
+def settings_digest(
+    settings: dict[str, str], candidates: list[tuple[int, str]], instances: list[tuple[int, str]]
+) -> str:
+    """Return the SHA-256 of settings, candidates and instances, as they are written."""
     state = hashlib.sha256()
-    for text in texts:
-        state.update(text.encode())
-        state.update(b"\0")
+    rows: Iterable[tuple[Any, str]] = chain(sorted(settings.items()), candidates, instances)
+    for key, text in rows:
+        state.update(f"{key}={text}\0".encode())
     return state.hexdigest()

@@ -12,43 +12,26 @@ from typing import TYPE_CHECKING, Any, Self
 from filelock import FileLock, Timeout
 
 from racer.errors import SettingError, StoreError, warn
+from racer.store import schema
 from racer.store.jsonable import dumps
 from racer.store.log import damage_to_log
-from racer.store.reader import (
-    PATIENCE,
-    Reader,
-    connect,
-    explained,
-    look_at,
-    refuse_directory,
-    settings_digest,
-)
-from racer.store.schema import (
-    APPLICATION_ID,
-    SCHEMA,
-    TABLES,
-    CandidateRow,
-    Ending,
-    OutcomeRow,
-    VerdictRow,
-    checksum,
-    conclusion_checksum,
-)
+from racer.store.reader import PATIENCE, Reader, connect, explained, look_at, refuse_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from filelock import BaseFileLock
 
     from racer.evaluate.outcome import Cell, Outcome
-    from racer.store.schema import Setup
+
+    Statement = tuple[str, tuple[Any, ...]]
 
 ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD: dict[type, str] = {
-    VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?)",
-    Ending: "INSERT INTO ending VALUES (?, ?, ?, ?)",
+    schema.VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?)",
+    schema.Ending: "INSERT INTO ending VALUES (?, ?, ?, ?)",
+    schema.CandidateRow: "INSERT INTO candidates VALUES (?, ?)",
 }
-_ADD_CANDIDATE = "INSERT INTO candidates VALUES (?, ?)"
 _IN_THE_LOG = 1.0  # seconds of evaluation, after which the log is copied into the file
 
 
@@ -68,7 +51,7 @@ class Store:
         self._file = os.path.realpath(name)  # a link and its target are one store
         self._exit = ExitStack()
         self._reader: Reader | None = None
-        self._unwritten: list[tuple[str, tuple[Any, ...]]] = []
+        self._unwritten: list[Statement] = []
         self._seconds = 0.0  # of evaluation that stand only in the log
         self._database, self._log, self._lock_file = (
             Path(f"{self._file}{end}") for end in ("", "-wal", ".lock")
@@ -77,7 +60,14 @@ class Store:
         self._places: dict[Path, tuple[int, int]] = {}  # as last seen
 
     def __enter__(self) -> Self:
-        self._check_folder()
+        refuse_directory(self._file)
+        folder = Path(self._file).parent
+        with explained(self.path):
+            has_directory = folder.is_dir()
+        if not has_directory:
+            raise StoreError(
+                f"store {self.path!r}: there is no directory {str(folder)!r}; give the path of a file"
+            )
         look_at(self._file)  # what is not a store gets no lock beside it
         with self._exit:
             self._lock()
@@ -94,16 +84,6 @@ class Store:
     def __exit__(self, *error: object) -> None:
         self._exit.close()
         self._reader = None
-
-    def _check_folder(self) -> None:
-        refuse_directory(self._file)
-        folder = Path(self._file).parent
-        with explained(self.path):
-            has_directory = folder.is_dir()
-        if not has_directory:
-            raise StoreError(
-                f"store {self.path!r}: there is no directory {str(folder)!r}; give the path of a file"
-            )
 
     def _lock(self) -> None:
         lock = FileLock(str(self._lock_file), timeout=0)
@@ -128,7 +108,7 @@ class Store:
         except OSError as error:
             warn(
                 f"store {self.path!r}: its lock cannot be released ({error}), and is held until "
-                "this process ends",
+                "this process ends"
             )
 
     def _open(self, mode: str) -> None:
@@ -159,32 +139,33 @@ class Store:
             raise StoreError(f"store {self.path!r}: there is no race in it")
         return self._reader
 
-    def begin(self, setup: Setup) -> None:
+    def begin(self, setup: schema.Setup) -> None:
         """Write the definition of a contest, all or nothing."""
         self._open("rwc")
-        statements: list[tuple[str, tuple[Any, ...]]] = [
-            (f"PRAGMA application_id = {APPLICATION_ID}", ()),
-            (f"PRAGMA user_version = {SCHEMA}", ()),
-            *((table.strip(), ()) for table in TABLES.values()),
-            *_rows("candidates", setup.candidates),
-            *_rows("instances", setup.instances or ()),
+        statements: list[Statement] = [
+            (f"PRAGMA application_id = {schema.APPLICATION_ID}", ()),
+            (f"PRAGMA user_version = {schema.SCHEMA}", ()),
+            *((table.strip(), ()) for table in schema.TABLES.values()),
+            *_inserted("candidates", _numbered(setup.candidates)),
+            *_inserted("instances", _numbered(setup.instances)),
         ]
         self._write([*statements, *_settings(setup)])
 
-    def extend(self, setup: Setup) -> None:
+    def extend(self, setup: schema.Setup) -> None:
         """Write other settings, and that the race has not ended."""
         self._write([("DELETE FROM settings", ()), ("DELETE FROM ending", ()), *_settings(setup)])
         self._reader = Reader(self.path, self.reader.connection)
 
     def append(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell; when this returns it is on disk."""
-        row = OutcomeRow(
+        metrics = {name: float(value) for name, value in (outcome.metrics or {}).items()}
+        row = schema.OutcomeRow(
             cell.block,
             cell.candidate,
             outcome.attempts,
             outcome.status,
             outcome.value,
-            None if outcome.metrics is None else _as_json(outcome.metrics),
+            None if outcome.metrics is None else dumps(metrics),
             outcome.spend,
             outcome.seconds,
             outcome.worker,
@@ -194,18 +175,20 @@ class Store:
         )
         self._seconds += outcome.seconds
         due = self._seconds >= _IN_THE_LOG
-        statements = [*self._unwritten, (ADD_OUTCOME, (*row, checksum(row)))]
+        statements = [*self._unwritten, (ADD_OUTCOME, (*row, schema.checksum(row)))]
         self._write(statements, look=due or bool(self._unwritten))
         self._unwritten.clear()
         if due:
             self._empty_log()
 
-    def conclude(self, row: VerdictRow | Ending | CandidateRow) -> None:
+    def conclude(self, row: schema.VerdictRow | schema.Ending | schema.CandidateRow) -> None:
         """Queue a verdict, an ending or a candidate; the next `append` or `flush` writes it."""
-        if isinstance(row, CandidateRow):
-            self._unwritten.append((_ADD_CANDIDATE, row))
-        else:
-            self._unwritten.append((_ADD[type(row)], (*row, conclusion_checksum(*row))))
+        values = (
+            row
+            if isinstance(row, schema.CandidateRow)
+            else (*row, schema.conclusion_checksum(*row))
+        )
+        self._unwritten.append((_ADD[type(row)], values))
 
     def flush(self) -> None:
         """Write the queued rows."""
@@ -221,9 +204,7 @@ class Store:
             connection.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
         self._seconds = 0.0
 
-    def _write(
-        self, statements: Sequence[tuple[str, tuple[Any, ...]]], *, look: bool = True
-    ) -> None:
+    def _write(self, statements: Sequence[Statement], *, look: bool = True) -> None:
         """Execute statements in one transaction; `look` whether the files are where they were."""
         connection = self.reader.connection
         if not statements:
@@ -290,20 +271,15 @@ def _place(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _as_json(metrics: Mapping[str, float]) -> str:
-    return dumps({name: float(value) for name, value in metrics.items()})
+def _numbered(values: Sequence[Any] | None) -> list[tuple[int, str]]:
+    return [(index, dumps(value)) for index, value in enumerate(values or ())]
 
 
-def _rows(table: str, values: Sequence[Any]) -> list[tuple[str, tuple[Any, ...]]]:
-    add = f"INSERT INTO {table} VALUES (?, ?)"  # noqa: S608
-    return [(add, (index, dumps(value))) for index, value in enumerate(values)]
+def _inserted(table: str, rows: Iterable[tuple[Any, str]]) -> list[Statement]:
+    return [(f"INSERT INTO {table} VALUES (?, ?)", row) for row in rows]  # noqa: S608
 
 
-def _settings(setup: Setup) -> list[tuple[str, tuple[Any, ...]]]:
+def _settings(setup: schema.Setup) -> list[Statement]:
     texts = {name: dumps(value) for name, value in (("kind", setup.kind), *setup.settings.items())}
-    parts = [
-        [(index, dumps(value)) for index, value in enumerate(values or ())]
-        for values in (setup.candidates, setup.instances)
-    ]
-    rows = [*texts.items(), ("checksum", settings_digest(texts, *parts))]
-    return [("INSERT INTO settings VALUES (?, ?)", row) for row in rows]
+    digest = schema.settings_digest(texts, _numbered(setup.candidates), _numbered(setup.instances))
+    return _inserted("settings", [*texts.items(), ("checksum", digest)])

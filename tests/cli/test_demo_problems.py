@@ -53,7 +53,7 @@ def test_a_run_repeats_and_pays_for_its_budget_only(seed, monkeypatch):
     assert evaluate(config, problem, seed) == first
     assert evaluate(config, problem, seed + 10) != first
 
-    monkeypatch.setattr("racer.cli.demo.differential_evolution.EVALUATIONS_PER_DIMENSION", 2000)
+    monkeypatch.setattr("racer.cli.demo.EVALUATIONS_PER_DIMENSION", 2000)
     assert evaluate(config, problem, seed) <= first
 
 

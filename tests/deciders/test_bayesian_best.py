@@ -10,7 +10,7 @@ import racer
 from racer import SettingError
 from racer.deciders import BayesianBest, SequentialHalving
 from racer.simulate import HeavyTailedWorld, UnequalInstancesWorld, play
-from racer.stats.friedman import probability_best
+from racer.stats.friedman import probability_smallest_rank
 
 EVALUATIONS = 900
 
@@ -61,7 +61,7 @@ def test_the_first_to_go_has_the_least_posterior_probability_of_being_best():
     costs = some_costs(5)
     gone = race(costs).eliminations
     first = gone[gone["block"] == gone["block"].min()]
-    shares = probability_best(costs[: first["block"].iloc[0] + 1], draws=50_000)
+    shares = probability_smallest_rank(costs[: first["block"].iloc[0] + 1], draws=50_000)
     assert set(first["candidate"]) == set(np.argsort(shares)[: len(first)].tolist())
     expected = shares[first["candidate"]]
     error = np.sqrt(expected * (1.0 - expected) / 1000) + 1e-3

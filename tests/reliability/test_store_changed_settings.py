@@ -14,7 +14,7 @@ import pytest
 
 import racer
 from racer.deciders import BayesianFriedman, Decider, FRace, SequentialHalving, TRace, Verdict
-from racer.store.check import check_store
+from racer.store.load import check_store
 from racer.store.schema import VerdictRow, conclusion_checksum
 from racer.store.writer import Store
 
@@ -112,7 +112,7 @@ def test_a_larger_budget_that_changes_a_recorded_verdict_stops_at_that_block(tmp
 
 def test_another_version_of_racer_is_named(recorded, stores):
     with Store(recorded.path) as store:
-        setup = store.reader.setup()
+        setup = store.reader.setup
         store.extend(setup._replace(settings={**setup.settings, "racer": "0.0.1"}))
     with pytest.warns(racer.RacerWarning, match=f"begun by racer 0.0.1 .* {racer.__version__}"):
         result = racer.resume(recorded.path, stores.evaluate)

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 import racer
-from racer.store.check import check_store
-from racer.store.reader import settings_digest
-from racer.store.schema import SCHEMA, VerdictRow, conclusion_checksum
+from racer.store.load import check_store
+from racer.store.schema import SCHEMA, VerdictRow, conclusion_checksum, settings_digest
 
 
 def try_to_resume(path, stores, recorded):

@@ -15,7 +15,7 @@ import pytest
 import racer
 from racer.store import reader as reading
 from racer.store import writer as store_module
-from racer.store.check import check_store
+from racer.store.load import check_store
 
 resource = pytest.importorskip("resource")
 

@@ -14,7 +14,7 @@ import pytest
 from faults import TAKES_ROOM
 
 import racer
-from racer.store.check import check_store
+from racer.store.load import check_store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="replaces Linux's system calls")
 

@@ -10,7 +10,7 @@ import pytest
 from objectives import misbehaving  # which workers can import
 
 import racer
-from racer.store.check import check_store
+from racer.store.load import check_store
 
 POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="limits need a fork")
 INSTANCES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import racer
-from racer.store.check import check_store
+from racer.store.load import check_store
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="open files stay where they are")
 

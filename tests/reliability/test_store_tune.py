@@ -23,7 +23,7 @@ from objectives import evaluate  # which workers can import
 import racer
 from racer import Budget, Categorical, Integer, Ordinal, Param, Real, Space, StoreError
 from racer.cli import main
-from racer.store.check import check_store
+from racer.store.load import check_store
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX signals"),

@@ -116,7 +116,7 @@ def test_a_link_is_the_same_store(tmp_path, stores):
 
 
 def test_readers_neither_block_nor_are_blocked(tmp_path, stores):
-    from racer.store.check import check_store
+    from racer.store.load import check_store
 
     path = tmp_path / "run.db"
     reports = []

@@ -18,9 +18,8 @@ import racer
 from racer.evaluate.executor import never
 from racer.evaluate.outcome import Outcome
 from racer.racing import Race
-from racer.run.drive import drive
-from racer.run.feed import Feed
-from racer.store.check import check_store
+from racer.run.drive import Feed, drive
+from racer.store.load import check_store
 from racer.store.replay import Prefetched
 from racer.tuner import Tuner
 

@@ -7,8 +7,7 @@ import pytest
 from rich.console import Console
 
 import racer
-from racer.run.progress_state import ProgressState
-from racer.run.watch import state_in, watch
+from racer.run.progress import ProgressState, state_in, watch
 
 
 def stops(at):

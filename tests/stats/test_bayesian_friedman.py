@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from racer.errors import SettingError
-from racer.stats import bayesian_friedman_test, friedman_test, probability_best
+from racer.stats import bayesian_friedman_test, friedman_test, probability_smallest_rank
 
 LAW = settings(max_examples=60, deadline=None, derandomize=True)
 TIED = arrays(
@@ -197,7 +197,7 @@ def test_increasing_transforms_per_block_change_nothing(scores, data):
     moved = np.take_along_axis(np.cumsum(steps, axis=1), scores.astype(int), axis=1)
     assert_same(bayesian_friedman_test(scores), bayesian_friedman_test(moved))
     np.testing.assert_array_equal(
-        probability_best(scores, draws=100), probability_best(moved, draws=100)
+        probability_smallest_rank(scores, draws=100), probability_smallest_rank(moved, draws=100)
     )
 
 
@@ -215,13 +215,13 @@ class TestProbabilityBest:
         if strength:
             sums += rng.standard_gamma(strength, (draws, 1)) * 2.0
         shares = np.bincount(sums.argmin(axis=1), minlength=3) / draws
-        found = probability_best(scores, draws=draws)
+        found = probability_smallest_rank(scores, draws=draws)
         error = 4 * np.sqrt(2 * shares * (1 - shares) / draws)
         assert (np.abs(found - shares) <= error).all()
 
     def test_two_candidates_are_the_sign_test(self):
         draws = 400_000
-        found = probability_best([[0, 1]] * 7 + [[1, 0]] * 3 + [[1, 1]] * 4, draws=draws)
+        found = probability_smallest_rank([[0, 1]] * 7 + [[1, 0]] * 3 + [[1, 1]] * 4, draws=draws)
         expected = stats.beta.sf(0.5, 7, 3)
         assert found[0] == pytest.approx(
             expected, abs=4 * np.sqrt(expected * (1 - expected) / draws)
@@ -238,23 +238,23 @@ class TestProbabilityBest:
     )
     @pytest.mark.parametrize("n", [1, 8, 700])
     def test_blocks_alike(self, block, shares, n):
-        assert probability_best([block] * n, draws=100).tolist() == shares
+        assert probability_smallest_rank([block] * n, draws=100).tolist() == shares
 
     def test_identical_candidates_share(self):
         scores = noisy(8, 10, 3)[:, [0, 1, 1, 2]]
-        found = probability_best(scores, draws=500)
+        found = probability_smallest_rank(scores, draws=500)
         assert found[1] == found[2]
 
     def test_same_seed_same_answer(self):
         scores = noisy(9, 10, 4)
-        first = probability_best(scores, draws=500, seed=1)
-        np.testing.assert_array_equal(first, probability_best(scores, draws=500, seed=1))
-        assert (first != probability_best(scores, draws=500, seed=2)).any()
+        first = probability_smallest_rank(scores, draws=500, seed=1)
+        np.testing.assert_array_equal(first, probability_smallest_rank(scores, draws=500, seed=1))
+        assert (first != probability_smallest_rank(scores, draws=500, seed=2)).any()
 
     @LAW
     @given(TIED)
     def test_sums_to_one(self, scores):
-        found = probability_best(scores, draws=200)
+        found = probability_smallest_rank(scores, draws=200)
         assert found.sum() == pytest.approx(1.0, abs=1e-12)
         assert (found >= 0.0).all()
 
@@ -264,8 +264,8 @@ class TestProbabilityBest:
         order = list(range(scores.shape[1]))
         random.shuffle(order)
         np.testing.assert_allclose(
-            probability_best(scores[:, order], draws=200),
-            probability_best(scores, draws=200)[order],
+            probability_smallest_rank(scores[:, order], draws=200),
+            probability_smallest_rank(scores, draws=200)[order],
             atol=1e-12,
         )
 
@@ -273,5 +273,6 @@ class TestProbabilityBest:
     @given(TIED)
     def test_maximize_is_negation(self, scores):
         np.testing.assert_array_equal(
-            probability_best(scores, draws=200, maximize=True), probability_best(-scores, draws=200)
+            probability_smallest_rank(scores, draws=200, maximize=True),
+            probability_smallest_rank(-scores, draws=200),
         )

@@ -11,7 +11,7 @@ import pytest
 from kept_stores import CONTESTS, KEPT, content
 
 import racer
-from racer.store.check import check_store
+from racer.store.load import check_store
 
 FILES = sorted(KEPT.glob("*/*.db"))
 WHAT_IS_LOST = {

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import racer
-from racer.store.check import check_store
+from racer.store.load import check_store
 from racer.store.log import damage_to_log
 from racer.store.writer import Store
 

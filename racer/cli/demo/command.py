@@ -11,33 +11,25 @@ from rich.console import Console
 from racer.cli.demo import configurations, evaluate, problems
 from racer.deciders.named import DECIDERS
 from racer.errors import RaceInterrupted, RacerError
-from racer.run.race import race
+from racer.run.calls import race
 
 
 @click.command(short_help="Race settings of an optimiser, as an example.")
-@click.option("--candidates", type=click.IntRange(2, 1279), default=40, show_default=True)
+@click.option("--candidates", type=click.IntRange(2, 1279), default=40)
 @click.option(
     "--budget",
     type=click.IntRange(1),
     default=1200,
-    show_default=True,
     help="Evaluations (runs of differential evolution) at most.",
 )
 @click.option(
     "--decider",
     type=click.Choice(list(DECIDERS)),
     default="bayesian-friedman",
-    show_default=True,
     help="The procedure that eliminates configurations.",
 )
-@click.option(
-    "--jobs",
-    type=int,
-    default=-1,
-    show_default=True,
-    help="Worker processes; -1 uses all cores, 1 none.",
-)
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--jobs", type=int, default=-1, help="Worker processes; -1 uses all cores, 1 none.")
+@click.option("--seed", type=click.IntRange(0), default=1)
 def demo(candidates: int, budget: int, decider: str, jobs: int, seed: int) -> None:
     """Race settings of SciPy's differential evolution on 60 test problems.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,15 +44,13 @@ def _griewank(z: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((y**2).sum(axis=0) / 4000.0 - np.cos(y / order).prod(axis=0) + 1.0)
 
 
-FUNCTIONS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = MappingProxyType(
-    {
-        "ellipsoid": _ellipsoid,
-        "rosenbrock": _rosenbrock,
-        "rastrigin": _rastrigin,
-        "ackley": _ackley,
-        "griewank": _griewank,
-    }
-)
+FUNCTIONS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "ellipsoid": _ellipsoid,
+    "rosenbrock": _rosenbrock,
+    "rastrigin": _rastrigin,
+    "ackley": _ackley,
+    "griewank": _griewank,
+}
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ from racer.stats import (
     bayesian_friedman_test,
     bayesian_sign_test,
     joint_comparisons,
-    probability_best,
 )
 from racer.stats.friedman import iman_davenport_df
 from racer.stats.sign import probability_indistinguishable
@@ -93,7 +92,6 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
         ranking=rank_frame(
             names,
             mean_rank=gate.mean_ranks,
-            probability_best=probability_best(costs, seed=settings.seed),
         ),
         order="posterior mean rank",
         pairs=pd.DataFrame(rows),

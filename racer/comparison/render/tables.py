@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 HEADS = {
     "mean_rank": "mean rank",
     "probability_best": "P(best)",
+    "probability_largest": "P(largest)",
     "expected_rank": "expected rank",
     "top_1": "P(top 1)",
     "top_2": "P(top 2)",
@@ -37,7 +38,15 @@ HEADS = {
     "joint": "P all so far",
 }
 _PROBABILITIES = {
-    *("probability_best", "p_value", "probability", "probability_worse", "in_rope", "joint"),
+    *(
+        "probability_best",
+        "probability_largest",
+        "p_value",
+        "probability",
+        "probability_worse",
+        "in_rope",
+        "joint",
+    ),
     *("lower", "upper", "top_1", "top_2", "top_3"),
 }
 DECIMALS = "decimals"  # attribute of a frame: the decimals, by column, where they are not three
@@ -69,7 +78,7 @@ def figures(values: Sequence[float], among: Iterable[float] | None = None) -> li
 
 def as_grid(frame: pd.DataFrame) -> Grid:
     """Return a frame as a table; numbers stand on the right."""
-    decimals = frame.attrs.get(DECIMALS, {})
+    decimals = {"probability_best": 2, **frame.attrs.get(DECIMALS, {})}
     columns = [
         figures(column.tolist())
         if name in _IN_UNITS and is_numeric(column)

@@ -13,9 +13,7 @@ from racer._checks import check_fraction
 from racer._numerics import as_costs, with_ties
 from racer.errors import ScoresError
 from racer.integrations.optuna.reports import check_study, costs_on, is_maximized, mean, usable
-from racer.seeding import check_seed
-from racer.stats.friedman import friedman_test, probability_best
-from racer.stats.ranks import ranks_of
+from racer.stats.friedman import friedman_test
 from racer.stats.sign import probability_better, sign_test
 
 if TYPE_CHECKING:
@@ -32,11 +30,10 @@ class Evidence:
     Attributes
     ----------
     best : int
-        The number of the trial that is most probably best (the one with the best mean, if
-        several are); `study.trials[best]` is the trial.
+        The number of the trial that is most probably the best; `study.trials[best]` is the trial.
     probability : dict of int to float
-        For each trial compared, the posterior probability that its expected rank among them is
-        the best one (Benavoli et al. 2015, eq. 15).
+        For each trial compared, the posterior probability that it is the best of them
+        (`racer.stats.best_posterior`).
     indistinguishable : tuple of int
         The best, and the others that may be: the first of the trials compared, by probability
         and then mean rank, as many as no test of "all of these are equal" tells apart.
@@ -103,7 +100,7 @@ class Evidence:
         )
 
 
-def best_trials_by_evidence(study: Study, *, confidence: float = 0.95, seed: int = 0) -> Evidence:
+def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Evidence:
     """Say which trial of a study is best, how probably, and which others may be.
 
     `study.best_trial` is the trial with the best mean: the best one, or a lucky one. This
@@ -124,8 +121,6 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95, seed: int
         With one objective.
     confidence : float in (0.5, 1)
         1 - the level of these tests.
-    seed : int >= 0
-        Of the posterior draws: same seed, same answer.
 
     Returns
     -------
@@ -158,15 +153,15 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95, seed: int
     (1, (1, 0))
     """
     confidence = check_fraction(confidence, "confidence", low=0.5)
-    seed = check_seed(seed)
     check_study(study)
     maximize = is_maximized(study)
     seen = _seen(study)
     steps = sorted(_common_instances(seen))
     compared = [trial for trial, values in seen if values.keys() >= set(steps)]
     costs = costs_on(steps, compared, maximize=maximize)
-    chances = np.ones(1) if len(compared) == 1 else probability_best(costs, seed=seed)
-    order = np.lexsort((costs.mean(axis=0), ranks_of(costs).mean(axis=0), -chances)).tolist()
+    found = best_posterior(costs)
+    chances = found.probability_best
+    order = np.lexsort((found.mean, -chances.round(6))).tolist()
     best = compared[order[0]]
     equal = next(
         k for k in range(len(order), 0, -1) if not _told_apart(costs[:, order[:k]], 1 - confidence)

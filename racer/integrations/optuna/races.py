@@ -441,8 +441,7 @@ def race_study(
 
 def _display(study: Study, record: StudyRecord, budget: int, workers: Workers) -> Progress:
     """Return what shows progress."""
-    from racer.run.progress import Progress  # noqa: PLC0415  (Rich, only where needed)
-    from racer.run.progress_state import Subject  # noqa: PLC0415
+    from racer.run.progress import Progress, Subject  # noqa: PLC0415  (Rich, only where needed)
 
     display = Progress()
     title = (

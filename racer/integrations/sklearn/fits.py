@@ -16,7 +16,6 @@ from racer.errors import SettingError
 from racer.evaluate.executor import never
 from racer.evaluate.outcome import Cell, Outcome
 from racer.evaluate.workers import InProcess
-from racer.stats.correlated_t import correlated_t_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -163,7 +162,6 @@ def cv_results(
     format_results: Callable[..., dict[str, Any]],
     fits: Fits,
     result: Result,
-    probability_best: Mapping[int, float],
 ) -> dict[str, Any]:
     """Return what scikit-learn makes of all cells, with means over the folds that were run."""
     params = [fits.params(config) for config in result.configs]
@@ -186,7 +184,7 @@ def cv_results(
             results[f"rank_{name}"] = _ranks(_by_mean(results[f"mean_{name}"], run.sum(axis=1)))
     results["race_folds"] = run.sum(axis=1)
     results[f"rank_test_{fits.metric}"] = _ranks(_by_standing(result, results, fits.metric))
-    _add_race(results, result, probability_best)
+    _add_race(results, result)
     return results
 
 
@@ -230,12 +228,12 @@ def _by_standing(
     means = results[f"mean_test_{metric}"]
     keys = _by_mean(means, results["race_folds"])
     scores = result.known.values(len(means))
-    for candidate in result.survivors:
+    for candidate in result.leaders:
         if keys[candidate] != _WITHOUT_MEAN:
             # who is equal on all folds shares a place, but the first row of rank 1 is the best
             same = (
                 place
-                for place, other in enumerate(result.survivors)
+                for place, other in enumerate(result.leaders)
                 if other <= candidate
                 and np.array_equal(scores[:, candidate], scores[:, other], equal_nan=True)
             )
@@ -249,27 +247,12 @@ def _ranks(keys: Sequence[tuple[float, ...]]) -> NDArray[np.int32]:
     return np.array([bisect_left(ordered, key) + 1 for key in keys], dtype=np.int32)
 
 
-def chances(result: Result, correlation: float) -> dict[int, float]:
-    """Return the probability that each survivor has the best mean of them, on correlated folds."""
-    survivors = result.survivors
-    costs = result.known.costs(survivors) if survivors else np.empty((0, 0))
-    costs = costs[np.isfinite(costs).all(axis=1)]
-    if len(survivors) < 2 or len(costs) < 2:
-        return dict.fromkeys(survivors, 1.0 / max(len(survivors), 1))
-    best = correlated_t_test(costs, correlation=correlation, seed=result.seed).best
-    return dict(zip(survivors, best.tolist(), strict=True))
-
-
-def _add_race(
-    results: dict[str, Any], result: Result, probability_best: Mapping[int, float]
-) -> None:
+def _add_race(results: dict[str, Any], result: Result) -> None:
     """Add what the race says of each candidate."""
     n = len(results["params"])
-    results["race_probability_best"] = np.full(n, np.nan)
+    results["race_probability_best"] = np.array(result.posterior.probability_best)
     results["race_reason"] = np.full(n, "", dtype=object)
     results["race_against"] = np.full(n, -1)
-    for candidate, chance in probability_best.items():
-        results["race_probability_best"][candidate] = chance
     gone = result.eliminations
     gone = gone[~gone["candidate"].isin(result.survivors)]
     results["race_reason"][gone["candidate"]] = gone["reason"]

@@ -33,13 +33,11 @@ from racer.integrations.sklearn.fits import (
     ONE_SCORE_ONLY,
     Fits,
     OneFold,
-    chances,
     cv_results,
     warn_of_failures,
 )
 from racer.racing.race import Race
-from racer.results.base import BestPosterior
-from racer.run.start import how_to_evaluate, opened, start
+from racer.run.drive import how_to_evaluate, opened, start
 from racer.space.scikit import arguments_of
 from racer.space.space import Space
 from racer.stats.correlated_t import check_correlation
@@ -130,18 +128,16 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             raise SettingError(ONE_SCORE_ONLY)
         correlation = self._correlation(folds)
         listed = [f"fold {number}{self._of}" for number in range(len(folds.folds))]
-        result = self._hold(fits, listed, correlation)
+        # P(best) is that of means on folds, which are correlated, wherever it is shown
+        result = replace(self._hold(fits, listed, correlation), correlation=correlation)
         self._take_known(fits, result)
         self._complete(fits, result, len(listed))
         if not fits.results and fits.error is not None:
             raise fits.error  # not one fit has succeeded
         if fits.error is not None:
             warnings.warn(str(fits.error), FitFailedWarning, stacklevel=2)
-        probability_best = chances(result, correlation)
-        results = cv_results(super()._format_results, fits, result, probability_best)
-        # P(best) is that of means on folds, which are correlated, wherever it is shown
-        posterior = BestPosterior(probability_best, "mean score is the best")
-        self.result_ = result = replace(result, posterior=posterior)
+        results = cv_results(super()._format_results, fits, result)
+        self.result_ = result
         warn_of_failures(results)
         if result.best is None and len(result.configs) > 1:
             warn(f"{result.verdict[0]} best_params_ is the first of those that rank first")
@@ -213,7 +209,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _complete(self, fits: Fits, result: Result, n_folds: int) -> None:
         """Fit the best on the folds that it lacks, so that its score is that of all of them."""
-        best = next(iter(result.survivors), 0)
+        best = next(iter(result.leaders), 0)
         lacking = [fold for fold in range(n_folds) if (best, fold) not in fits.known]
         if not lacking and not fits.results and fits.error is None:
             lacking = [0]  # all was in the store, and scikit-learn wants one fit at least

@@ -1,0 +1,217 @@
+"""The commands that take a scenario: its settings are options, and so are irace's long flags."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from racer.cli.answer import FILE, FOLDER, forms, give, reported, write_new
+from racer.errors import SettingError
+from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace
+from racer.scenario.r_file import read_assignments
+from racer.scenario.scenario import STORE, USUAL, Scenario, read_scenario
+from racer.scenario.settings import SETTINGS, checked
+from racer.scenario.skeleton import SKELETON, as_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from racer.scenario.settings import Setting
+
+
+def _distance(text: str) -> int | str:
+    return text if text == "growing" else int(text)
+
+
+_TYPES: dict[str, Any] = {
+    "whole": int,
+    "distance": _distance,
+    "number": float,
+    "flag": click.BOOL,
+    "runtime": float,
+}
+_IRACE = "irace_"
+_SHORT = 5  # choices that are shown as they are
+
+
+class _WithCommand(click.Command):
+    """A command whose arguments after -- are a program and its arguments."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what follows --."""
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta["command"] = args[at + 1 :]
+            args = args[:at]
+        return super().parse_args(ctx, args)
+
+
+def _flag_of(name: str) -> str:
+    """Return the option of a setting."""
+    return f"--{name.replace('_', '-')}"
+
+
+def _option(name: str, setting: Setting) -> Any:
+    more: dict[str, Any] = {"type": _TYPES.get(setting.kind, str)}
+    says = setting.says
+    if setting.kind in {"path", "paths", "instances"}:
+        more["metavar"] = "PATH"
+    if setting.choices:
+        more = {"type": click.Choice(setting.choices)}
+    if len(setting.choices) > _SHORT:
+        more["metavar"] = "NAME"
+        says = f"{says.rstrip('.')}: {', '.join(setting.choices)}."
+    if setting.kind == "flag":  # irace's have a value, ours need none
+        more |= {"is_flag": False, "flag_value": "true"}
+    if setting.kind == "paths":
+        more["multiple"] = True
+    return click.option(_flag_of(name), name, help=says, **more)
+
+
+def _scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add all settings as options, and irace's flags that have other names, unlisted."""
+    ours = {_flag_of(name) for name in SETTINGS}
+    for name, option in reversed(list(OPTIONS.items())):
+        flag = f"--{option.flag}"
+        if option.flag and flag not in ours and name != "quiet":
+            command = click.option(flag, f"{_IRACE}{name}", hidden=True)(command)
+    for name, setting in reversed(list(SETTINGS.items())):
+        command = _option(name, setting)(command)
+    return click.argument("scenario", type=click.Path(dir_okay=False), required=False)(command)
+
+
+def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) -> Scenario:
+    """Return the scenario of a file, if there is one, with what the options say instead."""
+    given: dict[str, Any] = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in options.items()
+        if value is not None and value != ()
+    }
+    theirs = {
+        name.removeprefix(_IRACE): (value, 0)
+        for name, value in given.items()
+        if name.startswith(_IRACE)
+    }
+    ours = {name: value for name, value in given.items() if not name.startswith(_IRACE)}
+    path = theirs.pop("scenarioFile", (path, 0))[0] or path
+    if isinstance(ours.get("command"), str):
+        ours["command"] = shlex.split(ours["command"])
+    if "command" in ctx.meta:
+        ours["command"] = ctx.meta["command"]
+    if path is None and "space" not in ours and "parameterFile" not in theirs:
+        path = next((name for name in USUAL if Path(name).is_file()), None)
+        if path is None:
+            raise SettingError(
+                f"there is no {' or '.join(USUAL)} here: name a scenario, or give --space, a parameter "
+                "file; racer init writes a scenario to begin with"
+            )
+    if path is None:
+        settings, notes = from_irace(theirs, THE_OPTIONS, complete=False)
+        ours, base = {**settings, **ours}, Scenario({"store": STORE}, tuple(notes))
+    else:
+        base = read_scenario(path, theirs)
+    return base.updated(checked(ours, THE_OPTIONS, Path.cwd()))
+
+
+@click.command(cls=_WithCommand, short_help="Find the best configuration of a program.")
+@_scenario_options
+@forms
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@click.option("-v", "--verbose", is_flag=True, help="Say what each setting is.")
+@click.pass_context
+def tune(
+    ctx: click.Context, /, scenario: str | None, *, quiet: bool, verbose: bool, **options: Any
+) -> None:
+    """Find the best configuration of a program, or go on where that was interrupted.
+
+    SCENARIO is a scenario.toml, or a scenario.txt of irace; without one, those of that name in this
+    folder, or the options. The program may stand at the end: -- ./solver {parameters} {instance}
+    {seed}. Each setting is an option, and so are irace's long flags.
+
+    The answer is on standard output, all else on standard error. Exit code 0: there is a best
+    configuration; 1: an error; 2: wrong usage; 3: no best; 130, 143, 129: interrupted by Ctrl-C,
+    SIGTERM, SIGHUP, and all that was evaluated is recorded.
+    """
+    from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
+    from racer.run.calls import tune as run  # noqa: PLC0415
+
+    form = {name: options.pop(name) for name in ("as_json", "csv", "configurations")}
+    with reported():
+        found = _scenario_of(ctx, scenario, options)
+        for note in found.notes:
+            click.echo(f"racer: {note}", err=True)
+        if verbose:
+            for name, value in found.settings.items():
+                click.echo(f"{name:<22}{value}", err=True)
+        arguments = found.arguments()
+        result = run(**arguments, progress=not quiet)
+        store = arguments.get("store")
+        settings: dict[str, Any] = {"space": arguments["space"].to_json()}
+        if isinstance(evaluate := arguments["evaluate"], Command):
+            settings["command"] = evaluate.settings
+        if store is not None:
+            click.echo(f"racer: all of it is recorded: racer show {store}", err=True)
+        give(result, settings, **form)
+
+
+@click.command(
+    "check-scenario", cls=_WithCommand, short_help="Read all files of a scenario, and try it."
+)
+@_scenario_options
+@click.pass_context
+def check_scenario(ctx: click.Context, /, scenario: str | None, **options: Any) -> None:
+    """Read all files of SCENARIO, and try it: two random and all initial configurations.
+
+    Each is run once, on the first instance; its command line, cost and time are printed. The exit
+    code is 1 if any of that fails.
+    """
+    from racer.scenario.trial import tried  # noqa: PLC0415  (a second)
+
+    with reported():
+        found = _scenario_of(ctx, scenario, options)
+        for note in found.notes:
+            click.echo(f"note: {note}")
+        failed = 0
+        for line, failure in tried(found):
+            click.echo(line)
+            failed += failure
+        if failed:
+            click.echo(f"{failed} of the evaluations failed.", err=True)
+            sys.exit(1)
+        click.echo("The scenario can be used.")
+
+
+@click.command(short_help="Write a scenario to begin with.")
+@click.argument("folder", type=FOLDER, default=".")
+def init(folder: Path) -> None:
+    """Write a scenario to begin with into FOLDER: it can be run as it is.
+
+    Nothing that is there is overwritten.
+    """
+    there = [name for name in SKELETON if (folder / name).exists()]
+    if there:
+        raise click.ClickException(f"{folder / there[0]} is there already: nothing was written")
+    for name, text in SKELETON.items():
+        write_new(folder / name, text)
+        if text.startswith("#!"):
+            (folder / name).chmod(0o755)
+        click.echo(folder / name)
+    click.echo("Now: racer check-scenario, and racer tune, in that folder.", err=True)
+
+
+@click.command("import-irace", short_help="Convert a scenario of irace to scenario.toml.")
+@click.argument("scenario", type=FILE)
+def import_irace(scenario: Path) -> None:
+    """Write a scenario.toml beside SCENARIO, a scenario.txt of irace.
+
+    What is ignored or changed is in its comments.
+    """
+    with reported():
+        settings, notes = from_irace(read_assignments(scenario), scenario.name)
+        target = scenario.with_name("scenario.toml")
+        write_new(target, as_toml(settings, notes, scenario.name))
+        click.echo(target)

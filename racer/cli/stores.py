@@ -1,0 +1,419 @@
+"""The commands that take a store: what it holds, and going on with it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from racer.cli.answer import FILE, FOLDER, forms, give, json_of, reported, tell, write_frames
+from racer.core.events import Ended
+from racer.errors import MissingExtraError, RacerError, RacerWarning, SettingError
+from racer.render.text import folded
+from racer.results.ablation import AblationResult
+from racer.results.base import Result
+from racer.results.tuning import TuneResult
+from racer.space.space import Space
+
+if TYPE_CHECKING:
+    from optuna.distributions import BaseDistribution
+
+    from racer.evaluate.command.command import Command
+    from racer.results.race import RaceResult
+    from racer.store.load import Recorded, Report
+
+_TO_COPY = ("go on with", "or, typed")
+
+
+@click.command(short_help="Show what a store holds.")
+@click.argument("store", type=click.Path())
+@forms
+def show(store: str, **form: Any) -> None:
+    """Show the result of the race or tuning in STORE, which is only read and may be in use.
+
+    Nothing is run or imported. The exit code is 3 if there is no best configuration (yet).
+    """
+    from racer.store.load import load_record  # noqa: PLC0415  (a second)
+
+    with reported():
+        result, settings = load_record(store)
+        give(result, settings, **form)
+
+
+@click.command(short_help="Write a page about a store.")
+@click.argument("store", type=click.Path())
+@click.option(
+    "-o",
+    "--output",
+    default="report.html",
+    type=FILE,
+    help="The page to write; it replaces what is there.",
+)
+@click.option(
+    "--ablation",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The store of its ablation, if it is not run.ablation.db beside run.db.",
+)
+def report(store: str, *, output: Path, ablation: Path | None) -> None:
+    """Write one HTML page about the race or tuning in STORE, which is only read.
+
+    The page needs no network: verdict, best configuration, pictures, instances, failures,
+    settings and cost; importance and ablation of the parameters of a tuning. It needs the extra
+    report: pip install 'racer-tuning[report]'.
+    """
+    from racer.store.load import load_record  # noqa: PLC0415  (a second)
+
+    with reported():
+        result: Any = load_record(store).result
+        if isinstance(result, AblationResult):
+            raise click.ClickException(
+                f"{store} holds an ablation: give the store of its tuning, whose report shows it"
+            )
+        more = {}
+        if isinstance(result, TuneResult) and (of := ablation or _beside(store)).exists():
+            more["ablation"] = load_record(of).result
+        try:
+            result.report(output, **more)
+        except OSError as error:
+            raise click.ClickException(f"{output} cannot be written: {error.strerror}") from None
+        click.echo(output)
+
+
+def _beside(store: str) -> Path:
+    """Return where the ablation of a store is recorded, unless another place is given."""
+    path = Path(store)
+    return path.with_name(f"{path.stem}.ablation{path.suffix}")
+
+
+@click.command(short_help="Write a store for other tools.")
+@click.argument("store", type=click.Path())
+@click.option(
+    "--optuna",
+    "study",
+    type=FILE,
+    help="Write an Optuna study into this file (a journal), for optuna-dashboard FILE.",
+)
+@click.option("--csv", type=FOLDER, help="Write all tables into this folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def export(store: str, *, study: Path | None, csv: Path | None, as_json: bool) -> None:
+    """Write what STORE holds for other tools; it is only read.
+
+    In an Optuna study each candidate is a trial: its mean is the value, its values on the blocks
+    are intermediate values, and those that were eliminated are PRUNED.
+    """
+    from racer.store.load import load_record  # noqa: PLC0415  (a second)
+
+    if study is None and csv is None and not as_json:
+        raise click.UsageError("Say what to write: --optuna FILE, --csv FOLDER or --json.")
+    with reported():
+        result: Any = load_record(store).result
+        if isinstance(result, AblationResult):
+            raise click.ClickException(f"{store} holds an ablation: racer show --json prints it")
+        if study is not None:
+            _write_study(result, study, Path(store).stem)
+            click.echo(study, err=as_json)
+        if csv is not None:
+            write_frames(csv, result)
+            click.echo(csv, err=as_json)
+        if as_json:
+            click.echo(json_of(result.to_dict()))
+
+
+def _write_study(result: RaceResult | TuneResult, path: Path, name: str) -> None:
+    """Write candidates as trials of a study into a new file; ClickException if it is there."""
+    try:
+        import optuna  # noqa: PLC0415  (an extra)
+        from optuna.storages import JournalStorage, journal  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtraError(
+            "Optuna is not installed: pip install 'racer-tuning[optuna]'"
+        ) from error
+    if path.exists():
+        raise click.ClickException(f"{path} is there already: give another name")
+    if not path.parent.is_dir():
+        raise click.ClickException(f"{path} cannot be written: there is no folder {path.parent}")
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        study = optuna.create_study(
+            storage=JournalStorage(journal.JournalFileBackend(str(path))),
+            study_name=name,
+            direction="maximize" if result.rules.maximize else "minimize",
+        )
+        distributions = _distributions(result)
+        gone = {drop["candidate"]: drop for drop in result.eliminations.to_dict("records")}
+        for candidate in range(len(result.configs)):
+            study.add_trial(_trial(result, candidate, distributions, gone.get(candidate)))
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
+def _trial(
+    result: RaceResult | TuneResult,
+    candidate: int,
+    distributions: dict[str, BaseDistribution],
+    gone: Any,
+) -> Any:
+    from optuna.trial import TrialState, create_trial  # noqa: PLC0415
+
+    mean = result.mean(candidate)
+    stays = candidate in result.survivors
+    state = TrialState.COMPLETE if stays else TrialState.PRUNED
+    known = result.known.of(candidate)
+    config = result.config(candidate)
+    params = {n: _kept(v) for n, v in config.items()} if isinstance(config, dict) else {}
+    attrs: dict[str, Any] = {"candidate": candidate, "blocks": len(known)}
+    if not isinstance(config, dict):
+        attrs["config"] = repr(config)
+    if stays:
+        attrs["P(best)"] = result.probability_best[candidate]
+    if gone is not None:
+        attrs["eliminated"] = "{reason}, against #{against}, after block {0}".format(
+            gone["block"] + 1, **gone
+        )
+    if isinstance(result, TuneResult):
+        attrs["race"] = result.origins[candidate].race
+    return create_trial(
+        state=TrialState.FAIL if mean is None else state,
+        value=mean,
+        params=params,
+        distributions={name: distributions[name] for name in params},
+        intermediate_values={b: o.value for b, o in known.items() if o.value is not None},
+        user_attrs=attrs,
+    )
+
+
+def _kept(value: Any) -> Any:
+    """Return a value as Optuna keeps it: what is neither text nor a number is written out."""
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
+
+
+def _distributions(result: RaceResult | TuneResult) -> dict[str, BaseDistribution]:
+    """Return a distribution per parameter: of the space, else over what occurs."""
+    found: dict[str, BaseDistribution] = {}
+    for name, parameter in (
+        result.space.parameters.items() if isinstance(result, TuneResult) else ()
+    ):
+        if parameter.scale == "numeric":
+            with suppress(SettingError):  # bounds depend on others, or it is not racer's own
+                found[name] = Space({name: parameter}).to_optuna()[name]
+    seen: dict[str, list[Any]] = {}
+    for config in result.configs:
+        for name, value in config.items() if isinstance(config, dict) else ():
+            seen.setdefault(name, []).append(_kept(value))
+    return {**{name: _over(values) for name, values in seen.items()}, **found}
+
+
+def _over(values: list[Any]) -> BaseDistribution:
+    """Return a distribution of what occurs."""
+    from optuna import distributions as over  # noqa: PLC0415
+
+    if all(type(value) is int for value in values):
+        return over.IntDistribution(min(values), max(values))
+    if all(type(value) in {int, float} for value in values):
+        return over.FloatDistribution(float(min(values)), float(max(values)))
+    return over.CategoricalDistribution(list(dict.fromkeys(values)))
+
+
+@click.command(short_help="Watch a race or a tuning as it goes on.")
+@click.argument("store", type=click.Path())
+@click.option(
+    "--interval", type=click.FloatRange(0.25), default=1.0, help="Seconds between two looks."
+)
+@click.option("--once", is_flag=True, help="Look once, and end.")
+def watch(store: str, *, interval: float, once: bool) -> None:
+    """Show where the race or tuning in STORE stands, until it has ended.
+
+    Another process runs it; STORE is only read. Live in a terminal, else a line when something
+    has changed. Ctrl-C ends the watching, not the race.
+    """
+    from racer.run.progress import watch as run  # noqa: PLC0415  (a second)
+
+    with reported(), suppress(KeyboardInterrupt):
+        run(store, interval=interval, once=once)
+
+
+@click.command(short_help="Say whether a store is sound.")
+@click.argument("store", type=click.Path())
+def check(store: str) -> None:
+    """Say whether STORE is sound, what it holds, and how to go on with it.
+
+    STORE is a file that racer.race or racer.tune (.., store=) has written. It is only read, and
+    may be in use. The exit code is 0 if it is sound, 1 if it is not, or is not a store.
+    """
+    from racer.store.load import check_store  # noqa: PLC0415  (a second)
+
+    with reported():
+        report = check_store(store)
+    if report.settings:
+        for name, value in _lines(report):
+            line = f"{name:<15}{value}"
+            click.echo(line if name in _TO_COPY else folded(line, indent=" " * 15))
+    for problem in report.problems:
+        tell(f"NOT SOUND: {problem}")
+    if report.problems:
+        sys.exit(1)
+    click.echo(f"{store} is sound.")
+
+
+def _lines(report: Report) -> list[tuple[str, str]]:
+    """Return the contents of a store, as names and values."""
+    most_first = sorted(report.statuses.items(), key=lambda item: -item[1])
+    by_status = ", ".join(f"{count} {status}" for status, count in most_first)
+    lines = [
+        ("kind", str(report.kind)),
+        ("candidates", str(report.candidates)),
+        ("instances", "none" if report.instances is None else str(report.instances)),
+        ("evaluations", f"{report.evaluations} ({by_status or 'none yet'})"),
+        ("seconds", f"{report.seconds:.6g}, summed over evaluations"),
+    ]
+    if report.failure:
+        lines += [("first failure", report.failure.partition("\n")[0])]
+    if isinstance(report.result, Result):
+        best = report.result.best_index
+        config = f" {report.result.best}" if isinstance(report.result, TuneResult) else ""
+        lines += [
+            ("not needed", f"{report.result.unused.cells} of the evaluations, made ahead"),
+            ("blocks", str(report.blocks)),
+            ("still in", ", ".join(f"#{c}" for c in report.result.survivors)),
+            ("best", "cannot be said" if best is None else f"#{best}{config}"),
+        ]
+    given = {n: value for n, value in report.settings.items() if value not in (None, [])}
+    if command := given.pop("command", None):
+        given["evaluate"] = f"{shlex.join(map(str, command['argv']))}, in {command['cwd']}"
+    lines += [(n, _space(v) if n == "space" else str(v)) for n, v in given.items()]
+    lines += [("note", note) for note in report.notes]
+    lines += [("ended", report.ended or "no")]
+    if report.problems:
+        return lines
+    if report.ended == Ended.ALL_FAILED:
+        again = "a new store, once evaluate is mended: these are not tried again"
+        return [*lines, ("go on with", again)]
+    call, _, typed = report.resume.partition(", or, typed: ")
+    lines += [("go on with", call), *([("or, typed", typed)] if typed else [])]
+    if report.ended == Ended.BUDGET:
+        lines += [("", "with a larger budget, as the budget ended it")]
+    return lines
+
+
+def _space(written: Any) -> str:
+    """Return a space in one line: names and types."""
+    try:
+        kinds = ", ".join(f"{entry['name']}: {entry['type']}" for entry in written["parameters"])
+        return f"{{{kinds}}}, {len(written['conditions'])} conditional"
+    except (KeyError, TypeError):  # a damaged one
+        return str(written)
+
+
+@click.command(short_help="Continue the run in a store.")
+@click.argument("store", type=click.Path())
+@click.option("--budget", type=click.IntRange(1), help="Evaluations in all, more than before.")
+@click.option("--jobs", type=int, default=1, help="Evaluations at a time.")
+@click.option("--yes", is_flag=True, help="Run the program of the store without asking.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@forms
+def resume(
+    store: str, *, budget: int | None, jobs: int, yes: bool, quiet: bool, **form: Any
+) -> None:
+    """Go on with the race or tuning in STORE, which knows the program that it runs.
+
+    A store may come from somebody else: so the program is shown, and you are asked first, unless
+    the scenario.toml or scenario.txt beside the store says the same. For an objective that is a
+    Python function, use racer.resume.
+    """
+    from racer.run.calls import resume as run  # noqa: PLC0415  (a second)
+
+    with reported():
+        command, settings = _program_of(store, "racer.resume", yes=yes)
+        result = run(store, command, budget=budget, n_jobs=jobs, progress=not quiet)
+        give(result, settings, **form)
+
+
+def _end(text: str) -> Any:
+    """Return a configuration, the number of a candidate, or a word."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+@click.command(short_help="Show which parameter changes mattered.")
+@click.argument("store", type=click.Path())
+@click.option("--source", default="default", help="Or a number, or JSON.")
+@click.option("--target", default="best", help="Or a number, or JSON.")
+@click.option("--budget", type=click.IntRange(1), help="Evaluations; by default what it takes.")
+@click.option("--blocks", type=click.IntRange(2), help="On how many blocks.")
+@click.option("--jobs", "n_jobs", type=int, default=1, help="Evaluations at a time.")
+@click.option("--into", type=click.Path(dir_okay=False), help="Its own store, beside STORE.")
+@click.option("--yes", is_flag=True, help="Run the program of the store without asking.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def ablation(
+    store: str,
+    *,
+    source: str,
+    target: str,
+    into: str | None,
+    yes: bool,
+    quiet: bool,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Say which of the changes from the default to the best configuration in STORE mattered.
+
+    Step by step, each time the change that gains most. What is evaluated is recorded in a store
+    of its own (run.ablation.db beside run.db), so that the same command goes on with it, and
+    racer report shows it. For an objective that is a Python function, use racer.ablation.
+    """
+    from racer.run.ablation import ablation as run  # noqa: PLC0415  (a second)
+
+    with reported():
+        command, _ = _program_of(store, "racer.ablation", yes=yes)
+        ends = {"source": _end(source), "target": _end(target)}
+        own = into or _beside(store)
+        found = run(store, command, **ends, **settings, store=own, progress=not quiet)
+        give(found, {}, as_json=as_json)
+
+
+def _program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str, Any]]:
+    """Return the program of a store, if it is to be run, and its settings; `call` needs none."""
+    from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
+    from racer.store.load import load_record  # noqa: PLC0415
+
+    recorded = load_record(store)
+    settings = recorded.settings
+    stored = settings.get("command")
+    if stored is None:
+        raise click.ClickException(
+            f"{store} was begun with evaluate={settings['evaluate']}, which is not in it: go on "
+            f"with {call}({store!r}, evaluate)"
+        )
+    if not yes and not _is_beside_its_scenario(store, recorded):
+        line = shlex.join(map(str, stored["argv"]))
+        click.echo(f"{store} runs, in {stored['cwd']}:\n  {line}", err=True)
+        click.confirm("Run it?", abort=True, err=True)
+    return Command(**stored), settings
+
+
+def _is_beside_its_scenario(store: str, recorded: Recorded) -> bool:
+    """Return True if a scenario in the folder of a store would make the same contest."""
+    from racer.scenario.scenario import USUAL, read_scenario  # noqa: PLC0415  (a second)
+
+    folder = Path(store).absolute().parent
+    for name in USUAL:
+        if not (folder / name).is_file():
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RacerWarning)  # said when it was begun
+            try:
+                if read_scenario(str(folder / name)).made(recorded, str(folder)):
+                    return True
+            except RacerError:
+                continue
+    return False

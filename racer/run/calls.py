@@ -1,0 +1,487 @@
+"""`racer.race`, `racer.tune` and `racer.resume`: the main jobs in one call each."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from racer.core.rules import Rules
+from racer.errors import SettingError, StoreError
+from racer.evaluate.limits.limits import Limits
+from racer.run.drive import how_to_evaluate, opened, pool, start
+from racer.store.contest import contest_for, contest_from_store, decode_setting
+from racer.store.load import load_record
+from racer.store.reader import no_race_in
+from racer.store.writer import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from concurrent.futures import Executor
+    from os import PathLike
+
+    from racer.core.blocks import InstanceOrder
+    from racer.core.budget import Budget
+    from racer.core.events import Callback
+    from racer.core.runtime import Runtime
+    from racer.deciders.decider import Decider, Schedule
+    from racer.evaluate.objective import Objective
+    from racer.results.base import Result
+    from racer.results.race import RaceResult
+    from racer.results.tuning import TuneResult
+    from racer.run.drive import Ahead
+    from racer.space.space import Space
+
+    Known = Result | str | PathLike[str]  # an earlier result, or its store
+
+__all__ = ["race", "resume", "tune"]
+
+_HOW = ("retries", *Limits._fields)
+
+
+def race(
+    candidates: Sequence[Any],
+    evaluate: Objective,
+    instances: Sequence[Any] | None = None,
+    *,
+    decider: str | Decider = "bayesian-friedman",
+    budget: int | Budget,
+    maximize: bool = False,
+    n_jobs: int = 1,
+    executor: Executor | None = None,
+    ahead: Ahead = "auto",
+    seed: int | None = None,
+    deterministic: bool | None = None,
+    first_test: int = 5,
+    each_test: Schedule | None = None,
+    min_survivors: int = 1,
+    block_size: int = 1,
+    runtime: Runtime | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    retries: int = 0,
+    store: str | PathLike[str] | None = None,
+    progress: bool = False,
+    callbacks: Sequence[Callback] = (),
+) -> RaceResult:
+    """Find the best of many candidates, dropping those that are out of the running on the way.
+
+    All candidates are evaluated on one block after another (an instance with a seed, the same
+    for all); at each test the decider drops those that are inferior, or indistinguishable from a
+    better one, and the budget is spent on those that remain.
+
+    Parameters
+    ----------
+    candidates : sequence
+        Configurations of any type (dicts, say), each once.
+    evaluate : callable
+        ``evaluate(config, instance, seed) -> float``. What raises, or returns anything but a
+        finite number, costs its cell: it ranks last in its block and is listed in
+        `RaceResult.failures`. Called with an int seed, equal for all candidates of a block;
+        `random` and `np.random` are seeded with it before each call. It must not change its
+        arguments: in this process they are the ones that the next call gets.
+    instances : sequence or None
+        Objects of any type, taken in the order given (shuffle a sorted list first), and again
+        with new seeds when they run out. None: a noisy objective without instances.
+    decider : str or Decider
+        "bayesian-friedman", "best-for-budget", "f-race", "f-race-sign", "f-race-mean-rank",
+        "t-race", "correlated-t", "halving", "anytime", "bradley-terry", "plackett-luce",
+        "signed-rank", .., or an object from `racer.deciders`.
+    budget : int or Budget
+        An int means evaluations. It is never exceeded, and must reach to the first test.
+    maximize : bool
+        Larger is better.
+    n_jobs : int
+        1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
+        `joblib.parallel_config` names another backend. The result is the same.
+    executor : concurrent.futures.Executor, optional
+        Evaluates instead, and stays open: Dask's, or one of your own. Cells go to it one by one.
+    ahead : "auto" or int
+        How many blocks free workers go ahead of the one that is waited for ("auto": 8, or as
+        many as there are workers). What they evaluate is kept until it is needed, so the result
+        is the same; what never is costs workers' time, not budget: see `RaceResult.unused`.
+        0 for evaluations that cost money.
+    seed : int >= 0, optional
+        Repeats the race; None draws one, which the result names.
+    deterministic : bool, optional
+        `evaluate` ignores its seed: each instance is used once, then the race ends. With fewer
+        instances than `first_test` the only test is at the end. None: not known. Instances that
+        are used again then have to bring another value with another seed, for one candidate at
+        least; while they bring the same they are no evidence, and once that is no coincidence the
+        race warns and goes on as with True. False: they are always evidence.
+    first_test : int
+        Test first after so many blocks.
+    each_test : int or "growing", optional
+        Then again after every so many; "growing": at a quarter more each time (5, 6, 8, 10, 13,
+        16, 20, 25, ..) and at the end, since most deciders spend their error at each test. None: as
+        the decider asks; that is "growing" but for those whose error does not grow with the
+        number of tests ("anytime") and those that plan with the budget.
+    block_size : int
+        So many instances in a row make a group, with one of every kind, say: `first_test` and
+        `each_test` count groups, and no test falls within one.
+    min_survivors : int
+        Stop when no more candidates than this are left.
+    runtime : Runtime, optional
+        The cost is run time, with an adaptive cap. `evaluate` returns seconds, or None: then CPU
+        time is measured (of it and of all processes that it waits for; wall time but on Linux). It
+        may have a keyword `bound`, the seconds after which it is stopped, whatever it does. Each
+        evaluation runs in a process of its own (not on Windows).
+    timeout : float, optional
+        Seconds of wall time that an evaluation may take. With this or `memory` each runs in a
+        process of its own (not on Windows), which is killed with all that it started.
+    memory : int, optional
+        Bytes that an evaluation may hold beyond what it finds when it starts (on Linux).
+    retries : int
+        Evaluate a cell that fails up to so many times again, within the same evaluation; what
+        reached a limit is not tried again.
+    store : str or path-like, optional
+        A file (SQLite) in which each outcome is recorded before it counts. If it holds a race
+        already, it must be this one (a larger budget is allowed, and seed=None takes the
+        recorded seed): the race goes on where it stopped, as `racer.resume` does.
+    progress : bool
+        Show the race from its beginning: live in a terminal (on standard error) or a notebook,
+        elsewhere a line with the time for each event, and for ten seconds without one.
+    callbacks : sequence of callable
+        Called with each `racer.BlockCompleted` (not of blocks that were recorded before), and
+        with `racer.RaceEnded`.
+
+    Returns
+    -------
+    RaceResult
+        With `best` None, and `ended` saying why, where nothing can be said.
+
+    Raises
+    ------
+    CandidateError, ObjectiveError, BudgetError, SettingError
+        What cannot work, before anything is evaluated. All are `RacerError`. Later: an
+        ObjectiveError where all of the first block fail by the same error at the same line, a
+        SettingError for a verdict that cannot be used, or an executor that takes no more.
+    StoreError
+        The store cannot be used, or holds another race.
+    RaceInterrupted
+        Ctrl-C (it is a KeyboardInterrupt); its `result` is what was known by then. With a store,
+        SIGTERM and SIGHUP as well; the first signal lets what is being evaluated finish.
+
+    References
+    ----------
+    Birattari et al. (GECCO 2002); Benavoli et al. (ICML 2015), section 7.1.
+
+    Examples
+    --------
+    >>> import racer
+    >>> def evaluate(config, instance, seed):
+    ...     return abs(config["x"] - 3) + instance + seed % 7
+    >>> result = racer.race([{"x": x} for x in range(6)], evaluate, [0.5, 0.1, 0.9], budget=200)
+    >>> result.best, result.ended.value
+    ({'x': 3}, 'decided')
+    """
+    rules = Rules(
+        decider=decider,  # type: ignore[arg-type]
+        budget=budget,  # type: ignore[arg-type]
+        maximize=maximize,
+        seed=seed,
+        deterministic=deterministic,
+        first_test=first_test,
+        each_test=each_test,
+        block_size=block_size,
+        runtime=runtime,
+        min_survivors=min_survivors,
+    )
+    how = how_to_evaluate(retries, timeout, memory)
+    timed = runtime is not None
+    workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
+    with opened(store) as file:
+        given = {"candidates": candidates, "instances": instances, **rules.settings()}
+        contest = contest_for(file, "race", given)
+        result: RaceResult = start(
+            contest,
+            evaluate,
+            how,
+            file,
+            workers,
+            ahead=ahead,
+            progress=progress,
+            callbacks=callbacks,
+        )
+    return result
+
+
+def tune(
+    space: Space,
+    evaluate: Objective,
+    instances: Sequence[Any] | None = None,
+    *,
+    budget: int | Budget | Sequence[int | Budget],
+    decider: str | Decider | None = None,
+    initial: Sequence[Mapping[str, Any] | Known] | Known = (),
+    maximize: bool = False,
+    n_jobs: int = 1,
+    executor: Executor | None = None,
+    ahead: Ahead = "auto",
+    seed: int | None = None,
+    deterministic: bool | None = None,
+    first_test: int = 5,
+    each_test: Schedule | None = None,
+    block_size: int = 1,
+    elites: int | None = None,
+    runtime: Runtime | None = None,
+    instance_order: InstanceOrder = "shuffled",
+    test_instances: Sequence[Any] | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    retries: int = 0,
+    store: str | PathLike[str] | None = None,
+    progress: bool = False,
+    callbacks: Sequence[Callback] = (),
+) -> TuneResult:
+    """Find the best configuration of a space, by races in series (iterated racing).
+
+    The first race is among configurations from the whole space. Those that survive it, the
+    elites, race against new ones sampled around them, in a neighbourhood that narrows from race
+    to race; of several drafts of each, a surrogate of the costs known so far takes the most
+    promising. Elites keep what is known of them, and are safe until the others have seen the same
+    instances. What is left of the budget at the end goes to a race among the last elites.
+
+    Parameters
+    ----------
+    space : Space
+        What may be tuned.
+    evaluate : callable
+        ``evaluate(config, instance, seed) -> float``, as in `racer.race`; `config` is a dict of
+        the parameters that exist in it.
+    instances : sequence or None
+        Objects of any type that the configurations are to be good at. None: a noisy objective
+        without instances.
+    budget : int, Budget, or list of these
+        An int means evaluations. It is never exceeded, and used up (with `deterministic`, but for
+        less than a configuration takes on all instances). With `racer.Budget` in seconds, the
+        cost of an evaluation is estimated from those made. A list, each larger than the one
+        before: a tuning with the first, which goes on from its end with what the next adds.
+    decider : str or Decider, optional
+        Decides in each race; as in `racer.race`. None: "best-for-budget" ("bayesian-friedman" for
+        run times that are capped), or, with a store, the recorded one.
+    initial : sequence of configurations, a result, or a store
+        Candidates of the first race, beside those sampled: the default configuration, say. Of a
+        result, or of the path of a store (or several of either, in the sequence): the best, then
+        each survivor that improves the mean over instances of the best so far most. Results that
+        share instances are taken together, on those that all of them have seen. What the space
+        does not allow is left out, with a `RacerWarning`.
+    maximize : bool
+        Larger is better.
+    n_jobs : int
+        As in `racer.race`; the result is the same.
+    executor, ahead
+        As in `racer.race`.
+    seed : int >= 0, optional
+        Repeats the run; None draws one, which the result names.
+    deterministic : bool, optional
+        `evaluate` ignores its seed: a configuration is evaluated once on each instance. There
+        may be fewer instances than `first_test`. None: not known, and found out as in `racer.race`.
+    first_test : int
+        In each race test first after so many blocks.
+    each_test : int or "growing", optional
+        Then again after every so many (None: each), or as in `racer.race`.
+    block_size : int
+        So many instances in a row make a group, with one of every kind, say: groups are kept
+        together, `first_test` and `each_test` count groups, and no test falls within one.
+    elites : int, optional
+        Configurations that survive a race; 2 + log2 of the number of parameters if not given.
+    instance_order : {"shuffled", "given"}
+        Whether instances are taken in a random order (anew each time they begin again), or as
+        they stand.
+    test_instances : sequence, optional
+        Held out: at the end each elite is evaluated once on each of them, beyond the budget.
+    runtime : Runtime, optional
+        The cost is run time, with an adaptive cap: as in `racer.race`.
+    timeout, memory, retries
+        As in `racer.race`.
+    store : str or path-like, optional
+        As in `racer.race`: what is recorded is not evaluated again, and the tuning goes on where it
+        stopped. With a larger budget, it goes on from its end with what was added.
+    progress : bool
+        As in `racer.race`; a line for each race.
+    callbacks : sequence of callable
+        Called with each `racer.BlockCompleted` (whose block counts on through all races),
+        `racer.tuner.RaceCompleted`, `racer.tuner.CandidatesAdded`, and `racer.RaceEnded` when
+        the whole tuning is over.
+
+    Returns
+    -------
+    TuneResult
+        With `best` None where nothing speaks for one configuration rather than another.
+
+    Raises
+    ------
+    CandidateError, ObjectiveError, BudgetError, SettingError
+        What cannot work, before anything is evaluated: initial candidates outside the space, a
+        budget that is too small (the smallest that makes sense is named). All are `RacerError`.
+        Later: as in `racer.race`.
+    StoreError
+        The store cannot be used, or holds something else.
+    RaceInterrupted
+        As in `racer.race`.
+
+    References
+    ----------
+    Balaprakash, Birattari and Stützle (HM 2007); López-Ibáñez et al., Operations Research
+    Perspectives 3 (2016).
+
+    Examples
+    --------
+    >>> import racer
+    >>> space = racer.Space({"x": racer.Real(-5, 5), "y": racer.Integer(0, 9)})
+    >>> def evaluate(config, instance, seed):
+    ...     return (config["x"] - 1) ** 2 + abs(config["y"] - 3) + instance + seed % 7
+    >>> result = racer.tune(space, evaluate, [0.5, 0.1, 0.9], budget=500, seed=1)
+    >>> result.best["y"], abs(result.best["x"] - 1) < 0.2, result.evaluations
+    (3, True, 500)
+    """
+    given = {
+        "space": space,
+        "instances": instances,
+        "test_instances": test_instances,
+        "elites": elites,
+        "instance_order": instance_order,
+        "decider": decider,
+        "budget": budget,
+        "maximize": maximize,
+        "seed": seed,
+        "deterministic": deterministic,
+        "first_test": first_test,
+        "each_test": each_test,
+        "block_size": block_size,
+        "runtime": runtime,
+    }
+    how = how_to_evaluate(retries, timeout, memory)
+    timed = runtime is not None
+    workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
+    with opened(store) as file:
+        contest = contest_for(file, "tuning", {**given, "initial": _loaded(initial)})
+        result: TuneResult = start(
+            contest,
+            evaluate,
+            how,
+            file,
+            workers,
+            ahead=ahead,
+            progress=progress,
+            callbacks=callbacks,
+        )
+    return result
+
+
+def _loaded(initial: Any) -> Any:
+    """Return initial configurations, paths of stores among them replaced by their results."""
+    if isinstance(initial, str | os.PathLike):
+        return load_record(initial).result
+    if isinstance(initial, list | tuple):
+        return [load_record(i).result if isinstance(i, str | os.PathLike) else i for i in initial]
+    return initial
+
+
+def resume(
+    store: str | PathLike[str],
+    evaluate: Objective,
+    *,
+    candidates: Sequence[Any] | None = None,
+    instances: Sequence[Any] | None = None,
+    test_instances: Sequence[Any] | None = None,
+    space: Space | None = None,
+    decider: str | Decider | None = None,
+    budget: int | Budget | None = None,
+    runtime: Runtime | None = None,
+    n_jobs: int = 1,
+    executor: Executor | None = None,
+    ahead: Ahead = "auto",
+    progress: bool = False,
+    callbacks: Sequence[Callback] = (),
+) -> RaceResult | TuneResult:
+    """Go on with the race or tuning in a store; of one that has ended, return the result.
+
+    The race is made again from its settings, what is recorded is told to it, and what it decides
+    is compared with what it decided then. No recorded evaluation is repeated; for an objective
+    that depends on nothing but its arguments the result is that of a race never interrupted.
+
+    Parameters
+    ----------
+    store : str or path-like
+        The file that `racer.race(.., store=)` or `racer.tune(.., store=)` was given.
+    evaluate : callable
+        The same as then: a store holds its name, to warn if that has changed, and never loads it.
+    candidates, instances, test_instances, decider
+        Left out, they are taken from the store. What JSON cannot hold (arrays, objects of your
+        own classes, a decider of your own) must be given again, and is compared: arrays by
+        content, dataclasses by their fields, other objects by their `repr`.
+    space : Space, optional
+        For a run of `racer.tune` whose space has a repair hook, or parameters of classes that are
+        not racer's: the same as then.
+    budget : int or Budget, optional
+        As large as before, or larger.
+    runtime : Runtime, optional
+        Of a run whose runtime has a function for its utility: the same as then.
+    n_jobs, executor, ahead, progress, callbacks
+        As in `racer.race`. Callbacks are told of new blocks, and of the end.
+
+    Returns
+    -------
+    RaceResult or TuneResult
+
+    Raises
+    ------
+    StoreError
+        No race there, or one that cannot be continued: damaged, written by a newer version,
+        in use by another process, different from what is given (both values are named), or with
+        a verdict that comes out otherwise when it is replayed.
+    RaceInterrupted
+        As in `racer.race`.
+
+    Examples
+    --------
+    >>> import racer, tempfile
+    >>> def evaluate(config, instance, seed):
+    ...     return (config - 2) ** 2 + (seed >> config) % 9
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = folder + "/run.db"
+    ...     first = racer.race(range(5), evaluate, budget=30, seed=1, store=path)
+    ...     more = racer.resume(path, evaluate, budget=200)
+    >>> first.evaluations, more.best
+    (30, 2)
+    """
+    path: Any = store
+    if not isinstance(path, str | os.PathLike):
+        raise SettingError(f"store={store!r}: give the path of a file, and after it evaluate")
+    if not os.path.lexists(store):
+        raise no_race_in(os.fspath(store))
+    with Store(store) as file:
+        if not file.holds_a_race:
+            raise no_race_in(file.path)
+        recorded = file.reader.setup
+        if recorded.kind == "ablation":
+            raise StoreError(
+                f"store {file.path!r} holds an ablation: go on with "
+                f"{file.reader.how_to_resume()}, or give another store"
+            )
+        given = {
+            "candidates": candidates,
+            "instances": instances,
+            "test_instances": test_instances,
+            "space": space,
+            "decider": decider,
+            "budget": budget,
+            "runtime": runtime,
+        }
+        given = {name: value for name, value in given.items() if value is not None}
+        how = {n: decode_setting(file.path, n, recorded.settings[n]) for n in _HOW}
+        contest = contest_from_store(file.reader, given)
+        timed = contest.rules.runtime is not None
+        workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
+        result: RaceResult | TuneResult = start(
+            contest,
+            evaluate,
+            how,
+            file,
+            workers,
+            ahead=ahead,
+            progress=progress,
+            callbacks=callbacks,
+        )
+        return result
