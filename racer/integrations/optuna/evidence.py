@@ -13,6 +13,7 @@ from racer._checks import check_fraction
 from racer._numerics import as_costs, with_ties
 from racer.errors import ScoresError
 from racer.integrations.optuna.reports import check_study, costs_on, is_maximized, mean, usable
+from racer.stats.best import best_posterior
 from racer.stats.friedman import friedman_test
 from racer.stats.sign import probability_better, sign_test
 
