@@ -72,6 +72,7 @@ study = Commands(
         "irace-commands": ("programs.irace35", "Command lines of irace 3.5 and racer, compared"),
         "known-truth": ("importance.known_truth", "Importance and ablation against the truth"),
         "programs": ("programs.tables", "Two programs tuned from their scenarios"),
+        "reliability": ("reliability.tables", "How often a probability of being the best is right"),
         "run-times": ("runtime.caps", "What caps on run times do to a test and to races"),
         "screenshots": ("screenshots", "The pictures of reports, by headless Chromium"),
         "single-tests": ("error_rates.levels", "How often one test errs, all being equal"),

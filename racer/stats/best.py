@@ -27,6 +27,8 @@ __all__ = ["BestPosterior", "Part", "best_posterior", "probability_smallest"]
 _POINTS = 4096  # of the lattice: the error of a probability is below .005
 _LEVELS = 128  # of the common scale, and of the share of failures
 _MAD = 1.4826  # the standard deviation of a normal law over its median absolute deviation
+_MEAN_SIZE = 0.798  # the mean size of a standard normal variable
+_MANY = 8  # candidates of a block, from which on a median of sizes is its scale
 _LOG_SCALE = 1.4  # sampling variance of the logarithm of a block's scale, times k - 1
 _CLIP = 2.5  # noise standard deviations
 _TAILS = (1.3, 12.0)  # more than the first, plus the second over the cells, is no normal noise
@@ -164,7 +166,7 @@ def best_posterior(
     costs = as_costs(table, maximize=maximize)
     costs = np.where(np.isneginf(costs), np.inf, costs)
     m = costs.shape[1]
-    if m == 1 or np.isnan(costs).all():
+    if m == 1 or not np.isfinite(costs).any():
         return BestPosterior(frozen(np.full(m, 1.0 / m)), frozen(np.zeros(m)), 0)
     with one_blas_thread():
         additive = _additive(costs, by_block=by_block)
@@ -256,7 +258,8 @@ def _above_median(
     size = np.abs(above)
     scale = _MAD * np.nanmedian(size, axis=1)
     many_tie = bool((scale[count > 2] == 0.0).sum() * 2 > (count > 2).sum() > 0)
-    return above, np.where(scale > 0.0, scale, np.nanmean(size, axis=1)), many_tie
+    mean = np.nanmean(size, axis=1) / (_MEAN_SIZE * np.sqrt((count - 1.0) / count))
+    return above, np.where((scale > 0.0) & (count >= _MANY), scale, mean), many_tie
 
 
 def _shrunk_scales(scale: NDArray[np.float64], count: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -1,0 +1,1 @@
+"""How often a probability of being the best is right."""

@@ -1,0 +1,205 @@
+"""The posterior of the best: laws, calibration, failures, and digits that hold."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from racer import ScoresError, SettingError
+from racer.stats import best_posterior
+from racer.stats.best import Part, probability_smallest
+
+LAW = settings(max_examples=40, deadline=None, derandomize=True)
+NAN, FAILED = math.nan, math.inf
+
+
+@st.composite
+def tables(draw):
+    """Costs of a race: candidates leave one after the other, some evaluations fail."""
+    m, n = draw(st.integers(2, 8)), draw(st.integers(2, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    costs = rng.normal(size=(n, m)) + rng.normal(size=m)
+    last = rng.integers(2, n + 1, m)
+    last[0] = n
+    costs[np.arange(n)[:, None] >= last] = NAN
+    if draw(st.booleans()):
+        costs[(rng.random((n, m)) < 0.1) & ~np.isnan(costs)] = FAILED
+    return costs
+
+
+def close(one, other, tolerance=0.02):
+    np.testing.assert_allclose(one, other, atol=tolerance)
+
+
+@LAW
+@given(tables())
+def test_it_is_a_distribution_and_its_set_holds_what_it_says(costs):
+    found = best_posterior(costs)
+    probability = found.probability_best
+    assert (probability >= 0.0).all()
+    assert probability.sum() == pytest.approx(1.0)
+    chosen = found.credible_set()
+    assert found.best == chosen[0]
+    assert probability[list(chosen)].sum() >= 0.95 - 1e-6
+    assert probability[list(chosen[:-1])].sum() < 0.95
+    assert found.probability_best.max() == pytest.approx(probability[found.best], abs=1e-6)
+
+
+@LAW
+@given(tables(), st.integers(0, 99))
+def test_neither_the_order_nor_the_unit_nor_the_direction_matters(costs, seed):
+    found = best_posterior(costs).probability_best
+    order = np.random.default_rng(seed).permutation(costs.shape[1])
+    close(best_posterior(costs[:, order]).probability_best, found[order])
+    close(best_posterior(costs[::-1]).probability_best, found, 1e-3)
+    close(best_posterior(3.0 * costs - 7.0).probability_best, found, 1e-3)
+    close(best_posterior(-costs, maximize=True).probability_best, found, 1e-3)
+
+
+@LAW
+@given(tables())
+def test_the_level_of_a_block_does_not_matter(costs):
+    level = 100.0 * np.arange(len(costs))[:, None]
+    close(best_posterior(costs + level).probability_best, best_posterior(costs).probability_best)
+
+
+def test_equal_arguments_give_equal_digits():
+    costs = np.random.default_rng(3).normal(size=(9, 5))
+    first = best_posterior(costs).probability_best
+    np.testing.assert_array_equal(first, best_posterior(costs.copy()).probability_best)
+
+
+@pytest.mark.parametrize("m", [2, 5, 30])
+def test_the_lattice_agrees_with_chance(m):
+    """Its error is below half of the second digit, which is the last that is printed."""
+    rng = np.random.default_rng(m)
+    for freedom in (6.0, math.inf):
+        mean, root = 0.8 * rng.normal(size=m), 0.5 * rng.normal(size=(m, m)) / math.sqrt(m)
+        covariance = root @ root.T + 0.5 * np.eye(m)
+        drawn = rng.multivariate_normal(np.zeros(m), covariance, 200_000)
+        if freedom < math.inf:
+            drawn /= np.sqrt(rng.chisquare(freedom, 200_000) / freedom)[:, None]
+        expected = np.bincount((mean + drawn).argmin(axis=1), minlength=m) / 200_000
+        close(probability_smallest([Part(1.0, mean, covariance)], freedom), expected, 0.0085)
+
+
+def test_a_mixture_is_the_sum_of_its_parts():
+    one, other = (
+        Part(0.3, np.array([0.0, 9.0]), np.eye(2)),
+        Part(0.7, np.array([9.0, 0.0]), np.eye(2)),
+    )
+    close(probability_smallest([one, other]), [0.3, 0.7], 1e-3)
+
+
+def test_those_that_are_equal_for_certain_share_it():
+    assert best_posterior(np.ones((6, 4))).probability_best.tolist() == [0.25] * 4
+    assert best_posterior(np.tile([1.0, 2.0, 2.0], (30, 1))).best == 0
+    twins = np.random.default_rng(1).normal(size=(20, 1)) + np.zeros((20, 2))
+    close(best_posterior(twins).probability_best, [0.5, 0.5], 1e-9)
+
+
+def test_who_leads_by_luck_is_drawn_back():
+    """Ten equal candidates: whoever leads is not said to be the best with much more than 1/10."""
+    rng = np.random.default_rng(5)
+    said = [best_posterior(rng.normal(size=(20, 10))).probability_best.max() for _ in range(60)]
+    assert np.mean(said) < 0.3
+
+
+@pytest.mark.parametrize("spread", [0.3, 1.0])
+def test_what_it_says_is_right_as_often_as_it_says(spread):
+    rng = np.random.default_rng(8)
+    said, true = [], []
+    for _ in range(250):
+        quality = spread * rng.normal(size=6)
+        found = best_posterior(quality + rng.normal(size=(12, 6))).probability_best
+        said.append(found.max())
+        true.append(found.argmax() == quality.argmin())
+    error = math.sqrt(0.25 / len(said))
+    assert abs(np.mean(said) - np.mean(true)) < 0.05 + 2 * error
+
+
+def test_eliminated_candidates_count():
+    """Two that were dropped while they led keep their chance; one far behind has none."""
+    rng = np.random.default_rng(2)
+    costs = rng.normal(size=(40, 4)) * 0.3 + [0.0, 0.0, 0.5, 5.0]
+    costs[5:, 1] = NAN
+    costs[3:, 3] = NAN
+    found = best_posterior(costs).probability_best
+    assert found[1] > 0.05
+    assert found[3] < 1e-3
+
+
+def test_who_fails_on_a_quarter_is_not_the_best_where_another_does_not():
+    rng = np.random.default_rng(4)
+    costs = rng.normal(size=(24, 3)) * 0.1 + [0.0, 1.0, 1.2]
+    costs[::4, 0] = FAILED
+    found = best_posterior(costs)
+    assert found.best == 1
+    assert found.probability_best[0] < 0.02
+    # also where nobody else is left to succeed on these blocks
+    costs[8:, 1:] = NAN
+    assert best_posterior(costs).best == 1
+
+
+def test_without_failures_nothing_is_paid_for_them():
+    costs = np.random.default_rng(4).normal(size=(24, 3))
+    one_failed = np.vstack([costs, [FAILED, FAILED, FAILED]])
+    assert best_posterior(costs).best == best_posterior(one_failed).best
+
+
+def test_an_outlier_decides_only_where_means_count():
+    rng = np.random.default_rng(7)
+    costs = rng.normal(size=(40, 3)) * 0.5 + [0.0, 1.0, 1.0]
+    costs[3, 0] = 1000.0
+    assert best_posterior(costs).best == 0
+    assert best_posterior(costs, by_block=False).probability_best[0] < 0.9
+
+
+def test_right_and_wrong_answers_are_compared_by_their_means():
+    rng = np.random.default_rng(9)
+    wrong = (rng.random((300, 4)) < [0.1, 0.3, 0.3, 0.3]).astype(float)
+    found = best_posterior(wrong)
+    assert found.best == 0
+    assert found.probability_best[0] > 0.95
+
+
+def test_correlated_folds_are_less_sure():
+    rng = np.random.default_rng(6)
+    costs = rng.normal(size=(20, 4)) * 0.5 + [0.0, 0.4, 0.5, 0.6]
+    said = [best_posterior(costs, correlation=rho).probability_best[0] for rho in (0.0, 0.2, 0.6)]
+    assert said[0] > said[1] > said[2] > 0.25
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-5, 1e200])
+def test_costs_of_any_size(size):
+    costs = np.random.default_rng(1).normal(size=(10, 3)) + [0.0, 3.0, 3.0]
+    found = best_posterior(size * costs)
+    assert found.best == 0
+    assert found.probability_best[0] > 0.9
+
+
+def test_nothing_known_is_nothing_said():
+    for costs in (np.full((3, 4), NAN), np.empty((0, 4)), np.full((3, 4), FAILED)):
+        found = best_posterior(costs)
+        assert found.probability_best.tolist() == pytest.approx([0.25] * 4)
+        assert found.n_blocks == 0
+    assert best_posterior([[1.0]]).credible_set() == (0,)
+
+
+def test_it_is_a_frame():
+    frame = best_posterior([[1.0, 2.0], [1.1, 2.2]]).to_frame()
+    assert list(frame) == ["probability_best", "mean"]
+    assert frame.index.name == "candidate"
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ScoresError, match="no column"):
+        best_posterior(np.empty((3, 0)))
+    with pytest.raises(SettingError, match="correlation=1.0"):
+        best_posterior([[1.0, 2.0]], correlation=1.0)
+    with pytest.raises(SettingError, match="level=1.5"):
+        best_posterior([[1.0, 2.0]]).credible_set(1.5)
