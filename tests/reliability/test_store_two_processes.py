@@ -14,6 +14,7 @@ import pytest
 
 import racer
 from racer.store import reader, writer
+from racer.store.schema import APPLICATION_ID, SCHEMA
 
 STARTER = """
 import pathlib, sys, time
@@ -86,8 +87,8 @@ def test_a_race_begun_while_another_process_looks_at_its_file_is_no_foreign_data
         def begin(statement):
             if "user_version" in statement and tables:
                 creator.execute("BEGIN IMMEDIATE")
-                creator.execute(f"PRAGMA application_id = {reader.APPLICATION_ID}")
-                creator.execute(f"PRAGMA user_version = {reader.SCHEMA}")
+                creator.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                creator.execute(f"PRAGMA user_version = {SCHEMA}")
                 while tables:
                     creator.execute(tables.pop())
                 creator.execute("COMMIT")
