@@ -130,7 +130,7 @@ def formulas() -> dict[str, tuple[racer.Space, Any]]:
             racer.Space({"m": racer.Categorical(list(offsets)), "x": unit}),
             lambda config: offsets[config["m"]] + (config["x"] - 0.4) ** 2,
         ),
-        "pure noise": (racer.Space({"x": unit, "y": unit}), lambda config: 0.0),
+        "pure noise": (racer.Space({"x": unit, "y": unit}), lambda config: 0.0 * config["x"]),
     }
 
 
@@ -199,7 +199,7 @@ def main(repetitions: int, jobs: int, picture: Path | None) -> None:
     """Count how often P(best) is right, and write experiments/reliability/reliability.csv."""
     warnings.simplefilter("ignore", racer.RacerWarning)
     seeds = range(FIRST_SEED, FIRST_SEED + repetitions)
-    calls = [joblib.delayed(in_worlds)(m, seed) for m in CANDIDATES for seed in seeds]
+    calls: list[Any] = [joblib.delayed(in_worlds)(m, seed) for m in CANDIDATES for seed in seeds]
     calls += [joblib.delayed(in_tunings)(seed) for seed in seeds]
     calls += [
         joblib.delayed(folds)(n, seed) for n in (5, 10, 20) for seed in range(8 * repetitions)

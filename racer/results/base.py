@@ -240,12 +240,18 @@ class Result(AnyResult, ABC):
 def posterior_of(
     known: Table, n_candidates: int, stream: Stream, rules: Rules, correlation: float = 0.0
 ) -> BestPosterior:
-    """Return the posterior of the best of all candidates, by means where these are raced for."""
-    costs = known.all_costs(range(n_candidates), stream.instance)
+    """Return the posterior of the best of all candidates, by means where these are raced for.
+
+    A rejected one is not the best.
+    """
+    rejected = {int(r.candidates[i]) for r in known.rows for i in r.places("rejected")}
+    eligible = [c for c in range(n_candidates) if c not in rejected] or list(range(n_candidates))
+    costs = known.all_costs(eligible, stream.instance)
     if rules.runtime is not None:
         costs = rules.runtime.as_costs(costs)
     by_means = rules.runtime is not None or rules.decider.by_means
-    return best_posterior(costs, by_block=not by_means, correlation=correlation)
+    found = best_posterior(costs, by_block=not by_means, correlation=correlation)
+    return found.among(eligible, n_candidates)
 
 
 def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None:

@@ -88,6 +88,16 @@ class BestPosterior:
     def _order(self) -> tuple[int, ...]:
         return tuple(np.lexsort((self.mean, -self.probability_best.round(6))).tolist())
 
+    def among(self, numbers: Sequence[int], n_candidates: int) -> BestPosterior:
+        """Return the posterior of more candidates, of which these alone may be the best.
+
+        `numbers` (m,) are those of the candidates of this posterior.
+        """
+        probability, mean = np.zeros(n_candidates), np.full(n_candidates, np.inf)
+        probability[list(numbers)] = self.probability_best
+        mean[list(numbers)] = self.mean
+        return BestPosterior(frozen(probability), frozen(mean), self.n_blocks)
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate: probability_best, mean."""
         import pandas as pd  # noqa: PLC0415

@@ -93,7 +93,7 @@ class Outsider:
     """Inherits from nothing, and has all attributes; a setting may be named nearly like one."""
 
     start, decide, planned_room = Mine.start, Mine.decide, Mine.planned_room
-    tests, takes_capped, ends_itself, judge = 1, False, False, None
+    tests, takes_capped, ends_itself, by_means, judge = 1, False, False, False, None
     steps, first_test, n_tests, attested, starts = 1, 2, 3, 4, 5
 
 

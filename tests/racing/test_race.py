@@ -92,8 +92,7 @@ def test_a_race_that_ends_before_its_first_look_names_no_best(racing):
     assert result.ended == Ended.BUDGET
     assert len(result.blocks) == 2
     assert result.best is None
-    assert result.survivors == (0, 1, 2)
-    assert set(result.probability_best.values()) == {1 / 3}
+    assert result.survivors == result.leaders == (0, 1, 2)
 
 
 def test_a_decider_is_shown_only_who_is_alive(racing):
@@ -247,7 +246,7 @@ def test_two_that_always_fail_tie_and_the_third_wins(racing, decider):
         Race([1, 2, 3], decider=decider, budget=150), lambda cell: 5.0 if cell.config == 3 else None
     )
     assert result.best == 3
-    assert set(result.probability_best) == set(result.survivors)
+    assert result.probability_best[2] > 0.9
 
 
 @pytest.mark.parametrize("maximize", [False, True])

@@ -50,14 +50,14 @@ def test_what_is_left_alone_is_the_best():
     )
     assert (result.best_index, result.survivors, result.ended) == (2, (2,), Ended.DECIDED)
     assert result.evaluations == 4
-    assert result.probability_best == {2: 1.0}
+    assert result.probability_best == {0: 0.0, 1: 0.0, 2: 1.0, 3: 0.0}
 
 
 def test_when_all_are_rejected_there_is_no_best():
     with pytest.warns(racer.RacerWarning, match="set aside"):
         result = played(racer.Race(range(4), budget=100, seed=1), lambda cell: REJECTED)
     assert (result.best, result.survivors, result.ended) == (None, (), Ended.ALL_REJECTED)
-    assert result.probability_best == {}
+    assert result.probability_best == dict.fromkeys(range(4), 0.25)
     assert list(result.eliminations["reason"]) == ["rejected"] * 4
 
 

@@ -190,7 +190,7 @@ def test_a_tuner_never_compares_times_under_different_caps():
     assert len(times) == len(shared)
     means = np.where(times >= LIMIT, 10 * LIMIT, times).mean(axis=0)
     assert means.tolist() == sorted(means.tolist())
-    assert result.best_index == result.survivors[0]
+    assert result.leader == result.survivors[0]
 
 
 @pytest.mark.parametrize(

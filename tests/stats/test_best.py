@@ -176,7 +176,7 @@ def test_correlated_folds_are_less_sure():
 
 @pytest.mark.parametrize("size", [1e-200, 1e-5, 1e200])
 def test_costs_of_any_size(size):
-    costs = np.random.default_rng(1).normal(size=(10, 3)) + [0.0, 3.0, 3.0]
+    costs = np.random.default_rng(1).normal([0.0, 3.0, 3.0], size=(10, 3))
     found = best_posterior(size * costs)
     assert found.best == 0
     assert found.probability_best[0] > 0.9
@@ -199,7 +199,7 @@ def test_it_is_a_frame():
 def test_bad_input_is_refused():
     with pytest.raises(ScoresError, match="no column"):
         best_posterior(np.empty((3, 0)))
-    with pytest.raises(SettingError, match="correlation=1.0"):
+    with pytest.raises(SettingError, match=r"correlation=1\.0"):
         best_posterior([[1.0, 2.0]], correlation=1.0)
-    with pytest.raises(SettingError, match="level=1.5"):
+    with pytest.raises(SettingError, match=r"level=1\.5"):
         best_posterior([[1.0, 2.0]]).credible_set(1.5)

@@ -9,7 +9,7 @@ from optuna.trial import TrialState
 
 from racer import ScoresError, SettingError
 from racer.integrations.optuna import best_trials_by_evidence
-from racer.stats import probability_best
+from racer.stats import best_posterior
 
 NAN = float("nan")
 
@@ -33,8 +33,8 @@ def study_of(add):
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_probabilities_are_those_of_the_statistics(study_of, direction):
     table = values()
-    evidence = best_trials_by_evidence(study_of(table, direction), seed=3)
-    expected = probability_best(table, seed=3, maximize=direction == "maximize")
+    evidence = best_trials_by_evidence(study_of(table, direction))
+    expected = best_posterior(table, maximize=direction == "maximize").probability_best
     assert [evidence.probability[i] for i in range(6)] == expected.tolist()
     assert list(evidence.probability.values()) == sorted(expected.tolist(), reverse=True)
     assert evidence.best == expected.argmax() == (0 if direction == "minimize" else 5)
@@ -146,6 +146,5 @@ def test_what_cannot_be_answered_is_said(study_of, add):
         best_trials_by_evidence(study)
     with pytest.raises(SettingError, match="single direction"):
         best_trials_by_evidence(optuna.create_study(directions=["minimize", "maximize"]))
-    for wrong in ({"confidence": 0.5}, {"seed": -1}):
-        with pytest.raises(SettingError):
-            best_trials_by_evidence(study_of(values()), **wrong)
+    with pytest.raises(SettingError):
+        best_trials_by_evidence(study_of(values()), confidence=0.5)
