@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -170,6 +170,9 @@ class BlockCompleted:
         Used so far.
     failed : int
         Failed cells in this block; if all failed, the block was set aside.
+    evidence : mapping, optional
+        What the decider said of its omnibus test after this block (`Verdict.evidence`); None
+        without a test.
 
     Examples
     --------
@@ -192,6 +195,7 @@ class BlockCompleted:
     evaluations: int
     seconds: float
     failed: int
+    evidence: Mapping[str, float | str] | None = None
 
     def renumbered(self, numbers: Sequence[int], first: int = 0) -> BlockCompleted:
         """Return it with other numbers of candidates, and blocks counted from `first`."""

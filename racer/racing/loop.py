@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from racer.racing.repeats import Withheld
 
 Flow = Generator[Request, Row | None, RaceEnded]
-Watch = Callable[[tuple[Elimination, ...], Row], object]
+Evidence = Mapping[str, float | str]
+Watch = Callable[[tuple[Elimination, ...], Row, Evidence | None], object]
 Slow = Callable[[int, State, int], list[Elimination]]
 
 
@@ -56,6 +57,7 @@ def race(
         state.pending[:0] = withheld.released()
         costs, rejected = row.costs(maximize=rules.maximize), row.places("rejected")
         eliminated: tuple[Elimination, ...] = ()
+        before = state.tested
         if rejected:
             gone = [Elimination.of_rejected(block, int(state.alive[i])) for i in rejected]
             eliminated, costs = _leave(state, withheld, gone), np.delete(costs, rejected)
@@ -76,7 +78,7 @@ def race(
         if withheld.is_in_vain:
             withheld.discard(state, order)
         if watch is not None:
-            watch(eliminated, row)
+            watch(eliminated, row, _evidence(state) if state.tested > before else None)
     return (yield from _conclude(over, rules, state, order, withheld, caps))
 
 
@@ -149,6 +151,7 @@ def completed(
     best_mean: float | None,
     evaluations: int,
     seconds: float,
+    evidence: Evidence | None = None,
 ) -> BlockCompleted:
     """Return the event of a complete block, in the numbers of the race."""
     return BlockCompleted(
@@ -162,7 +165,13 @@ def completed(
         evaluations=evaluations,
         seconds=seconds,
         failed=row.n_failed,
+        evidence=evidence,
     )
+
+
+def _evidence(state: State) -> Evidence:
+    """Return what the last verdict says of its omnibus test."""
+    return {} if state.verdict is None else dict(state.verdict.evidence)
 
 
 def _why_over(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
+    from racer.racing.loop import Evidence
 
 __all__ = ["Race"]
 
@@ -100,6 +101,7 @@ class Race(AskTell):
         self._withheld = Withheld(Repeats(self._stream, self.rules))
         self._request: Request | None = None
         self._seconds = 0.0
+        self._evidence: list[tuple[int, Evidence]] = []
         self.warns_of_failed_blocks = True
 
     def _check(self) -> None:
@@ -222,6 +224,7 @@ class Race(AskTell):
             known=self._table.copy(),
             stream=self._stream,
             _eliminations=tuple(state.eliminations),
+            _evidence=tuple(self._evidence),
             rules=self.rules,
             instances=self.instances,
         )
@@ -288,9 +291,13 @@ class Race(AskTell):
             cells, evaluations=self._state.used, seconds=self._seconds, extra=extra
         )
 
-    def _complete(self, eliminated: tuple[Elimination, ...], row: Row) -> None:
+    def _complete(
+        self, eliminated: tuple[Elimination, ...], row: Row, evidence: Evidence | None
+    ) -> None:
         """Report a complete block."""
         state, first = self._state, None
+        if evidence is not None:
+            self._evidence.append((state.block - 1, evidence))
         if self._callbacks:
             if leads(state):
                 first = next(iter(best_first(state, self.rules.runtime, self._table)), None)
@@ -302,6 +309,7 @@ class Race(AskTell):
                 best_mean=None if first is None else self._table.mean(first),
                 evaluations=state.used,
                 seconds=self._seconds,
+                evidence=evidence,
             )
             self._notes.append(event)
         if not row.is_usable and self.warns_of_failed_blocks:

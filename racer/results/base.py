@@ -70,6 +70,7 @@ class Result(AnyResult, ABC):
     survivors: tuple[int, ...]
     stream: Stream
     _eliminations: tuple[Elimination, ...]
+    _evidence: tuple[tuple[int, Mapping[str, float | str]], ...] = ()
     instances: tuple[Any, ...] | None
     held_out: Table = field(default_factory=Table)
     correlation: float = 0.0
@@ -227,6 +228,14 @@ class Result(AnyResult, ABC):
         )
 
     @cached_property
+    def verdicts(self) -> pd.DataFrame:
+        """One row per test of the decider: the block after which it was, and its evidence."""
+        import pandas as pd  # noqa: PLC0415
+
+        rows = [{"block": block, **evidence} for block, evidence in self._evidence]
+        return pd.DataFrame(rows, columns=None if rows else ["block"])
+
+    @cached_property
     def eliminations(self) -> pd.DataFrame:
         """One row per candidate eliminated."""
         import pandas as pd  # noqa: PLC0415
@@ -244,14 +253,28 @@ def posterior_of(
 
     A rejected one is not the best.
     """
+    if not n_candidates:
+        return BestPosterior(np.zeros(0), np.zeros(0), 0)
     rejected = {int(r.candidates[i]) for r in known.rows for i in r.places("rejected")}
     eligible = [c for c in range(n_candidates) if c not in rejected] or list(range(n_candidates))
     costs = known.all_costs(eligible, stream.instance)
     if rules.runtime is not None:
         costs = rules.runtime.as_costs(costs)
     by_means = rules.runtime is not None or rules.decider.by_means
-    found = best_posterior(costs, by_block=not by_means, correlation=correlation)
+    found = best_posterior(
+        costs,
+        by_block=not by_means,
+        correlation=correlation,
+        n_blocks=None if correlation else _n_blocks(known, stream),
+    )
     return found.among(eligible, n_candidates)
+
+
+def _n_blocks(known: Table, stream: Stream) -> int | None:
+    """Return how many blocks that can be solved there are, if each instance is used once."""
+    if stream.length is None:
+        return None
+    return stream.length - len(known.set_aside)
 
 
 def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None:

@@ -45,6 +45,9 @@ class RaceResult(Result):
     eliminations : DataFrame
         block, candidate, reason, against, probability, measure: one row per candidate
         eliminated. `measure` says what `probability` is; an e-value is none, and may exceed 1.
+    verdicts : DataFrame
+        One row per test of the decider: block, and what it says of its omnibus test, such as gate,
+        statistic and p_value.
     failures : DataFrame
         The rows of `scores` whose evaluation failed, with the reason in `message`.
     blocks : DataFrame
@@ -101,7 +104,7 @@ class RaceResult(Result):
     """
 
     _survivor_label = "survivors"
-    _frame_names = ("scores", "table", "eliminations", "failures", "blocks")
+    _frame_names = ("scores", "table", "eliminations", "verdicts", "failures", "blocks")
 
     @property
     def verdict(self) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ class TuneResult(Result):
     test_means : dict of int to float
         The mean value of each elite, and of `best`, on them. A failed evaluation counts as one
         range of its instance's values behind the worst; `test_failures` has how many there are.
-    scores, table, failures, blocks, instances, rules, verdict, run_times, unused, provenance, \
+    scores, table, verdicts, failures, blocks, instances, rules, verdict, run_times, unused, provenance, \
     posterior, probability_best, credible_set, leaders, leader
         As of `RaceResult`.
 
@@ -113,7 +113,7 @@ class TuneResult(Result):
 
     _survivor_label = "elites"
     _frame_names = (
-        *("scores", "table", "eliminations", "failures", "blocks"),
+        *("scores", "table", "eliminations", "verdicts", "failures", "blocks"),
         *("configurations", "races", "tests"),
     )
 

@@ -132,7 +132,7 @@ def play(
         As in `racer.race`; with `runtime`, costs are seconds.
     select : {"standing", "mean"}
         Which survivor is taken, if there are several: the one with the best standing, as
-        `RaceResult.best`, or the one with the best mean cost, as in Benavoli et al. (2015).
+        `RaceResult.leader`, or the one with the best mean cost, as in Benavoli et al. (2015).
     epsilon : float in [0, 0.5)
         For `truly_indistinguishable`.
 
@@ -230,7 +230,7 @@ def _played(
     """Play one race; return its row of `Play.frame`."""
     drawn = world.draw(seed)
     result = run_race(drawn, seed, blocks, settings)
-    quality, selected = drawn.quality, result.best_index
+    quality, selected = drawn.quality, result.leader
     if select == "mean":
         selected, *others = result.survivors
         if others:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["BestPosterior", "Part", "best_posterior", "probability_smallest"]
 
 _POINTS = 4096  # of the lattice: the error of a probability is below .005
+_LARGE = 1e100  # from here on, squares might overflow
 _LEVELS = 128  # of the common scale, and of the share of failures
 _MAD = 1.4826  # the standard deviation of a normal law over its median absolute deviation
 _MEAN_SIZE = 0.798  # the mean size of a standard normal variable
@@ -38,6 +39,8 @@ _ALL_EQUAL = 0.1  # its mass at no spread at all
 _SPREADS = np.geomspace(1e-3, 100.0, 30)  # variances of candidates, relative to the noise
 _NEGLIGIBLE = 2e-3  # weight of a spread
 _FAILURE = (50.0, 4.0)  # block spreads, and ranges of the candidates: a failure costs the larger
+_MOST = 300  # candidates that are compared in full, of those that may be the best
+_SINGULAR = 1e-9  # fraction of the largest eigenvalue
 _FAR = 6.0  # standard deviations: candidates so far behind have no chance
 
 
@@ -112,6 +115,7 @@ def best_posterior(
     maximize: bool = False,
     by_block: bool = True,
     correlation: float = 0.0,
+    n_blocks: int | None = None,
 ) -> BestPosterior:
     """Return the posterior probability of each candidate that it is the best of all of them.
 
@@ -143,6 +147,9 @@ def best_posterior(
     correlation : float in [0, 1)
         Of a candidate's costs on blocks that share data, such as the folds of one data set: the
         best is then the best on data like it (Nadeau and Bengio 2003).
+    n_blocks : int, optional
+        How many blocks there are in all, if the question is who is the best on these: the mean of
+        a candidate that has seen all of them has no error. None: on more like them.
 
     Returns
     -------
@@ -153,7 +160,7 @@ def best_posterior(
     ScoresError
         No candidate, or values that are not numbers.
     SettingError
-        correlation out of range.
+        correlation or n_blocks out of range.
 
     References
     ----------
@@ -174,13 +181,26 @@ def best_posterior(
     if not 0.0 <= correlation < 1.0:
         raise SettingError(f"correlation={correlation!r}: give a number from 0 to below 1")
     costs = as_costs(table, maximize=maximize)
-    costs = np.where(np.isneginf(costs), np.inf, costs)
+    costs = _within_bounds(np.where(np.isneginf(costs), np.inf, costs))
+    seen = (~np.isnan(costs)).sum(axis=0)
+    if n_blocks is not None and (correlation or n_blocks < seen.max(initial=0)):
+        raise SettingError(
+            f"n_blocks={n_blocks!r}: give at least the {seen.max(initial=0)} that a candidate has "
+            "seen, and no correlation, which is about other blocks"
+        )
     m = costs.shape[1]
+    if m > _MOST:
+        some = _plausible(costs)
+        part = best_posterior(
+            costs[:, some], by_block=by_block, correlation=correlation, n_blocks=n_blocks
+        )
+        return part.among(some.tolist(), m)
     if m == 1 or not np.isfinite(costs).any():
         return BestPosterior(frozen(np.full(m, 1.0 / m)), frozen(np.zeros(m)), 0)
     with one_blas_thread():
         additive = _additive(costs, by_block=by_block)
-        parts = _posteriors(additive, correlation / (1.0 - correlation))
+        all_blocks = np.inf if n_blocks is None else n_blocks
+        parts = _posteriors(additive, correlation / (1.0 - correlation), seen, all_blocks)
         mean = sum((part.weight * part.mean for part in parts), np.zeros(m))
         failing = _failing(costs, max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean))))
         probability = probability_smallest(parts, additive.freedom, failing)
@@ -227,6 +247,27 @@ class _Failing(NamedTuple):
         rest = (_middles()[:, None] - self.reliable[near]) / (1.0 - self.reliable[near])
         quantiles = betaincinv(self.a[near], self.b[near], np.maximum(rest, 0.0))
         return np.asarray(self.price * quantiles[levels, np.arange(len(near))])
+
+
+def _plausible(costs: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the numbers of the candidates that may be the best, ascending: `_MOST` of them."""
+    known = np.isfinite(costs)
+    count = known.sum(axis=1)
+    solved = count > 0
+    above, scale, _ = _above_median(np.where(known, costs, np.nan)[solved], count[solved])
+    usual = float(np.median(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
+    size = np.clip(above / np.where(scale > 0.0, scale, usual)[:, None], -_FAR, _FAR)
+    blocks = known.sum(axis=0)
+    mean = np.nansum(size, axis=0) / np.maximum(blocks, 1)
+    price = _FAILURE[0] * np.isposinf(costs).mean(axis=0)
+    bound = mean + price - 2.0 / np.sqrt(np.maximum(blocks, 1))
+    return np.sort(np.where(blocks > 0, bound, np.inf).argsort(kind="stable")[:_MOST])
+
+
+def _within_bounds(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return costs in a unit in which no sum overflows."""
+    largest = float(np.max(np.abs(costs), where=np.isfinite(costs), initial=0.0))
+    return costs / largest if largest > _LARGE else costs
 
 
 def _additive(costs: NDArray[np.float64], *, by_block: bool) -> _Additive:
@@ -323,10 +364,13 @@ def _failing(costs: NDArray[np.float64], price: float) -> _Failing | None:
     return _Failing(price, reliable, failed + 1.0, tried - failed + 1.0)
 
 
-def _posteriors(found: _Additive, shared: float) -> list[Part]:
+def _posteriors(
+    found: _Additive, shared: float, seen: NDArray[np.intp], n_blocks: float
+) -> list[Part]:
     """Return the posteriors under each spread that has a weight.
 
-    `shared` is the variance, relative to the noise's, of what blocks of one data set share.
+    `shared` is the variance, relative to the noise's, of what blocks of one data set share; `seen`
+    (m,) of `n_blocks` are the blocks that a candidate has seen.
     """
     m = len(found.sums)
     if found.squares <= 0.0:
@@ -343,6 +387,9 @@ def _posteriors(found: _Additive, shared: float) -> list[Part]:
     weights = np.exp(fit - fit.max())
     weights[weights < _NEGLIGIBLE * weights.sum()] = 0.0
     weights /= weights.sum()
+    ahead = 1.0 - seen / n_blocks  # the share of the blocks that is not known
+    inverse = np.where(values > _SINGULAR * values.max(), 1.0 / np.maximum(values, 1e-300), 0.0)
+    observed = vectors @ (inverse * along)
     parts = []
     for at in np.flatnonzero(weights).tolist():
         noise = squares[at] * found.inflation / found.freedom
@@ -350,6 +397,8 @@ def _posteriors(found: _Additive, shared: float) -> list[Part]:
         mean = kept * (vectors @ (shrinkage[at] * along))
         covariance = noise * kept**2 * (vectors * shrinkage[at]) @ vectors.T
         covariance += noise * kept * shared * np.eye(m)
+        mean = (1.0 - ahead) * observed + ahead * mean
+        covariance = covariance * np.outer(ahead, ahead) + np.diag(noise * ahead / n_blocks)
         parts.append(Part(float(weights[at]), mean, covariance))
     return parts
 

@@ -70,7 +70,8 @@ class Recorder:
         """Compare or record an event."""
         if isinstance(event, BlockCompleted):
             best = None if event.best is None else int(event.best)
-            verdict = VerdictRow(event.block, best, _dropped(event.eliminated))
+            evidence = None if event.evidence is None else _evidence(event.evidence)
+            verdict = VerdictRow(event.block, best, _dropped(event.eliminated), evidence)
             self._compare(f"block {event.block}", next(self._verdicts, None), verdict)
         elif isinstance(event, RaceEnded):
             ending = Ending(event.ended.value, _dropped(event.eliminated))
@@ -110,6 +111,15 @@ class Recorder:
     def all_came(self) -> bool:
         """Return True if all recorded verdicts and candidates have been reached."""
         return next(self._verdicts, None) is None and next(self._sampled, None) is None
+
+
+def _evidence(evidence: Mapping[str, Any]) -> str:
+    """Return the evidence of a test as JSON; what is neither text nor a number as it is shown."""
+    plain = {
+        str(name): value if isinstance(value, str | int | float) else repr(value)
+        for name, value in evidence.items()
+    }
+    return dumps(encode(plain))
 
 
 def _told(verdict: VerdictRow | Ending) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from racer.core.rules import Rules
     from racer.core.runtime import Runtime
     from racer.evaluate.outcome import Cell
+    from racer.racing.loop import Evidence
     from racer.tuner.ledger import Ledger
 
 Kind = Literal["race", "selection"]
@@ -84,14 +85,16 @@ class Match:
         return [self.entrants[i] for i in positions]
 
     def run(
-        self, report: Callable[[tuple[Elimination, ...], Row], object]
+        self, report: Callable[[tuple[Elimination, ...], Row, Evidence | None], object]
     ) -> Generator[Asked, Any, str]:
         """Yield the cells that are not known until the race is over; return why."""
         ledger, row = self._ledger, None
 
-        def complete(eliminated: tuple[Elimination, ...], row: Row) -> None:
+        def complete(
+            eliminated: tuple[Elimination, ...], row: Row, evidence: Evidence | None
+        ) -> None:
             self._idle.note(self.state, is_withheld=ledger.repeats.holds(row.block), out=eliminated)
-            report(eliminated, row)
+            report(eliminated, row, evidence)
 
         flow = race(
             *(self.rules, self.state, self._order, self._withheld, self._pays),
@@ -201,7 +204,13 @@ class Match:
             for new in islice(ledger.new_blocks(used - used % size), size):
                 yield ledger.cells(elites, new, self._cap_ahead(new))
 
-    def event(self, eliminated: tuple[Elimination, ...], row: Row, first: int) -> BlockCompleted:
+    def event(
+        self,
+        eliminated: tuple[Elimination, ...],
+        row: Row,
+        first: int,
+        evidence: Evidence | None = None,
+    ) -> BlockCompleted:
         """Return the event of a complete block, in the numbers of the tuning."""
         state, ledger, leader = self.state, self._ledger, None
         if leads(state):
@@ -215,6 +224,7 @@ class Match:
             best_mean=None if leader is None else self._mean(leader),
             evaluations=ledger.evaluations,
             seconds=ledger.seconds,
+            evidence=evidence,
         )
         return event.renumbered(self.entrants, first)
 

@@ -229,6 +229,7 @@ class Tuner(AskTell):
             known=known,
             stream=ledger.plan.stream,
             _eliminations=tuple(tuning.eliminations),
+            _evidence=tuple(tuning.evidence),
             rules=self.rules,
             instances=self.instances,
             space=self.space,

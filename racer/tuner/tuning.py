@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from racer.core.rules import Rules
     from racer.evaluate.outcome import Cell
+    from racer.racing.loop import Evidence
     from racer.tuner.ledger import Ledger
     from racer.tuner.match import Blocks, Kind
     from racer.tuner.schedule import Schedule
@@ -50,6 +51,7 @@ class Tuning:
         self.origins: list[Origin] = []
         self.races: list[RaceCompleted] = []
         self.eliminations: list[Elimination] = []
+        self.evidence: list[tuple[int, Evidence]] = []
         self.elites: tuple[int, ...] = ()
         self.best: int | None = None
         self.ended: Ended | None = None
@@ -235,10 +237,18 @@ class Tuning:
             min_survivors=min(survivors, len(entrants) - 1),
         )
 
-    def _report(self, match: Match, eliminated: tuple[Elimination, ...], row: Row) -> None:
+    def _report(
+        self,
+        match: Match,
+        eliminated: tuple[Elimination, ...],
+        row: Row,
+        evidence: Evidence | None,
+    ) -> None:
         """Report a complete block of a race."""
+        if evidence is not None:
+            self.evidence.append((self._steps + match.state.block - 1, evidence))
         if self.is_watched:
-            self._note(match.event(eliminated, row, self._steps))
+            self._note(match.event(eliminated, row, self._steps, evidence))
         if not row.is_usable:
             self._note(f"block {row.block + 1} is set aside: {all_failed(row.outcomes())}")
 

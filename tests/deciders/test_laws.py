@@ -129,7 +129,7 @@ def test_the_order_of_the_candidates_changes_nothing(table, name, seed):
     assert {int(order[c]) for c in turned.survivors} == set(result.survivors)
     last = np.sort(looks[-1][1].standing)
     if len(last) < 2 or last[0] < last[1]:
-        assert result.best_index == int(order[turned.best_index])
+        assert result.leader == int(order[turned.leader])
 
 
 # -- values and ranks
@@ -154,7 +154,7 @@ def test_what_keeps_the_order_within_blocks_changes_nothing_for_rank_deciders(ta
     result, looks = table.race_over(EVERY[name], costs)
     other, other_looks = table.race_over(EVERY[name], bent)
     assert eliminated(result) == eliminated(other)
-    assert (result.survivors, result.best_index) == (other.survivors, other.best_index)
+    assert (result.survivors, result.leader) == (other.survivors, other.leader)
     assert [verdict.evidence for _, verdict in looks] == [v.evidence for _, v in other_looks]
 
 
@@ -238,7 +238,7 @@ def test_one_candidate_far_better_wins(table, name):
     costs[:, 3] -= 10.0
     result, _ = table.race_over(EVERY[name], costs)
     assert result.ended == Ended.DECIDED
-    assert result.best_index == 3
+    assert result.leader == 3
     assert set(result.eliminations["reason"]) == {"unlikely" if name in UNLIKELY else "inferior"}
     assert len(result.blocks) < 20
 

@@ -54,7 +54,7 @@ def test_evaluate_gets_a_config_an_instance_and_a_seed():
         return bowl(config, instance, seed)
 
     result = racer.tune(SPACE, noted, [0.0, 10.0], **SETTINGS, test_instances=[5.0])
-    assert len(calls) == 150 + len(result.elites)
+    assert len(calls) == 150 + len(result.leaders)
     assert {instance for _, instance, _ in calls} == {0.0, 10.0, 5.0}
     assert all(type(seed) is int for _, _, seed in calls)
     assert {tuple(config) for config, _, _ in calls} == {("x", "y")}

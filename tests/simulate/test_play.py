@@ -33,7 +33,7 @@ def test_a_played_race_is_the_real_race(decider):
         deterministic=True,
         seed=int(row["seed"]),
     )
-    assert row["selected"] == real.best_index
+    assert row["selected"] == real.leader
     assert row["observations"] == real.evaluations
     assert row["survivors"] == len(real.survivors)
     assert row["ended"] == real.ended

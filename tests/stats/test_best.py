@@ -203,3 +203,22 @@ def test_bad_input_is_refused():
         best_posterior([[1.0, 2.0]], correlation=1.0)
     with pytest.raises(SettingError, match=r"level=1\.5"):
         best_posterior([[1.0, 2.0]]).credible_set(1.5)
+
+
+def test_on_these_blocks_a_mean_of_all_has_no_error():
+    costs = np.random.default_rng(3).normal(size=(4, 5))
+    found = best_posterior(costs, by_block=False, n_blocks=4)
+    assert found.probability_best[costs.mean(axis=0).argmin()] == 1.0
+    more = best_posterior(costs, by_block=False, n_blocks=400).probability_best
+    close(more, best_posterior(costs, by_block=False).probability_best, 0.03)
+    with pytest.raises(SettingError, match="n_blocks=3: give at least the 4"):
+        best_posterior(costs, n_blocks=3)
+
+
+def test_of_many_candidates_those_that_may_be_the_best_are_compared():
+    rng = np.random.default_rng(3)
+    quality = rng.permutation(np.linspace(0.0, 30.0, 1000))
+    found = best_posterior(rng.normal(size=(20, 1000)) + quality)
+    assert quality[found.best] < 0.5
+    assert found.probability_best[quality > 20.0].sum() == 0.0
+    assert found.probability_best.sum() == pytest.approx(1.0)

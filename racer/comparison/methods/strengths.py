@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from racer.comparison.scores import Scores
     from racer.stats._sampling import Posterior
 
-# what 4000 draws support: the Monte Carlo error of a P(largest) is 0.01, of a strength 0.004
-_BY_STRENGTH = {"strength": 2, "low": 2, "high": 2, "probability_largest": 2}
-_BY_WEIGHT = {"probability_largest": 2, "expected_rank": 2, "top_1": 2, "top_2": 2, "top_3": 2}
+# what 4000 draws support: the Monte Carlo error of a strength is 0.004
+_BY_STRENGTH = {"strength": 2, "low": 2, "high": 2}
+_BY_WEIGHT = {"expected_rank": 2, "top_1": 2, "top_2": 2, "top_3": 2}
 _OF_PAIRS = {"estimate": 2, "low": 2, "high": 2}
 
 
@@ -105,10 +105,6 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
             "strength": result.strengths.mean(axis=0),
             "low": low,
             "high": high,
-            "probability_largest": np.bincount(
-                np.argmax(result.strengths, axis=1), minlength=len(names)
-            )
-            / len(result.strengths),
         }
     )
     ranking = ranking.iloc[[names.index(name) for name in result.ranking]].reset_index(drop=True)
@@ -144,7 +140,7 @@ def by_plackett_luce(scores: Scores, settings: Settings) -> Analysis:
     frame = result.pairs(rope=(0.5 - rope, 0.5 + rope))
     met = [counts(scores.costs, i, j) for i, j in as_index(frame, names)]
     top = min(3, len(names) - 1)
-    ranking = result.to_frame(top=top).rename(columns={"probability": "probability_largest"})
+    ranking = result.to_frame(top=top).drop(columns="probability")
     ranking.attrs[DECIMALS] = _BY_WEIGHT
     notes: list[str] = []
     if result.n_failed:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 HEADS = {
     "mean_rank": "mean rank",
     "probability_best": "P(best)",
-    "probability_largest": "P(largest)",
     "expected_rank": "expected rank",
     "top_1": "P(top 1)",
     "top_2": "P(top 2)",
@@ -40,7 +39,6 @@ HEADS = {
 _PROBABILITIES = {
     *(
         "probability_best",
-        "probability_largest",
         "p_value",
         "probability",
         "probability_worse",

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider
     from racer.evaluate.objective import Objective
     from racer.evaluate.workers import Workers
+    from racer.racing.loop import Evidence as TestEvidence
     from racer.run.progress import Progress
 
 _ALPHA = 0.3  # of the default decider: losing a good trial is cheap, as others like it will follow
@@ -194,7 +195,13 @@ class Races:
         return alive
 
     def _show(
-        self, trials: list[int], state: State, table: Table, gone: tuple[Elimination, ...], row: Row
+        self,
+        trials: list[int],
+        state: State,
+        table: Table,
+        gone: tuple[Elimination, ...],
+        row: Row,
+        evidence: TestEvidence | None,
     ) -> None:
         """Show a block of a race, in the numbers of the study."""
         if self.display is None:
@@ -208,6 +215,7 @@ class Races:
             best_mean=None if first is None else table.mean(first),
             evaluations=self.display.state.work.evaluations,
             seconds=0.0,
+            evidence=evidence,
         )
         self.display(event.renumbered(trials))
 

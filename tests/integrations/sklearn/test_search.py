@@ -131,8 +131,8 @@ def test_the_race_says_who_was_dropped_by_whom_and_how_sure_it_is_of_the_best():
         assert results["race_folds"][drop.candidate] == drop.block + 1
     known = results["race_probability_best"]
     assert np.nansum(known) == pytest.approx(1.0)
-    assert {*np.flatnonzero(~np.isnan(known)).tolist()} == {*result.survivors}
-    assert result.probability_best == {c: known[c] for c in result.survivors}
+    assert result.probability_best == dict(enumerate(known))
+    assert found.best_index_ == result.best_index
     assert result.evaluations <= results["race_folds"].sum()
 
 
