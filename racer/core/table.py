@@ -163,6 +163,11 @@ class Table:
         return self._is_usable.get(block, False) and block not in self._repeated
 
     @property
+    def n_unsolved(self) -> int:
+        """How many blocks that do not repeat others no candidate has succeeded on."""
+        return sum(not ok for block, ok in self._is_usable.items() if block not in self._repeated)
+
+    @property
     def set_aside(self) -> list[int]:
         """The blocks on which all candidates failed, or that only repeat others."""
         return [block for block in self._is_usable if not self.is_usable(block)]

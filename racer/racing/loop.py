@@ -125,11 +125,12 @@ def _test(
         state.alive, np.array(rows), used=state.used, instances=order.instances(numbers)
     )
     state.tested, state.judged, state.pending = state.tested + len(rows), state.alive, []
-    state.decided, state.verdict = checked_verdict(
+    state.decided, verdict = checked_verdict(
         rules.decider, state.decided, blocks, state.n_candidates
     )
+    state.verdicts.append((block, verdict))
     spare = len(state.alive) - rules.min_survivors if state.tested >= state.first_test else 0
-    dropped = state.verdict.dropped[: max(spare, 0)]
+    dropped = verdict.dropped[: max(spare, 0)]
     return _leave(state, withheld, [Elimination.of_drop(block, drop) for drop in dropped])
 
 

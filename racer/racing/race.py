@@ -101,7 +101,6 @@ class Race(AskTell):
         self._withheld = Withheld(Repeats(self._stream, self.rules))
         self._request: Request | None = None
         self._seconds = 0.0
-        self._evidence: list[tuple[int, Evidence]] = []
         self.warns_of_failed_blocks = True
 
     def _check(self) -> None:
@@ -224,7 +223,7 @@ class Race(AskTell):
             known=self._table.copy(),
             stream=self._stream,
             _eliminations=tuple(state.eliminations),
-            _evidence=tuple(self._evidence),
+            _evidence=state.evidence,
             rules=self.rules,
             instances=self.instances,
         )
@@ -296,8 +295,6 @@ class Race(AskTell):
     ) -> None:
         """Report a complete block."""
         state, first = self._state, None
-        if evidence is not None:
-            self._evidence.append((state.block - 1, evidence))
         if self._callbacks:
             if leads(state):
                 first = next(iter(best_first(state, self.rules.runtime, self._table)), None)

@@ -12,7 +12,7 @@ from racer.deciders.decider import Setting
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,7 +41,7 @@ class State:
     decided: Any  # state of the decider
     alive: NDArray[np.intp]
     judged: NDArray[np.intp]  # candidates of the last verdict
-    verdict: Verdict | None = None
+    verdicts: list[tuple[int, Verdict]] = field(default_factory=list)  # and after which block
     pending: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)  # not tested
     block: int = 0  # complete blocks
     used: int = 0  # evaluations
@@ -73,6 +73,16 @@ class State:
     def n_candidates(self) -> int:
         """How many candidates began the race."""
         return self.setting.n_candidates
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The last verdict."""
+        return self.verdicts[-1][1] if self.verdicts else None
+
+    @property
+    def evidence(self) -> tuple[tuple[int, Mapping[str, float | str]], ...]:
+        """What each verdict says of its omnibus test, and after which block."""
+        return tuple((block, verdict.evidence) for block, verdict in self.verdicts)
 
     @property
     def ranked(self) -> tuple[int, ...]:

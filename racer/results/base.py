@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from racer.core.blocks import Stream
     from racer.core.events import Elimination, Ended
@@ -265,16 +266,17 @@ def posterior_of(
         costs,
         by_block=not by_means,
         correlation=correlation,
-        n_blocks=None if correlation else _n_blocks(known, stream),
+        n_blocks=None if correlation else _n_blocks(known, stream, costs),
     )
     return found.among(eligible, n_candidates)
 
 
-def _n_blocks(known: Table, stream: Stream) -> int | None:
+def _n_blocks(known: Table, stream: Stream, costs: NDArray[np.float64]) -> int | None:
     """Return how many blocks that can be solved there are, if each instance is used once."""
     if stream.length is None:
         return None
-    return stream.length - len(known.set_aside)
+    blocks = stream.length - known.n_unsolved
+    return blocks if blocks >= (~np.isnan(costs)).sum(axis=0).max(initial=0) else None
 
 
 def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
@@ -26,6 +26,7 @@ __all__ = ["BestPosterior", "Part", "best_posterior", "probability_smallest"]
 
 _POINTS = 4096  # of the lattice: the error of a probability is below .005
 _LARGE = 1e100  # from here on, squares might overflow
+_LARGEST = 1e12  # units, of a cost
 _LEVELS = 128  # of the common scale, and of the share of failures
 _MAD = 1.4826  # the standard deviation of a normal law over its median absolute deviation
 _MEAN_SIZE = 0.798  # the mean size of a standard normal variable
@@ -36,7 +37,7 @@ _TAILS = (1.3, 12.0)  # more than the first, plus the second over the cells, is 
 _INFLATION = 1.15  # of the noise variance, which is estimated
 _HALF_CAUCHY = 0.25  # scale of the prior of the spread, in noise standard deviations
 _ALL_EQUAL = 0.1  # its mass at no spread at all
-_SPREADS = np.geomspace(1e-3, 100.0, 30)  # variances of candidates, relative to the noise
+_SPREADS = np.geomspace(1e-3, 1e9, 70)  # variances of candidates, relative to the noise
 _NEGLIGIBLE = 2e-3  # weight of a spread
 _FAILURE = (50.0, 4.0)  # block spreads, and ranges of the candidates: a failure costs the larger
 _MOST = 300  # candidates that are compared in full, of those that may be the best
@@ -283,11 +284,11 @@ def _additive(costs: NDArray[np.float64], *, by_block: bool) -> _Additive:
     above, scale, many_tie = _above_median(costs, count)
     clipped = 0.0
     if by_block and not many_tie:
-        values = np.where(known, above / _shrunk_scales(scale, count)[:, None], 0.0)
+        values = _in_units(above, _shrunk_scales(scale, count)[:, None])
         values, clipped = _clipped(values, known, count)
     else:
         usual = float(np.mean(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
-        values = np.where(known, above / usual, 0.0)
+        values = _in_units(above, usual)
     centred = np.where(known, values - (values.sum(axis=1) / count)[:, None], 0.0)
     share = known / count[:, None]
     precision = np.diag(known.sum(axis=0).astype(np.float64)) - share.T @ known.astype(np.float64)
@@ -299,6 +300,12 @@ def _additive(costs: NDArray[np.float64], *, by_block: bool) -> _Additive:
         _INFLATION / (1.0 - clipped) ** 2,
         n,
     )
+
+
+def _in_units(above: NDArray[np.float64], scale: NDArray[np.float64] | float) -> Any:
+    """Return costs in units of a scale, 0 where there is none, at most so large that sums hold."""
+    with np.errstate(over="ignore"):
+        return np.nan_to_num(np.clip(above / scale, -_LARGEST, _LARGEST))
 
 
 def _above_median(
@@ -381,7 +388,7 @@ def _posteriors(
     prior = (spreads + shared)[:, None]  # variance of what is seen of a candidate
     shrinkage = prior / (1.0 + prior * values)
     squares = found.squares - (shrinkage * along**2).sum(axis=1)
-    squares = np.maximum(squares, 1e-12 * found.squares)
+    squares = np.maximum(squares, 1e-18 * found.squares)
     fit = -0.5 * np.log1p(prior * values).sum(axis=1) - 0.5 * found.freedom * np.log(squares)
     fit += np.log(_spread_prior())
     weights = np.exp(fit - fit.max())
@@ -450,6 +457,7 @@ def _contenders(parts: Sequence[Part], freedom: float) -> NDArray[np.intp]:
         first = int(np.lexsort((variance, part.mean))[0])
         apart = np.sqrt(np.maximum(variance + variance[first] - 2.0 * part.covariance[first], 0.0))
         gap = part.mean - part.mean[first]
+        apart = np.maximum(apart, 1e-12 * gap)
         behind = np.minimum(behind, np.where(gap > 0.0, gap / (apart + 1e-300), 0.0))
     order = np.argsort(behind, kind="stable")
     return order[behind[order] <= _FAR * (1.0 + 8.0 / freedom)]

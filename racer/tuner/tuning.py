@@ -59,7 +59,6 @@ class Tuning:
         self._proposals = Proposals(ledger.plan.space, ledger.plan.seed)
         self._clarity = 1.0  # of the last race: how many of those that could go it eliminated
         self._has_difference = False
-        self._has_tested = False
         self._is_exhausted = False  # the space: no new candidate was found
 
     def run(self) -> Flow:
@@ -102,7 +101,7 @@ class Tuning:
     def _is_too_short(self) -> bool:
         """Return whether the seconds, which cannot be known before, were too few for any test."""
         ledger = self.ledger
-        return ledger.budget.ends_by_time(ledger.evaluations + 1) and not self._has_tested
+        return ledger.budget.ends_by_time(ledger.evaluations + 1) and not self.evidence
 
     def _race_series(self, phase: int) -> Flow:
         """Race the elites and new candidates again and again while the budget pays for a race."""
@@ -245,8 +244,6 @@ class Tuning:
         evidence: Evidence | None,
     ) -> None:
         """Report a complete block of a race."""
-        if evidence is not None:
-            self.evidence.append((self._steps + match.state.block - 1, evidence))
         if self.is_watched:
             self._note(match.event(eliminated, row, self._steps, evidence))
         if not row.is_usable:
@@ -278,7 +275,6 @@ class Tuning:
                 self.elites = (*stay, *eliminated)
         state = match.state
         self._has_difference = self._has_difference or best(state, state.ranked) is not None
-        self._has_tested = self._has_tested or state.tested > 0
         self.best = self.elites[0] if self.elites and self._has_difference else None
         could_go = len(entrants) - min(survivors, len(entrants) - 1)
         clarity = (len(entrants) - len(alive)) / could_go
@@ -299,6 +295,7 @@ class Tuning:
         )
         self.races.append(event)
         self._note(event)
+        self.evidence += [(steps + block, evidence) for block, evidence in state.evidence]
         self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]
 
     def _more_reliable(self, stay: Sequence[int], entrants: Sequence[int]) -> tuple[int, ...]:

@@ -66,8 +66,8 @@ CONTESTS = {call.__name__: call for call in (race, run_times, tuning, ablation)}
 TABLES = {
     "candidates": "*",
     "outcomes": "block, candidate, attempts, status, value, metrics, spend, message, held_out, bound",
-    "verdicts": "block, best, dropped, evidence",
-    "ending": "ended, dropped, evidence",
+    "verdicts": "block, best, dropped",
+    "ending": "ended, dropped",
 }
 
 

@@ -48,7 +48,8 @@ def assert_sound(result, space, instances, *, deterministic, budget):
     assert len({space.key(config) for config in result.configs}) == len(result.configs)
     for config in result.configs:
         assert space.check(config) == config
-    assert result.best_index is None or result.best_index == result.elites[0]
+    assert result.best_index is None or result.best_index == result.leaders[0]
+    assert result.leader is None or result.leader == result.elites[0]
     assert len(set(result.elites)) == len(result.elites)
     scores = result.scores
     assert len(scores) == result.evaluations <= budget
@@ -61,8 +62,8 @@ def assert_sound(result, space, instances, *, deterministic, budget):
     if deterministic and result.elites and len(result.configs) > 1:
         known = [scores["candidate"].eq(candidate).sum() for candidate in result.elites]
         assert result.evaluations == budget or known == [len(instances)] * len(known)
-    assert sum(result.probability_best.values()) == pytest.approx(1 if result.elites else 0)
-    assert set(result.indistinguishable) <= set(result.elites)
+    assert sum(result.probability_best.values()) == pytest.approx(1)
+    assert set(result.indistinguishable) <= {*result.elites, result.best_index}
     assert len(result.configurations) == len(result.configs)
     assert len(result.races) == len(result.completed_races)
     for candidate in result.elites:
