@@ -210,8 +210,10 @@ def main(repetitions: int, jobs: int, picture: Path | None) -> None:
         writer.writerow(("group", "said", "true", "candidates"))
         for name, some in groups(rows):
             covered = float(np.mean([row.covered for row in some]))
-            lost = float(np.mean([row.regret - row.leader_regret for row in some]))
-            more = "" if math.isnan(lost) else f"; regret less the leader's {lost:+.4f}"
+            gaps = [row.regret - row.leader_regret for row in some]
+            gaps = [gap for gap in gaps if not math.isnan(gap)]
+            error = np.std(gaps) / math.sqrt(len(gaps)) if gaps else 0.0
+            more = f"; regret less the leader's {np.mean(gaps):+.4f} ± {error:.4f}" if gaps else ""
             click.echo(f"\n{name}: the credible set holds the best in {covered:.3f}{more}")
             click.echo("said  " + " ".join(f"{one:.2f}" for one, _, _ in table(some)))
             click.echo("true  " + " ".join(f"{one:.2f}" for _, one, _ in table(some)))

@@ -63,9 +63,11 @@ class BayesianFriedman(Decider):
         needs as many blocks without a tie as would convince a sign test if all were won (5 at
         0.95): its posterior probability is 1 from the first such block on.
     epsilon : float in [0, 0.5)
-        Half-width around 1/2 of the probability of winning a block within which two candidates
-        are indistinguishable; 0 never drops for that. 0.05 needs about 390 blocks without
-        ties, 29 blocks with nothing but ties.
+        Half-width around 1/2 of the probability of winning a block, of those that do not tie,
+        within which two candidates are indistinguishable; 0 never drops for that. 0.05 needs
+        about 390 blocks without ties, or 29 blocks with nothing but ties. So of two that answer
+        80 and 74 % of some items right, and tie on most, neither goes for that. With
+        equalities="joint" a tie counts half a win for both, as in the paper.
     strength : float >= 0
         Weight of the prior: of the atom "all equal" in the gate, and of the least favourable
         atom in the probability of being indistinguishable.
@@ -219,8 +221,11 @@ class BayesianFriedman(Decider):
             np.maximum(won, lost) * (n + 1) + np.minimum(won, lost), return_inverse=True
         )
         more, less = np.divmod(counts, n + 1)
+        ties = n - more - less
+        if self.equalities == "each":  # of the blocks that decide, if any does
+            ties = np.where(more > 0, 0, ties)
         within = probability_indistinguishable(
-            more, less, n - more - less, epsilon=self.epsilon, strength=self.strength
+            more, less, ties, epsilon=self.epsilon, strength=self.strength
         )[inverse]
         order = np.lexsort((j, i, -within))
         order = order[within[order] > self.confidence]

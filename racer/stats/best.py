@@ -32,7 +32,8 @@ _MAD = 1.4826  # the standard deviation of a normal law over its median absolute
 _MEAN_SIZE = 0.798  # the mean size of a standard normal variable
 _MANY = 8  # candidates of a block, from which on a median of sizes is its scale
 _LOG_SCALE = 1.4  # sampling variance of the logarithm of a block's scale, times k - 1
-_CLIP = 2.5  # noise standard deviations
+_CLIP = 1.5  # noise standard deviations
+_STEPS = 4  # of the location that resists outliers
 _TAILS = (1.3, 12.0)  # more than the first, plus the second over the cells, is no normal noise
 _INFLATION = 1.15  # of the noise variance, which is estimated
 _HALF_CAUCHY = 0.25  # scale of the prior of the spread, in noise standard deviations
@@ -142,7 +143,7 @@ def best_posterior(
         Larger is better.
     by_block : bool
         Divide the costs of a block by the block's spread as far as spreads differ by more than
-        chance, and clip what is further from its place than 2.5 standard deviations if there are
+        chance, and clip what is further from its place than 1.5 standard deviations if there are
         more such cells than in normal noise. False: costs as they are, for objectives whose mean
         counts.
     correlation : float in [0, 1)
@@ -340,23 +341,33 @@ def _shrunk_scales(scale: NDArray[np.float64], count: NDArray[np.intp]) -> NDArr
 def _clipped(
     values: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], float]:
-    """Clip two-way residuals of values (n, m) with heavy tails; return which share was clipped."""
+    """Clip two-way residuals of values (n, m) with heavy tails (Huber); return the share clipped."""
     cells, (n, m) = int(known.sum()), values.shape
-    columns = np.maximum(known.sum(axis=0), 1)
-    residuals = values
-    for _ in range(3):  # alternating projections
-        residuals = np.where(known, residuals - (residuals.sum(axis=1) / count)[:, None], 0.0)
-        residuals = np.where(known, residuals - residuals.sum(axis=0) / columns, 0.0)
+    residuals = _residuals(values, known, count)
     found = residuals[known]
     usual = _MAD * float(np.median(np.abs(found)))
-    if float((found**2).mean()) <= (_TAILS[0] + _TAILS[1] / cells) * usual * usual:
+    if usual == 0.0 or float((found**2).mean()) <= (_TAILS[0] + _TAILS[1] / cells) * usual**2:
         return values, 0.0
-    most = _CLIP * usual * math.sqrt(cells / max(cells - n - m + 1, 1))
-    if most == 0.0:
-        return values, 0.0
-    is_far = np.abs(residuals) > most
-    inside = values - residuals + np.clip(residuals, -most, most)
-    return np.where(is_far, inside, values), min(float(is_far.sum()) / cells, 0.5)
+    correction = math.sqrt(cells / max(cells - n - m + 1, 1))
+    inside, is_far = values, np.zeros(values.shape, dtype=np.bool_)
+    for _ in range(_STEPS):
+        fitted = inside - _residuals(inside, known, count)
+        far = values - fitted
+        most = _CLIP * correction * _MAD * float(np.median(np.abs(far[known])))
+        is_far = known & (np.abs(far) > most)
+        inside = np.where(is_far, fitted + np.clip(far, -most, most), values)
+    return inside, min(float(is_far.sum()) / cells, 0.5)
+
+
+def _residuals(
+    values: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return values (n, m) less the effects of blocks and candidates, by alternating projections."""
+    columns = np.maximum(known.sum(axis=0), 1)
+    for _ in range(3):
+        values = np.where(known, values - (values.sum(axis=1) / count)[:, None], 0.0)
+        values = np.where(known, values - values.sum(axis=0) / columns, 0.0)
+    return values
 
 
 def _failing(costs: NDArray[np.float64], price: float) -> _Failing | None:

@@ -225,11 +225,29 @@ def test_the_shortcut_misses_no_indistinguishable_pair(table, epsilon, ties):
         for n in range(20, 600, 29):
             won = (costs[:n, 0] < costs[:n, 1]).sum()
             lost = (costs[:n, 0] > costs[:n, 1]).sum()
+            tied = 0 if won + lost else n
             [within] = probability_indistinguishable(
-                *np.array([[won], [lost], [n - won - lost]]), epsilon=epsilon, strength=1.0
+                *np.array([[won], [lost], [tied]]), epsilon=epsilon, strength=1.0
             )
             reasons = [drop.reason for drop in table.decide(decider, costs[:n]).dropped]
             if "inferior" not in reasons:
                 assert (reasons == ["indistinguishable"]) == (within > 0.95)
             said.append(within > 0.95)
-    assert any(said)
+    assert any(said) or ties > 0.0
+
+
+@pytest.mark.parametrize("gap", [0.06, 0.09])
+def test_points_of_accuracy_are_not_indistinguishable(table, gap):
+    """Right and wrong answers tie on most items: those are no evidence for equality."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        difficulty = rng.random((500, 1))
+        wrong = (difficulty + 0.1 * rng.random((500, 2)) > [0.85, 0.85 - gap]).astype(float)
+        reasons = [drop.reason for drop in table.decide(BayesianFriedman(), wrong).dropped]
+        assert "indistinguishable" not in reasons
+
+
+def test_copies_are_indistinguishable_as_before(table):
+    costs = np.tile(np.random.default_rng(1).random((30, 1)), (1, 2))
+    [drop] = table.decide(BayesianFriedman(), costs).dropped
+    assert drop.reason == "indistinguishable"
