@@ -1,0 +1,47 @@
+"""The study of P(best): its counts, and the page that shows them."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from experiments.reliability import tables
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_what_is_said_is_counted_with_what_is_true(monkeypatch, tmp_path):
+    monkeypatch.setattr(tables, "HERE", tmp_path)
+    monkeypatch.setattr(tables, "CANDIDATES", (3,))
+    found = CliRunner().invoke(tables.main, ["--repetitions", "1", "--jobs", "1"])
+    assert found.exit_code == 0, found.output
+    assert "tables and races: the credible set holds the best in" in found.output
+    with (tmp_path / "reliability.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    of_all = [row for row in rows if row["group"] == "tables and races"]
+    said = sum(float(row["said"]) * int(row["candidates"]) for row in of_all)
+    n = sum(int(row["candidates"]) for row in of_all)
+    assert said == pytest.approx(n / 3, abs=0.1)  # of three candidates one is the best
+
+
+def test_equals_share_the_truth():
+    found = tables.said(
+        "tables", "w", np.array([0.0, 1.0, 0.0]), tables.best_posterior([[1.0, 2.0, 1.1]] * 5)
+    )
+    assert found.truth.tolist() == [0.5, 0.0, 0.5]
+    assert found.regret == 0.0
+
+
+def test_the_page_shows_what_was_counted():
+    page = (ROOT / "docs" / "probabilities.md").read_text(encoding="utf-8")
+    with (tables.HERE / "reliability.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    known = {(f"{float(row['said']):.2f}", f"{float(row['true']):.2f}") for row in rows}
+    cells = re.findall(r"(\d\.\d\d) → (\d\.\d\d)", page)
+    assert len(cells) > 20
+    assert set(cells) <= known

@@ -1,0 +1,130 @@
+"""One answer: the best has the largest probability wherever it is shown, and failures count."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+import racer
+from racer.deciders import DECIDERS
+
+SPACE = racer.Space({"x": racer.Real(0, 1), "k": racer.Categorical(["a", "b"])})
+
+
+def fails_on_a_quarter(config, instance, seed):
+    """Return a cost; k = "b" is better by two standard deviations, but fails on an instance."""
+    if config["k"] == "b" and instance == 3:
+        raise ValueError("b fails on 3")
+    noise = 0.05 * np.random.default_rng(seed).normal()
+    return (config["x"] - 0.3) ** 2 + 0.1 * (config["k"] == "a") + noise
+
+
+def is_one_answer(result):
+    """Assert that all that a result says of the best agrees."""
+    chances = result.probability_best
+    best = result.best_index
+    assert sum(chances.values()) == pytest.approx(1.0)
+    assert chances[best] >= max(chances.values()) - 1e-6
+    assert result.credible_set[0] == result.leaders[0] == best
+    text = " ".join(str(result).split())
+    assert text.startswith(f"The best is #{best} of ")
+    said = result.to_dict()
+    assert said["best_index"] == best == said["survivors"][0]["candidate"]
+    assert said["probability_best"] == max(row["probability_best"] for row in said["survivors"])
+    rows = re.findall(r"#(\d+) +([<>]?[01]\.\d\d) ", str(result))
+    assert [int(candidate) for candidate, _ in rows][:1] in ([], [best])
+    shown = [float(chance.strip("<>")) for _, chance in rows]
+    assert shown == sorted(shown, reverse=True)
+
+
+@pytest.mark.parametrize("decider", DECIDERS)
+def test_nothing_that_a_race_says_contradicts_anything_else(decider):
+    for seed in range(4):
+        quality = np.random.default_rng(seed).normal(size=9)
+
+        def evaluate(config, instance, seed, quality=quality):
+            return quality[config] + np.random.default_rng([seed, config]).normal()
+
+        result = racer.race(range(9), evaluate, budget=200, seed=seed, decider=decider)
+        if result.best_index is not None:
+            is_one_answer(result)
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+def test_nothing_that_a_tuning_says_contradicts_anything_else():
+    for seed in range(6):
+        result = racer.tune(
+            SPACE, fails_on_a_quarter, [1, 2, 3, 4], budget=200, seed=seed, test_instances=[5, 6]
+        )
+        is_one_answer(result)
+        assert list(result.tests.columns) == list(result.leaders)
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+@pytest.mark.parametrize("seed", range(4))
+def test_who_fails_on_a_quarter_of_the_instances_does_not_win(seed):
+    settings = {"budget": 300, "seed": seed}
+    tuned = racer.tune(SPACE, fails_on_a_quarter, [1, 2, 3, 4], **settings)
+    assert tuned.best["k"] == "a"
+    assert {tuned.config(elite)["k"] for elite in tuned.elites} == {"a"}
+    pool = [{"k": k, "x": x} for k in "ab" for x in np.linspace(0.0, 1.0, 6).tolist()]
+    raced = racer.race(pool, fails_on_a_quarter, [1, 2, 3, 4], **settings)
+    assert raced.best["k"] == "a"
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+def test_held_out_failures_are_counted_and_shown():
+    def evaluate(config, instance, seed):
+        if instance == "t1" and config["n"] < 3:
+            raise ValueError("no")
+        return config["n"] + (5.0 if instance == "t1" else 0.0) + seed % 3
+
+    space = racer.Space({"n": racer.Integer(0, 9)})
+    result = racer.tune(
+        space, evaluate, ["i", "j"], budget=120, seed=1, test_instances=["t0", "t1"], elites=4
+    )
+    failed = {c: result.config(c)["n"] < 3 for c in result.leaders}
+    assert result.test_failures == {c: int(is_failed) for c, is_failed in failed.items()}
+    assert "failed" in " ".join(str(result).split())
+    if not all(failed.values()):  # a failure is behind the worst that succeeded there
+        worst = max(result.tests.loc[1].dropna())
+        assert all(
+            2 * result.test_means[c] - result.tests.loc[0, c] >= worst
+            for c, is_failed in failed.items()
+            if is_failed
+        )
+
+
+def test_what_a_decider_says_of_its_test_reaches_result_event_and_store(tmp_path):
+    told = []
+
+    def watch(event):
+        if isinstance(event, racer.BlockCompleted) and event.evidence is not None:
+            told.append((event.block, dict(event.evidence)))
+
+    path = tmp_path / "race.db"
+    settings = {"budget": 60, "seed": 1, "decider": "f-race", "min_survivors": 2}
+    result = racer.race(
+        [3, 1, 2], lambda c, i, seed: c + seed % 5, callbacks=[watch], store=path, **settings
+    )
+    assert list(result.verdicts["block"]) == [block for block, _ in told] != []
+    assert set(told[0][1]) <= set(result.verdicts.columns)
+    assert "gate" in result.frames["verdicts"]
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute(
+            "SELECT block, evidence FROM verdicts WHERE evidence IS NOT NULL ORDER BY block"
+        ).fetchall()
+    assert [(block, json.loads(evidence)["gate"]) for block, evidence in rows] == [
+        (block, evidence["gate"]) for block, evidence in told
+    ]
+    again = racer.load(path)
+    assert again.verdicts.equals(result.verdicts)
+    assert (again.best_index, again.probability_best) == (
+        result.best_index,
+        result.probability_best,
+    )
