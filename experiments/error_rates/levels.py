@@ -3,11 +3,13 @@
 Each decider is shown one table of costs, once, at its default settings (level 0.05): in worlds in
 which all candidates are equal, with 2, 5, 10 and 30 of them and 5 to 36 blocks. In percent; "worst" is
 the largest of a world, which is a little too large by chance. Candidates dropped as
-indistinguishable are not counted: that is true of them.
+indistinguishable are not counted: that is true of them. With --drift the costs of each candidate
+are correlated from block to block, as on machines that are shared and measured in order.
 """
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -49,11 +51,13 @@ class Cell(NamedTuple):
     blocks: int
 
 
-def dropped(cell: Cell, seed: int) -> float:
+def dropped(cell: Cell, seed: int, drift: float = 0.0) -> float:
     """Return 1 if a test of equal candidates finds one of them inferior."""
     m, n = cell.candidates, cell.blocks
     drawn = WORLDS[cell.world](m, 1.0, qualities=(0.0,) * m).draw(seed)
     costs = np.array([drawn.costs(block) for block in range(n)])
+    for block in range(1, n if drift else 0):
+        costs[block] = drift * costs[block - 1] + math.sqrt(1.0 - drift**2) * costs[block]
     decider = GATED[cell.decider]
     state = decider.start(Setting(m, rng_for(seed, "decider")))
     _, verdict = decider.decide(state, Blocks(np.arange(m), costs))
@@ -80,6 +84,7 @@ def table(found: Mapping[Cell, tuple[float, float]], worlds: Sequence[str]) -> s
 @words_option("--worlds", WORLDS)
 @words_option("--candidates", (2, 5, 10, 30), click.IntRange(2))
 @words_option("--blocks", (5, 6, 8, 12, 36), click.IntRange(2))
+@click.option("--drift", type=click.FloatRange(0.0, 1.0, max_open=True), default=0.0)
 @run_options(400)
 @csv_option
 def main(
@@ -87,6 +92,7 @@ def main(
     worlds: tuple[str, ...],
     candidates: tuple[int, ...],
     blocks: tuple[int, ...],
+    drift: float,
     repetitions: int,
     jobs: int,
     seed: int,
@@ -101,7 +107,9 @@ def main(
     with joblib.Parallel(n_jobs=jobs, batch_size=-(-repetitions // jobs)) as pool:
         for cell in with_progress(cells, seconds, jobs, str):
             one = joblib.delayed(dropped)
-            found[cell] = mean_and_error(np.array(pool(one(cell, number) for number in seeds)))
+            found[cell] = mean_and_error(
+                np.array(pool(one(cell, number, drift) for number in seeds))
+            )
     print(table(found, worlds))
     rows: list[dict[str, Any]] = [
         {**cell._asdict(), "level": mean, "level_se": error, "tables": repetitions, "seed": seed}
