@@ -42,7 +42,7 @@ class Found(NamedTuple):
     seconds : float
         Of CPU time, for the fits and their scores.
     chance : float
-        P(best) among the survivors; NaN where it says none.
+        P(best); NaN where it says none.
     is_best : float
         1 if it has the best held-out score of the survivors, NaN where it says none.
     """

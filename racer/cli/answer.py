@@ -85,7 +85,7 @@ def give(
             names = list(result.space.parameters)
         else:  # those of all configurations, in their order
             names = list(dict.fromkeys(name for config in result.configs for name in config))
-        configs = [result.config(candidate) for candidate in result.survivors]
+        configs = [result.config(candidate) for candidate in result.leaders]
         write_new(configurations, written_configurations(configs, names))
     if csv is not None:
         write_frames(csv, result)

@@ -163,7 +163,7 @@ def _trial(
     from optuna.trial import TrialState, create_trial  # noqa: PLC0415
 
     mean = result.mean(candidate)
-    stays = candidate in result.survivors
+    stays = candidate in result.leaders
     state = TrialState.COMPLETE if stays else TrialState.PRUNED
     known = result.known.of(candidate)
     config = result.config(candidate)

@@ -246,7 +246,7 @@ class Table:
         """Return costs (blocks, candidates) on usable blocks any has seen; NaN: not evaluated.
 
         With `instance_of`, also on blocks that none of their candidates solved, if any candidate
-        solved the instance on another block.
+        solved the instance on another block; and of run times each as it was told, capped or not.
         """
         blocks = sorted({b for c in candidates for b in self.of(c)})
         if instance_of is None:
@@ -257,9 +257,11 @@ class Table:
             if solved
             else filter(self.is_usable, blocks)
         )
-        return self._costs(candidates, counted)
+        return self._costs(candidates, counted, shared_caps=False)
 
-    def _costs(self, candidates: Sequence[int], blocks: Iterable[int]) -> NDArray[np.float64]:
+    def _costs(
+        self, candidates: Sequence[int], blocks: Iterable[int], *, shared_caps: bool = True
+    ) -> NDArray[np.float64]:
         at = {block: i for i, block in enumerate(blocks)}
         column = np.full(max(candidates, default=-1) + 1, -1)
         column[list(candidates)] = np.arange(len(candidates))
@@ -275,7 +277,7 @@ class Table:
             values[i, columns] = row.values[wanted]
             is_known[i, columns] = True
         costs = as_costs(values, maximize=self.maximize)
-        if self.runtime is not None:
+        if self.runtime is not None and shared_caps:
             costs = np.minimum(costs, self._caps(candidates, at))
         return np.where(is_known & np.isnan(values), np.inf, costs)
 

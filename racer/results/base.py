@@ -13,6 +13,7 @@ import numpy as np
 from racer._checks import is_whole
 from racer.core.contest import Unused
 from racer.core.table import Table
+from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.parts.scores import impute_failed
 from racer.errors import CandidateError
 from racer.render.notebook import Displayed
@@ -114,7 +115,7 @@ class Result(AnyResult, ABC):
     @property
     def credible_set(self) -> tuple[int, ...]:
         """The fewest candidates that hold the best with probability .95, likeliest first."""
-        return self.posterior.credible_set()
+        return () if self.leader is None else self.posterior.credible_set()
 
     @cached_property
     def leaders(self) -> tuple[int, ...]:
@@ -254,6 +255,8 @@ def posterior_of(
 
     A rejected one is not the best.
     """
+    if isinstance(rules.decider, CorrelatedTRace):
+        correlation = rules.decider.correlation
     if not n_candidates:
         return BestPosterior(np.zeros(0), np.zeros(0), 0)
     rejected = {int(r.candidates[i]) for r in known.rows for i in r.places("rejected")}

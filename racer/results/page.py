@@ -229,10 +229,10 @@ def page(title: str, result: Result, own_sections: Callable[[], list[Section]]) 
         _failure_section(result),
         _settings_section(result),
     ]
-    common = result.known.common(result.survivors) if result.survivors else []
+    common = result.known.common(result.leaders) if result.leaders else []
     data = {
         **result.to_dict(command_line(result.provenance)),
-        "common_means": {str(c): mean_on(result.known, c, common) for c in result.survivors},
+        "common_means": {str(c): mean_on(result.known, c, common) for c in result.leaders},
         "settings": {name: repr(value) for name, value in result.rules.settings().items()},
         "provenance": dict(result.provenance),
     }

@@ -266,7 +266,7 @@ def _parallel(result: Result, space: Space, ax: Axes | None) -> Axes:
 
 
 def _test(result: Result, ax: Axes | None) -> Axes:
-    chosen = result.survivors[:_MOST]
+    chosen = result.leaders[:_MOST]
     columns = [result.held_out.of(c) for c in chosen]
     samples = [np.array([o.value for o in c.values() if o.value is not None]) for c in columns]
     most = max(map(len, columns), default=0)

@@ -24,7 +24,7 @@ def summary(result: Result) -> list[Piece]:
     best: list[Piece] = [*result.verdict]
     if result.best_index is not None:
         best.append(configuration(result.best))
-    if len(result.survivors) > 1 or result.best_index is None:
+    if len(result.leaders) > 1 or result.best_index is None:
         best.append(Section(result._survivor_label.capitalize(), (survivors(result, _MOST),)))
     return [*best, f"{result.ended.message} {cost(result)}"]
 
@@ -50,7 +50,10 @@ def verdict(result: Result) -> tuple[str, ...]:
 def _criterion(result: Result) -> str:
     """Return what the best has the best of."""
     runtime = result.rules.runtime
-    return "expected cost" if runtime is None else runtime.criterion
+    if runtime is not None:
+        return runtime.criterion
+    of = "" if result.rules.decider.by_means else ", in units of the spread within a block,"
+    return f"expected cost{of}"
 
 
 def _rivals(result: Result) -> str:
@@ -69,8 +72,8 @@ def _eliminated_best(result: Result) -> str:
     if best in result.survivors or not gone:
         return ""
     return (
-        f"#{best} was eliminated after {gone[-1].block + 1} blocks ({why(gone[-1])}); all that is "
-        "known of all candidates speaks for it nevertheless."
+        f"#{best} was eliminated after {gone[-1].block + 1} blocks (by the decider's test: "
+        f"{why(gone[-1])}); all that is known of all candidates speaks for it nevertheless."
     )
 
 
@@ -97,7 +100,7 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     has_failed_tests = any(result.test_failures.values())
     rows = [
         (
-            f"#{c}",
+            f"#{c}" if c in result.survivors else f"#{c}, eliminated",
             "-" if result.best_index is None else shown_probability(result.probability_best[c], 2),
             number(mean_on(result.known, c, common)),
             len(result.known.of(c)),
@@ -245,7 +248,7 @@ def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:
         "all races."
     )
     if after:
-        note += f" After the last race {after} evaluations went to the elites, the best first."
+        note += f" After the last race {after} evaluations went to the elites, in the order of the model."
     return Section("Races", (Grid.of(head, rows, left="kind ended"), note))
 
 
@@ -273,6 +276,7 @@ def _survivor(result: Result, candidate: int, line: Callable[[Any], str] | None)
     common = result.known.common(result.leaders)
     payload = {
         "candidate": candidate,
+        "eliminated": candidate not in result.survivors,
         "config": result.config(candidate),
         "probability_best": result.probability_best[candidate],
         "mean": result.mean(candidate),

@@ -62,7 +62,8 @@ class TuneResult(Result):
     best_index : int or None
         Its number among all candidates of the tuning.
     elites, survivors : tuple of int
-        The candidates that survived the last race with new ones, best first. Those that the race
+        The candidates that survived the last race with new ones, in the order of the model, which
+        proposes around the first; `leaders` has them by `probability_best`. Those that the race
         among them dropped, with what was left of the budget, come last.
     ended : Ended
         Why the tuning ended; `ended.message` says it in a sentence.
@@ -125,7 +126,7 @@ class TuneResult(Result):
 
     @property
     def elites(self) -> tuple[int, ...]:
-        """The survivors of the last race with new candidates, best first."""
+        """The survivors of the last race with new candidates, in the order of the model."""
         return self.survivors
 
     def lineage(self, candidate: int) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 from scipy.special import betaincinv, gammaincinv, ndtri
 
-from racer._checks import as_floats, check_fraction
+from racer._checks import as_floats, check_fraction, whole
 from racer._numerics import as_costs, one_blas_thread, with_ties
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
@@ -43,6 +43,7 @@ _NEGLIGIBLE = 2e-3  # weight of a spread
 _FAILURE = (50.0, 4.0)  # block spreads, and ranges of the candidates: a failure costs the larger
 _MOST = 300  # candidates that are compared in full, of those that may be the best
 _SINGULAR = 1e-9  # fraction of the largest eigenvalue
+_TIE = 1e-9  # of what candidates differ by: they are equal
 _FAR = 6.0  # standard deviations: candidates so far behind have no chance
 
 
@@ -56,7 +57,7 @@ class BestPosterior:
         Posterior probability of each candidate that its expected cost is the smallest; sums to 1.
     mean : ndarray, shape (m,)
         Posterior mean of each candidate's expected cost, in units of the spread within a block,
-        less their mean; 0 where nothing is known.
+        less their mean; 0 where nothing is known, infinity where it was not compared.
     n_blocks : int
         Blocks that tell candidates apart.
 
@@ -131,6 +132,9 @@ def best_posterior(
     A failed evaluation says nothing of costs, but how often a candidate fails does: a candidate
     either never fails, or with a share that has a uniform prior; at that share, a failure costs
     fifty spreads of a block, or four times what candidates differ by if that is more.
+    Of more than 300 candidates those are compared that may be the best, by their means so far; the
+    others have probability 0.
+
     Leave out blocks that say more of the block than of the candidates, such as those on which all
     of many candidates failed.
 
@@ -185,20 +189,21 @@ def best_posterior(
     costs = as_costs(table, maximize=maximize)
     costs = _within_bounds(np.where(np.isneginf(costs), np.inf, costs))
     seen = (~np.isnan(costs)).sum(axis=0)
+    n_blocks = None if n_blocks is None else whole(n_blocks, "n_blocks", least=1)
     if n_blocks is not None and (correlation or n_blocks < seen.max(initial=0)):
         raise SettingError(
             f"n_blocks={n_blocks!r}: give at least the {seen.max(initial=0)} that a candidate has "
             "seen, and no correlation, which is about other blocks"
         )
     m = costs.shape[1]
+    if m == 1 or not np.isfinite(costs).any():
+        return BestPosterior(frozen(np.full(m, 1.0 / m)), frozen(np.zeros(m)), 0)
     if m > _MOST:
         some = _plausible(costs)
         part = best_posterior(
             costs[:, some], by_block=by_block, correlation=correlation, n_blocks=n_blocks
         )
         return part.among(some.tolist(), m)
-    if m == 1 or not np.isfinite(costs).any():
-        return BestPosterior(frozen(np.full(m, 1.0 / m)), frozen(np.zeros(m)), 0)
     with one_blas_thread():
         additive = _additive(costs, by_block=by_block)
         all_blocks = np.inf if n_blocks is None else n_blocks
@@ -449,8 +454,7 @@ def probability_smallest(
         drawn = part.mean[near] + points[first:end] @ _root(part.covariance[np.ix_(near, near)]).T
         if failing is not None:
             drawn += failing(near, levels[first:end])
-        least = drawn.min(axis=1, keepdims=True)
-        leads = drawn <= least + 1e-12 * np.abs(least)
+        leads = drawn <= drawn.min(axis=1, keepdims=True) + _TIE * float(np.ptp(part.mean))
         if np.count_nonzero(leads) == len(leads):
             won += leads.sum(axis=0)
         else:
@@ -468,6 +472,7 @@ def _contenders(parts: Sequence[Part], freedom: float) -> NDArray[np.intp]:
         first = int(np.lexsort((variance, part.mean))[0])
         apart = np.sqrt(np.maximum(variance + variance[first] - 2.0 * part.covariance[first], 0.0))
         gap = part.mean - part.mean[first]
+        gap[gap <= _TIE * gap.max()] = 0.0
         apart = np.maximum(apart, 1e-12 * gap)
         behind = np.minimum(behind, np.where(gap > 0.0, gap / (apart + 1e-300), 0.0))
     order = np.argsort(behind, kind="stable")

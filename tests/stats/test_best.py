@@ -215,6 +215,20 @@ def test_on_these_blocks_a_mean_of_all_has_no_error():
         best_posterior(costs, n_blocks=3)
 
 
+def test_means_that_are_equal_but_for_rounding_share_it():
+    assert best_posterior([[1, 2, 3], [2, 1, 3]], n_blocks=2).probability_best.tolist() == [
+        *(0.5, 0.5, 0.0)
+    ]
+    rows = [[1, 2, 5], [2, 1, 5], [3, 4, 7], [4, 3, 7], [1, 2, 5], [2, 1, 5]]
+    close(best_posterior(rows, n_blocks=6).probability_best, [0.5, 0.5, 0.0], 1e-9)
+
+
+@pytest.mark.parametrize("n_blocks", ["a", True, 1.5])
+def test_the_number_of_blocks_is_whole(n_blocks):
+    with pytest.raises(SettingError, match="n_blocks"):
+        best_posterior([[1.0, 2.0]], n_blocks=n_blocks)
+
+
 def test_of_many_candidates_those_that_may_be_the_best_are_compared():
     rng = np.random.default_rng(3)
     quality = rng.permutation(np.linspace(0.0, 30.0, 1000))

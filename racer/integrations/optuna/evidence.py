@@ -36,8 +36,8 @@ class Evidence:
         For each trial compared, the posterior probability that it is the best of them
         (`racer.stats.best_posterior`).
     indistinguishable : tuple of int
-        The best, and the others that may be: the first of the trials compared, by probability
-        and then mean rank, as many as no test of "all of these are equal" tells apart.
+        The best, and the others that may be: the first of the trials compared, by probability,
+        as many as no test of "all of these are equal" tells apart.
     compared_on : tuple of int
         The instances: all that the trials compared have in common.
     instances : dict of int to int
@@ -137,7 +137,7 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
     References
     ----------
     Benavoli, Mangili, Corani, Zaffalon: A Bayesian nonparametric procedure for comparing
-    algorithms (ICML 2015), eq. 15; Friedman (JASA 1937).
+    algorithms (ICML 2015), for the question; Friedman (JASA 1937).
 
     Examples
     --------

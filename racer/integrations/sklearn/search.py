@@ -271,7 +271,7 @@ class RacingSearchCV(RacedSearchCV):
     ----------
     cv_results_ : dict
         As in `GridSearchCV`, with NaN for folds that were not run, and means over those that were.
-        `rank_test_score` is the standing in the race: survivors first, then those that were
+        `rank_test_score` is 1 for the most probably best, then survivors, then those that were
         dropped last. Besides: `race_folds` (how many were run), `race_reason` ("" for survivors)
         and `race_against` (by whom: a row, or -1), `race_probability_best`.
     result_ : RaceResult

@@ -38,6 +38,7 @@ from racer import (
     RacerError,
     SettingError,
     StoreError,
+    load,
 )
 from racer.deciders import CorrelatedTRace
 from racer.integrations.sklearn import RacingSearchCV, TunedSearchCV
@@ -447,6 +448,8 @@ def test_settings_that_cannot_work_are_refused_before_a_fit(settings, says):
 def test_a_search_goes_on_where_it_was_interrupted(search, tmp_path, monkeypatch):
     path = tmp_path / "run.db"
     whole = search(store=tmp_path / "whole.db").fit(X, Y)
+    kept = load(tmp_path / "whole.db")
+    assert kept.probability_best == whole.result_.probability_best
     monkeypatch.setattr(RidgeClassifier, "fit", interrupted_after(8, RidgeClassifier.fit))
     with pytest.raises(RaceInterrupted):
         search(store=path).fit(X, Y)
