@@ -27,7 +27,7 @@ def test_every_block_and_the_end_are_told_in_order(racing):
         return {"evaluations": evaluations, "seconds": float(evaluations)}
 
     nobody = {"best": None, "best_mean": None, "eliminated": ()}
-    first = {"best": 0, "best_mean": 1.0, "eliminated": ()}
+    first = {"best": 0, "best_mean": 1.0, "eliminated": (), "evidence": {}}
     assert events == [
         BlockCompleted(0, alive=(0, 1, 2), **three, **nobody, **used(3)),
         BlockCompleted(1, alive=(0, 1, 2), **three, **first, **used(6)),
