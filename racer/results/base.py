@@ -279,7 +279,7 @@ def _n_blocks(known: Table, stream: Stream, costs: NDArray[np.float64]) -> int |
     if stream.length is None:
         return None
     blocks = stream.length - known.n_unsolved
-    return blocks if blocks >= (~np.isnan(costs)).sum(axis=0).max(initial=0) else None
+    return blocks if blocks >= (~np.isnan(costs)).sum(axis=0).max(initial=1) else None
 
 
 def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None:

@@ -141,3 +141,15 @@ def test_a_cap_of_another_candidate_hides_no_timeout():
         told = [racer.Outcome(status, value, seconds=value or 100.0) for status, value in times]
         result.known.add(block, [0, 1, 2], told)
     assert result.posterior.best == 0
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+def test_where_no_instance_can_be_solved_nothing_is_said():
+    race = racer.Race([1, 2], [0.5], deterministic=True, budget=10, first_test=1)
+    while cells := race.ask():
+        for cell in cells:
+            race.tell(cell, racer.Outcome("failed", None, message="no"))
+    result = race.result()
+    assert (result.best, result.credible_set) == (None, ())
+    assert sum(result.probability_best.values()) == pytest.approx(1.0)
+    assert "No candidate can be called the best of 2." in str(result)
