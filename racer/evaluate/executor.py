@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 SPARE = 2  # cells in flight beyond the number of workers, so that no worker runs idle
 _LARGE = 10_000_000  # bytes of a task above which a warning is due
+_LOADS = 3  # tries to load the task on a worker, where others may be ending the same pool
 _POLL = 0.2  # seconds between two checks for a stop
 
 
@@ -272,18 +273,18 @@ class Futures:
             )
 
     def _is_remote(self) -> bool:
-        """Return True if workers are other processes; tried twice, as a worker may just die."""
-        try:
-            return self._load_elsewhere()
-        except SettingError:
-            raise
-        except Exception as error:
-            if error.__cause__ is not None:  # raised in the worker
-                raise
+        """Return True if workers are other processes; tried again, as a worker may just die."""
+        lost: Exception | None = None
+        for _ in range(_LOADS):
             try:
                 return self._load_elsewhere()
-            except SettingError:  # the pool is gone
-                raise error from None
+            except SettingError as error:  # the pool is gone
+                raise (lost or error) from None
+            except Exception as error:
+                if error.__cause__ is not None:  # raised in the worker
+                    raise
+                lost = error
+        raise lost or SettingError("no worker can be asked")
 
     def _load_elsewhere(self) -> bool:
         """Load the task on a worker; return True if that is another process."""
