@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from racer.core.events import Elimination as Elimination
     from racer.core.events import Ended as Ended
     from racer.core.events import RaceEnded as RaceEnded
+    from racer.core.objective import Constrained as Constrained
+    from racer.core.objective import Metric as Metric
+    from racer.core.objective import Pareto as Pareto
+    from racer.core.objective import Within as Within
     from racer.core.runtime import Runtime as Runtime
     from racer.errors import BudgetError as BudgetError
     from racer.errors import CandidateError as CandidateError
@@ -70,14 +74,17 @@ _HOME = {
     "Cell": "racer.evaluate.outcome",
     "Command": "racer.evaluate.command.command",
     "Comparison": "racer.comparison.result",
+    "Constrained": "racer.core.objective",
     "Elimination": "racer.core.events",
     "Ended": "racer.core.events",
     "Integer": "racer.space.numeric",
+    "Metric": "racer.core.objective",
     "MissingExtraError": "racer.errors",
     "ObjectiveError": "racer.errors",
     "Ordinal": "racer.space.parameters",
     "Outcome": "racer.evaluate.outcome",
     "Param": "racer.space.expressions",
+    "Pareto": "racer.core.objective",
     "Race": "racer.racing.race",
     "RaceEnded": "racer.core.events",
     "RaceInterrupted": "racer.errors",
@@ -94,6 +101,7 @@ _HOME = {
     "StoreError": "racer.errors",
     "TuneResult": "racer.results.tuning",
     "Tuner": "racer.tuner.tuner",
+    "Within": "racer.core.objective",
     "ablation": "racer.run.ablation",
     "compare": "racer.comparison.compare",
     "load": "racer.store.load",

@@ -120,6 +120,8 @@ def test_racing_loads_neither_pandas_nor_optuna():
     code = """
 import racer
 for name in racer.deciders.DECIDERS:
+    if "cost" not in racer.deciders.as_decider(name).objectives:
+        continue
     result = racer.race(
         [1, 2, 3], lambda config, instance, seed: config + seed / 2**31, decider=name, budget=60
     )

@@ -41,6 +41,7 @@ class Ended(StrEnum):
     BUDGET = "budget"
     INSTANCES = "instances"
     UNDECIDED = "undecided"
+    SETTLED = "settled"
     ALL_EQUAL = "all-equal"
     ALL_FAILED = "all-failed"
     ALL_REJECTED = "all-rejected"
@@ -58,6 +59,7 @@ _MESSAGES = {
     Ended.BUDGET: "The budget cannot pay for another block.",
     Ended.INSTANCES: "All instances have been used; a deterministic race uses each only once.",
     Ended.UNDECIDED: "What is left of the budget and the instances cannot bring enough evidence to drop anyone.",
+    Ended.SETTLED: "Nothing is open between the candidates that are left.",
     Ended.ALL_EQUAL: "No block told any two candidates apart, so nothing speaks for any of them.",
     Ended.ALL_FAILED: "Every evaluation has failed.",
     Ended.ALL_REJECTED: "Every candidate that was left has been rejected.",

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import reprlib
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from racer._checks import did_you_mean, flag, is_whole, whole
 from racer.core.budget import Budget
+from racer.core.objective import Aim
 from racer.core.runtime import Runtime
-from racer.deciders.named import as_decider
-from racer.deciders.registry import BayesianFriedman
+from racer.deciders.named import as_decider, usual_decider
 from racer.errors import BudgetError, SettingError
 from racer.seeding import check_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Required
 
-    from racer.deciders.decider import Decider, Schedule
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from racer.core.objective import Metric, Objective
+    from racer.core.table import Row
+    from racer.deciders.decider import Decider, Goal, Schedule
 
 
 class RulesGiven(TypedDict, total=False):
     """The arguments of `Rules`, for functions that take them by name and pass them on."""
 
-    decider: str | Decider
+    decider: str | Decider | None
     budget: Required[int | Budget | Sequence[int | Budget]]
     maximize: bool
     seed: int | None
@@ -35,6 +40,8 @@ class RulesGiven(TypedDict, total=False):
     min_survivors: int
     block_size: int
     runtime: Runtime | None
+    metrics: Mapping[str, str | Metric] | None
+    objective: Objective | Mapping[str, object] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +50,8 @@ class Rules:
 
     Parameters
     ----------
-    decider : str or Decider
+    decider : str or Decider, optional
+        None: "bayesian-friedman", or what the objective asks for ("front", "within", "constrained").
     budget : int, Budget, or list of these
         An int means evaluations. A list, each larger than the one before: a tuner that goes on
         from the end of each with what the next adds.
@@ -69,6 +77,10 @@ class Rules:
         kept together, `first_test` and `each_test` count groups, and no test falls within one.
     runtime : Runtime, optional
         The cost is run time.
+    metrics : mapping of str to "min", "max" or Metric, optional
+        What `evaluate` returns, by name; None: one number.
+    objective : str, Pareto, Within or Constrained, optional
+        What is raced on; needed where there are several metrics.
 
     Raises
     ------
@@ -76,7 +88,7 @@ class Rules:
         A setting that cannot work.
     """
 
-    decider: Decider = field(default_factory=BayesianFriedman)
+    decider: Decider = None  # type: ignore[assignment]  # until it is checked
     budget: Budget | tuple[Budget, ...]
     maximize: bool = False
     seed: int | None = None
@@ -86,13 +98,20 @@ class Rules:
     min_survivors: int = 1
     block_size: int = 1
     runtime: Runtime | None = None
+    metrics: Mapping[str, Metric] | None = field(default=None, hash=False)
+    objective: Objective | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         budgets = Budget.each(self.budget)
+        aim = Aim.of(self.metrics, self.objective)
+        goal = None if aim is None else aim.goal
+        given: str | Decider | None = self.decider
         checked: dict[str, Any] = {
-            "decider": as_decider(self.decider),
+            "decider": as_decider(usual_decider(goal) if given is None else given),
             "budget": budgets[0] if len(budgets) == 1 else budgets,
-            "maximize": flag(self.maximize, "maximize"),
+            "maximize": flag(self.maximize, "maximize") if aim is None else aim.maximize,
+            "metrics": None if aim is None else aim.metrics,
+            "objective": None if aim is None else aim.objective,
             "seed": None if self.seed is None else check_seed(self.seed),
         }
         if self.deterministic is not None:
@@ -103,6 +122,7 @@ class Rules:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         self._check_runtime()
+        check_goal(self.decider, goal, self.objective)
 
     def _check_runtime(self) -> None:
         given: Any = self.runtime
@@ -110,6 +130,11 @@ class Rules:
             return
         if not isinstance(given, Runtime):
             raise SettingError(f"runtime={reprlib.repr(given)}: give racer.Runtime(limit)")
+        if self.metrics is not None:
+            raise SettingError(
+                "metrics= with runtime=: a run time that is capped says nothing of other metrics; "
+                "return seconds as one of the metrics, without runtime="
+            )
         if self.maximize:
             raise SettingError("maximize=True with runtime=: run time is minimised; leave it out")
         given.check_decider(self.decider)
@@ -123,6 +148,10 @@ class Rules:
             raise TypeError(f"got an unexpected keyword argument {unknown!r}{hint}")
         if "budget" not in rules:
             raise TypeError("missing the keyword argument 'budget'")
+        if rules.get("maximize") and rules.get("metrics") is not None:
+            raise SettingError(
+                'maximize=True beside metrics=: there each metric has its direction, {"score": "max"}'
+            )
         values: dict[str, Any] = {**rules}
         made = cls(**values)
         if made.each_test is None:
@@ -141,12 +170,42 @@ class Rules:
             raise BudgetError("budget is a list: a race has one budget; only a tuner goes on")
         return self.budget
 
+    @cached_property
+    def aim(self) -> Aim | None:
+        """Metrics and objective; None where `evaluate` returns one number."""
+        return Aim.of(self.metrics, self.objective)
+
+    @cached_property
+    def metric_names(self) -> tuple[str, ...] | None:
+        """The metrics that `evaluate` returns, that of the value first; None: one number."""
+        return None if self.aim is None else self.aim.names
+
+    @cached_property
+    def goal(self) -> Goal | None:
+        """What a decider of several metrics is to find; None where one number decides."""
+        return None if self.aim is None else self.aim.goal
+
+    def costs(self, row: Row) -> NDArray[np.float64]:
+        """Return what decides of a row, as costs, +inf where the cell failed.
+
+        Shape (k,), or (k, d) where d metrics decide.
+        """
+        if self.aim is None:
+            return row.costs(maximize=self.maximize)
+        return self.aim.costs(row)
+
     def settings(self) -> dict[str, Any]:
-        """Return the arguments that make these rules again."""
+        """Return the arguments that make these rules again; without metrics, those are left out."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         if not isinstance(self.budget, Budget):
             values["budget"] = list(self.budget)
-        return values
+        if self.aim is None:
+            del values["metrics"], values["objective"]
+            return values
+        objective = self.aim.objective
+        values["metrics"] = {name: metric.plain() for name, metric in self.aim.metrics.items()}
+        values["objective"] = objective if isinstance(objective, str) else objective.plain()
+        return values | {"maximize": False}
 
     def least_blocks(self, n_instances: int | None) -> int:
         """Return after how many usable blocks the first test is due."""
@@ -173,6 +232,23 @@ class Rules:
         if isinstance(self.each_test, int):
             return blocks >= self.each_test * self.block_size
         return tests > 0
+
+
+def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
+    """Raise SettingError unless a decider is for what is raced on."""
+    kind = "cost" if goal is None else goal.kind
+    if kind in decider.objectives:
+        return
+    name = type(decider).__name__
+    if goal is None:
+        raise SettingError(
+            f"the decider {name} is for several metrics: give metrics= and objective=, "
+            "racer.Pareto(..), say"
+        )
+    raise SettingError(
+        f"the decider {name} does not decide objective={objective!r}: leave decider out, which is "
+        f"{usual_decider(goal)!r} then"
+    )
 
 
 @lru_cache(maxsize=1024)

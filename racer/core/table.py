@@ -57,6 +57,14 @@ class Row(NamedTuple):
         costs = as_costs(self.values, maximize=maximize)
         return np.where(np.isnan(costs), np.inf, costs) if self.others else costs
 
+    def of_metric(self, name: str) -> NDArray[np.float64]:
+        """Return the values of a metric, (k,), NaN where the cell failed, or has none."""
+        values = np.full(len(self.values), np.nan)
+        for place, outcome in self.others.items():
+            if outcome.metrics is not None:
+                values[place] = outcome.metrics.get(name, math.nan)
+        return values
+
     def places(self, status: Status) -> list[int]:
         """Return the places of the candidates with a status."""
         return [place for place, outcome in self.others.items() if outcome.status == status]
@@ -127,6 +135,16 @@ class Table:
         twin._repeated = self._repeated.copy()
         return twin
 
+    def of_metric(self, name: str, *, maximize: bool) -> Table:
+        """Return the table of a metric: its values instead of those that are raced on."""
+        twin = Table(maximize=maximize)
+        for row in self.rows:
+            others = {place: o for place, o in row.others.items() if o.value is None}
+            values = row.of_metric(name)
+            twin._append(row._replace(values=values, others=others))
+        twin._repeated = self._repeated.copy()
+        return twin
+
     def add(
         self,
         block: int,
@@ -135,13 +153,16 @@ class Table:
     ) -> Row:
         """Add outcomes, or finite values, of candidates on a block; return their row."""
         row = Row.of(block, candidates, told)
+        self._append(row)
+        return row
+
+    def _append(self, row: Row) -> None:
         self.rows.append(row)
         for place, outcome in row.others.items():
             if outcome.value is None:
                 candidate = int(row.candidates[place])
-                self.failures.append(Failure(block, candidate, outcome.status, outcome.message))
-        self._note(block, usable=row.is_usable)
-        return row
+                self.failures.append(Failure(row.block, candidate, outcome.status, outcome.message))
+        self._note(row.block, usable=row.is_usable)
 
     def _note(self, block: int, *, usable: bool) -> None:
         was_usable = self._is_usable.get(block, False)

@@ -14,6 +14,45 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Schedule = int | Literal["growing"]
+GoalKind = Literal["front", "within", "constrained"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """What a race of several metrics is to find; all of them are costs, smaller is better.
+
+    Attributes
+    ----------
+    kind : {"front", "within", "constrained"}
+        "front": the candidates that none is better than in every metric. "within": the one with the
+        smallest first metric among those whose other metrics are within `limits` of their least
+        means. "constrained": that among those whose other metrics are at most `limits`.
+    exact : tuple of bool
+        One per metric: whether it is known exactly, without noise.
+    margins : tuple of float
+        One per metric: differences up to so much do not count for the front.
+    limits : tuple of float
+        One for each metric but the first; () for a front.
+    bounds : tuple of (float, float) or None
+        One per metric: the smallest and the largest cost there can be; None if not known.
+
+    Examples
+    --------
+    >>> from racer.deciders import Goal
+    >>> Goal(kind="front", exact=(False, True), margins=(0.0, 0.0), bounds=(None, None)).n_metrics
+    2
+    """
+
+    kind: GoalKind
+    exact: tuple[bool, ...]
+    margins: tuple[float, ...]
+    limits: tuple[float, ...] = ()
+    bounds: tuple[tuple[float, float] | None, ...]
+
+    @property
+    def n_metrics(self) -> int:
+        """The number d of metrics that decide."""
+        return len(self.exact)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,8 +65,9 @@ class Setting:
         The number m of candidates at the start.
     rng : numpy.random.Generator
         The only source of random numbers for this race.
-    objective : {"cost"}
-        The content of `Blocks.costs`: one number per cell, smaller is better.
+    objective : "cost" or Goal
+        "cost": one number per cell, `Blocks.costs`, decides. A `Goal` says what is to be found by
+        the metrics of `Blocks.metrics`.
     budget : int, optional
         Evaluations that the race may use at most; None if it is not limited by their number.
     n_blocks : int, optional
@@ -48,7 +88,7 @@ class Setting:
     n_candidates: int
     rng: np.random.Generator
     _: KW_ONLY
-    objective: Literal["cost"] = "cost"
+    objective: Literal["cost"] | Goal = "cost"
     budget: int | None = None
     n_blocks: int | None = None
     n_instances: int | None = None
@@ -71,7 +111,8 @@ class Blocks:
     instances : ndarray of int, shape (k,), optional
         The instance of each row, by its index; None without instances, or if it is not known.
     metrics : ndarray, shape (k, m, d), optional
-        The values of d metrics in each cell; None if one number is recorded per cell.
+        The d metrics that decide in each cell, as costs: smaller is better, +inf for a failed cell;
+        the first of them is `costs`. None where one number per cell decides.
 
     Examples
     --------
@@ -143,6 +184,9 @@ class Verdict:
     undecided : bool
         No drop can come any more within the budget; the race ends unless a candidate is
         eliminated.
+    settled : bool
+        Nothing is open between the candidates that are left, as of a front of which each is known
+        to be better than each other somewhere: the race ends.
 
     Examples
     --------
@@ -164,6 +208,7 @@ class Verdict:
     evidence: Mapping[str, float | str] = field(default_factory=dict)
     _: KW_ONLY
     undecided: bool = False
+    settled: bool = False
 
 
 @runtime_checkable
@@ -221,6 +266,11 @@ class Decider(Protocol):
             return False
 
         @property
+        def objectives(self) -> tuple[str, ...]:
+            """What it decides: "cost", one number per cell, or kinds of `Goal`; ("cost",)."""
+            return ("cost",)
+
+        @property
         def judge(self) -> Judge | None:
             """Compare one candidate with others that have not seen the same blocks.
 
@@ -232,6 +282,7 @@ class Decider(Protocol):
     else:
         tests, judge = 1, None
         takes_capped = ends_itself = by_means = False
+        objectives = ("cost",)
 
     @abstractmethod
     def start(self, setting: Setting) -> Any:
@@ -254,4 +305,7 @@ class Decider(Protocol):
 
 Judge = Callable[["NDArray[np.float64]", "NDArray[np.float64]"], Drop | None]
 # these have defaults
-OPTIONAL = ("tests", "takes_capped", "ends_itself", "by_means", "judge", "planned_room")
+OPTIONAL = (
+    *("tests", "takes_capped", "ends_itself", "by_means", "objectives", "judge"),
+    "planned_room",
+)

@@ -14,6 +14,8 @@ from racer.errors import SettingError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from racer.deciders.decider import Goal
+
 _CLASSES: dict[str, type[Decider]] = {
     found.__module__.rpartition(".")[2].replace("_", "-"): found
     for found in vars(registry).values()
@@ -29,6 +31,11 @@ DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
         "f-race-mean-rank": partial(registry.FRace, posthoc="mean-rank"),
     }
 )
+
+
+def usual_decider(goal: Goal | None) -> str:
+    """Return the name of the decider of a race that is given none."""
+    return "bayesian-friedman" if goal is None else goal.kind
 
 
 def as_decider(decider: str | Decider) -> Decider:

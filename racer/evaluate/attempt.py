@@ -22,7 +22,14 @@ from racer.evaluate.command.command import Command
 from racer.evaluate.limits.limits import Limits, limited
 from racer.evaluate.limits.linux import cpu_seconds
 from racer.evaluate.limits.processes import not_in_forks, supervised, warden
-from racer.evaluate.objective import Objective, judge, judge_error, judge_time, takes_bound
+from racer.evaluate.objective import (
+    Objective,
+    judge,
+    judge_error,
+    judge_metrics,
+    judge_time,
+    takes_bound,
+)
 from racer.evaluate.outcome import Cell, Outcome, bounded
 
 if TYPE_CHECKING:
@@ -38,12 +45,14 @@ def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False
     """Evaluate a cell once, with the legacy generators seeded with its seed."""
     random.seed(cell.seed)
     np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
-    bound = cell.bound
+    bound, metrics = cell.bound, None
     before = None if bound is None else cpu_seconds()
     start = _clock()
     try:
         answer = _called(evaluate, cell)
-        if bound is None:
+        if cell.metrics is not None:
+            status, value, message, metrics = judge_metrics(answer, cell.metrics)
+        elif bound is None:
             status, value, message = judge(answer)
         else:
             seconds = _clock() - start if before is None else (cpu_seconds() or 0.0) - before
@@ -53,7 +62,9 @@ def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False
             raise
         status, value, message = judge_error(error)
     seconds = _clock() - start if value is None or bound is None else value
-    outcome = Outcome(status, value, seconds=seconds, message=message, worker=here())
+    outcome = Outcome(
+        status, value, seconds=seconds, message=message, worker=here(), metrics=metrics
+    )
     return outcome if bound is None or value is None else bounded(outcome, bound) or outcome
 
 
@@ -96,6 +107,7 @@ def evaluate_cell(
                 message=_with_command(evaluate, cell, outcome),
                 attempts=attempts,
                 worker=here(),
+                metrics=outcome.metrics,
             )
 
 

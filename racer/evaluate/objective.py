@@ -8,7 +8,7 @@ import math
 import re
 import sysconfig
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
@@ -131,6 +131,10 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
     """Return status, value and message for what `evaluate` returned: finite numbers are ok."""
     if type(answer) is float and math.isfinite(answer):
         return "ok", answer, ""
+    if isinstance(answer, Mapping):
+        names = ", ".join(f"{name!r}: .." for name in answer)
+        what = f"{MAPPING}, {{{names}}}: say metrics={{name: 'min' or 'max'}}, and objective="
+        return "invalid", None, what
     if isinstance(answer, np.ndarray) and answer.ndim == 0:
         answer = answer[()]
     if isinstance(answer, _NOT_NUMBERS) or getattr(answer, "ndim", 0) != 0:
@@ -144,6 +148,34 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
     if not math.isfinite(value):
         return "invalid", None, f"returned {value}, not a finite number"
     return "ok", value, ""
+
+
+MAPPING = "returned several metrics"
+NO_MAPPING = "returned no mapping of metrics"
+"""How messages begin that say what `metrics=` does not: more of the same would be in vain."""
+
+Judged = tuple["Status", float | None, str, dict[str, float] | None]
+
+
+def judge_metrics(answer: Any, names: tuple[str, ...]) -> Judged:
+    """Return status, value, message and metrics where `evaluate` returns metrics by name.
+
+    The value is the first of `names`; what the mapping has besides is ignored.
+    """
+    if not isinstance(answer, Mapping):
+        listed = ", ".join(f"{name!r}: .." for name in names)
+        what = f"{NO_MAPPING} but a {type(answer).__name__}: metrics= asks for {{{listed}}}"
+        return "invalid", None, what, None
+    found = {}
+    for name in names:
+        if name not in answer:
+            there = ", ".join(map(repr, answer)) or "nothing"
+            return "invalid", None, f"returned no {name!r}, only {there}", None
+        _, value, message = judge(answer[name])
+        if value is None:
+            return "invalid", None, f"metric {name!r}: {message}", None
+        found[name] = value
+    return "ok", found[names[0]], "", found
 
 
 def judge_time(answer: Any, seconds: float) -> tuple[Status, float | None, str]:

@@ -37,6 +37,9 @@ class Cell:
         Which of the instances, or of the held-out ones, it is; None without instances.
     bound : float or None
         Where the cost is run time: the seconds after which the evaluation is stopped.
+    metrics : tuple of str, optional
+        The metrics that `evaluate` returns by name; the first of them is `Outcome.value`. None: it
+        returns one number.
 
     Examples
     --------
@@ -56,6 +59,7 @@ class Cell:
     held_out: bool = False
     instance_index: int | None = None
     bound: float | None = None
+    metrics: tuple[str, ...] | None = None
 
     @property
     def key(self) -> CellKey:
@@ -76,8 +80,8 @@ class Outcome:
         configuration, which is eliminated at once. "capped": the cost is run time, and it was
         stopped at the bound.
     value : float or None
-        What `evaluate` returned, in the user's direction; of a capped one the bound. None unless
-        the status is "ok" or "capped".
+        What `evaluate` returned, in the user's direction: of several metrics the one that the
+        objective names first, of a capped one the bound. None unless the status is "ok" or "capped".
     seconds : float
         Wall time of the evaluation, retries included; where the cost is run time, that.
     message : str
@@ -87,7 +91,7 @@ class Outcome:
     worker : str
         The process that evaluated it, as host:pid; "" if that is not known.
     metrics : mapping of str to float, optional
-        Recorded metrics by name, in the user's direction. Carried only: nothing reads them yet.
+        All metrics by name, in the user's direction, where the race has `metrics`.
     spend : float, optional
         Cost of the evaluation in money. Carried only: nothing reads it yet.
 
@@ -149,7 +153,8 @@ def check_outcome(outcome: Outcome) -> None:
 def _are_metrics(metrics: Any) -> bool:
     """Return True if this maps names to numbers."""
     return isinstance(metrics, Mapping) and all(
-        isinstance(name, str) and is_real(value) for name, value in metrics.items()
+        isinstance(name, str) and is_real(value) and math.isfinite(value)
+        for name, value in metrics.items()
     )
 
 

@@ -187,6 +187,7 @@ class Ablation(AskTell):
             *(block, candidate, config, instance, self._seeds[block]),
             instance_index=index,
             bound=None if times is None else times.limit,
+            metrics=self.rules.metric_names,
         )
 
     def _missing(self, candidates: Sequence[int], blocks: Sequence[int]) -> list[Cell]:

@@ -112,6 +112,7 @@ class AskTell(ABC):
                     else "was not asked for: tell only cells that ask() returned, within their block"
                 )
             )
+        check_metrics(asked, outcome)
         is_plain = asked.bound is None and outcome.status != "capped"
         told[key] = outcome if is_plain else under(asked.bound, outcome)
         if len(told) == len(cells):
@@ -136,6 +137,18 @@ class AskTell(ABC):
             else:
                 for callback in self._callbacks:
                     callback(note)
+
+
+def check_metrics(cell: Cell, outcome: Outcome) -> None:
+    """Raise RaceStateError unless an outcome has the metrics that its cell asks for."""
+    if cell.metrics is None or outcome.value is None:
+        return
+    told = outcome.metrics or {}
+    if any(name not in told for name in cell.metrics) or told[cell.metrics[0]] != outcome.value:
+        raise RaceStateError(
+            f"{outcome!r} was told: give metrics={{{', '.join(map(repr, cell.metrics))}}} with a "
+            f"number each, and that of {cell.metrics[0]!r} as the value"
+        )
 
 
 def under(bound: float | None, outcome: Outcome) -> Outcome:

@@ -55,12 +55,13 @@ def race(
         order.advance()
         block, state.block, state.used = state.block, state.block + 1, state.used + len(row.values)
         state.pending[:0] = withheld.released()
-        costs, rejected = row.costs(maximize=rules.maximize), row.places("rejected")
+        costs, rejected = rules.costs(row), row.places("rejected")
         eliminated: tuple[Elimination, ...] = ()
         before = state.tested
         if rejected:
             gone = [Elimination.of_rejected(block, int(state.alive[i])) for i in rejected]
-            eliminated, costs = _leave(state, withheld, gone), np.delete(costs, rejected)
+            eliminated = _leave(state, withheld, gone)
+            costs = np.delete(costs, rejected, axis=0)
             state.n_rejected += len(gone)
         is_withheld = withheld.withhold(asked, costs, usable=row.is_usable)
         if row.is_usable:
@@ -121,8 +122,13 @@ def _test(
 ) -> tuple[Elimination, ...]:
     """Show the decider the pending blocks; eliminate whom it drops, if enough are known."""
     numbers, rows = zip(*state.pending, strict=True)
+    costs = np.array(rows)  # (blocks, m), or (blocks, m, d)
     blocks = Blocks(
-        state.alive, np.array(rows), used=state.used, instances=order.instances(numbers)
+        state.alive,
+        costs if costs.ndim == 2 else costs[:, :, 0],
+        used=state.used,
+        instances=order.instances(numbers),
+        metrics=None if costs.ndim == 2 else costs,
     )
     state.tested, state.judged, state.pending = state.tested + len(rows), state.alive, []
     state.decided, verdict = checked_verdict(
@@ -186,8 +192,8 @@ def _why_over(
         return Ended.DECIDED if m else Ended.ALL_REJECTED
     if not state.usable and state.block >= state.first_test:
         return Ended.ALL_FAILED
-    if state.is_undecided:
-        return Ended.UNDECIDED
+    if state.stopped is not None:
+        return state.stopped
     if order.peek() is None:
         return Ended.INSTANCES
     return None if pays(m) else Ended.BUDGET
@@ -211,13 +217,13 @@ def _named(over: Ended, rules: Rules, state: State) -> Ended:
         return Ended.ALL_EQUAL
     if len(state.alive) <= rules.min_survivors:
         return Ended.DECIDED
-    return Ended.UNDECIDED if state.is_undecided else over
+    return state.stopped or over
 
 
 def _differ(costs: NDArray[np.float64]) -> bool:
-    """Return whether the costs of a block, (m,), do not all tie."""
-    shown = with_ties(costs[None])
-    return bool(shown.min() < shown.max())
+    """Return whether the costs of a block, (m,), or in a metric of (m, d), do not all tie."""
+    shown = with_ties(np.atleast_2d(costs.T))
+    return bool((shown.min(axis=1) < shown.max(axis=1)).any())
 
 
 def leads(state: State) -> bool:
@@ -229,6 +235,9 @@ def best(state: State, survivors: Sequence[int]) -> int | None:
     """Return the first of the survivors; None where nothing speaks for one rather than another."""
     if state.n_candidates == 1:
         return 0
+    goal = state.setting.objective
+    if goal != "cost" and goal.kind == "front" and len(survivors) > 1:
+        return None
     if not survivors or not state.usable:
         return None
     is_tested = state.has_difference and state.tested >= state.first_test
@@ -261,6 +270,6 @@ def _ranked_so_far(state: State) -> tuple[int, ...]:
     """Return the candidates left, best first; before the first test, by their mean ranks."""
     if state.verdict is not None or not state.pending:
         return state.ranked
-    rows = np.array([costs for _, costs in state.pending])
+    rows = np.array([costs if costs.ndim == 1 else costs[:, 0] for _, costs in state.pending])
     places = rows.argsort(axis=1, kind="stable").argsort(axis=1)
     return tuple(state.alive[places.mean(axis=0).argsort(kind="stable")].tolist())

@@ -18,7 +18,7 @@ from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.errors import BudgetError, RaceStateError, SettingError
 from racer.evaluate.outcome import Cell, Outcome, all_failed, check_outcome
-from racer.racing.asktell import Asked, AskTell, Flow, under
+from racer.racing.asktell import Asked, AskTell, Flow, check_metrics, under
 from racer.racing.capping import Caps, best_first
 from racer.racing.loop import advance, best, completed, expected, fell_short, leads, race
 from racer.racing.repeats import Repeats, Withheld
@@ -178,7 +178,7 @@ class Race(AskTell):
         if self._request is None or self._request.again or self._round.told:
             raise RaceStateError("tell_block() is for a block of which nothing has been told")
         outcomes: list[Any] = list(told) if isinstance(told, list | tuple) else []
-        if not any(isinstance(item, Outcome) for item in outcomes):
+        if self.rules.metric_names is None and not any(isinstance(o, Outcome) for o in outcomes):
             values = self._checked_values(told)
             if not 0.0 <= (seconds or 0.0) < math.inf:
                 raise RaceStateError(f"seconds={seconds!r}: give a finite number >= 0")
@@ -191,6 +191,9 @@ class Race(AskTell):
             check_outcome(outcome)
         if len(outcomes) != len(self._state.alive):
             raise self._unfit()
+        if self.rules.metric_names is not None:
+            for cell, outcome in zip(self._round.cells.values(), outcomes, strict=True):
+                check_metrics(cell, outcome)
         self._advance([under(self._bound, outcome) for outcome in outcomes])
 
     def _checked_values(self, told: Any) -> NDArray[np.float64]:
@@ -336,6 +339,11 @@ class Race(AskTell):
         index, seed = self._stream.place(block)
         instance = None if index is None or self.instances is None else self.instances[index]
         return [
-            Cell(block, c, self.configs[c], instance, seed, instance_index=index, bound=bound)
+            Cell(
+                *(block, c, self.configs[c], instance, seed),
+                instance_index=index,
+                bound=bound,
+                metrics=self.rules.metric_names,
+            )
             for c in candidates
         ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from racer.core.events import Ended
 from racer.deciders.decider import Setting
 from racer.seeding import rng_for
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from racer.core.events import Elimination, Ended
+    from racer.core.events import Elimination
     from racer.core.rules import Rules
     from racer.deciders.decider import Verdict
 
@@ -60,6 +61,7 @@ class State:
         setting = Setting(
             n_candidates,
             rng_for(rules.seed or 0, "decider"),
+            objective=rules.goal or "cost",
             budget=rules.one_budget.evaluations,
             n_blocks=n_blocks,
             n_instances=n_instances,
@@ -95,10 +97,14 @@ class State:
         return tuple(ranked.tolist())
 
     @property
-    def is_undecided(self) -> bool:
-        """Whether the decider has said that no elimination can follow."""
+    def stopped(self) -> Ended | None:
+        """Why the decider ends the race: nothing is open, or no elimination can follow."""
         verdict = self.verdict
-        return verdict is not None and bool(verdict.undecided) and not verdict.dropped
+        if verdict is None or verdict.dropped:
+            return None
+        if verdict.settled:
+            return Ended.SETTLED
+        return Ended.UNDECIDED if verdict.undecided else None
 
     @property
     def is_left_alone(self) -> bool:

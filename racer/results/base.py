@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from racer._checks import is_whole
+from racer._checks import did_you_mean, is_whole
 from racer.core.contest import Unused
 from racer.core.table import Table
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.parts.scores import impute_failed
-from racer.errors import CandidateError
+from racer.errors import CandidateError, SettingError
 from racer.render.notebook import Displayed
+from racer.results.metrics import Metrics
 from racer.results.scores import scores_frame
 from racer.stats.best import BestPosterior, best_posterior
 
@@ -99,23 +100,70 @@ class Result(AnyResult, ABC):
     @cached_property
     def best_index(self) -> int | None:
         """The candidate that is most probably the best, None where nothing speaks for any."""
-        return None if self.leader is None else self.posterior.best
+        if self.leader is None or not self.probability_best:
+            return self.leader
+        return self.posterior.best
 
     @cached_property
     def posterior(self) -> BestPosterior:
         """The posterior of the best of all candidates, from all that is known of them."""
         n = len(self.configs)
+        if self._metrics is not None and self.rules.goal is not None:
+            return self._metrics.posterior(self.rules.goal)
         return posterior_of(self.known, n, self.stream, self.rules, self.correlation)
+
+    @cached_property
+    def _metrics(self) -> Metrics | None:
+        """What its metrics say; None where `evaluate` returns one number."""
+        if self.rules.aim is None:
+            return None
+        n = len(self.configs)
+        return Metrics(self.rules.aim, self.known, n, n_blocks_of(self.known, self.stream))
+
+    def _of_metrics(self) -> Metrics:
+        if self._metrics is None:
+            raise SettingError(
+                "evaluate returned one number: a front needs metrics=, and evaluate that returns "
+                "them by name"
+            )
+        return self._metrics
+
+    @property
+    def front(self) -> pd.DataFrame:
+        """One row per candidate: its probability to be on the front, and its means."""
+        return self._of_metrics().frame
+
+    @property
+    def probability_front(self) -> dict[int, float]:
+        """The posterior probability of each candidate that it is on the front."""
+        return self._of_metrics().probability_front
+
+    @property
+    def credible_front(self) -> tuple[int, ...]:
+        """The fewest candidates that hold the whole front with probability .95, likeliest first."""
+        return self._of_metrics().credible_front
+
+    def metric(self, name: str) -> pd.DataFrame:
+        """Return the values of a metric, blocks x candidates; SettingError if there is none."""
+        tables = self._of_metrics().tables
+        if name not in tables:
+            known = ", ".join(map(repr, tables))
+            raise SettingError(f"metric({name!r}): give one of {known}{did_you_mean(name, tables)}")
+        return self._wide(tables[name])
 
     @property
     def probability_best(self) -> dict[int, float]:
         """The posterior probability of each candidate that it is the best of all."""
+        if self.rules.goal is not None and self.rules.goal.kind == "front":
+            return {}
         return dict(enumerate(self.posterior.probability_best.tolist()))
 
     @property
     def credible_set(self) -> tuple[int, ...]:
         """The fewest candidates that hold the best with probability .95, likeliest first."""
-        return () if self.leader is None else self.posterior.credible_set()
+        if self.leader is None or not self.probability_best:
+            return ()
+        return self.posterior.credible_set()
 
     @cached_property
     def leaders(self) -> tuple[int, ...]:
@@ -174,7 +222,8 @@ class Result(AnyResult, ABC):
     @cached_property
     def scores(self) -> pd.DataFrame:
         """One row per evaluation."""
-        return scores_frame(self.known, self.stream.place)
+        names = () if self.rules.aim is None else self.rules.aim.names
+        return scores_frame(self.known, self.stream.place, names)
 
     @cached_property
     def run_times(self) -> pd.DataFrame:
@@ -198,10 +247,13 @@ class Result(AnyResult, ABC):
     @cached_property
     def table(self) -> pd.DataFrame:
         """What `evaluate` returned, blocks x candidates."""
+        return self._wide(self.known)
+
+    def _wide(self, known: Table) -> pd.DataFrame:
         import pandas as pd  # noqa: PLC0415
 
-        index = pd.Index(sorted({row.block for row in self.known.rows}), name="block")
-        frame = pd.DataFrame(self.known.values(len(self.configs)), index=index)
+        index = pd.Index(sorted({row.block for row in known.rows}), name="block")
+        frame = pd.DataFrame(known.values(len(self.configs)), index=index)
         return frame.rename_axis(columns="candidate")
 
     @cached_property
@@ -269,17 +321,20 @@ def posterior_of(
         costs,
         by_block=not by_means,
         correlation=correlation,
-        n_blocks=None if correlation else _n_blocks(known, stream, costs),
+        n_blocks=None if correlation else n_blocks_of(known, stream, costs),
     )
     return found.among(eligible, n_candidates)
 
 
-def _n_blocks(known: Table, stream: Stream, costs: NDArray[np.float64]) -> int | None:
+def n_blocks_of(
+    known: Table, stream: Stream, costs: NDArray[np.float64] | None = None
+) -> int | None:
     """Return how many blocks that can be solved there are, if each instance is used once."""
     if stream.length is None:
         return None
     blocks = stream.length - known.n_unsolved
-    return blocks if blocks >= (~np.isnan(costs)).sum(axis=0).max(initial=1) else None
+    seen = 1 if costs is None else (~np.isnan(costs)).sum(axis=0).max(initial=1)
+    return blocks if blocks >= seen else None
 
 
 def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None:

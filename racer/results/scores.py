@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
 
@@ -46,7 +46,15 @@ COLUMNS = (
 )
 
 
-def scores_frame(known: Table, place: Callable[[int], Place]) -> pd.DataFrame:
+def _metric(name: str) -> Column:
+    """Return the column of a metric."""
+    doc = "of `evaluate`; NaN: failed"
+    return Column(f"metric:{name}", "float64", doc, lambda e: (e.outcome.metrics or {}).get(name))
+
+
+def scores_frame(
+    known: Table, place: Callable[[int], Place], metrics: Sequence[str] = ()
+) -> pd.DataFrame:
     """Return one row per outcome; `place` returns instance and seed of a block."""
     import pandas as pd  # noqa: PLC0415
 
@@ -54,6 +62,6 @@ def scores_frame(known: Table, place: Callable[[int], Place]) -> pd.DataFrame:
     found = [Evaluation(b, places[b], candidate, o) for b, candidate, o in known.cells()]
     columns = {
         column.name: pd.Series([column.value(one) for one in found], dtype=column.dtype)
-        for column in COLUMNS
+        for column in (*COLUMNS, *map(_metric, metrics))
     }
     return pd.DataFrame(columns)

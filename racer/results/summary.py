@@ -6,8 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from racer._numerics import shown_probability
+from racer.core.objective import Constrained, Within
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.base import mean_on
+from racer.results.front import front_grid, is_front, verdict_of_front
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +26,7 @@ def summary(result: Result) -> list[Piece]:
     best: list[Piece] = [*result.verdict]
     if result.best_index is not None:
         best.append(configuration(result.best))
-    if len(result.leaders) > 1 or result.best_index is None:
+    if len(result.leaders) > 1 or result.best_index is None or result.rules.aim is not None:
         best.append(Section(result._survivor_label.capitalize(), (survivors(result, _MOST),)))
     return [*best, f"{result.ended.message} {cost(result)}"]
 
@@ -32,6 +34,8 @@ def summary(result: Result) -> list[Piece]:
 def verdict(result: Result) -> tuple[str, ...]:
     """Return the result in plain sentences."""
     n, best = len(result.configs), result.best_index
+    if is_front(result) and n > 1:
+        return verdict_of_front(result)
     if best is None:
         return (f"No candidate can be called the best of {n}.",)
     if n == 1:
@@ -40,11 +44,19 @@ def verdict(result: Result) -> tuple[str, ...]:
     chance = f"= {shown}" if shown[0].isdigit() else f"{shown[0]} {shown[1:]}"
     chances = (
         f"The best is #{best} of {n} candidates. P(best) {chance}: the posterior probability that "
-        f"its {_criterion(result)} is the best of all {n}, those eliminated included."
+        f"{_question(result)} of all {n}, those eliminated included."
     )
     return tuple(
         filter(None, (chances, _rivals(result), _eliminated_best(result), _failing(result)))
     )
+
+
+def _question(result: Result) -> str:
+    """Return what the best is the best in."""
+    objective = result.rules.objective
+    if isinstance(objective, Within | Constrained):
+        return f"it is what {objective!r} asks for"
+    return f"its {_criterion(result)} is the best"
 
 
 def _criterion(result: Result) -> str:
@@ -91,18 +103,24 @@ def configuration(config: Any) -> Piece:
 
 def survivors(result: Result, most: int | None = None) -> Grid:
     """Return the survivors, likeliest best first: P(best), the mean on blocks that all have seen."""
+    if is_front(result) and len(result.configs) > 1:
+        return front_grid(result, most)
     leaders = result.leaders
     chosen = leaders[:most]
     common = result.known.common(leaders) if leaders else []
     tests, runtime = result.test_means, result.rules.runtime
     times = {c: result._run_times(c) for c in chosen}
     has_failed = any(found.failed for found in times.values())
+    others = {} if result._metrics is None else dict(result._metrics.tables)
+    value = next(iter(others), "")
+    others.pop(value, None)
     has_failed_tests = any(result.test_failures.values())
     rows = [
         (
             f"#{c}" if c in result.survivors else f"#{c}, eliminated",
             "-" if result.best_index is None else shown_probability(result.probability_best[c], 2),
             number(mean_on(result.known, c, common)),
+            *(number(mean_on(table, c, common)) for table in others.values()),
             len(result.known.of(c)),
             *((times[c].failed,) if has_failed else ()),
             *((times[c].unsolved, times[c].capped) if runtime is not None else ()),
@@ -117,7 +135,9 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     mean = "mean" if runtime is None else runtime.score_name
     common_blocks = f"{len(common)} {'common ' if runtime is None else ''}blocks"
     head = (
-        *("candidate", "P(best)", f"{mean} on {common_blocks}", "blocks"),
+        *("candidate", "P(best)", f"{value or mean} on {common_blocks}"),
+        *others,
+        "blocks",
         *(("failed",) if has_failed else ()),
         *(() if runtime is None else ("unsolved", "capped")),
         *([f"held-out {mean}"] if tests else []),
@@ -171,6 +191,8 @@ _RELATIONS = {
     "outranked": "no room for it behind",
     "unlikely": "unlikely to be best beside",
     "capped": "capped on all blocks, behind",
+    "dominated": "worse in every metric than",
+    "unacceptable": "not good enough beside",
 }
 
 
@@ -268,7 +290,27 @@ def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[st
         "failures": len(result.known.failures),
         "seconds": result.seconds,
         "seed": result.seed,
+        **_of_metrics(result),
         "eliminations": [vars(gone) for gone in result._eliminations],
+    }
+
+
+def _of_metrics(result: Result) -> dict[str, Any]:
+    """Return what several metrics say, as plain data."""
+    metrics = result._metrics
+    if metrics is None:
+        return {}
+    chances = metrics.probability_front if is_front(result) else {}
+    means = {
+        str(c): {name: table.mean(c) for name, table in metrics.tables.items()}
+        for c in metrics.eligible
+    }
+    return {
+        "metrics": {name: metric.plain() for name, metric in metrics.aim.metrics.items()},
+        "objective": repr(metrics.aim.objective),
+        "means": means,
+        **({"probability_front": {str(c): p for c, p in chances.items()}} if chances else {}),
+        **({"credible_front": list(metrics.credible_front)} if chances else {}),
     }
 
 
@@ -278,7 +320,7 @@ def _survivor(result: Result, candidate: int, line: Callable[[Any], str] | None)
         "candidate": candidate,
         "eliminated": candidate not in result.survivors,
         "config": result.config(candidate),
-        "probability_best": result.probability_best[candidate],
+        "probability_best": result.probability_best.get(candidate),
         "mean": result.mean(candidate),
         "blocks": len(result.known.of(candidate)),
         "failed": result._run_times(candidate).failed,

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from racer.core.blocks import InstanceOrder
     from racer.core.budget import Budget
     from racer.core.events import Callback
+    from racer.core.objective import Metric
+    from racer.core.objective import Objective as Goals
     from racer.core.runtime import Runtime
     from racer.deciders.decider import Decider, Schedule
     from racer.evaluate.objective import Objective
@@ -43,9 +45,11 @@ def race(
     evaluate: Objective,
     instances: Sequence[Any] | None = None,
     *,
-    decider: str | Decider = "bayesian-friedman",
+    decider: str | Decider | None = None,
     budget: int | Budget,
     maximize: bool = False,
+    metrics: Mapping[str, str | Metric] | None = None,
+    objective: Goals | None = None,
     n_jobs: int = 1,
     executor: Executor | None = None,
     ahead: Ahead = "auto",
@@ -74,7 +78,7 @@ def race(
     candidates : sequence
         Configurations of any type (dicts, say), each once.
     evaluate : callable
-        ``evaluate(config, instance, seed) -> float``. What raises, or returns anything but a
+        ``evaluate(config, instance, seed) -> float``, or a mapping of `metrics`. What raises, or returns anything but a
         finite number, costs its cell: it ranks last in its block and is listed in
         `RaceResult.failures`. Called with an int seed, equal for all candidates of a block;
         `random` and `np.random` are seeded with it before each call. It must not change its
@@ -82,14 +86,22 @@ def race(
     instances : sequence or None
         Objects of any type, taken in the order given (shuffle a sorted list first), and again
         with new seeds when they run out. None: a noisy objective without instances.
-    decider : str or Decider
-        "bayesian-friedman", "best-for-budget", "f-race", "f-race-sign", "f-race-mean-rank",
+    decider : str or Decider, optional
+        None: "bayesian-friedman"; with an objective of several metrics "front", "within" or
+        "constrained"; with a store, the recorded one. Or one of "best-for-budget", "f-race", "f-race-sign", "f-race-mean-rank",
         "t-race", "correlated-t", "halving", "anytime", "bradley-terry", "plackett-luce",
         "signed-rank", .., or an object from `racer.deciders`.
     budget : int or Budget
         An int means evaluations. It is never exceeded, and must reach to the first test.
     maximize : bool
-        Larger is better.
+        Larger is better; with `metrics`, leave it out.
+    metrics : mapping of str to {"min", "max"} or Metric, optional
+        Where `evaluate` returns several metrics by name: their directions, or `racer.Metric` for
+        one that is known exactly, has bounds, or a margin. All of them are recorded.
+    objective : str, Pareto, Within or Constrained, optional
+        What is raced on: the name of a metric, or `racer.Pareto` (to the front), `racer.Within`
+        (the best in one of those that are nearly the best in others), `racer.Constrained` (of
+        those that are good enough in others). Needed where there are several metrics.
     n_jobs : int
         1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
         `joblib.parallel_config` names another backend. The result is the same.
@@ -178,6 +190,8 @@ def race(
         decider=decider,  # type: ignore[arg-type]
         budget=budget,  # type: ignore[arg-type]
         maximize=maximize,
+        metrics=metrics,  # type: ignore[arg-type]
+        objective=objective,
         seed=seed,
         deterministic=deterministic,
         first_test=first_test,
@@ -191,6 +205,7 @@ def race(
     workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
     with opened(store) as file:
         given = {"candidates": candidates, "instances": instances, **rules.settings()}
+        given |= {"decider": decider} if decider is None else {}
         contest = contest_for(file, "race", given)
         result: RaceResult = start(
             contest,
@@ -214,6 +229,8 @@ def tune(
     decider: str | Decider | None = None,
     initial: Sequence[Mapping[str, Any] | Known] | Known = (),
     maximize: bool = False,
+    metrics: Mapping[str, str | Metric] | None = None,
+    objective: Goals | None = None,
     n_jobs: int = 1,
     executor: Executor | None = None,
     ahead: Ahead = "auto",
@@ -267,6 +284,9 @@ def tune(
         does not allow is left out, with a `RacerWarning`.
     maximize : bool
         Larger is better.
+    metrics, objective
+        As in `racer.race`. With `racer.Pareto`, the elites of a race are those of its front that
+        cover it best.
     n_jobs : int
         As in `racer.race`; the result is the same.
     executor, ahead
@@ -344,6 +364,8 @@ def tune(
         "decider": decider,
         "budget": budget,
         "maximize": maximize,
+        "metrics": metrics,
+        "objective": objective,
         "seed": seed,
         "deterministic": deterministic,
         "first_test": first_test,

@@ -19,7 +19,7 @@ from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.executor import SPARE
 from racer.evaluate.limits.limits import Limits, limits_for
 from racer.evaluate.limits.processes import not_for_evaluations
-from racer.evaluate.objective import check_objective, raised_by
+from racer.evaluate.objective import MAPPING, NO_MAPPING, check_objective, raised_by
 from racer.evaluate.outcome import bounded, check_outcome
 from racer.evaluate.workers import number_of, workers_for
 from racer.run.signals import GracefulStop, exit_with_code, notify
@@ -216,6 +216,7 @@ class _Loop(Generic[R]):
             for cell, outcome, is_new in self._feed.outcomes(cells):
                 if self.display is not None:
                     self.display.told(outcome)
+                self._refuse_metrics(outcome)
                 if is_new and self._alike is not None and self._defers(cell, outcome):
                     continue
                 if not is_new or self._accept(cell, outcome):
@@ -232,6 +233,13 @@ class _Loop(Generic[R]):
             "busy": result.seconds + unused.seconds - self._before,
         }
         return replace(result, unused=unused, provenance={**self.provenance, **took})
+
+    def _refuse_metrics(self, outcome: Outcome) -> None:
+        """Raise if the first outcome shows that `metrics=` does not say what evaluate returns."""
+        if self._alike == [] and outcome.message.startswith((MAPPING, NO_MAPPING)):
+            raise ObjectiveError(
+                f"evaluate {outcome.message}; nothing is recorded, and nothing else was evaluated"
+            )
 
     def _accept(self, cell: Cell, outcome: Outcome) -> bool:
         """Record an outcome; return False for one that has to be evaluated again."""

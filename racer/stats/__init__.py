@@ -29,6 +29,7 @@ from racer.stats.posthoc import (
     nemenyi_critical_difference,
 )
 from racer.stats.ranks import rank_blocks
+from racer.stats.several import FrontPosterior, front_posterior
 from racer.stats.sign import BayesianSignResult, SignResult, bayesian_sign_test, sign_test
 from racer.stats.sign_flips import SignFlipResult, sign_flip_test
 from racer.stats.signed_rank import (
@@ -48,6 +49,7 @@ __all__ = [
     "BradleyTerryResult",
     "CorrelatedTResult",
     "FriedmanResult",
+    "FrontPosterior",
     "JointComparisons",
     "PlackettLuceResult",
     "PosthocResult",
@@ -66,6 +68,7 @@ __all__ = [
     "conover_posthoc",
     "correlated_t_test",
     "friedman_test",
+    "front_posterior",
     "hochberg",
     "holm",
     "joint_comparisons",

@@ -17,7 +17,7 @@ from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
@@ -205,14 +205,52 @@ def best_posterior(
         )
         return part.among(some.tolist(), m)
     with one_blas_thread():
-        additive = _additive(costs, by_block=by_block)
-        all_blocks = np.inf if n_blocks is None else n_blocks
-        parts = _posteriors(additive, correlation / (1.0 - correlation), seen, all_blocks)
-        mean = sum((part.weight * part.mean for part in parts), np.zeros(m))
-        failing = _failing(costs, max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean))))
-        probability = probability_smallest(parts, additive.freedom, failing)
-        mean = mean if failing is None else mean + failing.mean
-    return BestPosterior(frozen(probability), frozen(mean - mean.mean()), additive.n_blocks)
+        found = locations(costs, by_block=by_block, correlation=correlation, n_blocks=n_blocks)
+        probability = probability_smallest(found.parts, found.freedom, found.failing)
+    mean = found.mean
+    return BestPosterior(frozen(probability), frozen(mean - mean.mean()), found.n_blocks)
+
+
+class Locations(NamedTuple):
+    """The posterior of what candidates are expected to cost: a mixture, in units of `unit`."""
+
+    parts: list[Part]
+    freedom: int
+    failing: _Failing | None
+    n_blocks: int
+    unit: float
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The posterior means (m,), failures included."""
+        mean = sum((part.weight * part.mean for part in self.parts), np.zeros(1))
+        return np.asarray(mean if self.failing is None else mean + self.failing.mean)
+
+    def drawn(
+        self, points: NDArray[np.float64], levels: NDArray[np.intp], near: NDArray[np.intp]
+    ) -> Iterator[NDArray[np.float64]]:
+        """Yield locations of the candidates `near` (k,) at points (p, k), part by part."""
+        ends = (len(points) * np.cumsum([part.weight for part in self.parts])).round()
+        ends = ends.astype(np.intp)
+        for part, first, end in zip(self.parts, [0, *ends[:-1]], ends, strict=True):
+            root = _root(part.covariance[np.ix_(near, near)])
+            drawn = part.mean[near] + points[first:end] @ root.T
+            if self.failing is not None:
+                drawn += self.failing(near, levels[first:end])
+            yield drawn
+
+
+def locations(
+    costs: NDArray[np.float64], *, by_block: bool, correlation: float, n_blocks: int | None
+) -> Locations:
+    """Return the posterior of `best_posterior` for costs (n, m), +inf where a cell failed."""
+    seen = (~np.isnan(costs)).sum(axis=0)
+    additive = _additive(costs, by_block=by_block)
+    all_blocks = np.inf if n_blocks is None else n_blocks
+    parts = _posteriors(additive, correlation / (1.0 - correlation), seen, all_blocks)
+    mean = sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
+    failing = _failing(costs, max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean))))
+    return Locations(parts, additive.freedom, failing, additive.n_blocks, additive.unit)
 
 
 class _Additive(NamedTuple):
@@ -224,6 +262,7 @@ class _Additive(NamedTuple):
     freedom: int
     inflation: float  # of the noise variance
     n_blocks: int
+    unit: float  # of what is centred, if that is the same in all blocks
 
 
 class Part(NamedTuple):
@@ -284,11 +323,11 @@ def _additive(costs: NDArray[np.float64], *, by_block: bool) -> _Additive:
     costs, known = np.where(known, costs, np.nan)[several], known[several]
     n, m = costs.shape
     if not n:
-        return _Additive(np.zeros((m, m)), np.zeros(m), 0.0, 1, 1.0, 0)
+        return _Additive(np.zeros((m, m)), np.zeros(m), 0.0, 1, 1.0, 0, 1.0)
     count = known.sum(axis=1)
     costs = with_ties(costs)
     above, scale, many_tie = _above_median(costs, count)
-    clipped = 0.0
+    clipped, usual = 0.0, 1.0
     if by_block and not many_tie:
         values = _in_units(above, _shrunk_scales(scale, count)[:, None])
         values, clipped = _clipped(values, known, count)
@@ -305,6 +344,7 @@ def _additive(costs: NDArray[np.float64], *, by_block: bool) -> _Additive:
         int(known.sum()) - n,
         _INFLATION / (1.0 - clipped) ** 2,
         n,
+        usual,
     )
 
 
@@ -448,12 +488,9 @@ def probability_smallest(
     near = _contenders(parts, freedom) if failing is None else np.arange(m)
     k = len(near)
     points, levels = _points(k, freedom, more=0 if failing is None else k)
-    ends = (_POINTS * np.cumsum([part.weight for part in parts])).round().astype(np.intp)
+    found = Locations(list(parts), 0, failing, 0, 1.0)
     won = np.zeros(k)
-    for part, first, end in zip(parts, [0, *ends[:-1]], ends, strict=True):
-        drawn = part.mean[near] + points[first:end] @ _root(part.covariance[np.ix_(near, near)]).T
-        if failing is not None:
-            drawn += failing(near, levels[first:end])
+    for part, drawn in zip(parts, found.drawn(points, levels, near), strict=True):
         leads = drawn <= drawn.min(axis=1, keepdims=True) + _TIE * float(np.ptp(part.mean))
         if np.count_nonzero(leads) == len(leads):
             won += leads.sum(axis=0)
@@ -497,12 +534,27 @@ def _points(m: int, freedom: float, *, more: int) -> tuple[NDArray[np.float64], 
 
     Shapes (_POINTS, m) and (_POINTS, more).
     """
+    points, levels, scale = lattice_points(m, more)
+    return points / scale(freedom)[:, None], levels
+
+
+def lattice_points(
+    m: int, more: int, *, fewer: bool = False
+) -> tuple[NDArray[np.float64], NDArray[np.intp], Callable[[float], NDArray[np.float64]]]:
+    """Return points of m normal variables, levels of `more` others, and the root of a common scale.
+
+    Shapes (p, m), (p, more), and (p,) as a function of degrees of freedom; p is 4 096, or a quarter.
+    """
     first, normal, levels = _lattice(-(-(m + more) // 32) * 32)
-    points, levels = normal[:, :m], levels[:, m : m + more]
-    if math.isinf(freedom):
-        return points, levels
-    scales = 2.0 * gammaincinv(0.5 * freedom, _middles()) / freedom
-    return points / np.sqrt(scales[first])[:, None], levels
+    chosen = slice(None, _POINTS // 4) if fewer else slice(None)
+
+    def scale(freedom: float) -> NDArray[np.float64]:
+        if math.isinf(freedom):
+            return np.ones(len(first[chosen]))
+        scales = 2.0 * gammaincinv(0.5 * freedom, _middles()) / freedom
+        return np.asarray(np.sqrt(scales[first[chosen]]))
+
+    return normal[chosen, :m], levels[chosen, m : m + more], scale
 
 
 def _middles() -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from racer.space.space import Space
 from racer.space.stored import not_kept
 from racer.store.jsonable import decode, encode, is_plain, qualified_name, same, shown_apart
 from racer.store.reader import sense_made_of
-from racer.store.schema import ARGUMENTS, Setup
+from racer.store.schema import ARGUMENTS, MAY_LACK, Setup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ VERSION = version("racer-tuning")
 """Read once: later the process may have lost the right to read what is installed."""
 
 _CALLS = {"race": "racer.race", "tuning": "racer.tune", "ablation": "racer.ablation"}
-_LEFT_OPEN = ("seed", "each_test", "deterministic", "decider")  # by None
+_LEFT_OPEN = ("seed", "each_test", "deterministic", "decider", *MAY_LACK)  # by None
 _NUMBERED = ("candidates", "instances", "test_instances")
 _MAY_DIFFER = ("budget", "command")  # a larger one; a program in another folder: see `evaluate`
 

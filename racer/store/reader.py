@@ -146,10 +146,11 @@ class Reader:
         if setup.kind not in schema.ARGUMENTS:
             self.damaged(f"it holds a contest of the kind {setup.kind!r}")
         sampling = {"sampling"} if setup.kind == "tuning" else set()
-        needed = _ALWAYS | sampling | {*schema.ARGUMENTS[setup.kind]} - {"candidates", "instances"}
+        needed = _ALWAYS | sampling | {*schema.ARGUMENTS[setup.kind]}
+        needed -= {"candidates", "instances", *schema.MAY_LACK}
         if missing := needed - setup.settings.keys():
             self.damaged(f"its settings lack {', '.join(sorted(missing))}")
-        if others := setup.settings.keys() - needed - {"command"}:
+        if others := setup.settings.keys() - needed - {"command", *schema.MAY_LACK}:
             self.damaged(f"its settings have {', '.join(sorted(others))}, which are not known")
 
     def outcomes(self) -> Iterator[schema.OutcomeRow]:

@@ -81,6 +81,9 @@ ARGUMENTS: Mapping[Kind, tuple[str, ...]] = {
 }
 """What a contest of each kind is made of: settings, and rows of the tables of that name."""
 
+MAY_LACK = ("metrics", "objective")
+"""Settings that are not written where `evaluate` returns one number."""
+
 ROWS = {
     "outcomes": "SELECT * FROM outcomes ORDER BY held_out, block, candidate, bound",
     "verdicts": "SELECT * FROM verdicts ORDER BY block",

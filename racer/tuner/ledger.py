@@ -83,6 +83,7 @@ class Ledger:
                 *(block, c, dict(self.configs[c]), instance, seed),
                 instance_index=index,
                 bound=cap,
+                metrics=self.plan.rules.metric_names,
             )
             for c in self.missing(candidates, block, cap)
         ]
@@ -97,6 +98,7 @@ class Ledger:
                 held_out=True,
                 instance_index=index,
                 bound=self.limit,
+                metrics=self.plan.rules.metric_names,
             )
             for c in candidates
             if index not in self.tests.of(c)

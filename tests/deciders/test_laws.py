@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from playing import eliminated
+from playing import ONE_NUMBER, eliminated
 from scipy import stats
 
 from racer import Ended
 from racer.deciders import (
-    DECIDERS,
     AnytimeRace,
     BayesianFriedman,
     Blocks,
@@ -28,7 +27,7 @@ LAWS = settings(max_examples=10, deadline=None, derandomize=True)  # for each of
 
 PLANNERS = ("halving", "bayesian-best", "best-for-budget")
 # those that spend a budget to its end drop without need of evidence: they have laws of their own
-NAMED = [name for name in DECIDERS if name not in PLANNERS]
+NAMED = [name for name in ONE_NUMBER if name not in PLANNERS]
 SIGNS = {"anytime, sign": AnytimeRace(form="sign"), "f-race, sign": FRace(last_two="sign")}
 EAGER = {
     "bayesian-friedman, no gate": BayesianFriedman(gate=False),

@@ -14,16 +14,20 @@ from racer.deciders import (
     DECIDERS,
     AnytimeRace,
     BayesianBest,
+    BayesianFront,
     BayesianFriedman,
     BestForBudget,
     BradleyTerryRace,
+    ConstrainedRace,
     CorrelatedTRace,
     Decider,
+    FrontRace,
     FRace,
     PlackettLuceRace,
     SequentialHalving,
     SignedRankRace,
     TRace,
+    WithinRace,
     as_decider,
 )
 
@@ -48,6 +52,10 @@ from racer.deciders import (
         ("bradley-terry", BradleyTerryRace()),
         ("plackett-luce", PlackettLuceRace()),
         ("signed-rank", SignedRankRace()),
+        ("front", FrontRace()),
+        ("bayesian-front", BayesianFront()),
+        ("within", WithinRace()),
+        ("constrained", ConstrainedRace()),
     ],
 )
 def test_a_name_stands_for_default_settings(name, decider):
@@ -60,7 +68,7 @@ def test_every_name_is_tested_here_and_is_in_the_table_of_the_page():
     table = [line.split("|")[1] for line in page.splitlines() if line.startswith('| `"')]
     named = re.findall(r'`"([\w-]+)"`', " ".join(table))
     assert set(DECIDERS) <= set(named)
-    assert len(DECIDERS) == 14
+    assert len(DECIDERS) == 18
 
 
 def test_each_public_decider_has_a_name():
@@ -94,6 +102,7 @@ class Outsider:
 
     start, decide, planned_room = Mine.start, Mine.decide, Mine.planned_room
     tests, takes_capped, ends_itself, by_means, judge = 1, False, False, False, None
+    objectives = ("cost",)
     steps, first_test, n_tests, attested, starts = 1, 2, 3, 4, 5
 
 

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from playing import ONE_NUMBER
 
 import racer
 from racer.core.events import Ended
@@ -26,7 +27,7 @@ def played(race, outcome_of):
     return race.result()
 
 
-@pytest.mark.parametrize("decider", sorted(racer.deciders.DECIDERS))
+@pytest.mark.parametrize("decider", sorted(ONE_NUMBER))
 @pytest.mark.parametrize("when", [0, 2, 4, 7])
 def test_it_leaves_at_once_with_every_decider(decider, when):
     def outcome_of(cell):

@@ -8,10 +8,9 @@ import subprocess
 import sys
 
 import pytest
-from playing import eliminated
+from playing import ONE_NUMBER, eliminated
 
 import racer
-from racer.deciders import DECIDERS
 
 CODE = """
 import json, sys
@@ -78,7 +77,7 @@ def race_with():
     return race
 
 
-@pytest.mark.parametrize("decider", DECIDERS)
+@pytest.mark.parametrize("decider", ONE_NUMBER)
 def test_the_number_of_jobs_changes_nothing(race_with, decider):
     alone = race_with(decider, 1)
     assert alone["dropped"]

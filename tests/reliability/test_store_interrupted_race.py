@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from playing import ONE_NUMBER
 
 import racer
-from racer.deciders import DECIDERS
 
 
 class Counting:
@@ -62,7 +62,7 @@ def races(draw):
         if deterministic
         else draw(st.sampled_from([None, [1, 2]])),
         "deterministic": deterministic,
-        "decider": draw(st.sampled_from(list(DECIDERS))),
+        "decider": draw(st.sampled_from(list(ONE_NUMBER))),
         "budget": racer.Budget(evaluations=m * draw(st.integers(5, 12)), seconds=seconds),
         "maximize": draw(st.booleans()),
         "first_test": first_test,

@@ -9,9 +9,9 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from playing import ONE_NUMBER
 
 import racer
-from racer.deciders import DECIDERS
 
 SPACE = racer.Space({"x": racer.Real(0, 1), "k": racer.Categorical(["a", "b"])})
 
@@ -42,7 +42,7 @@ def is_one_answer(result):
     assert shown == sorted(shown, reverse=True)
 
 
-@pytest.mark.parametrize("decider", DECIDERS)
+@pytest.mark.parametrize("decider", ONE_NUMBER)
 def test_nothing_that_a_race_says_contradicts_anything_else(decider):
     for seed in range(4):
         quality = np.random.default_rng(seed).normal(size=9)

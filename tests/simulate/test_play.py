@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from playing import eliminated
+from playing import ONE_NUMBER, eliminated
 
 import racer
 from racer import Budget, BudgetError, SettingError
-from racer.deciders import DECIDERS, BayesianFriedman, FRace
+from racer.deciders import BayesianFriedman, FRace
 from racer.simulate import NormalWorld, RecordedWorld, play
 
 NAMES = {
@@ -17,7 +17,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("decider", DECIDERS)
+@pytest.mark.parametrize("decider", ONE_NUMBER)
 def test_a_played_race_is_the_real_race(decider):
     rng = np.random.default_rng(4)
     table = rng.normal(size=(60, 7)) + 0.15 * np.arange(7)

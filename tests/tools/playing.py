@@ -8,7 +8,10 @@ import numpy as np
 
 from racer import Outcome
 from racer.core.events import Elimination
-from racer.deciders import Decider, Drop, Verdict
+from racer.deciders import DECIDERS, Decider, Drop, Verdict, as_decider
+
+ONE_NUMBER = tuple(name for name in DECIDERS if "cost" in as_decider(name).objectives)
+"""The deciders of races in which one number per cell decides."""
 
 
 class Scripted(Decider):

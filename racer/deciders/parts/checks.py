@@ -25,11 +25,19 @@ def checked_verdict(
 
     Costs that are equal but for rounding are shown to it as equal.
     """
-    answer: Any = decider.decide(state, replace(blocks, costs=with_ties(blocks.costs)))
+    answer: Any = decider.decide(state, _with_ties(blocks))
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise _refused(decider, f"decide() returned {reprlib.repr(answer)}")
     state, verdict = answer
     return state, _checked(decider, verdict, blocks.candidates, n_candidates)
+
+
+def _with_ties(blocks: Blocks) -> Blocks:
+    """Return blocks in which costs, and metrics, that are equal but for rounding are equal."""
+    if blocks.metrics is None:
+        return replace(blocks, costs=with_ties(blocks.costs))
+    by_metric = [with_ties(blocks.metrics[:, :, d]) for d in range(blocks.metrics.shape[2])]
+    return replace(blocks, costs=by_metric[0], metrics=np.stack(by_metric, axis=2))
 
 
 def checked_drop(
@@ -60,19 +68,23 @@ def _checked(
     if not isinstance(verdict, Verdict):
         raise _refused(decider, f"{reprlib.repr(verdict)} is not a Verdict")
     given: Any = verdict  # whatever an outsider filled it with
-    best, undecided = given.best, given.undecided
+    best, ends = given.best, (given.undecided, given.settled)
     if best is not None and (
         (type(best) is not int and not is_whole(best)) or best not in candidates.tolist()
     ):
         raise _refused(decider, f"best={reprlib.repr(best)} is not among the candidates")
-    if not isinstance(undecided, bool | np.bool_):
-        raise _refused(decider, f"undecided={reprlib.repr(undecided)} is not True or False")
+    for name, flag in zip(("undecided", "settled"), ends, strict=True):
+        if not isinstance(flag, bool | np.bool_):
+            raise _refused(decider, f"{name}={reprlib.repr(flag)} is not True or False")
     array = _checked_standing(decider, given.standing, len(candidates))
     if given.dropped == () and array is given.standing and (best is None or type(best) is int):
         return verdict
     drops = _checked_drops(decider, given.dropped, candidates.tolist(), n_candidates)
     best = None if best is None else int(best)
-    return replace(verdict, dropped=drops, best=best, standing=array, undecided=bool(undecided))
+    undecided, settled = map(bool, ends)
+    return replace(
+        verdict, dropped=drops, best=best, standing=array, undecided=undecided, settled=settled
+    )
 
 
 def _checked_standing(decider: object, standing: Any, m: int) -> NDArray[np.float64]:

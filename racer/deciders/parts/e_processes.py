@@ -38,10 +38,12 @@ class Duels:
         self._logs = np.zeros((2, len(self._fractions), n))
         self._sizes = RowBuffer(n, np.float64)  # ascending, then inf where none
         self._known = np.zeros(n, dtype=np.intp)
+        self.signed = np.zeros(n)  # of the last block: how large the differences were, with signs
 
     def keep(self, stay: NDArray[np.intp]) -> None:
         """Forget all pairs but those at these positions."""
         self._logs, self._known = self._logs[:, :, stay], self._known[stay]
+        self.signed = self.signed[stay]
         self._sizes.keep(columns=stay)
 
     @property
@@ -55,7 +57,8 @@ class Duels:
         sized = (sign != 0.0) & np.isfinite(one) & np.isfinite(other)
         with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
             size = np.where(sized, np.minimum(np.abs(one - other), _MOST), np.inf)
-        bet = self._fractions * (sign * self._relative(size, sized))
+        self.signed = sign * self._relative(size, sized)
+        bet = self._fractions * self.signed
         if self._sized == "median":
             bet = np.tanh(bet)
         made: NDArray[np.float64] = np.log1p(np.array([bet, -bet]))
@@ -112,6 +115,14 @@ class Bets:
         self._m = m
         self._duels = Duels(len(index_pairs(m)[0]), sized)
 
+    @property
+    def signed(self) -> NDArray[np.float64]:
+        """The differences of the last block by sign and relative size, (m, m)."""
+        first, second = index_pairs(self._m)
+        table = np.zeros((self._m, self._m))
+        table[first, second] = self._duels.signed
+        return table - table.T
+
     def keep(self, kept: NDArray[np.intp]) -> None:
         """Forget all candidates but those at these positions (ascending)."""
         first, second = index_pairs(self._m)
@@ -129,6 +140,43 @@ class Bets:
         table = np.full((self._m, self._m), -np.inf)
         table[first, second], table[second, first] = self._duels.log_e(more)
         return table
+
+
+class ShiftedBets:
+    """As `Bets`, on whether i costs more than j less a margin: each of a pair may."""
+
+    def __init__(self, m: int, sized: Sized, margin: float) -> None:
+        self._m, self._margin = m, margin
+        self._duels = Duels(m * (m - 1), sized)
+
+    def _pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        first, second = np.nonzero(~np.eye(self._m, dtype=np.bool_))
+        return first, second
+
+    def _table(self, values: NDArray[np.float64], rest: float) -> NDArray[np.float64]:
+        table = np.full((self._m, self._m), rest)
+        table[self._pairs()] = values
+        return table
+
+    @property
+    def signed(self) -> NDArray[np.float64]:
+        """The differences of the last block by sign and relative size, (m, m)."""
+        return self._table(self._duels.signed, 0.0)
+
+    def keep(self, kept: NDArray[np.intp]) -> None:
+        """Forget all candidates but those at these positions (ascending)."""
+        first, second = self._pairs()
+        self._duels.keep(np.flatnonzero(np.isin(first, kept) & np.isin(second, kept)))
+        self._m = len(kept)
+
+    def add(self, costs: NDArray[np.float64]) -> None:
+        """Settle the bets of one block: costs, shape (m,), +inf for a failed cell."""
+        first, second = self._pairs()
+        self._duels.add(costs[first] + self._margin, costs[second])
+
+    def log_e(self, more: int = 0) -> NDArray[np.float64]:
+        """Return log E_ij, (m, m), -inf on the diagonal, after `more` blocks on which i fails."""
+        return self._table(self._duels.log_e(more)[0], -np.inf)
 
 
 def log_e_of_signs(lost: NDArray[np.int64], won: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -39,6 +39,10 @@ class _Protected(Decider):
     def by_means(self) -> bool:
         return self.decider.by_means
 
+    @property
+    def objectives(self) -> tuple[str, ...]:
+        return self.decider.objectives
+
     def start(self, setting: Setting) -> tuple[Any, int]:
         return self.decider.start(setting), 0
 

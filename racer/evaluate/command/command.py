@@ -20,6 +20,7 @@ from racer.evaluate.command.protocols import (
     Answer,
     Cost,
     ProtocolName,
+    read_json,
     read_last_line,
     read_stdout,
 )
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["IDENTITY", "Command", "check_some"]
 
 IDENTITY = "racer.Command("
-Reads = Literal["stdout", "last-line"]
-_READERS = {"stdout": read_stdout, "last-line": read_last_line}
+Reads = Literal["stdout", "last-line", "json"]
+_READERS = {"stdout": read_stdout, "last-line": read_last_line, "json": read_json}
 _LONGEST_ARGV = 2000
 _NO_CELL = {mark: 1 for mark in MARKS if mark != "instance"}
 
@@ -66,8 +67,9 @@ class Command:
         How ``{parameters}`` writes a parameter: the text before its value, ``"--name="`` unless
         it is given. A blank at its end makes switch and value two arguments: ``"-n "``. (So
         `Space.switches`, as read from irace's files, fits.)
-    reads : {"stdout", "last-line"}
-        Where the number is: all of standard output, or its last line that is not blank.
+    reads : {"stdout", "last-line", "json"}
+        Where the number is: all of standard output, or its last line that is not blank. "json": that
+        line is an object of metrics, ``{"error": 0.1, "seconds": 2.5}``, for a race with `metrics`.
     protocol : {"irace", "aclib", "paramils", "smac"}, optional
         The program is a runner of another tool: it is called and read as that tool does. Unless
         `argv` has places of its own, the arguments of the protocol follow it. Parameters are
@@ -273,13 +275,15 @@ class Command:
     def _program_of(self, argv: Sequence[str]) -> str:
         return self._program or _found(argv[0])
 
-    def __call__(self, config: Mapping[str, Any], instance: Any, seed: int) -> float:
+    def __call__(
+        self, config: Mapping[str, Any], instance: Any, seed: int
+    ) -> float | dict[str, Any]:
         """Run the program, and return what it prints."""
         found = self.run(Cell(0, 0, config, instance, seed))
         return math.nan if found is None else found
 
-    def run(self, cell: Cell) -> float | None:
-        """Run the program for a cell, and return the cost that it prints.
+    def run(self, cell: Cell) -> float | dict[str, Any] | None:
+        """Run the program for a cell, and return the cost, or the metrics, that it prints.
 
         With a bound that is its run time; None: it did not say, and must be measured.
         """
@@ -290,7 +294,9 @@ class Command:
             ran = run(argv, self._program_of(argv), until, self._cwd)
         except OSError as error:
             raise Misbehaved("failed", f"cannot be started ({error})\ncommand: {line}") from None
-        status, value, why, time = self._judged(ran, timeout, is_timed=cell.bound is not None)
+        status, value, why, time, metrics = self._judged(
+            ran, timeout, is_timed=cell.bound is not None
+        )
         if cell.bound is not None:
             value = math.nan if time is None else time
             if status == "timeout" and ran.code is not None:
@@ -301,7 +307,7 @@ class Command:
             raise Misbehaved(
                 status, f"{why}\ncommand: {line}\nstdout: {ran.out}\nstderr: {ran.err}"
             )
-        return value
+        return value if metrics is None else metrics
 
     def with_command_line(self, message: str, cell: Cell) -> str:
         """Return a message with the command line of a cell."""

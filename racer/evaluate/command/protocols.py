@@ -7,6 +7,7 @@ import math
 import re
 import shlex
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -38,6 +39,7 @@ class Answer(NamedTuple):
     value: float = math.nan
     why: str = ""
     time: float | None = None  # seconds, if it says that beside
+    metrics: dict[str, Any] | None = None  # instead of a value
 
 
 Reader = Callable[["Printed", Cost], Answer]
@@ -67,6 +69,20 @@ def read_last_line(out: Printed, _cost: Cost) -> Answer:
     """Read a number that is the last line which is not blank."""
     _, newline, text = out.end.strip().rpartition(b"\n")
     return _one_number(text.strip(), "in the last line", whole=not out.left_out or bool(newline))
+
+
+def read_json(out: Printed, _cost: Cost) -> Answer:
+    """Read an object of metrics, or a number, in JSON that is the last line which is not blank."""
+    _, newline, text = out.end.strip().rpartition(b"\n")
+    said = None
+    if newline or not out.left_out:
+        with suppress(ValueError, RecursionError):
+            said = json.loads(text)
+    if isinstance(said, dict):
+        return Answer("ok", metrics=said)
+    if isinstance(said, int | float) and not isinstance(said, bool) and math.isfinite(said):
+        return Answer("ok", float(said))
+    return Answer("invalid", why='no object in JSON, {"name": number, ..}, is the last line')
 
 
 def _one_number(text: bytes, where: str, *, whole: bool) -> Answer:

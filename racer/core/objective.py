@@ -1,0 +1,407 @@
+"""What a race of several metrics is raced on: their directions, and how they combine."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from racer._checks import did_you_mean, flag, is_real
+from racer.deciders.decider import Goal, GoalKind
+from racer.errors import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from racer.core.table import Row
+
+__all__ = ["Aim", "Constrained", "Metric", "Objective", "Pareto", "Within"]
+
+Direction = Literal["min", "max"]
+
+_MOST = 8  # metrics of a front: beyond that hardly any candidate is dominated
+_RESERVED = {"spend": "which is what an evaluation cost"}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric that `evaluate` returns, and what is known of it.
+
+    Parameters
+    ----------
+    direction : {"min", "max"}
+        Whether smaller or larger values are better.
+    exact : bool
+        It depends on the candidate only and has no noise: a price, the size of a model.
+    margin : float >= 0
+        For a front: a candidate also leaves it if another is nowhere worse by more than this, so
+        that differences which nobody cares about keep nobody in.
+    bounds : (float, float), optional
+        The smallest and the largest value there can be, as of scores from 0 to 1. With them
+        `racer.Within` and `racer.Constrained` make no assumption about the law of the values; give
+        them wherever values are right or wrong.
+
+    Raises
+    ------
+    SettingError
+        A setting out of range.
+
+    Examples
+    --------
+    >>> import racer
+    >>> how = {"accuracy": racer.Metric("max", bounds=(0, 1)), "price": racer.Metric(exact=True)}
+    """
+
+    direction: Direction = "min"
+    _: KW_ONLY
+    exact: bool = False
+    margin: float = 0.0
+    bounds: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.direction not in get_args(Direction):
+            raise SettingError(f'Metric({reprlib.repr(self.direction)}): give "min" or "max"')
+        object.__setattr__(self, "exact", flag(self.exact, "exact"))
+        if not is_real(self.margin) or not 0.0 <= self.margin < math.inf:
+            raise SettingError(f"Metric(margin={self.margin!r}): give a finite number >= 0")
+        object.__setattr__(self, "margin", float(self.margin))
+        given: Any = self.bounds
+        if given is None:
+            return
+        if (
+            not isinstance(given, list | tuple)
+            or len(given) != 2
+            or not all(is_real(bound) and math.isfinite(bound) for bound in given)
+            or not given[0] < given[1]
+        ):
+            raise SettingError(
+                f"Metric(bounds={reprlib.repr(given)}): give the smallest and the largest value"
+            )
+        object.__setattr__(self, "bounds", (float(given[0]), float(given[1])))
+
+    @property
+    def sign(self) -> float:
+        """1 if smaller is better, else -1: what turns values into costs, and costs into values."""
+        return 1.0 if self.direction == "min" else -1.0
+
+    def plain(self) -> str | dict[str, Any]:
+        """Return it as plain data, from which it can be made again."""
+        more: dict[str, Any] = {"exact": True} if self.exact else {}
+        more |= {"margin": self.margin} if self.margin else {}
+        more |= {} if self.bounds is None else {"bounds": list(self.bounds)}
+        return {"direction": self.direction, **more} if more else self.direction
+
+
+class Pareto:
+    """Race to the front: the candidates that no other is better than in every metric.
+
+    A candidate leaves when there is evidence that one other is better in all of these metrics.
+
+    Parameters
+    ----------
+    *metrics : str
+        Two to eight names of `metrics`. The first is the value that tables and events show.
+
+    Examples
+    --------
+    >>> import racer
+    >>> racer.Pareto("error", "dollars")
+    Pareto('error', 'dollars')
+    """
+
+    def __init__(self, *metrics: str) -> None:
+        names: tuple[Any, ...] = metrics
+        if not all(isinstance(name, str) for name in names):
+            raise SettingError(f"Pareto{names!r}: give names of metrics")
+        if not 2 <= len(names) <= _MOST or len(set(names)) < len(names):
+            raise SettingError(
+                f"Pareto{names!r}: give two to {_MOST} metrics, each once; beyond that hardly any "
+                "candidate is worse than another in all of them"
+            )
+        self.names = names
+
+    def __repr__(self) -> str:
+        return f"Pareto({', '.join(map(repr, self.names))})"
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain data, from which it can be made again."""
+        return {"pareto": list(self.names)}
+
+    def goal(self, metrics: Mapping[str, Metric]) -> Goal:
+        """Return what a decider is to find."""
+        return _goal("front", self.names, metrics)
+
+
+class Within:
+    """Find the candidate with the best `metric` among those that are nearly the best in others.
+
+    Parameters
+    ----------
+    metric : str
+        What is raced for: the value that tables and events show.
+    **tolerances : float >= 0
+        By how much the mean of other metrics may be worse than the best mean of all candidates.
+
+    Examples
+    --------
+    >>> import racer
+    >>> racer.Within("dollars", error=0.01)
+    Within('dollars', error=0.01)
+    """
+
+    def __init__(self, metric: str, /, **tolerances: float) -> None:
+        limits: dict[str, Any] = tolerances
+        self.names = _names("Within", metric, limits, "error=0.01")
+        for name, limit in limits.items():
+            if not is_real(limit) or not 0.0 <= limit < math.inf:
+                raise SettingError(f"Within({metric!r}, {name}={limit!r}): give a number >= 0")
+        self.tolerances = {name: float(limit) for name, limit in limits.items()}
+
+    def __repr__(self) -> str:
+        more = "".join(f", {name}={limit!r}" for name, limit in self.tolerances.items())
+        return f"Within({self.names[0]!r}{more})"
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain data, from which it can be made again."""
+        return {"metric": self.names[0], "within": dict(self.tolerances)}
+
+    def goal(self, metrics: Mapping[str, Metric]) -> Goal:
+        """Return what a decider is to find."""
+        return _goal("within", self.names, metrics, tuple(self.tolerances.values()))
+
+
+class Constrained:
+    """Find the candidate with the best `metric` among those that are good enough in others.
+
+    Parameters
+    ----------
+    metric : str
+        What is raced for: the value that tables and events show.
+    **constraints : (str, float)
+        What the mean of other metrics has to satisfy: ``("<=", 0.2)`` of one that is minimised,
+        ``(">=", 0.8)`` of one that is maximised.
+
+    Examples
+    --------
+    >>> import racer
+    >>> racer.Constrained("dollars", error=("<=", 0.2))
+    Constrained('dollars', error=('<=', 0.2))
+    """
+
+    def __init__(self, metric: str, /, **constraints: tuple[str, float]) -> None:
+        given: dict[str, Any] = constraints
+        self.names = _names("Constrained", metric, given, 'error=("<=", 0.2)')
+        for name, constraint in given.items():
+            if (
+                not isinstance(constraint, list | tuple)
+                or len(constraint) != 2
+                or constraint[0] not in ("<=", ">=")
+                or not is_real(constraint[1])
+                or not math.isfinite(constraint[1])
+            ):
+                raise SettingError(
+                    f"Constrained({metric!r}, {name}={reprlib.repr(constraint)}): give "
+                    '("<=", number) or (">=", number)'
+                )
+        self.constraints = {name: (c[0], float(c[1])) for name, c in given.items()}
+
+    def __repr__(self) -> str:
+        more = "".join(f", {name}={limit!r}" for name, limit in self.constraints.items())
+        return f"Constrained({self.names[0]!r}{more})"
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain data, from which it can be made again."""
+        limits = {name: list(limit) for name, limit in self.constraints.items()}
+        return {"metric": self.names[0], "constrained": limits}
+
+    def goal(self, metrics: Mapping[str, Metric]) -> Goal:
+        """Return what a decider is to find; SettingError for a constraint in the wrong direction."""
+        limits = []
+        for name, (relation, limit) in self.constraints.items():
+            if name in metrics and relation != ("<=" if metrics[name].sign > 0 else ">="):
+                raise SettingError(
+                    f"objective={self}: {name!r} is {_DIRECTED[metrics[name].direction]}, so its "
+                    f"constraint is {'<=' if metrics[name].sign > 0 else '>='}, not {relation}"
+                )
+            limits.append(limit * metrics[name].sign if name in metrics else limit)
+        return _goal("constrained", self.names, metrics, tuple(limits))
+
+
+Objective = str | Pareto | Within | Constrained
+_DIRECTED = {"min": "minimised", "max": "maximised"}
+
+
+def _names(kind: str, metric: Any, limits: Mapping[str, Any], example: str) -> tuple[str, ...]:
+    """Return the metrics of an objective, the one that is raced for first."""
+    if not isinstance(metric, str) or not limits or metric in limits:
+        raise SettingError(
+            f"{kind}({reprlib.repr(metric)}, ..): give the metric that is raced for, and at least "
+            f"one other by name, {kind}('dollars', {example})"
+        )
+    return (metric, *limits)
+
+
+def _goal(
+    kind: GoalKind,
+    names: Iterable[str],
+    metrics: Mapping[str, Metric],
+    limits: tuple[float, ...] = (),
+) -> Goal:
+    found = [metrics[name] for name in names if name in metrics]
+    if kind == "front" and all(metric.exact for metric in found):
+        raise SettingError(
+            f"all of {', '.join(map(repr, names))} are known exactly: there is nothing to race"
+        )
+    return Goal(
+        kind=kind,
+        exact=tuple(metric.exact for metric in found),
+        margins=tuple(metric.margin for metric in found),
+        limits=limits,
+        bounds=tuple(
+            None if m.bounds is None else (min(b := [m.sign * x for x in m.bounds]), max(b))
+            for m in found
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """Metrics and objective of a race, checked; every direction is turned here.
+
+    Attributes
+    ----------
+    metrics : dict of str to Metric
+        All that `evaluate` returns.
+    objective : str, Pareto, Within or Constrained
+    """
+
+    metrics: Mapping[str, Metric]
+    objective: Objective
+
+    @classmethod
+    def of(cls, metrics: Any, objective: Any) -> Aim | None:
+        """Return what was given, checked; None without metrics. SettingError if it cannot work."""
+        if metrics is None:
+            if objective is None:
+                return None
+            raise SettingError(
+                f"objective={objective!r} without metrics=: name the metrics that evaluate returns, "
+                'metrics={"error": "min", ..}'
+            )
+        checked = _checked_metrics(metrics)
+        if objective is None:
+            if len(checked) > 1:
+                raise SettingError(
+                    f"metrics= names {', '.join(map(repr, checked))}: say what is raced on, with "
+                    f"objective={next(iter(checked))!r} (the others are recorded), "
+                    f"racer.Pareto({', '.join(map(repr, checked))}), racer.Within(..) or "
+                    "racer.Constrained(..)"
+                )
+            objective = next(iter(checked))
+        found = _as_objective(objective)
+        names = (found,) if isinstance(found, str) else found.names
+        for name in names:
+            if name not in checked:
+                raise SettingError(
+                    f"objective={found!r}: {name!r} is none of metrics="
+                    f"{', '.join(map(repr, checked))}{did_you_mean(name, checked)}"
+                )
+        if not isinstance(found, str):
+            found.goal(checked)
+        return cls(checked, found)
+
+    @property
+    def deciding(self) -> tuple[str, ...]:
+        """The metrics that decide, that of the value first."""
+        return (self.objective,) if isinstance(self.objective, str) else self.objective.names
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All metrics, that of the value first."""
+        first = self.deciding[0]
+        return (first, *(name for name in self.metrics if name != first))
+
+    @property
+    def maximize(self) -> bool:
+        """Whether larger values are better: of the metric that is the value."""
+        return self.metrics[self.names[0]].direction == "max"
+
+    @property
+    def goal(self) -> Goal | None:
+        """What a decider is to find; None where one number per cell decides."""
+        return None if isinstance(self.objective, str) else self.objective.goal(self.metrics)
+
+    def costs(self, row: Row) -> NDArray[np.float64]:
+        """Return the metrics that decide as costs, (k, d), or (k,) of one; +inf: failed."""
+        if isinstance(self.objective, str):
+            return row.costs(maximize=self.maximize)
+        signs = np.array([self.metrics[name].sign for name in self.deciding])
+        costs = signs * np.stack([row.of_metric(name) for name in self.deciding], axis=1)
+        return np.where(np.isnan(costs), np.inf, costs)
+
+
+def _checked_metrics(given: Any) -> dict[str, Metric]:
+    """Return metrics by name; SettingError for what is none."""
+    if not isinstance(given, Mapping) or not given:
+        raise SettingError(
+            f"metrics={reprlib.repr(given)}: give names and directions, "
+            '{"error": "min", "accuracy": "max"}'
+        )
+    found: dict[str, Metric] = {}
+    for name, metric in given.items():
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise SettingError(f"metrics={reprlib.repr(given)}: {name!r} is no name of a metric")
+        if name in _RESERVED:
+            raise SettingError(f"metrics: {name!r} is reserved, {_RESERVED[name]}: take another")
+        found[name] = _as_metric(name, metric)
+    return found
+
+
+def _as_metric(name: str, given: Any) -> Metric:
+    """Return a metric, also from its direction or from plain data."""
+    if isinstance(given, Metric):
+        return given
+    if isinstance(given, Mapping):
+        known = ("direction", "exact", "margin", "bounds")
+        if unknown := next((key for key in given if key not in known), None):
+            raise SettingError(
+                f"metrics[{name!r}] has {unknown!r}: give {', '.join(known)}"
+                f"{did_you_mean(unknown, known)}"
+            )
+        return Metric(**given)
+    if given not in get_args(Direction):
+        raise SettingError(
+            f'metrics[{name!r}]={reprlib.repr(given)}: give "min", "max" or racer.Metric(..)'
+        )
+    return Metric(given)
+
+
+def _as_objective(given: Any) -> Objective:
+    """Return an objective, also from plain data; SettingError for anything else."""
+    if isinstance(given, str | Pareto | Within | Constrained):
+        return given
+    if isinstance(given, Mapping):
+        keys, limits = set(given), next((given[k] for k in _COMBINED if k in given), None)
+        if keys == {"metric"} and isinstance(given["metric"], str):
+            return given["metric"]
+        if keys == {"pareto"} and isinstance(given["pareto"], list | tuple):
+            return Pareto(*given["pareto"])
+        if isinstance(limits, Mapping) and keys == {"metric", *(_COMBINED.keys() & keys)}:
+            kind = _COMBINED[next(k for k in _COMBINED if k in given)]
+            return kind(given["metric"], **limits)
+    raise SettingError(
+        f"objective={reprlib.repr(given)}: give the name of a metric, racer.Pareto(..), "
+        "racer.Within(..) or racer.Constrained(..)"
+    )
+
+
+_COMBINED: Mapping[str, type[Within | Constrained]] = {
+    "within": Within,
+    "constrained": Constrained,
+}

@@ -1,0 +1,115 @@
+"""The cheapest that is good enough: a race on one metric, under constraints on others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racer._checks import check_fraction
+from racer.deciders.decider import Blocks, Decider, Setting, Verdict
+from racer.deciders.parts.mean_bets import MeanBets
+from racer.deciders.parts.several import Sought, as_finite, required_goal, verdict_on_one
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from racer.deciders.decider import Goal
+
+
+@dataclass
+class _State:
+    goal: Goal
+    sought: Sought
+    over: list[MeanBets]  # one per constraint: cost - limit
+    under: list[MeanBets]  # limit - cost
+
+    def keep(self, candidates: NDArray[np.intp]) -> None:
+        kept = self.sought.keep(candidates)
+        for bets in (*self.over, *self.under):
+            bets.keep(kept)
+
+
+@dataclass(frozen=True)
+class ConstrainedRace(Decider):
+    """Find the candidate with the smallest first metric among those that satisfy constraints.
+
+    Two kinds of e-processes speak against a candidate: that its mean violates a constraint, and that
+    an opponent satisfies all of them and is better in the first metric (the smallest of the e-values
+    that this takes). Half of the weight each, shared by the opponents that there are. So the one that
+    is sought is *ever* dropped with probability `alpha` at most. If no candidate satisfies the
+    constraints, the one that is nearest to it is left.
+
+    What is assumed of the values, and what a failed cell counts, is as in `WithinRace`.
+
+    Parameters
+    ----------
+    alpha : float in (0, 0.5)
+        Probability, over the whole race, of dropping the candidate that is sought.
+
+    Raises
+    ------
+    SettingError
+        A parameter out of range; at the start of a race, no objective `racer.Constrained`.
+
+    Examples
+    --------
+    >>> import racer
+    >>> prices = {"small": 1.0, "medium": 3.0, "large": 9.0}
+    >>> limits = {"small": 3, "medium": 6, "large": 7}
+    >>> def evaluate(model, item, seed):
+    ...     return {"wrong": float(seed % 8 >= limits[model]), "price": prices[model]}
+    >>> racer.race(
+    ...     list(prices), evaluate, budget=900, seed=1,
+    ...     metrics={
+    ...         "wrong": racer.Metric(bounds=(0, 1)), "price": racer.Metric(exact=True)
+    ...     },
+    ...     objective=racer.Constrained("price", wrong=("<=", 0.4)),
+    ... ).best
+    'medium'
+    """
+
+    by_means = True
+    objectives = ("constrained",)
+
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_fraction(self.alpha, "alpha", high=0.5)
+
+    def start(self, setting: Setting) -> _State:
+        goal, shape = required_goal(setting, "constrained"), (setting.n_candidates,)
+        over: list[MeanBets] = []
+        under: list[MeanBets] = []
+        for limit, bounds in zip(goal.limits, goal.bounds[1:], strict=True):
+            low, high = (None, None) if bounds is None else (bounds[0] - limit, limit - bounds[1])
+            for side, least in ((over, low), (under, high)):
+                side.append(MeanBets(shape, (0.0,), least=least, n_blocks=setting.n_blocks))
+        return _State(goal, Sought.new(setting, goal), over, under)
+
+    def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
+        state.keep(blocks.candidates)
+        limits = np.array(state.goal.limits)
+        for row in np.asarray(blocks.metrics):
+            costs = as_finite(row, state.goal)
+            state.sought.add(costs)
+            for over, under, values in zip(
+                state.over, state.under, (costs[:, 1:] - limits).T, strict=True
+            ):
+                over.add(values)
+                under.add(-values)
+        m = len(blocks.candidates)
+        violates = np.stack([bets.log_e() for bets in state.over])
+        violates = np.logaddexp.reduce(violates, axis=0) - np.log(len(state.over))
+        acceptable = np.min([bets.log_e() for bets in state.under], axis=0)
+        excess = (state.sought.means[:, 1:] - limits).max(axis=1)
+        return state, verdict_on_one(
+            state.sought,
+            self.alpha,
+            unfit=violates,
+            acceptable=acceptable,
+            excess=excess,
+            may_leave=np.ones(m, dtype=np.bool_),
+            beside=None,
+        )

@@ -1,0 +1,85 @@
+"""Evidence on means: bets on bounded values, or a self-normalised sum of those without bounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_FRACTIONS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7])
+_RATES = np.geomspace(0.02, 1.5, 8)  # in units of the usual size of a value
+_TINY = 1e-9
+
+
+class MeanBets:
+    """E-processes of "the mean of x is larger than c", for each of some values x and each null c.
+
+    With `least`, the smallest value that there can be: the mean over fractions f of the product of 1
+    + f (x - c) / (c - least). If there are `n_blocks`, each used once and in random order, the
+    question is about their mean, and c is what the mean of those left may be (Waudby-Smith and
+    Ramdas 2020, 2024). Without `least`: the mean over rates r of exp(r S - r^2 Q / 2), S and Q the
+    sums of x - c and of its squares; exact for symmetric x (de la Peña 1999), else for many blocks.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        nulls: Sequence[float],
+        *,
+        least: float | None,
+        n_blocks: int | None,
+    ) -> None:
+        self._nulls = np.array(nulls, dtype=np.float64).reshape(-1, *(1 for _ in shape))
+        self._least, self._n_blocks = least, n_blocks
+        self._n = 0
+        self._sums = np.zeros(shape)
+        self._squares = np.zeros(shape)
+        self._logs = np.zeros((len(nulls), len(_FRACTIONS), *shape) if least is not None else 0)
+
+    def keep(self, kept: NDArray[np.intp]) -> None:
+        """Forget all candidates but those at these positions, in each dimension."""
+        for axis in range(self._sums.ndim):
+            self._sums = self._sums.take(kept, axis)
+            self._squares = self._squares.take(kept, axis)
+            if self._least is not None:
+                self._logs = self._logs.take(kept, axis + 2)
+
+    def add(self, values: Floats) -> None:
+        """Take in the values of a block."""
+        if self._least is not None:
+            null = self._nulls
+            if self._n_blocks is not None:
+                left = max(self._n_blocks - self._n, 1)
+                null = (null * self._n_blocks - self._sums) / left
+            room = np.maximum(null - self._least, _TINY * abs(self._least))
+            gained = (
+                _FRACTIONS.reshape(-1, *(1 for _ in values.shape))
+                * (((values - null) / room)[:, None])
+            )
+            self._logs += np.log1p(np.maximum(gained, -1.0 + _TINY))
+        self._sums += values
+        self._squares += values**2
+        self._n += 1
+
+    def log_e(self, null: int = 0) -> Floats:
+        """Return the logarithms of the evidence that means are larger than the null of that place."""
+        if self._least is not None:
+            found = np.logaddexp.reduce(self._logs[null], axis=0)
+            return np.asarray(found - np.log(len(_FRACTIONS)))
+        c = float(self._nulls[null].ravel()[0])
+        sums = self._sums - c * self._n
+        squares = np.maximum(self._squares - 2.0 * c * self._sums + c * c * self._n, 0.0)
+        some = squares[squares > 0.0]
+        if not len(some):
+            return np.zeros(sums.shape)
+        rates = _RATES / np.sqrt(np.median(some) / self._n)
+        rates = rates.reshape(-1, *(1 for _ in sums.shape))
+        found = np.logaddexp.reduce(rates * sums - 0.5 * rates**2 * squares, axis=0)
+        return np.asarray(found - np.log(len(_RATES)))

@@ -1,0 +1,203 @@
+"""What deciders of several metrics share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racer.deciders.decider import Drop, Verdict
+from racer.deciders.parts.mean_bets import MeanBets
+from racer.deciders.parts.scores import impute_failed
+from racer.errors import SettingError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from racer.deciders.decider import Goal, GoalKind, Setting
+
+    Floats = NDArray[np.float64]
+
+_LARGEST = float(np.log(np.finfo(np.float64).max))
+_OBJECTIVES = {"front": "Pareto", "within": "Within", "constrained": "Constrained"}
+
+
+def required_goal(setting: Setting, kind: GoalKind) -> Goal:
+    """Return what a race is to find; SettingError unless it is of this kind."""
+    goal = setting.objective
+    if goal == "cost" or goal.kind != kind:
+        raise SettingError(
+            f"decider={kind!r} is for objective=racer.{_OBJECTIVES[kind]}(..), with metrics="
+        )
+    return goal
+
+
+def blocks_left(setting: Setting, alive: int, blocks: int, used: int) -> int | None:
+    """Return how many blocks are left if nobody leaves; None if that is not known."""
+    left = [] if setting.n_blocks is None else [setting.n_blocks - blocks]
+    if setting.budget is not None:
+        left.append((setting.budget - used) // alive)
+    return min(left) if left else None
+
+
+def exact_means(sums: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return means (m,) of what is known exactly; +inf where every cell has failed."""
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.inf)
+
+
+def as_finite(row: Floats, goal: Goal) -> Floats:
+    """Return the costs of a block, (m, d), failed cells as the worst there is."""
+    columns = []
+    for costs, bounds in zip(row.T, goal.bounds, strict=True):
+        if bounds is None:
+            columns.append(impute_failed(costs))
+        else:
+            columns.append(np.clip(costs, *bounds))
+    return np.stack(columns, axis=1)
+
+
+@dataclass
+class Sought:
+    """What a race for one candidate has seen: sums of the metrics, and evidence on the first one."""
+
+    goal: Goal
+    start: int  # candidates
+    candidates: NDArray[np.intp]
+    sums: Floats  # (m, d)
+    log_e_eliminated: Floats  # (m,), of the weighted evidence of eliminated opponents
+    dearer: MeanBets | None  # than each other, in the first metric; None: known exactly
+    given_up: NDArray[np.bool_]
+    against: Floats  # (m, m), the weighted evidence of each opponent at the last test
+    cheaper: Floats | None = None  # (m,), how many are cheaper, where that is known
+    n: int = 0
+
+    @classmethod
+    def new(cls, setting: Setting, goal: Goal) -> Sought:
+        """Return that of a race in which nothing has been seen."""
+        m, bounds = setting.n_candidates, goal.bounds[0]
+        dearer = None
+        if not goal.exact[0]:
+            least = None if bounds is None else bounds[0] - bounds[1]
+            dearer = MeanBets((m, m), (0.0,), least=least, n_blocks=setting.n_blocks)
+        return cls(
+            *(goal, m, np.arange(m), np.zeros((m, goal.n_metrics)), np.full(m, -np.inf), dearer),
+            *(np.zeros(m, dtype=np.bool_), np.full((m, m), -np.inf)),
+        )
+
+    def keep(self, candidates: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Forget all but these candidates, and freeze what others said; return their positions."""
+        kept = np.searchsorted(self.candidates, candidates)
+        if len(kept) == len(self.candidates):
+            return kept
+        gone = np.delete(np.arange(len(self.candidates)), kept)
+        frozen = np.logaddexp.reduce(self.against[np.ix_(kept, gone)], axis=1)
+        self.log_e_eliminated = np.logaddexp(self.log_e_eliminated[kept], frozen)
+        self.candidates, self.sums = self.candidates[kept], self.sums[kept]
+        self.given_up = self.given_up[kept]
+        self.cheaper = None if self.cheaper is None else self.cheaper[kept]
+        if self.dearer is not None:
+            self.dearer.keep(kept)
+        return kept
+
+    def add(self, costs: Floats) -> None:
+        """Take in the costs of a block, (m, d)."""
+        self.sums += costs
+        if self.dearer is not None:
+            self.dearer.add(costs[:, None, 0] - costs[None, :, 0])
+        self.n += 1
+
+    @property
+    def means(self) -> Floats:
+        """The mean costs so far, (m, d)."""
+        return self.sums / max(self.n, 1)
+
+    def log_dearer(self) -> tuple[Floats, Floats]:
+        """Return evidence that i costs more than j, (m, m), and how many opponents may be cheaper."""
+        m = len(self.candidates)
+        if self.dearer is not None:
+            found = self.dearer.log_e()
+            np.fill_diagonal(found, -np.inf)
+            return found, np.full(m, self.start - 1.0)
+        price = self.means[:, 0]
+        if self.cheaper is None:
+            self.cheaper = (price[None, :] < price[:, None]).sum(axis=1).astype(np.float64)
+        found = np.where(price[None, :] < price[:, None], np.inf, -np.inf)
+        return found, self.cheaper
+
+
+def verdict_on_one(
+    sought: Sought,
+    alpha: float,
+    *,
+    unfit: Floats,
+    acceptable: Floats,
+    excess: Floats,
+    may_leave: NDArray[np.bool_],
+    beside: Floats | None,
+) -> Verdict:
+    """Return the verdict of a race for the cheapest acceptable candidate.
+
+    `unfit` is evidence that i is not acceptable, (m,) or for each opponent (m, m); `acceptable` that j
+    is, (m,), and `beside` beside each opponent. `excess` (m,) is how far i seems to be from being so.
+    """
+    m = len(sought.candidates)
+    dearer, cheaper = sought.log_dearer()
+    better = np.minimum(acceptable[None, :], dearer)
+    np.fill_diagonal(better, -np.inf)
+    share = np.where(cheaper > 0.0, 0.5, 0.0)
+    with np.errstate(divide="ignore"):
+        by_others = np.log(share / np.maximum(cheaper, 1.0))[:, None] + better
+        own = np.log(1.0 - share)
+    alone = np.full(m, -np.inf)
+    if unfit.ndim == 2:
+        sought.against = np.logaddexp(own[:, None] + unfit - np.log(sought.start - 1), by_others)
+    else:
+        sought.against, alone = by_others, own + unfit
+    total = np.logaddexp(np.logaddexp.reduce(sought.against, axis=1), alone)
+    total = np.logaddexp(total, sought.log_e_eliminated)
+    sought.given_up = total >= -np.log(alpha)
+    if sought.given_up.all():
+        sought.given_up[total.argmin()] = False
+    price = sought.means[:, 0]
+    order = np.lexsort((price, np.maximum(excess, 0.0), sought.given_up))
+    order = order[np.argsort((excess > 0.0)[order], kind="stable")]
+    order = order[np.argsort(sought.given_up[order], kind="stable")]
+    standing = np.empty(m)
+    standing[order] = np.arange(m)
+    first = int(order[0])
+    leave = sought.given_up & may_leave
+    places = [i for i in np.argsort(-total, kind="stable").tolist() if leave[i]]
+    open_ones = int((~sought.given_up).sum())
+    settled = open_ones == 1 and (
+        beside is None or bool((beside[first][~leave] >= -np.log(alpha)).all())
+    )
+    return Verdict(
+        tuple(_drop(sought, i, first, total[i], by_others[i], leave) for i in places),
+        int(sought.candidates[first]),
+        standing,
+        {"open": float(open_ones)},
+        settled=settled and not places and m > 1,
+    )
+
+
+def _drop(
+    sought: Sought,
+    place: int,
+    first: int,
+    total: float,
+    by_others: Floats,
+    leave: NDArray[np.bool_],
+) -> Drop:
+    """Return the drop of a position: against the strongest evidence among those that stay."""
+    evidence = np.where(leave, -np.inf, sought.against[place])
+    is_known = np.isfinite(evidence).any() and int(evidence.argmax()) != place
+    against = int(evidence.argmax()) if is_known else first
+    is_better = by_others[against] >= total - np.log(2.0)
+    return Drop(
+        int(sought.candidates[place]),
+        "inferior" if is_better else "unacceptable",
+        against=int(sought.candidates[against]),
+        probability=float(np.exp(min(total, _LARGEST))),
+        measure="e-value",
+    )

@@ -1,0 +1,137 @@
+"""The cheapest of the nearly best: a race on one metric, within a tolerance of the best in others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racer._checks import check_fraction
+from racer.deciders.decider import Blocks, Decider, Setting, Verdict
+from racer.deciders.parts.mean_bets import MeanBets
+from racer.deciders.parts.several import Sought, as_finite, required_goal, verdict_on_one
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from racer.deciders.decider import Goal
+
+    Floats = NDArray[np.float64]
+
+_FAR, _NEAR, _WORSE = range(3)  # the nulls of a metric with a tolerance
+
+
+@dataclass
+class _State:
+    goal: Goal
+    alpha: float
+    sought: Sought
+    pairs: list[MeanBets]  # one per metric with a tolerance: cost i - cost j
+
+    def keep(self, candidates: NDArray[np.intp]) -> None:
+        kept = self.sought.keep(candidates)
+        for bets in self.pairs:
+            bets.keep(kept)
+
+
+@dataclass(frozen=True)
+class WithinRace(Decider):
+    """Find the candidate with the smallest first metric among those nearly the best in the others.
+
+    A candidate is acceptable if its mean in each other metric is within the tolerance of the least
+    mean. Two kinds of e-processes speak against a candidate: that it is worse than an opponent by
+    more than the tolerance, and that an opponent is acceptable and better in the first metric (the
+    smallest of the e-values that this takes). Half of the weight each, shared by the
+    opponents that there are. So the one that is sought is *ever* given up with probability `alpha`
+    at most. A candidate that has been given up stays as long as it may be the best in another metric,
+    by which the rest are measured.
+
+    Where metrics have bounds (`racer.Metric(bounds=)`), e-processes are bets on bounded means, of
+    these instances if each is used once (in random order: shuffle them), and nothing is assumed.
+    Without, sums are divided by the root of their squares: exact for symmetric differences, and for
+    many blocks. A failed cell counts as the upper bound, or one range of its block behind the
+    block's worst.
+
+    Parameters
+    ----------
+    alpha : float in (0, 0.5)
+        Probability, over the whole race, of giving up the candidate that is sought.
+
+    Raises
+    ------
+    SettingError
+        A parameter out of range; at the start of a race, no objective `racer.Within`.
+
+    References
+    ----------
+    Waudby-Smith, Ramdas: Estimating means of bounded random variables by betting (JRSS B 2024);
+    de la Peña: A general class of exponential inequalities for martingales (Annals of Probability
+    1999).
+
+    Examples
+    --------
+    >>> import racer
+    >>> prices = {"small": 1.0, "medium": 3.0, "large": 9.0}
+    >>> limits = {"small": 3, "medium": 6, "large": 6}
+    >>> def evaluate(model, item, seed):
+    ...     return {"wrong": float(seed % 7 >= limits[model]), "price": prices[model]}
+    >>> racer.race(
+    ...     list(prices), evaluate, budget=900, seed=1,
+    ...     metrics={
+    ...         "wrong": racer.Metric(bounds=(0, 1)), "price": racer.Metric(exact=True)
+    ...     },
+    ...     objective=racer.Within("price", wrong=0.05),
+    ... ).best
+    'medium'
+    """
+
+    by_means = True
+    objectives = ("within",)
+
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_fraction(self.alpha, "alpha", high=0.5)
+
+    def start(self, setting: Setting) -> _State:
+        goal, m = required_goal(setting, "within"), setting.n_candidates
+        pairs = [
+            MeanBets(
+                (m, m),
+                (limit, -limit, 0.0),
+                least=None if bounds is None else bounds[0] - bounds[1],
+                n_blocks=setting.n_blocks,
+            )
+            for limit, bounds in zip(goal.limits, goal.bounds[1:], strict=True)
+        ]
+        return _State(goal, self.alpha, Sought.new(setting, goal), pairs)
+
+    def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
+        state.keep(blocks.candidates)
+        for row in np.asarray(blocks.metrics):
+            costs = as_finite(row, state.goal)
+            state.sought.add(costs)
+            for bets, column in zip(state.pairs, costs.T[1:], strict=True):
+                bets.add(column[:, None] - column[None, :])
+        m = len(blocks.candidates)
+        far = np.stack([bets.log_e(_FAR) for bets in state.pairs])
+        far = np.logaddexp.reduce(far, axis=0) - np.log(len(state.pairs))
+        worse = np.min([bets.log_e(_WORSE) for bets in state.pairs], axis=0)
+        # [j, k]: j is acceptable beside k, in each metric
+        beside = np.min([bets.log_e(_NEAR).T for bets in state.pairs], axis=0)
+        np.fill_diagonal(beside, np.inf)
+        acceptable = beside.min(axis=1)
+        np.fill_diagonal(far, -np.inf)
+        np.fill_diagonal(worse, -np.inf)
+        means = state.sought.means
+        excess = (means[:, 1:] - means[:, 1:].min(axis=0) - np.array(state.goal.limits)).max(axis=1)
+        return state, verdict_on_one(
+            state.sought,
+            self.alpha,
+            unfit=far,
+            acceptable=acceptable,
+            excess=excess,
+            may_leave=worse.max(axis=1) >= np.log(m / self.alpha),
+            beside=beside,
+        )

@@ -1,0 +1,67 @@
+"""A race to the front in sentences and tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from racer._numerics import shown_probability
+from racer.render.sections import Grid, number
+from racer.results.base import mean_on
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from racer.results.base import Result
+
+_MOST = 12  # candidates in a sentence
+
+
+def is_front(result: Result) -> bool:
+    """Return whether a result is of a race to the front."""
+    return result.rules.goal is not None and result.rules.goal.kind == "front"
+
+
+def verdict_of_front(result: Result) -> tuple[str, ...]:
+    """Return the result of a race to the front in sentences."""
+    metrics, n = result._of_metrics(), len(result.configs)
+    chances = metrics.probability_front
+    likely = sorted((c for c in chances if chances[c] >= 0.5), key=lambda c: -chances[c])
+    if not result.known.n_usable:
+        return (f"No candidate can be said to be on the front of {n}.",)
+    names = metrics.front_names
+    of = f"{', '.join(names[:-1])} and {names[-1]}"
+    first = (
+        f"{len(likely)} of {n} candidates {'are' if len(likely) != 1 else 'is'} on the Pareto front "
+        f"of {of} with a posterior probability of at least 0.5: {_listed(likely)}."
+    )
+    credible = metrics.credible_front
+    whole = f"With probability 0.95 {_listed(credible)} hold{'s' * (len(credible) == 1)} all of it."
+    return first, whole
+
+
+def _listed(candidates: Sequence[int]) -> str:
+    more = f" and {len(candidates) - _MOST} more" if len(candidates) > _MOST else ""
+    return ", ".join(f"#{c}" for c in candidates[:_MOST]) + more
+
+
+def front_grid(result: Result, most: int | None = None) -> Grid:
+    """Return the survivors of a race to the front: P(on the front), and means on common blocks."""
+    metrics = result._of_metrics()
+    chances = metrics.probability_front
+    order = sorted(result.survivors, key=lambda c: -round(chances[c], 6))
+    common = result.known.common(order) if order else []
+    has_failed = any(result._run_times(c).failed for c in order)
+    rows = [
+        (
+            *(f"#{c}", shown_probability(chances[c], 2)),
+            *(number(mean_on(table, c, common)) for table in metrics.tables.values()),
+            len(result.known.of(c)),
+            *((result._run_times(c).failed,) if has_failed else ()),
+        )
+        for c in order[:most]
+    ]
+    if most is not None and len(order) > most:
+        rows.append((f"and {len(order) - most} more", *[""] * (len(rows[0]) - 1)))
+    head = ("candidate", "P(front)", *metrics.tables, "blocks", *(("failed",) * has_failed))
+    title = f"Means are of the {len(common)} blocks that all of these have seen."
+    return Grid.of(head, rows, left="candidate", title=title)

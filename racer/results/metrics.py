@@ -1,0 +1,155 @@
+"""What the metrics of a result say: the front, the posterior of what is sought, all means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer.stats._validation import frozen
+from racer.stats.best import BestPosterior
+from racer.stats.several import drawn_means, intervals, on_front
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from racer.core.objective import Aim
+    from racer.core.table import Table
+    from racer.deciders.decider import Goal
+
+    Floats = NDArray[np.float64]
+
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Metrics:
+    """The metrics of a result: a table of each, and what follows from all of them."""
+
+    aim: Aim
+    known: Table
+    n_candidates: int
+    n_blocks: int | None  # of which all means are, if these are all there are
+
+    @cached_property
+    def tables(self) -> dict[str, Table]:
+        """The table of each metric, that of the value first."""
+        found = self.aim.metrics
+        return {
+            name: self.known.of_metric(name, maximize=found[name].direction == "max")
+            for name in self.aim.names
+        }
+
+    @cached_property
+    def eligible(self) -> list[int]:
+        """The candidates that have been evaluated, and have not been rejected."""
+        rejected = {int(r.candidates[i]) for r in self.known.rows for i in r.places("rejected")}
+        seen = [c for c in range(self.n_candidates) if self.known.of(c)]
+        return [c for c in seen if c not in rejected] or seen
+
+    def costs(self, names: Sequence[str]) -> Floats:
+        """Return the costs of eligible candidates in some metrics, (d, n, m)."""
+        return np.array([self.tables[name].all_costs(self.eligible) for name in names])
+
+    def exact(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which of some metrics are known exactly."""
+        return np.array([self.aim.metrics[name].exact for name in names])
+
+    @cached_property
+    def front_names(self) -> tuple[str, ...]:
+        """The metrics of the front: those of `racer.Pareto`, else all."""
+        goal = self.aim.goal
+        is_front = goal is not None and goal.kind == "front"
+        return self.aim.deciding if is_front else self.aim.names
+
+    @cached_property
+    def fronts(self) -> NDArray[np.bool_]:
+        """Which eligible candidates are on the front, in each draw of the posterior, (p, m)."""
+        names = self.front_names
+        drawn = drawn_means(
+            self.costs(names), self.exact(names), by_block=True, n_blocks=self.n_blocks
+        )
+        return np.concatenate([on_front(part) for part in _parts(drawn)]) > 0.0
+
+    @property
+    def probability_front(self) -> dict[int, float]:
+        """The posterior probability of each candidate that it is on the front."""
+        found = dict.fromkeys(range(self.n_candidates), 0.0)
+        if self.eligible and len(self.known):
+            shares = self.fronts.mean(axis=0).tolist()
+            found |= dict(zip(self.eligible, shares, strict=True))
+        return found
+
+    @cached_property
+    def credible_front(self) -> tuple[int, ...]:
+        """The fewest candidates, likeliest first, that hold the whole front with .95."""
+        if not self.eligible or not len(self.known):
+            return ()
+        shares = self.fronts.mean(axis=0)
+        order = np.argsort(-shares, kind="stable")
+        # the place in this order of the last member of each drawn front
+        last = self.fronts.shape[1] - 1 - self.fronts[:, order][:, ::-1].argmax(axis=1)
+        size = int(np.sort(last)[max(int(np.ceil(_LEVEL * len(last))) - 1, 0)]) + 1
+        return tuple(self.eligible[i] for i in order[:size].tolist())
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per candidate evaluated: P(on the front), and each mean with its interval."""
+        import pandas as pd  # noqa: PLC0415
+
+        columns: dict[str, Any] = {
+            "probability_front": [self.probability_front[c] for c in self.eligible]
+        }
+        names = self.aim.names
+        if self.eligible and len(self.known):
+            found = intervals(self.costs(names), self.exact(names), n_blocks=self.n_blocks)
+            for d, name in enumerate(names):
+                mean, low, high = (self.aim.metrics[name].sign * table[:, d] for table in found)
+                columns |= {f"metric:{name}": mean}
+                columns |= {f"low:{name}": np.minimum(low, high)}
+                columns |= {f"high:{name}": np.maximum(low, high)}
+        frame = pd.DataFrame(columns, index=pd.Index(self.eligible, name="candidate"))
+        return frame.sort_values("probability_front", ascending=False, kind="stable")
+
+    def posterior(self, goal: Goal) -> BestPosterior:
+        """Return the posterior of what is sought, or of being on the front."""
+        names, m = self.aim.deciding, self.n_candidates
+        if not self.eligible or not len(self.known):
+            return BestPosterior(frozen(np.full(m, 1.0 / m)), frozen(np.zeros(m)), 0)
+        costs = self.costs(names)
+        values = np.where(np.isfinite(costs[0]), costs[0], np.nan)
+        has_any = ~np.isnan(values).all(axis=0)
+        means = np.full(values.shape[1], np.inf)
+        means[has_any] = np.nanmean(values[:, has_any], axis=0)
+        if goal.kind == "front":
+            probability = self.fronts.mean(axis=0)
+        else:
+            drawn = drawn_means(costs, self.exact(names), by_block=False, n_blocks=self.n_blocks)
+            hits = partial(_sought, goal=goal)
+            probability = np.sum([hits(part).sum(axis=0) for part in _parts(drawn)], axis=0)
+            probability = probability / len(drawn)
+        found = BestPosterior(frozen(probability), frozen(means), costs.shape[1])
+        return found.among(self.eligible, m)
+
+
+def _parts(drawn: Floats) -> list[Floats]:
+    """Split draws (p, m, d) so that comparisons of all pairs fit into memory."""
+    step = max(1, (1 << 22) // (drawn.shape[1] ** 2))
+    return [drawn[first : first + step] for first in range(0, len(drawn), step)]
+
+
+def _sought(drawn: Floats, *, goal: Goal) -> Floats:
+    """Return the share of each candidate of (p, m, d) in being the one that is sought, (p, m)."""
+    others = drawn[:, :, 1:]
+    if goal.kind == "within":
+        others = others - others.min(axis=1, keepdims=True)
+    size = 1e-12 * np.abs(others).max(initial=1.0)
+    fits = (others <= np.array(goal.limits) + size).all(axis=2)
+    price = np.where(fits, drawn[:, :, 0], np.inf)
+    first = fits & (price <= price.min(axis=1, keepdims=True))
+    return np.asarray(first / np.maximum(first.sum(axis=1, keepdims=True), 1))
