@@ -69,6 +69,7 @@ study = Commands(
         "classifier": ("classifier.tables", "A pipeline tuned on real data, beside its default"),
         "figures": ("figures", "The pictures of races, tunings and comparisons"),
         "fold-errors": ("sklearn_folds.worlds", "Errors of races over correlated folds"),
+        "fronts": ("fronts.tables", "Races to the front of several metrics, beside other ways"),
         "irace-commands": ("programs.irace35", "Command lines of irace 3.5 and racer, compared"),
         "known-truth": ("importance.known_truth", "Importance and ablation against the truth"),
         "programs": ("programs.tables", "Two programs tuned from their scenarios"),

@@ -11,7 +11,7 @@ from racer._checks import check_fraction
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate
 from racer.deciders.parts.ranking import RunningRanks
-from racer.deciders.parts.several import required_goal
+from racer.deciders.parts.several import as_finite, required_goal
 from racer.stats.several import drawn_means, on_front
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ class BayesianFront(Decider):
     of the candidates still in) says of each candidate how probable it is that another is better
     in every metric; the longest list is dropped, surest first, of which that holds jointly. The
     verdict is `settled` once all that are left are on the front with that probability.
+
+    A failed cell counts, in every metric, as its upper bound, or one range of its block behind the
+    block's worst.
 
     More are dropped than by `FrontRace`, and how often one of the front is dropped is not bounded
     over the race: it is calibrated where candidates differ as the posterior's model says.
@@ -95,7 +98,7 @@ class BayesianFront(Decider):
             kept = ranks.update(Blocks(blocks.candidates, metrics[:, :, d]))
             if kept is not None and d == 0:
                 state.costs = [row[kept] for row in state.costs]
-        state.costs.extend(metrics)
+        state.costs.extend(as_finite(row, state.goal) for row in metrics)
         m, first = len(blocks.candidates), state.ranks[0]
         if m == 1:
             return state, Verdict((), int(blocks.candidates[0]), np.zeros(1), settled=True)

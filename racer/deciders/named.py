@@ -35,7 +35,9 @@ DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
 
 def usual_decider(goal: Goal | None) -> str:
     """Return the name of the decider of a race that is given none."""
-    return "bayesian-friedman" if goal is None else goal.kind
+    if goal is None:
+        return "bayesian-friedman"
+    return "bayesian-front" if goal.kind == "front" else goal.kind
 
 
 def as_decider(decider: str | Decider) -> Decider:

@@ -52,6 +52,30 @@ def effects(costs: NDArray[np.float64], blocks: int | None = None) -> Effects:
     return Effects(value, variance)
 
 
+def natural_effects(costs: NDArray[np.float64], blocks: int | None = None) -> Effects:
+    """As `effects`, in the unit of the costs, and with the mean level of the blocks in them.
+
+    Failures, +inf, are one range of their block behind the block's worst.
+    """
+    known = ~np.isnan(costs)
+    finite = np.where(np.isfinite(costs), costs, np.nan)
+    solved = np.isfinite(costs).any(axis=1)
+    finite, known = finite[solved], known[solved]
+    worst = np.nanmax(finite, axis=1, keepdims=True)
+    behind = worst + np.maximum(worst - np.nanmin(finite, axis=1, keepdims=True), 1e-12)
+    full = np.where(known, np.where(np.isnan(finite), behind, finite), 0.0)
+    level, value = _additive(full, known)
+    rest = (full - level[:, None] - value) * known
+    per_candidate = np.maximum(known.sum(axis=0), 1)
+    freedom = max(int(known.sum()) - known.shape[1] - known.shape[0] + 1, 1)
+    variance = max(float((rest**2).sum()) / freedom, 1e-12) / per_candidate
+    if blocks is not None:
+        variance = variance * np.maximum(1.0 - per_candidate / blocks, _EXACT)
+    unknown = ~known.any(axis=0)
+    value = np.where(unknown, value[~unknown].max(initial=0.0), value)
+    return Effects(value + float(level.mean()), variance)
+
+
 def _additive(
     scaled: NDArray[np.float64], known: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -9,6 +9,7 @@ layout "constrained" makes room for the legends and notes beside them.
 
 from racer.plots.candidates import bars, boxes, courses
 from racer.plots.critical_difference import critical_difference
+from racer.plots.fronts import front
 from racer.plots.pairs import intervals, matrix
 from racer.plots.posteriors import evolution, posterior, predictive_check, simplex
 from racer.plots.race import race
@@ -20,6 +21,7 @@ __all__ = [
     "courses",
     "critical_difference",
     "evolution",
+    "front",
     "intervals",
     "matrix",
     "parallel",

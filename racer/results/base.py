@@ -102,6 +102,9 @@ class Result(AnyResult, ABC):
         """The candidate that is most probably the best, None where nothing speaks for any."""
         if self.leader is None or not self.probability_best:
             return self.leader
+        if self.rules.goal is not None and self.survivors:
+            chances = self.probability_best
+            return max(self.survivors, key=lambda c: (chances[c], c == self.leader))
         return self.posterior.best
 
     @cached_property

@@ -10,7 +10,7 @@ import numpy as np
 
 from racer._numerics import as_costs, shown_probability
 from racer.errors import SettingError
-from racer.plots import bars, boxes, courses, parallel, quality, race, sampling
+from racer.plots import bars, boxes, courses, front, parallel, quality, race, sampling
 from racer.plots._canvas import empty, require
 from racer.results.summary import why
 from racer.space.numeric import Bounded
@@ -39,7 +39,7 @@ _MOST_BEHIND = 400  # configurations behind the elites
 
 def race_pictures(result: Result) -> dict[str, Draw]:
     """Return the pictures of a race, the usual one first."""
-    return {"race": partial(_race, result), **survivor_pictures(result)}
+    return {"race": partial(_race, result), **survivor_pictures(result), **_of_metrics(result)}
 
 
 def tuning_pictures(
@@ -58,7 +58,35 @@ def tuning_pictures(
         "importance": importance,
         **tests,
         **survivor_pictures(result),
+        **_of_metrics(result),
     }
+
+
+def _of_metrics(result: Result) -> dict[str, Draw]:
+    """Return the picture of the front, if there are several metrics."""
+    metrics = result._metrics
+    if metrics is None or len(metrics.front_names) < 2:
+        return {}
+    return {"front": partial(_front, result)}
+
+
+def _front(result: Result, ax: Axes | None) -> Axes:
+    metrics = result._of_metrics()
+    frame, names = metrics.frame, metrics.front_names
+    if not len(frame) or not len(result.known):
+        return empty("Nothing was evaluated.", ax=ax)
+    mean, low, high = (
+        frame[[f"{kind}:{name}" for name in names]].to_numpy() for kind in ("metric", "low", "high")
+    )
+    return front(
+        *(mean, low, high),
+        frame["probability_front"].to_numpy(),
+        [c in result.survivors for c in frame.index],
+        _labels(result, frame.index),
+        names,
+        [metrics.aim.metrics[name].direction == "max" for name in names],
+        ax=ax,
+    )
 
 
 def survivor_pictures(result: Result) -> dict[str, Draw]:

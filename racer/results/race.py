@@ -76,8 +76,18 @@ class RaceResult(Result):
         block's spread.
     probability_best : dict of int to float
         Of each candidate, by that posterior; sums to 1.
+        With `racer.Within` or `racer.Constrained`, of being what these ask for (the sum is less
+        than 1 where perhaps none is acceptable); empty with `racer.Pareto`.
     credible_set : tuple of int
         The fewest candidates that hold the best with probability .95, likeliest first.
+    front : DataFrame
+        With `metrics`, one row per candidate, the likeliest on the front first: probability_front;
+        ``metric:<name>``, ``low:<name>`` and ``high:<name>``, the posterior mean of each metric over
+        what succeeded, and its interval of .95. Of the metrics of `racer.Pareto`, else of all.
+    probability_front : dict of int to float
+        The posterior probability of each candidate that none is better in every metric.
+    credible_front : tuple of int
+        The fewest candidates that hold the whole front with probability .95, likeliest first.
     leaders : tuple of int
         The survivors, and `best` if it was eliminated, by that probability.
     leader : int or None
@@ -123,9 +133,10 @@ class RaceResult(Result):
 
         Parameters
         ----------
-        kind : {"race", "ranks", "posterior", "costs"}, optional
+        kind : {"race", "ranks", "posterior", "costs", "front"}, optional
             Who was where on each block, and who was eliminated when, why and against whom (the
-            default); mean ranks so far; P(best); values on common blocks.
+            default); mean ranks so far; P(best); values on common blocks; with several metrics, the
+            candidates by them, and the front.
         ax : matplotlib Axes, optional
             By default on a figure of its own: ``.plot().figure.savefig("picture.png")``.
 

@@ -95,7 +95,7 @@ class TuneResult(Result):
         The mean value of each elite, and of `best`, on them. A failed evaluation counts as one
         range of its instance's values behind the worst; `test_failures` has how many there are.
     scores, table, verdicts, failures, blocks, instances, rules, verdict, run_times, unused, provenance, \
-    posterior, probability_best, credible_set, leaders, leader
+    posterior, probability_best, credible_set, leaders, leader, front, probability_front, credible_front
         As of `RaceResult`.
 
     Examples
@@ -171,7 +171,7 @@ class TuneResult(Result):
 
         Parameters
         ----------
-        kind : {"quality", "sampling", "parallel", "importance", "test", "ranks", "posterior", "costs"}, optional
+        kind : {"quality", "sampling", "parallel", "importance", "test", "ranks", "posterior", "costs", "front"}, optional
             How far the leader of each race was behind the best in the end (the default); what was
             sampled of each parameter, race by race; the elites in parallel coordinates; which
             parameters mattered; the elites' values on held-out instances; mean ranks so far, P(best) and values on common blocks.

@@ -16,10 +16,13 @@ from racer.errors import SettingError
 from racer.evaluate.outcome import Outcome
 from racer.racing.race import Race
 from racer.seeding import check_seed, seed_for
+from racer.simulate.metrics import front_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
+    from racer.core.objective import Objective
     from racer.core.runtime import Runtime
     from racer.deciders.decider import Decider, Schedule
     from racer.results.race import RaceResult
@@ -45,7 +48,7 @@ class Play:
         observations : evaluations used
         survivors : candidates left at the end
         best_dropped : whether the best candidate was dropped (of several that are equally good,
-            the fraction that was)
+            or on the front of several metrics, the fraction that was)
         indistinguishable : candidates dropped as indistinguishable
         truly_indistinguishable : the fraction of these that win against their opponent with
             probability within 1/2 +- epsilon
@@ -97,7 +100,7 @@ INDICATORS = (
 
 
 def play(
-    decider: str | Decider,
+    decider: str | Decider | None,
     world: World,
     *,
     repetitions: int = 200,
@@ -109,6 +112,7 @@ def play(
     each_test: Schedule | None = None,
     min_survivors: int = 1,
     runtime: Runtime | None = None,
+    objective: Objective | None = None,
     select: Select = "standing",
     epsilon: float = 0.05,
 ) -> Play:
@@ -116,7 +120,8 @@ def play(
 
     Parameters
     ----------
-    decider : str or Decider
+    decider : str, Decider or None
+        None: as the objective asks, as in `racer.race`.
     world : World
     repetitions : int >= 1
     n_jobs : int
@@ -130,6 +135,8 @@ def play(
         seconds: nothing is run, so there are none.
     first_test, each_test, min_survivors, runtime
         As in `racer.race`; with `runtime`, costs are seconds.
+    objective : str, Pareto, Within or Constrained, optional
+        What is raced on in a world of several metrics, which names them in `metrics`.
     select : {"standing", "mean"}
         Which survivor is taken, if there are several: the one with the best standing, as
         `RaceResult.leader`, or the one with the best mean cost, as in Benavoli et al. (2015).
@@ -167,13 +174,15 @@ def play(
             f"budget={budget}: nothing is run here, so no seconds go by; give evaluations only"
         )
     settings: dict[str, Any] = {
-        "decider": as_decider(decider),
+        "decider": None if decider is None else as_decider(decider),
         "budget": most * world.n_candidates if budget is None else budget,
         "first_test": first_test,
         "each_test": each_test,
         "min_survivors": min_survivors,
         "runtime": runtime,
     }
+    if (names := getattr(world, "metrics", None)) is not None:
+        settings |= {"metrics": dict.fromkeys(names, "min"), "objective": objective}
     seeds = [seed_for(seed, "play", repetition) for repetition in range(repetitions)]
     Race(range(world.n_candidates), range(most), seed=0, deterministic=True, **settings)  # checks
     import joblib  # noqa: PLC0415
@@ -213,7 +222,7 @@ def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> 
     while race.ended is None:
         if len(alive := race.alive) < len(columns):
             columns = np.array(alive)
-        race.tell_block(drawn.costs(block)[columns])
+        race.tell_block(_told(drawn.costs(block)[columns], race.rules.metric_names))
         block += 1
         if race.rules.runtime is not None and race.ended is None:
             for cell in race.ask():  # what was capped, on blocks that are complete
@@ -222,6 +231,17 @@ def run_race(drawn: Drawn, seed: int, blocks: int, settings: dict[str, Any]) -> 
                 time = float(drawn.costs(cell.block)[cell.candidate])
                 race.tell(cell, Outcome("ok", time, seconds=time))
     return race.result()
+
+
+def _told(costs: NDArray[np.float64], names: tuple[str, ...] | None) -> Any:
+    """Return costs (m,) as they are, and outcomes of metrics (m, d): in the order of the alphabet."""
+    if names is None:
+        return costs
+    order = sorted(names)
+    return [
+        Outcome("ok", found[names[0]], metrics=found)
+        for found in (dict(zip(order, row, strict=True)) for row in costs.tolist())
+    ]
 
 
 def _played(
@@ -239,8 +259,8 @@ def _played(
     gone = result.eliminations
     alike = gone.loc[gone["reason"] == "indistinguishable", ["candidate", "against"]].to_numpy()
     truly = [abs(drawn.wins(*pair) - 0.5) < epsilon for pair in alike.tolist()]
-    known = selected is not None
-    best = np.flatnonzero(quality == quality.min())
+    known = selected is not None and quality.ndim == 1
+    best = np.flatnonzero(quality == quality.min() if quality.ndim == 1 else front_of(quality))
     return {
         "seed": seed,
         "ended": result.ended.value,

@@ -161,6 +161,8 @@ class _Metric(NamedTuple):
     level: float
     error: float
     residuals: NDArray[np.float64]  # (n, m)
+    means: NDArray[np.float64]  # (m,), of the locations
+    share: NDArray[np.float64]  # (m,), of each candidate in all evaluations
 
 
 def drawn_means(
@@ -195,8 +197,10 @@ def drawn_means(
             parts = metric.found.drawn(points, levels, np.arange(m))
             place = np.concatenate(list(parts)) * metric.found.unit
             place = np.roll(place, -at * _STRIDE, axis=0)
-            shared = metric.level + metric.error * normal[:, d * m + at]
-            drawn[:, :, at] = place if by_block else place + shared[:, None]
+            if not by_block:  # what all share is the level of the blocks, not of candidates
+                off = (place - metric.means) @ metric.share
+                place += (metric.level + metric.error * normal[:, d * m + at] - off)[:, None]
+            drawn[:, :, at] = place
     return drawn
 
 
@@ -207,7 +211,8 @@ def _fitted(
     finite = np.where(np.isfinite(table), table, np.nan)
     any_known: NDArray[np.bool_] = np.asarray(np.isfinite(finite).any(axis=1))
     if is_exact or not any_known.any():
-        return _Metric(None, 0.0, 0.0, np.full(table.shape, np.nan))
+        nothing = np.zeros(table.shape[1])
+        return _Metric(None, 0.0, 0.0, np.full(table.shape, np.nan), nothing, nothing)
     found = locations(table, by_block=by_block, correlation=0.0, n_blocks=n_blocks)
     means = found.unit * np.sum([part.weight * part.mean for part in found.parts], axis=0)
     of_block = np.nanmean((finite - means)[any_known], axis=1)
@@ -216,7 +221,10 @@ def _fitted(
     error = float(np.sqrt(share * of_block.var(ddof=1) / n)) if n > 1 else 0.0
     column = np.nanmean(np.where(any_known[:, None], finite, 0.0), axis=0)
     residuals = finite - np.nanmean(np.where(any_known[:, None], finite, 0.0), axis=1)[:, None]
-    return _Metric(found, float(of_block.mean()), error, residuals - (column - np.nanmean(column)))
+    residuals -= column - np.nanmean(column)
+    counts = np.isfinite(finite).sum(axis=0)
+    level = float(of_block.mean())
+    return _Metric(found, level, error, residuals, means, counts / counts.sum())
 
 
 def _exact_values(table: NDArray[np.float64]) -> NDArray[np.float64]:

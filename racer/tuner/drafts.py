@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.model.surrogate import Guarded, Surrogate
+    from racer.tuner.goals import View
 
     Present = Callable[[NDArray[np.float64]], NDArray[np.bool_]]
 
@@ -47,7 +48,7 @@ def drafts_around(
     spreads: NDArray[np.float64],
     choices: NDArray[np.intp],
     present: Present,
-    surrogate: Surrogate | Guarded | None,
+    surrogate: Surrogate | Guarded | View | None,
     rng: np.random.Generator,
     branches: int = 0,
 ) -> Drafts:

@@ -37,6 +37,7 @@ class Plan:
             len(self.space.free),
             total,
             elites=self.elites,
+            n_metrics=1 if self.rules.goal is None else self.rules.goal.n_metrics,
             first_test=self.first_test,
             length=self.stream.length,
             conditional=len(self.space.conditions) / len(self.space.parameters),

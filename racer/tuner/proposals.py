@@ -16,21 +16,23 @@ from racer.tuner.drafts import (
     NARROWEST,
     TRIES,
     WIDEST,
+    Drafts,
     drafts_around,
     is_alike,
     narrowing,
     to_learn,
 )
+from racer.tuner.goals import GoalModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from racer.deciders.decider import Goal
     from racer.model.surrogate import Kernel
     from racer.space.sampling import Net
     from racer.space.space import Space
-    from racer.tuner.drafts import Drafts
 
 _FEW = 5  # candidates that succeeded: with fewer, failures are learnt as costs
 _LABEL_NOISE = 0.01  # variance: of two neighbours, one may fail
@@ -58,7 +60,7 @@ class Proposals:
     After López-Ibáñez et al. (2016), 2.1 and 2.2, except crossing, surrogate and branches.
     """
 
-    def __init__(self, space: Space, seed: int) -> None:
+    def __init__(self, space: Space, seed: int, goal: Goal | None = None) -> None:
         self._space = space
         self._seed = seed
         self._choices = choice_counts(space.parameters)
@@ -71,6 +73,7 @@ class Proposals:
         self._best_of: dict[bytes, int] = {}  # of each branch, the candidate
         self._in_branch: Counter[bytes] = Counter()
         self.spread = WIDEST
+        self._goal = None if goal is None else GoalModel(goal, seed)
 
     def take(self, config: dict[str, Any]) -> None:
         """Note that a configuration is a candidate now, the next by number."""
@@ -112,6 +115,23 @@ class Proposals:
             posterior = surrogate.posterior
         self._note_best(candidates, known.value, chosen, posterior)
         return posterior[np.searchsorted(chosen, at)]
+
+    def learn_metrics(
+        self,
+        candidates: NDArray[np.intp],
+        costs: NDArray[np.float64],
+        present: Sequence[int],
+        length: int | None,
+    ) -> tuple[int, ...]:
+        """Fit a surrogate to each metric of costs (d, n, m); return `present`, best first."""
+        assert self._goal is not None  # noqa: S101  (for the type checker)
+        ranked = self._goal.ranked(candidates, costs, present, length, self._features)
+        self._best_of |= {_branch(self._vectors[c]): c for c in ranked[::-1]}
+        return tuple(ranked)
+
+    def _features(self, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
+        vectors = np.array([self._vectors[c] for c in candidates.tolist()])
+        return features(vectors, self._choices)
 
     def _note_best(
         self,
@@ -164,16 +184,7 @@ class Proposals:
         nearby = np.concatenate([vectors, np.empty((n, vectors.shape[1]))])  # and the children
         while len(parents) < n:
             with one_blas_thread():
-                drafts = drafts_around(
-                    vectors,
-                    n - len(parents),
-                    spreads,
-                    self._choices,
-                    self._space.present,
-                    self._surrogate,
-                    rng,
-                    len(others),
-                )
+                drafts = self._drafts(vectors, n - len(parents), spreads, rng, centres, len(others))
             widened = self._keep(drafts, net, parents, nearby, len(centres))
             if (spreads >= WIDEST).all():
                 break
@@ -184,6 +195,38 @@ class Proposals:
             rest = self._space.sample(n - len(children), seed=rng, exclude=net.taken, known=around)
             children += [Child(config, None) for config in rest]
         return children
+
+    def _drafts(
+        self,
+        vectors: NDArray[np.float64],
+        n: int,
+        spreads: NDArray[np.float64],
+        rng: np.random.Generator,
+        centres: Sequence[int],
+        n_others: int,
+    ) -> Drafts:
+        """Return drafts for n children around centres (k, d), the last of which are other branches.
+
+        With several metrics, each view of them orders the elites, and drafts its part of the children.
+        """
+        of = (self._choices, self._space.present)
+        if self._goal is None or not self._goal.views:
+            return drafts_around(vectors, n, spreads, *of, self._surrogate, rng, n_others)
+        elites = len(centres) - n_others
+        parts = []
+        sizes = np.diff(np.linspace(0, n, len(self._goal.views) + 1).round().astype(int))
+        for view, size in zip(self._goal.views, sizes.tolist(), strict=True):
+            if size:
+                order = np.arange(len(centres))
+                order[:elites] = self._goal.order(view, centres[:elites])
+                part = drafts_around(vectors[order], size, spreads[order], *of, view, rng, n_others)
+                parts.append(part._replace(parents=order[part.parents]))
+        fewest = min(part.vectors.shape[1] for part in parts)
+        return Drafts(
+            np.concatenate([part.parents for part in parts]),
+            np.concatenate([part.vectors[:, :fewest] for part in parts]),
+            np.concatenate([part.there[:, :fewest] for part in parts]),
+        )
 
     def _other_branches(self, elites: Sequence[int]) -> dict[bytes, int]:
         """Return the best candidate of each branch but that of the first elite."""

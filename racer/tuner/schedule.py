@@ -9,6 +9,8 @@ _GROWTH = 5  # races in which the blocks that a candidate is expected to see gro
 _PER_RACE = 14  # evaluations per squared number of races: with more, more races
 _DECISIVE = 1_000  # evaluations in all, up to which races leave no more than the elites
 _MOST_CANDIDATES = 2_000  # in a race: a budget without sense makes more races, not larger ones
+_ELITES = 4  # for each of several metrics, half as many more ..
+_MANY = 2_000  # .. from so many evaluations on
 _MOST_RACES = 100  # planned; more follow if the budget still pays for them
 
 
@@ -40,11 +42,17 @@ class Schedule:
         first_test: int,
         length: int | None,
         conditional: float = 0.0,
+        n_metrics: int = 1,
     ) -> Schedule:
-        """Return the plan for `free` parameters and `total` evaluations (None: unknown)."""
+        """Return the plan for `free` parameters and `total` evaluations (None: unknown).
+
+        Of several metrics there are `_ELITES` elites for each, as many as a front may need.
+        """
         usual = 2 + int(math.log2(max(free, 1)))
         stretch = max((total or 0) / _DECISIVE, 1.0) if length is None else 1.0  # no noise
-        elites = usual if elites is None else elites
+        if elites is None:
+            more = 1.5 if (total or 0) >= _MANY else 1.0
+            elites = usual if n_metrics == 1 else max(usual, round(more * _ELITES * n_metrics))
         plan = cls(usual, elites, first_test, length, stretch, conditional)
         most = min(math.isqrt((total or 0) // _PER_RACE), _MOST_RACES)
         races, needed = plan.races, plan.minimum

@@ -9,6 +9,7 @@ from racer._checks import whole
 from racer.core.blocks import InstanceOrder, Stream
 from racer.core.contest import Description
 from racer.core.events import Callback, Ended
+from racer.core.objective import Aim
 from racer.core.pool import as_sequence
 from racer.core.rules import Rules
 from racer.errors import BudgetError, CandidateError, SettingError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
+    from racer.deciders.decider import Goal
     from racer.core.runtime import Runtime
     from racer.results.base import Result
 
@@ -35,8 +37,10 @@ if TYPE_CHECKING:
 __all__ = ["Tuner"]
 
 
-def usual_decider(runtime: Runtime | None) -> str:
+def usual_decider(runtime: Runtime | None, goal: Goal | None = None) -> str:
     """Return the decider of a tuning that is given none; one of ranks where times are capped."""
+    if goal is not None:
+        return "front" if goal.kind == "front" else "goal-for-budget"
     capped = runtime is not None and getattr(runtime, "slack", math.inf) < math.inf
     return "bayesian-friedman" if capped else "best-for-budget"
 
@@ -119,7 +123,9 @@ class Tuner(AskTell):
         if rules.get("each_test") is None:
             rules["each_test"] = 1
         if rules.get("decider") is None:
-            rules["decider"] = usual_decider(rules.get("runtime"))
+            aim = Aim.of(rules.get("metrics"), rules.get("objective"))
+            goal = None if aim is None else aim.goal
+            rules["decider"] = usual_decider(rules.get("runtime"), goal)
         self.rules = Rules.given(rules)
         n_instances = None if self.instances is None else len(self.instances)
         stream = Stream(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice, takewhile
+from itertools import chain, count, islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,7 +56,7 @@ class Tuning:
         self.best: int | None = None
         self.ended: Ended | None = None
         self._note = note
-        self._proposals = Proposals(ledger.plan.space, ledger.plan.seed)
+        self._proposals = Proposals(ledger.plan.space, ledger.plan.seed, ledger.plan.rules.goal)
         self._clarity = 1.0  # of the last race: how many of those that could go it eliminated
         self._has_difference = False
         self._is_exhausted = False  # the space: no new candidate was found
@@ -82,7 +82,7 @@ class Tuning:
     def _tested(self) -> tuple[int, ...]:
         """Return the elites, and the best of all candidates if it is none of them."""
         ledger = self.ledger
-        if not ledger.plan.test_instances or self.best is None:
+        if not ledger.plan.test_instances or self.best is None or ledger.plan.rules.goal:
             return self.elites
         plan, n = ledger.plan, len(ledger.configs)
         found = posterior_of(ledger.known, n, plan.stream, plan.rules).best
@@ -276,6 +276,8 @@ class Tuning:
         state = match.state
         self._has_difference = self._has_difference or best(state, state.ranked) is not None
         self.best = self.elites[0] if self.elites and self._has_difference else None
+        if self._is_front and len(self.elites) > 1:
+            self.best = None
         could_go = len(entrants) - min(survivors, len(entrants) - 1)
         clarity = (len(entrants) - len(alive)) / could_go
         self._clarity = min(max(clarity, _LEAST_CLARITY), 1.0)
@@ -320,6 +322,14 @@ class Tuning:
         length, runtime = ledger.plan.stream.length, ledger.plan.rules.runtime
         if length is not None:
             length -= sum(not ledger.known.is_usable(block) for block in range(ledger.blocks_used))
+        if (aim := ledger.plan.rules.aim) is not None and aim.goal is not None:
+            metrics = [aim.metrics[name].direction == "max" for name in aim.deciding]
+            tables = [
+                ledger.known.of_metric(name, maximize=maximize)
+                for name, maximize in zip(aim.deciding, metrics, strict=True)
+            ]
+            costs = np.array([t.all_costs(about, ledger.plan.stream.instance) for t in tables])
+            return self._proposals.learn_metrics(np.array(about), costs, candidates, length)
         costs = ledger.known.all_costs(about, ledger.plan.stream.instance)
         if runtime is not None:
             costs = np.where(np.isinf(costs), np.inf, runtime.as_costs(costs))
@@ -332,9 +342,15 @@ class Tuning:
     def _select(self) -> Flow:
         """Race the elites against each other with what is left, if it pays for a first test."""
         left = self.ledger.left()
-        if len(self.elites) < 2 or left is None or left < len(self.elites):
+        if len(self.elites) < 2 or left is None or left < len(self.elites) or self._is_front:
             return
         yield from self._race("selection", self.elites, left, 1)
+
+    @property
+    def _is_front(self) -> bool:
+        """Whether the elites are a front, of which none is the best."""
+        goal = self.ledger.plan.rules.goal
+        return goal is not None and goal.kind == "front"
 
     def _put_best_first(self) -> None:
         """Order the elites by the criterion of run times, on the blocks that all have seen."""
@@ -350,6 +366,8 @@ class Tuning:
     def _spend_rest(self) -> Flow:
         """Evaluate the best, then the next best, on blocks unseen so far with what is left."""
         ledger = self.ledger
+        if self._is_front:
+            yield from self._spend_evenly()
         for candidate in self.elites:
             while left := ledger.left() or 0:
                 known, length = ledger.known.of(candidate), ledger.plan.stream.length
@@ -367,6 +385,20 @@ class Tuning:
                 if candidate in ledger.rejected:
                     self._drop_rejected(candidate)
                     break
+
+    def _spend_evenly(self) -> Flow:
+        """Evaluate all elites on one block after the other while the budget pays for that."""
+        ledger = self.ledger
+        length = ledger.plan.stream.length
+        for block in count() if length is None else range(length):
+            missing = ledger.missing(self.elites, block, None)
+            if not self.elites or not ledger.pays(len(missing) or 1):
+                return
+            if missing:
+                yield Asked(partial(ledger.cells, missing, block, None))
+                ledger.blocks_used = max(ledger.blocks_used, block + 1)
+            for candidate in ledger.rejected.intersection(self.elites):
+                self._drop_rejected(candidate)
 
     def _rest(self, candidate: int, blocks: Sequence[int]) -> list[Cell]:
         limit = self.ledger.limit

@@ -11,6 +11,7 @@ from racer.deciders.decider import Drop, Verdict
 from racer.deciders.parts.mean_bets import MeanBets
 from racer.deciders.parts.scores import impute_failed
 from racer.errors import SettingError
+from racer.stats.hypervolume import thinned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -201,3 +202,25 @@ def _drop(
         probability=float(np.exp(min(total, _LARGEST))),
         measure="e-value",
     )
+
+
+def best_first(goal: Goal, means: Floats) -> list[int]:
+    """Return the places of candidates in the order in which mean costs, (m, d), serve a goal."""
+    if goal.kind == "front":
+        return _by_layers(means)
+    others = means[:, 1:] - (means[:, 1:].min(axis=0) if goal.kind == "within" else 0.0)
+    excess = np.maximum((others - np.array(goal.limits)).max(axis=1), 0.0)
+    return [int(i) for i in np.lexsort((means[:, 0], excess))]
+
+
+def _by_layers(means: Floats) -> list[int]:
+    """Return places by layers of what nobody else is better than, each by hypervolume."""
+    left, order = np.arange(len(means)), []
+    while len(left):
+        some = means[left]
+        worse = np.asarray((some[:, None] >= some[None]).all(axis=2))
+        worse &= np.asarray((some[:, None] > some[None]).any(axis=2))
+        layer = left[~worse.any(axis=1)]
+        order += [int(layer[i]) for i in thinned(means[layer], len(layer))]
+        left = left[worse.any(axis=1)]
+    return order

@@ -1,0 +1,1 @@
+"""Races to the front of several metrics, beside other ways."""

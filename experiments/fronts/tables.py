@@ -1,0 +1,282 @@
+"""Races to the Pareto front, beside other ways: what is lost, what is left, what it costs.
+
+Worlds of 12 candidates and 150 blocks; what is true are means of the law that blocks are drawn from.
+"S-Race" and "SPRINT-Race" are written from what their papers' abstracts and summaries say: sign tests
+of how often one dominates the other on a block, by Holm's correction, and dual sequential ratio
+tests of it. Settings of racer's deciders were chosen on seeds below 100 of "square", "half" and "tied".
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+import joblib
+import numpy as np
+from scipy.stats import binom, t
+
+import racer
+from experiments.options import jobs_option, number_option
+from racer.model.hypervolume import hypervolume
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["main"]
+
+HERE = Path(__file__).parent
+M, N, ALPHA = 12, 150, 0.05
+FIRST_SEED = 1000
+
+
+class World(NamedTuple):
+    """One draw: true means (m, d), costs (n, m, d), NaN where a cell failed, and exact metrics."""
+
+    means: Floats
+    costs: Floats
+    exact: tuple[int, ...] = ()
+
+
+def _line(rng: Generator, m: int) -> Floats:
+    place = rng.random(m)
+    return np.stack([place, 1.0 - place], axis=1)
+
+
+def _half(rng: Generator) -> Floats:
+    front = _line(rng, M // 2)
+    behind = front[rng.integers(0, len(front), M - len(front))]
+    return np.concatenate([front, behind + rng.uniform(0.5, 1.0, (len(behind), 1))])
+
+
+def _normal(means: Floats, rng: Generator) -> World:
+    return World(means, means + rng.standard_normal((N, *means.shape)))
+
+
+def _correlated(rho: float) -> Callable[[Generator], World]:
+    def draw(rng: Generator) -> World:
+        noise = rng.standard_normal((N, M, 2))
+        noise[..., 1] = rho * noise[..., 0] + math.sqrt(1.0 - rho**2) * noise[..., 1]
+        means = 1.6 * rng.random((M, 2))
+        return World(means, means + noise)
+
+    return draw
+
+
+def _heavy(rng: Generator) -> World:
+    means = 1.6 * rng.random((M, 2))
+    return World(means, means + rng.standard_t(3, (N, M, 2)) / math.sqrt(3.0))
+
+
+def _interaction(rng: Generator) -> World:
+    means, taste = 1.6 * rng.random((M, 2)), rng.standard_normal((M, 2, 2))
+    features = rng.standard_normal((N, 2))
+    own = 0.7 * np.einsum("mdf,nf->nmd", taste, features)
+    return World(means, means + own + 0.7 * rng.standard_normal((N, M, 2)))
+
+
+def _unequal(rng: Generator) -> World:
+    means = 1.6 * rng.random((M, 2))
+    plain = means + rng.standard_normal((N, M, 2))
+    scale = np.exp(rng.standard_normal((N, 1, 1)))
+    return World(means, 10.0 * rng.standard_normal((N, 1, 1)) + scale * plain)
+
+
+def _failing(rng: Generator) -> World:
+    means = 1.6 * rng.random((M, 2))
+    costs = means + rng.standard_normal((N, M, 2))
+    costs[rng.random((N, M)) < 0.1] = np.nan  # each fails as often, so nobody is better by that
+    return World(means, costs)
+
+
+def _priced(rng: Generator) -> World:
+    world = _normal(1.6 * rng.random((M, 2)), rng)
+    world.costs[..., 1] = world.means[:, 1]
+    return world._replace(exact=(1,))
+
+
+WORLDS: dict[str, Callable[[Generator], World]] = {
+    "all on the front": lambda rng: _normal(_line(rng, M), rng),
+    "half dominated": lambda rng: _normal(_half(rng), rng),
+    "square": lambda rng: _normal(1.6 * rng.random((M, 2)), rng),
+    "tied in one metric": lambda rng: _normal(
+        np.stack([np.zeros(M), np.append(np.zeros(M - 1), 3.0)], axis=1), rng
+    ),
+    "noise correlated .8": _correlated(0.8),
+    "noise correlated -.8": _correlated(-0.8),
+    "heavy tails": _heavy,
+    "interaction": _interaction,
+    "unequal instances": _unequal,
+    "three metrics": lambda rng: _normal(1.6 * rng.random((M, 3)), rng),
+    "five metrics": lambda rng: _normal(1.6 * rng.random((M, 5)), rng),
+    "a tenth fails": _failing,
+    "exact prices": _priced,
+}
+
+
+class Kept(NamedTuple):
+    """Who is left, and the evaluations used."""
+
+    alive: NDArray[np.intp]
+    used: int
+
+
+def dominated(means: Floats) -> NDArray[np.bool_]:
+    """Return which of (m, d) another is better than in every metric."""
+    return np.asarray((means[:, None] > means[None]).all(axis=2).any(axis=1))
+
+
+def by_racer(decider: str, world: World) -> Kept:
+    """Race with a decider of racer's."""
+    d = world.means.shape[1]
+    names = tuple("abcde"[:d])
+    race = racer.Race(
+        range(M),
+        decider=decider,
+        budget=M * N,
+        seed=1,
+        metrics={n: racer.Metric("min", exact=k in world.exact) for k, n in enumerate(names)},
+        objective=racer.Pareto(*names),
+    )
+    block = 0
+    while block < N and race.ask():
+        rows = world.costs[block, list(race.alive)]
+        race.tell_block(
+            [
+                racer.Outcome("failed", None, message="it failed")
+                if np.isnan(row).any()
+                else racer.Outcome("ok", float(row[0]), metrics=dict(zip(names, row, strict=True)))
+                for row in rows
+            ]
+        )
+        block += 1
+    return Kept(np.array(race.alive), race.result().evaluations)
+
+
+def one_by_one(rule: Callable[[Floats, int], NDArray[np.bool_]], world: World) -> Kept:
+    """Race with a rule that says, of costs (n, m, d) and the test's number, who goes."""
+    alive, used = np.arange(M), 0
+    costs = np.where(np.isnan(world.costs), np.nanmax(world.costs) + 1.0, world.costs)
+    for n in range(1, N + 1):
+        used += len(alive)
+        if n < 5:
+            continue
+        gone = rule(costs[:n, alive], n)
+        if gone.all():
+            gone[0] = False
+        alive = alive[~gone]
+    return Kept(alive, used)
+
+
+def naive_t(costs: Floats, _: int) -> NDArray[np.bool_]:
+    """Paired t-tests at 5 % in each metric, at every block."""
+    differences = costs[:, :, None] - costs[:, None]
+    error = differences.std(axis=0, ddof=1) / math.sqrt(len(costs)) + 1e-12
+    return np.asarray(
+        (differences.mean(axis=0) / error > t.isf(ALPHA, len(costs) - 1)).all(axis=2).any(axis=1)
+    )
+
+
+def _wins(costs: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return [i, j]: on how many blocks i dominates j, and on how many j does i."""
+    wins = (costs[:, :, None] < costs[:, None]).all(axis=3).sum(axis=0)
+    return wins, wins.T
+
+
+def s_race(costs: Floats, _: int) -> NDArray[np.bool_]:
+    """S-Race: one-sided sign tests of dominance, by Holm's correction over the pairs."""
+    wins, losses = _wins(costs)
+    i, j = np.nonzero(~np.eye(costs.shape[1], dtype=bool))
+    p = binom.sf(wins[i, j] - 1, wins[i, j] + losses[i, j], 0.5)
+    order = np.argsort(p, kind="stable")
+    rejected = np.logical_and.accumulate(p[order] <= ALPHA / (len(p) - np.arange(len(p))))
+    gone = np.zeros(costs.shape[1], dtype=bool)
+    gone[j[order[rejected]]] = True
+    return gone
+
+
+def sprint_race(costs: Floats, _: int) -> NDArray[np.bool_]:
+    """SPRINT-Race: sequential ratio tests of how often one dominates, 1/2 against .6."""
+    wins, losses = _wins(costs)
+    ratio = wins * math.log(0.6 / 0.5) + losses * math.log(0.4 / 0.5)
+    return np.asarray((ratio >= math.log((1.0 - ALPHA) / ALPHA)).any(axis=0))
+
+
+def all_blocks(world: World) -> Kept:
+    """Evaluate everything, and take the front of the means."""
+    return Kept(np.flatnonzero(~dominated(np.nanmean(world.costs, axis=0))), M * N)
+
+
+WAYS: dict[str, Callable[[World], Kept]] = {
+    "front": lambda world: by_racer("front", world),
+    "bayesian-front": lambda world: by_racer("bayesian-front", world),
+    "S-Race": lambda world: one_by_one(s_race, world),
+    "SPRINT-Race": lambda world: one_by_one(sprint_race, world),
+    "t-tests at each block": lambda world: one_by_one(naive_t, world),
+    "all blocks, front of means": all_blocks,
+}
+
+
+class Measured(NamedTuple):
+    """What is measured of one race."""
+
+    lost: float  # share of the front that was dropped
+    any_lost: bool
+    left: float  # share of the dominated that is left; NaN without any
+    volume: float  # lost, of the hypervolume
+    used: float  # share of the evaluations
+
+
+def measured(name: str, way: str, seed: int) -> Measured:
+    """Hold one race."""
+    world = WORLDS[name](np.random.default_rng([seed, len(name)]))
+    with np.errstate(all="ignore"):
+        found = WAYS[way](world)
+    worse, alive = dominated(world.means), np.zeros(M, dtype=bool)
+    alive[found.alive] = True
+    span = np.ptp(world.means, axis=0)
+    reference = world.means.max(axis=0) + 0.1 * np.where(span > 0.0, span, 1.0)
+    whole = hypervolume(world.means, reference)
+    return Measured(
+        float((~alive[~worse]).mean()),
+        bool((~alive[~worse]).any()),
+        float(alive[worse].mean()) if worse.any() else math.nan,
+        1.0 - hypervolume(world.means[alive], reference) / whole,
+        found.used / (M * N),
+    )
+
+
+@click.command("fronts")
+@number_option("--repetitions", 300, help="Races in each world.")
+@jobs_option
+def main(repetitions: int, jobs: int) -> None:
+    """Race to fronts in 13 worlds by six ways; write experiments/fronts/fronts.csv."""
+    seeds = range(FIRST_SEED, FIRST_SEED + repetitions)
+    with (HERE / "fronts.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(("world", "way", "races", *Measured._fields))
+        click.echo("| world | way | a given one lost | any | dominated left | volume lost | used |")
+        click.echo("|---|---|---|---|---|---|---|")
+        for world in WORLDS:
+            for way in WAYS:
+                found = joblib.Parallel(n_jobs=jobs, batch_size=20)(
+                    joblib.delayed(measured)(world, way, seed) for seed in seeds
+                )
+                means = _means(found)
+                writer.writerow((world, way, repetitions, *(f"{mean:.4f}" for mean in means)))
+                file.flush()
+                shown = " | ".join("-" if math.isnan(x) else f"{100 * x:.1f}" for x in means)
+                click.echo(f"| {world} | {way} | {shown} |")
+
+
+def _means(rows: Iterable[Measured]) -> list[float]:
+    table: Any = np.array(list(rows), dtype=np.float64)
+    some = ~np.isnan(table)
+    return [float(c[s].mean()) if s.any() else math.nan for c, s in zip(table.T, some.T, strict=True)]

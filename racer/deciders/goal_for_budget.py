@@ -1,0 +1,102 @@
+"""The best choice by several metrics for a known budget: late drops, in the order of the goal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.parts.plans import required_budget, room, used_after
+from racer.deciders.parts.several import as_finite, best_first
+from racer.errors import SettingError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from racer.deciders.decider import Goal
+
+
+@dataclass
+class _State:
+    goal: Goal
+    first: int  # candidates at the start
+    budget: int
+    candidates: NDArray[np.intp]
+    sums: NDArray[np.float64]  # (m, d)
+    n: int = 0
+    used: int = 0  # evaluations
+
+
+@dataclass(frozen=True)
+class GoalForBudget(Decider):
+    """Spend a known budget on what several metrics are raced for: candidates leave as late as it allows.
+
+    The plan of how many stay is that of `BestForBudget`. Candidates stand in the order of their mean
+    costs. For a front: by layers (those that none of the rest is better than in all metrics), and
+    within a layer by what they add to the hypervolume. Else: those that seem to be acceptable first,
+    by the first metric, then the others by how far they are from it; so none that seems acceptable
+    leaves for one that does not. It says nothing about errors. A failed cell counts as the upper
+    bound, or one range of its block behind the block's worst.
+
+    Raises
+    ------
+    SettingError
+        At the start of a race: no budget of evaluations, or one number per cell.
+
+    Examples
+    --------
+    >>> import racer
+    >>> def evaluate(size, instance, seed):
+    ...     return {"error": 1.0 / size + seed % 7 / 100.0, "seconds": 30.0 if size == 9 else size}
+    >>> result = racer.race(
+    ...     [1, 2, 4, 9, 12], evaluate, budget=200, seed=1, decider="goal-for-budget",
+    ...     metrics={"error": "min", "seconds": "min"},
+    ...     objective=racer.Constrained("seconds", error=("<=", 0.4)),
+    ... )
+    >>> result.best
+    4
+    """
+
+    ends_itself = True
+    by_means = True
+    objectives = ("front", "within", "constrained")
+
+    def start(self, setting: Setting) -> _State:
+        goal, m = setting.objective, setting.n_candidates
+        if goal == "cost":
+            raise SettingError("decider='goal-for-budget' is for several metrics: give objective=")
+        budget = required_budget(setting, "goal-for-budget")
+        return _State(goal, m, budget, np.arange(m), np.zeros((m, goal.n_metrics)))
+
+    def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
+        if len(blocks.candidates) != len(state.candidates):
+            state.sums = state.sums[np.searchsorted(state.candidates, blocks.candidates)]
+            state.candidates = blocks.candidates
+        for row in np.asarray(blocks.metrics):
+            state.sums += as_finite(row, state.goal)
+            state.n += 1
+        state.used = used_after(state.used, blocks)
+        order = best_first(state.goal, state.sums / state.n)
+        m, kept = len(order), self.planned_room(state, state.used)
+        standing = np.empty(m)
+        standing[order] = np.arange(m)
+        first = int(blocks.candidates[order[0]])
+        gone = order[kept:][::-1] if state.n > 1 else []
+        dropped = tuple(
+            Drop(
+                int(blocks.candidates[i]),
+                "outranked",
+                against=first,
+                probability=float(standing[i]),
+                measure="place",
+            )
+            for i in gone
+        )
+        is_front = state.goal.kind == "front"
+        best = None if is_front and m - len(dropped) > 1 else first
+        return state, Verdict(dropped, best, standing, {"room": float(kept)})
+
+    def planned_room(self, state: _State, used: int) -> int:
+        return room(state.first, used, state.budget, power=1.0 - 1.5 / state.first)

@@ -1,0 +1,154 @@
+"""Several metrics: the plane of two with the front as a staircase, parallel coordinates of more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer.errors import ScoresError
+from racer.plots._canvas import BLUE, GREY, SMALL, VERMILION, axes, beside, curves, plain, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+
+_LABELLED = 20  # candidates with a label
+_WIDER = 2.4477 / 1.96  # an ellipse that holds 95 % of a plane, in units of an interval of 95 %
+
+
+def front(
+    means: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    probability: ArrayLike,
+    alive: ArrayLike,
+    names: Sequence[str],
+    captions: Sequence[str],
+    maximize: Sequence[bool],
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw candidates by two metrics, or by more of them in parallel coordinates.
+
+    Parameters
+    ----------
+    means, low, high : array_like, shape (m, d)
+        What is expected of each metric, and the interval that holds it with probability .95.
+    probability : array_like, shape (m,)
+        Of being on the front; from .5 on a candidate is drawn as a part of it.
+    alive : array_like of bool, shape (m,)
+        Who was not eliminated; the others are faint.
+    names : sequence of str, length m
+    captions : sequence of str, length d
+        The names of the metrics.
+    maximize : sequence of bool, length d
+    ax : matplotlib Axes, optional
+
+    Raises
+    ------
+    ScoresError
+        Fewer than two metrics.
+
+    Examples
+    --------
+    >>> points = [[1.0, 2.0], [2.0, 1.0], [3.0, 3.0]]
+    >>> ax = front(points, points, points, [1, 1, 0], [True, True, False], "abc", "xy", [False] * 2)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('x, smaller is better', 'y, smaller is better')
+    """
+    table, below, above = (np.asarray(v, dtype=np.float64) for v in (means, low, high))
+    table = table + 0.0  # no -0
+    chance, left = np.asarray(probability, dtype=np.float64), np.asarray(alive, dtype=np.bool_)
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise ScoresError(f"means has shape {table.shape}: give candidates x two metrics or more")
+    words = [
+        f"{caption}, {'larger' if more else 'smaller'} is better"
+        for caption, more in zip(captions, maximize, strict=True)
+    ]
+    known = np.asarray(np.isfinite(table).all(axis=1), dtype=np.bool_)
+    if table.shape[1] > 2:
+        return _parallel(table, chance, left, known, names, captions, maximize, ax)
+    ax = axes(ax, 6.4, 4.6)
+    _ellipses(ax, table, _WIDER * (above - below), left & known)
+    for chosen, style in (
+        (known & ~left, {"color": GREY, "alpha": 0.45, "markersize": 4, "label": "eliminated"}),
+        (known & left & (chance < 0.5), {"color": GREY, "markersize": 6, "label": "left"}),
+        (known & (chance >= 0.5), {"color": BLUE, "markersize": 7, "label": "P(front) ≥ 0.5"}),
+    ):
+        if chosen.any():
+            ax.plot(*table[chosen].T, "o", linestyle="none", **_styled(style))
+    on_front = np.flatnonzero(known & (chance >= 0.5))
+    if len(on_front):
+        _staircase(ax, table[on_front], np.where(np.asarray(maximize), -1.0, 1.0))
+    labelled = np.flatnonzero(known & (left | (chance >= 0.5)))
+    for i in labelled[np.argsort(-chance[labelled], kind="stable")][:_LABELLED].tolist():
+        beside(ax, plain(shortened(names[i], 16)), (table[i, 0], table[i, 1]), (5.0, 4.0))
+    curves(ax, *words)
+    ax.legend(loc="best", fontsize=SMALL, frameon=False)
+    return ax
+
+
+def _styled(style: dict[str, Any]) -> dict[str, Any]:
+    return {"markeredgecolor": "white", "markeredgewidth": 0.6, **style}
+
+
+def _ellipses(
+    ax: Axes, means: NDArray[np.float64], widths: NDArray[np.float64], chosen: NDArray[np.bool_]
+) -> None:
+    """Draw the credible ellipses of candidates, with axes along the metrics."""
+    from matplotlib.patches import Ellipse  # noqa: PLC0415  (an extra)
+
+    for i in np.flatnonzero(chosen & np.isfinite(widths).all(axis=1)).tolist():
+        place = (float(means[i, 0]), float(means[i, 1]))
+        wide, tall = float(widths[i, 0]), float(widths[i, 1])
+        ax.add_patch(Ellipse(place, wide, tall, color=BLUE, alpha=0.12, linewidth=0))
+
+
+def _staircase(ax: Axes, points: NDArray[np.float64], signs: NDArray[np.float64]) -> None:
+    """Draw the border of what the points are better than."""
+    order = points[np.argsort(signs[0] * points[:, 0], kind="stable")]
+    best = signs[1] * np.minimum.accumulate(signs[1] * order[:, 1])
+    ax.step(order[:, 0], best, where="post", color=VERMILION, linewidth=1.4, label="the front")
+
+
+def _parallel(
+    table: NDArray[np.float64],
+    chance: NDArray[np.float64],
+    alive: NDArray[np.bool_],
+    known: NDArray[np.bool_],
+    names: Sequence[str],
+    captions: Sequence[str],
+    maximize: Sequence[bool],
+    ax: Axes | None,
+) -> Axes:
+    """Draw a line per candidate over the metrics, the best value of each on top."""
+    ax = axes(ax, 1.6 + 1.5 * table.shape[1], 4.2)
+    low = np.where(known[:, None], table, np.inf).min(axis=0)
+    high = np.where(known[:, None], table, -np.inf).max(axis=0)
+    up = (table - low) / np.where(high > low, high - low, 1.0)
+    up = np.where(np.asarray(maximize), up, 1.0 - up)
+    x = np.arange(table.shape[1])
+    together: dict[float, list[str]] = {}
+    for i in np.argsort(chance, kind="stable").tolist():
+        if not known[i]:
+            continue
+        is_front = chance[i] >= 0.5
+        colour, faint = (BLUE if is_front else GREY), 1.0 if is_front else 0.6 if alive[i] else 0.2
+        ax.plot(x, up[i], color=colour, alpha=faint, linewidth=1.6 if is_front else 1.0)
+        if is_front:
+            together.setdefault(round(float(up[i, -1]), 2), []).append(shortened(names[i], 16))
+    for height, some in together.items():
+        beside(ax, plain(", ".join(sorted(some))), (x[-1], height), (5.0, -3.0))
+    ends = 0.0 + np.where(np.asarray(maximize), (low, high), (high, low))
+    for at in x.tolist():
+        beside(ax, f"{ends[1, at]:.4g}", (at, 1.0), (0.0, 5.0), ha="center")
+        beside(ax, f"{ends[0, at]:.4g}", (at, 0.0), (0.0, -12.0), ha="center")
+        ax.axvline(at, color=GREY, linewidth=0.8)
+    ax.set_xticks(x, [plain(caption) for caption in captions], fontsize=SMALL)
+    ax.set(yticks=[], ylim=(-0.12, 1.12), ylabel="better above; blue: P(front) ≥ 0.5")
+    for side in ("left", "right", "top", "bottom"):
+        ax.spines[side].set_visible(False)
+    return ax

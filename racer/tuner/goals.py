@@ -1,0 +1,129 @@
+"""What serves a goal of several metrics: a surrogate of each, and ways to look at all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from racer._numerics import one_blas_thread
+from racer.deciders.parts.several import best_first
+from racer.model.effects import Effects, effects, natural_effects
+from racer.model.surrogate import Surrogate
+from racer.seeding import rng_for
+from racer.tuner.drafts import to_learn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from racer.deciders.decider import Goal
+    from racer.model.surrogate import Kernel
+
+    Floats = NDArray[np.float64]
+
+_VIEWS = 8  # weights of the metrics, of the children of a race
+_SUM = 0.05  # of the weighted sum, beside the largest weighted metric
+_PENALTY = 4.0  # of a limit exceeded by one range of its metric
+
+
+class View(NamedTuple):
+    """One way to weigh the metrics: a surrogate of the weighted whole, and the costs that it gives.
+
+    With weights (d,): the augmented Tchebycheff norm (Knowles 2006, ParEGO). Without: the first metric,
+    and what the others exceed their limits by.
+    """
+
+    surrogates: tuple[Surrogate, ...]
+    low: Floats
+    span: Floats
+    weights: Floats | None
+    limits: Floats
+
+    def __call__(self, features: Floats) -> Floats:
+        """Return the weighted whole by posterior means, (k,), at features (k, d, 2)."""
+        return self.whole(np.stack([s(features) for s in self.surrogates], axis=1))
+
+    def lower_bound(self, features: Floats) -> Floats:
+        """Return it by means less their standard deviations."""
+        return self.whole(np.stack([s.lower_bound(features) for s in self.surrogates], axis=1))
+
+    def whole(self, costs: Floats) -> Floats:
+        """Return the weighted whole of costs (k, d)."""
+        if self.weights is None:
+            over = np.maximum((costs[:, 1:] - self.limits) / self.span[1:], 0.0)
+            price = (costs[:, 0] - self.low[0]) / self.span[0]
+            return np.asarray(price + _PENALTY * over.sum(axis=1))
+        weighted = self.weights * (costs - self.low) / self.span
+        return np.asarray(weighted.max(axis=1) + _SUM * weighted.sum(axis=1))
+
+
+@dataclass
+class GoalModel:
+    """Surrogates of the metrics of a tuning; `views` are what the next children are drafted by."""
+
+    goal: Goal
+    seed: int
+    views: list[View] = field(default_factory=list)
+    kernels: list[Kernel | None] = field(default_factory=list)
+    costs: dict[int, Floats] = field(default_factory=dict)  # by candidate, (d,)
+    n_fits: int = 0
+
+    def ranked(
+        self,
+        candidates: NDArray[np.intp],
+        costs: Floats,
+        present: Sequence[int],
+        length: int | None,
+        features_of: Callable[[NDArray[np.intp]], Floats],
+    ) -> list[int]:
+        """Learn from costs (d, n, m) of candidates (m,), ascending; return `present`, best first."""
+        kind = effects if self.goal.kind == "front" else natural_effects
+        known = [kind(table, length) for table in costs]
+        values = np.stack([found.value for found in known], axis=1)
+        at = np.searchsorted(candidates, present)
+        places = np.empty(len(values))
+        places[best_first(self.goal, values)] = np.arange(len(values))
+        chosen = to_learn(places, at)
+        points = features_of(candidates[chosen])
+        kernels = self.kernels or [None] * len(known)
+        with one_blas_thread():
+            surrogates = tuple(
+                Surrogate(points, Effects(found.value[chosen], found.variance[chosen]), kernel)
+                for found, kernel in zip(known, kernels, strict=True)
+            )
+            self.kernels = [surrogate.kernel for surrogate in surrogates]
+            posterior = np.stack([surrogate.posterior for surrogate in surrogates], axis=1)
+        for d, exact in enumerate(self.goal.exact):
+            if exact:
+                posterior[:, d] = values[chosen, d]
+        self.costs = dict(zip(candidates[chosen].tolist(), posterior, strict=True))
+        self._look(surrogates, posterior)
+        here = posterior[np.searchsorted(chosen, at)]
+        return [present[i] for i in best_first(self.goal, here)]
+
+    def _look(self, surrogates: tuple[Surrogate, ...], posterior: Floats) -> None:
+        """Choose the views of the next children."""
+        self.n_fits += 1
+        d = posterior.shape[1]
+        good = posterior[best_first(self.goal, posterior)[: max(len(posterior) // 2, 2)]]
+        low = good.min(axis=0)
+        span = np.maximum(np.ptp(good, axis=0), 1e-12)
+        limits = np.array(self.goal.limits)
+        if self.goal.kind != "front":
+            if self.goal.kind == "within":
+                limits = limits + posterior[:, 1:].min(axis=0)
+            self.views = [View(surrogates, low, span, None, limits)]
+            return
+        rng = rng_for(self.seed, "views", self.n_fits)
+        weights = rng.dirichlet(np.ones(d), size=_VIEWS)
+        self.views = [View(surrogates, low, span, w, limits) for w in weights]
+
+    def order(self, view: View, centres: Sequence[int]) -> NDArray[np.intp]:
+        """Return the places of centres, best first by a view; those that are not known come last."""
+        worst = np.full(len(view.low), np.inf)
+        costs = np.stack([self.costs.get(c, worst) for c in centres])
+        with np.errstate(invalid="ignore"):
+            return np.argsort(np.nan_to_num(view.whole(costs), nan=np.inf), kind="stable")
