@@ -20,7 +20,7 @@ from scipy.stats import binom, t
 
 import racer
 from experiments.options import jobs_option, number_option
-from racer.model.hypervolume import hypervolume
+from racer.stats.hypervolume import hypervolume
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

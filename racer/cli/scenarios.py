@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -27,12 +28,26 @@ def _distance(text: str) -> int | str:
     return text if text == "growing" else int(text)
 
 
+def _metrics(text: str) -> Any:
+    """Return metrics of `name=min,name=max`, or of an object in JSON."""
+    if text.lstrip().startswith("{"):
+        return json.loads(text)
+    return dict(part.split("=", 1) for part in text.replace(" ", "").split(",") if part)
+
+
+def _objective(text: str) -> Any:
+    """Return the name of a metric, or the object that is written in JSON."""
+    return json.loads(text) if text.lstrip().startswith("{") else text
+
+
 _TYPES: dict[str, Any] = {
     "whole": int,
     "distance": _distance,
     "number": float,
     "flag": click.BOOL,
     "runtime": float,
+    "table": _metrics,
+    "objective": _objective,
 }
 _IRACE = "irace_"
 _SHORT = 5  # choices that are shown as they are

@@ -148,10 +148,7 @@ class Rules:
             raise TypeError(f"got an unexpected keyword argument {unknown!r}{hint}")
         if "budget" not in rules:
             raise TypeError("missing the keyword argument 'budget'")
-        if rules.get("maximize") and rules.get("metrics") is not None:
-            raise SettingError(
-                'maximize=True beside metrics=: there each metric has its direction, {"score": "max"}'
-            )
+        check_direction(maximize=rules.get("maximize", False), metrics=rules.get("metrics"))
         values: dict[str, Any] = {**rules}
         made = cls(**values)
         if made.each_test is None:
@@ -232,6 +229,14 @@ class Rules:
         if isinstance(self.each_test, int):
             return blocks >= self.each_test * self.block_size
         return tests > 0
+
+
+def check_direction(*, maximize: bool, metrics: object) -> None:
+    """Raise SettingError if the direction of metrics is said twice."""
+    if maximize and metrics is not None:
+        raise SettingError(
+            'maximize=True beside metrics=: there each metric has its direction, {"score": "max"}'
+        )
 
 
 def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:

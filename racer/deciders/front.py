@@ -194,7 +194,7 @@ class FrontRace(Decider):
     def _log_e(self, state: _State, more: int = 0) -> Floats:
         """Return log E_ij times its weight, (m, m), of "j is better than i in every metric"."""
         noisy = [bets.log_e(more) for bets in state.bets if bets is not None]
-        found = np.minimum.reduce(noisy) - np.log(state.setting.n_candidates - 1)
+        found = np.minimum.reduce(noisy) - np.log(max(state.setting.n_candidates - 1, 1))
         if state.horizon is not None:
             found = np.logaddexp(
                 found + np.log(1.0 - _SHARE), state.horizon.log_e(more) + np.log(_SHARE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from racer.core.blocks import Order, Stream
     from racer.core.rules import Rules
     from racer.core.table import Table
+    from racer.evaluate.outcome import Outcome
     from racer.racing.state import State
 
 _BLOCKS = 5  # that repeat others: candidates share the seed of a block, and may agree at once
@@ -60,9 +62,9 @@ class Repeats:
         values = set()
         for candidate in candidates:
             known = table.of(candidate)
-            value = known[block].value
+            value = _answer(known[block])
             for other in blocks:
-                before = known[other].value if other in known and other != block else None
+                before = _answer(known[other]) if other in known and other != block else None
                 if value is None or before is None:
                     continue
                 if value != before:
@@ -88,11 +90,22 @@ class Repeats:
         )
 
 
+def _answer(outcome: Outcome) -> float | tuple[float, ...] | None:
+    """Return what an evaluation returned, all metrics of it; None if it failed."""
+    if outcome.metrics is None or outcome.value is None:
+        return outcome.value
+    return tuple(outcome.metrics.values())
+
+
 def _tied(table: Table, blocks: int) -> float:
     """Return the share of pairs of values that are equal, on the first blocks; a bound if none is."""
-    rows = [row.values for row in table.rows if row.block < blocks]
-    values = np.concatenate(rows)
-    counts = np.unique(values[~np.isnan(values)], return_counts=True)[1].tolist()
+    rows = [row for row in table.rows if row.block < blocks]
+    if any(outcome.metrics is not None for row in rows for outcome in row.others.values()):
+        answers = [_answer(outcome) for row in rows for outcome in row.outcomes()]
+        counts = [*Counter(answer for answer in answers if answer is not None).values()]
+    else:
+        values = np.concatenate([row.values for row in rows])
+        counts = np.unique(values[~np.isnan(values)], return_counts=True)[1].tolist()
     tied = sum(math.comb(count, 2) for count in counts)
     return (1 + tied) / (1 + math.comb(sum(counts), 2))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from racer.stats._validation import frozen
 from racer.stats.best import BestPosterior
-from racer.stats.several import drawn_means, intervals, on_front
+from racer.stats.several import drawn_means, intervals, on_front, with_failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,9 +54,7 @@ class Metrics:
 
     def costs(self, names: Sequence[str]) -> Floats:
         """Return the costs of eligible candidates in some metrics, (d, n, m)."""
-        return np.array(
-            [_with_failed(self.tables[name].all_costs(self.eligible)) for name in names]
-        )
+        return np.array([with_failed(self.tables[name].all_costs(self.eligible)) for name in names])
 
     def exact(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return which of some metrics are known exactly."""
@@ -137,19 +135,6 @@ class Metrics:
             probability = probability / len(drawn)
         found = BestPosterior(frozen(probability), frozen(means), costs.shape[1])
         return found.among(self.eligible, m)
-
-
-def _with_failed(costs: Floats) -> Floats:
-    """Return costs (n, m), +inf where a cell failed, with one range of the block behind its worst."""
-    finite = np.isfinite(costs)
-    if not np.isposinf(costs).any():
-        return costs
-    worst = np.where(finite, costs, -np.inf).max(axis=1, keepdims=True)
-    best = np.where(finite, costs, np.inf).min(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        span = worst - best
-        failed = worst + np.where(span > 0.0, span, np.maximum(np.abs(worst), 1.0))
-    return np.where(np.isposinf(costs), np.where(np.isfinite(worst), failed, np.nan), costs)
 
 
 def _parts(drawn: Floats) -> list[Floats]:

@@ -80,6 +80,9 @@ def _best_section(result: Result) -> Section:
 def _survivor_section(result: Result) -> Section:
     """Return the survivors: on common blocks, held out, and side by side."""
     pieces: list[Piece] = [survivors(result, _MOST)]
+    if "front" in result._pictures:
+        words = "All candidates by the metrics of the front; shaded: where each is with probability .95."
+        pieces.append(drawing(result, "front", words))
     if len(result.leaders) > 1 and result.best_index is not None:
         words = "The posterior probability of each that it is the best of all candidates."
         pieces.append(drawing(result, "posterior", words))

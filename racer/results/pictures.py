@@ -171,14 +171,16 @@ def _few(result: Result) -> tuple[tuple[int, ...], str]:
 
 
 def _posterior(result: Result, ax: Axes | None) -> Axes:
-    shown = dict.fromkeys((*result.leaders, *result.credible_set))
-    chances = result.probability_best
+    to_front = not result.probability_best
+    likely = result.credible_front if to_front else result.credible_set
+    shown = dict.fromkeys((*result.leaders, *likely))
+    chances = result.probability_front if to_front else result.probability_best
     chosen = sorted(shown, key=lambda c: -chances[c])[:_MOST]
     note = f" (the first {_MOST} of {len(shown)})" if len(shown) > _MOST else ""
     return bars(
         [chances[c] for c in chosen],
         _labels(result, chosen),
-        f"P(best) of all {len(result.configs)} candidates{note}",
+        f"P({'front' if to_front else 'best'}) of all {len(result.configs)} candidates{note}",
         notes=[shown_probability(chances[c], 2) for c in chosen],
         limits=(0.0, 1.12),
         ax=ax,

@@ -117,6 +117,8 @@ def ablation(
     most = Ablation.most_evaluations(parameters, len(places))
     rules |= {"budget": most if budget is None else budget, "deterministic": False}
     rules |= {"seed": result.seed, "block_size": 1, "min_survivors": 1}
+    if result.rules.goal is not None and result.rules.aim is not None:  # by the metric of the value
+        rules |= {"objective": result.rules.aim.deciding[0], "decider": "bayesian-friedman"}
     given = {
         "space": result.space,
         "source": ends[0],

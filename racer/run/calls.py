@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from racer.core.rules import Rules
+from racer.core.rules import Rules, check_direction
 from racer.errors import SettingError, StoreError
 from racer.evaluate.limits.limits import Limits
 from racer.run.drive import how_to_evaluate, opened, pool, start
@@ -186,6 +186,7 @@ def race(
     >>> result.best, result.ended.value
     ({'x': 3}, 'decided')
     """
+    check_direction(maximize=maximize, metrics=metrics)
     rules = Rules(
         decider=decider,  # type: ignore[arg-type]
         budget=budget,  # type: ignore[arg-type]

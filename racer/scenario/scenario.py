@@ -38,6 +38,7 @@ _SQLITE = b"SQLite format 3\0"
 _COMMENT = re.compile(r"(?<!\S)#.*")  # of a line of instances
 _PASSED = (
     *("elites", "first_test", "each_test", "block_size", "maximize", "instance_order"),
+    *("metrics", "objective"),
     *("timeout", "memory", "retries", "deterministic", "seed"),
 )
 

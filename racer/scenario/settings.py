@@ -29,6 +29,8 @@ Kind = Literal[
     "number",
     "flag",
     "runtime",
+    "table",
+    "objective",
 ]
 
 TESTS = {
@@ -81,6 +83,15 @@ SETTINGS: Mapping[str, Setting] = {
     "block_size": Setting("whole", "Instances in a row that make a group."),
     "deterministic": Setting("flag", "The program ignores its seed."),
     "maximize": Setting("flag", "Larger is better."),
+    "metrics": Setting(
+        "table",
+        "What the program prints by name, with reads = json: a direction for each, min or max, or a "
+        "table with direction, exact, margin, bounds.",
+    ),
+    "objective": Setting(
+        "objective",
+        "What is raced on: a metric, or a table: pareto, a list; or metric, with within or constrained.",
+    ),
     "instance_order": Setting("text", "How instances are taken.", get_args(InstanceOrder)),
     "runtime": Setting(
         "runtime",
@@ -172,6 +183,16 @@ _KINDS: Mapping[Kind, tuple[Callable[[Any], bool], str, dict[str, Any]]] = {
         _is_runtime,
         "seconds, or a table with limit, and slack, par or utility",
         {"type": ["number", "object"], "properties": {key: {} for key in _RUNTIME}},
+    ),
+    "table": (
+        lambda value: isinstance(value, dict) and bool(value),
+        'a table of names and directions, {error = "min"}',
+        {"type": "object", "minProperties": 1},
+    ),
+    "objective": (
+        lambda value: isinstance(value, str | dict) and bool(value),
+        "a metric, or a table: {pareto = [..]}, {metric = .., within = {..}}",
+        {"type": ["string", "object"]},
     ),
 }
 

@@ -271,6 +271,7 @@ class Part(NamedTuple):
     weight: float
     mean: NDArray[np.float64]
     covariance: NDArray[np.float64]
+    spread: float = 0.0  # prior variance of the candidates
 
 
 class _Failing(NamedTuple):
@@ -325,15 +326,7 @@ def _additive(costs: NDArray[np.float64], *, by_block: bool) -> _Additive:
     if not n:
         return _Additive(np.zeros((m, m)), np.zeros(m), 0.0, 1, 1.0, 0, 1.0)
     count = known.sum(axis=1)
-    costs = with_ties(costs)
-    above, scale, many_tie = _above_median(costs, count)
-    clipped, usual = 0.0, 1.0
-    if by_block and not many_tie:
-        values = _in_units(above, _shrunk_scales(scale, count)[:, None])
-        values, clipped = _clipped(values, known, count)
-    else:
-        usual = float(np.mean(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
-        values = _in_units(above, usual)
+    values, clipped, usual = in_units(costs, by_block=by_block)
     centred = np.where(known, values - (values.sum(axis=1) / count)[:, None], 0.0)
     share = known / count[:, None]
     precision = np.diag(known.sum(axis=0).astype(np.float64)) - share.T @ known.astype(np.float64)
@@ -346,6 +339,23 @@ def _additive(costs: NDArray[np.float64], *, by_block: bool) -> _Additive:
         n,
         usual,
     )
+
+
+def in_units(
+    costs: NDArray[np.float64], *, by_block: bool
+) -> tuple[NDArray[np.float64], float, float]:
+    """Return costs (n, m), NaN where unknown, above their block's median, in units; 0 where unknown.
+
+    And the share of the cells that were clipped, and the unit, if it is the same in all blocks.
+    """
+    known = ~np.isnan(costs)
+    count = known.sum(axis=1)
+    above, scale, many_tie = _above_median(with_ties(costs), count)
+    if by_block and not many_tie:
+        values = _in_units(above, _shrunk_scales(scale, count)[:, None])
+        return *_clipped(values, known, count), 1.0
+    usual = float(np.mean(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
+    return np.where(known, _in_units(above, usual), 0.0), 0.0, usual
 
 
 def _in_units(above: NDArray[np.float64], scale: NDArray[np.float64] | float) -> Any:
@@ -462,7 +472,7 @@ def _posteriors(
         covariance += noise * kept * shared * np.eye(m)
         mean = (1.0 - ahead) * observed + ahead * mean
         covariance = covariance * np.outer(ahead, ahead) + np.diag(noise * ahead / n_blocks)
-        parts.append(Part(float(weights[at]), mean, covariance))
+        parts.append(Part(float(weights[at]), mean, covariance, float(spreads[at] * noise)))
     return parts
 
 

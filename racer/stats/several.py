@@ -11,7 +11,7 @@ from racer._checks import as_floats, whole
 from racer._numerics import one_blas_thread
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
-from racer.stats.best import Locations, lattice_points, locations
+from racer.stats.best import Locations, in_units, lattice_points, locations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,12 @@ __all__ = ["FrontPosterior", "drawn_means", "front_posterior", "intervals", "on_
 
 _CELLS = 1 << 22  # comparisons held at once
 _STRIDE = 1597  # of the lattice's points from metric to metric, so that mixtures are independent
+_APART = 0.7  # of the logarithms of spreads along two axes
+_TIE = 1e-7  # of the noise: what is equal is drawn apart by so little
+_ROUNDS = 5  # of alternating projections
+_LEAST = 10  # cells, with fewer the metrics' noise is taken to be independent
+_NEGLIGIBLE = 0.1  # correlation
+_SHRUNK = 0.05  # of a correlation, towards none
 _LEVEL = 0.95
 _MOST = 64  # candidates, from which on fewer points do
 
@@ -77,8 +83,8 @@ def front_posterior(
 ) -> FrontPosterior:
     """Return the posterior probability of each candidate that it is on the Pareto front.
 
-    In each metric the model is that of `best_posterior`; what it leaves open is as correlated
-    between metrics as what is left of the costs when blocks and candidates are taken out.
+    In each metric the model is that of `best_posterior`, along the principal axes of the noise of
+    all metrics. A failed cell is one range of its block behind the block's worst.
 
     Parameters
     ----------
@@ -155,14 +161,13 @@ def on_front(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class _Metric(NamedTuple):
-    """What is drawn of a metric: candidates' locations, and the level and noise of all of them."""
+    """One metric: its costs in units, (n, m), NaN where unknown, the unit, and its level."""
 
-    found: Locations | None  # None: known exactly
-    level: float
-    error: float
-    residuals: NDArray[np.float64]  # (n, m)
-    means: NDArray[np.float64]  # (m,), of the locations
-    share: NDArray[np.float64]  # (m,), of each candidate in all evaluations
+    costs: NDArray[np.float64]
+    unit: float
+    clipped: float  # share of the cells
+    level: float  # mean of the blocks' levels, in the unit of the costs
+    error: float  # its standard deviation
 
 
 def drawn_means(
@@ -175,56 +180,112 @@ def drawn_means(
     """Return draws of the expected costs of candidates, (p, m, d), given their costs, (d, n, m).
 
     With `by_block` they are in units of the spread within a block, else as costs are. A mean of what
-    is known exactly has no error.
+    is known exactly has no error. A failed cell, +inf, is one range of its block behind the worst.
+
+    Noise is made independent by turning the metrics to the principal axes of what blocks and
+    candidates leave; along each, the posterior is that of `best_posterior`.
     """
     d, _, m = costs.shape
+    noisy = [at for at in range(d) if not exact[at] and np.isfinite(costs[at]).any()]
+    normal, levels, scale = lattice_points(len(noisy) * m + d, m, fewer=m > _MOST)
+    drawn = np.empty((len(normal), m, d))
+    for at in set(range(d)) - set(noisy):
+        drawn[:, :, at] = _exact_values(costs[at])
+    if not noisy:
+        return drawn
     with one_blas_thread():
         metrics = [
-            _fitted(table, is_exact=bool(known), by_block=by_block, n_blocks=n_blocks)
-            for table, known in zip(costs, exact, strict=True)
+            _in_units(with_failed(costs[at]), by_block=by_block, n_blocks=n_blocks) for at in noisy
         ]
-        normal, levels, scale = lattice_points(d * m + d, m, fewer=m > _MOST)
-        root = _mixing([metric.residuals for metric in metrics])
-        grid = normal[:, : d * m].reshape(-1, d, m)
-        grid = np.einsum("de,pem->pdm", root, grid)
-        drawn = np.empty((len(normal), m, d))
-        for at, (metric, table) in enumerate(zip(metrics, costs, strict=True)):
-            if metric.found is None:
-                drawn[:, :, at] = _exact_values(table)
-                continue
-            points = np.roll(grid[:, at], at * _STRIDE, axis=0)
-            points = points / scale(metric.found.freedom)[:, None]
-            parts = metric.found.drawn(points, levels, np.arange(m))
-            place = np.concatenate(list(parts)) * metric.found.unit
-            place = np.roll(place, -at * _STRIDE, axis=0)
-            if not by_block:  # what all share is the level of the blocks, not of candidates
-                off = (place - metric.means) @ metric.share
-                place += (metric.level + metric.error * normal[:, d * m + at] - off)[:, None]
-            drawn[:, :, at] = place
+        values = np.stack([metric.costs for metric in metrics])
+        axes = _axes(values)
+        turned = np.einsum("jd,dnm->jnm", axes, values)
+        places = np.zeros((len(normal), m, len(noisy)))
+        fits = [
+            locations(table, by_block=False, correlation=0.0, n_blocks=n_blocks) for table in turned
+        ]
+        if not np.array_equal(axes, np.eye(len(axes))):
+            fits = _alike(fits)
+        for at, found in enumerate(fits):
+            own = np.roll(normal[:, at * m : (at + 1) * m], at * _STRIDE, axis=0)
+            points = own / scale(found.freedom)[:, None]
+            along = np.concatenate([*found.drawn(points, levels, np.arange(m))])
+            along += _TIE * own  # those that are equal for certain are in any order
+            places[:, :, at] = np.roll(found.unit * along, -at * _STRIDE, axis=0)
+        places = places @ axes
+    for k, (at, metric) in enumerate(zip(noisy, metrics, strict=True)):
+        mean = places[:, :, k].mean(axis=0)
+        place = mean + (places[:, :, k] - mean) / (1.0 - metric.clipped)
+        if not by_block:  # what all candidates share is the level of the blocks
+            counts = np.isfinite(metric.costs).sum(axis=0)
+            place -= (place @ (counts / counts.sum()))[:, None]
+            shared = metric.level + metric.error * normal[:, len(noisy) * m + at]
+            place = metric.unit * place + shared[:, None]
+        drawn[:, :, at] = place
     return drawn
 
 
-def _fitted(
-    table: NDArray[np.float64], *, is_exact: bool, by_block: bool, n_blocks: int | None
-) -> _Metric:
-    """Return the posterior of a metric's costs (n, m), and the mean level of blocks with its error."""
-    finite = np.where(np.isfinite(table), table, np.nan)
-    any_known: NDArray[np.bool_] = np.asarray(np.isfinite(finite).any(axis=1))
-    if is_exact or not any_known.any():
-        nothing = np.zeros(table.shape[1])
-        return _Metric(None, 0.0, 0.0, np.full(table.shape, np.nan), nothing, nothing)
-    found = locations(table, by_block=by_block, correlation=0.0, n_blocks=n_blocks)
-    means = found.unit * np.sum([part.weight * part.mean for part in found.parts], axis=0)
-    of_block = np.nanmean((finite - means)[any_known], axis=1)
+def _in_units(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | None) -> _Metric:
+    """Return a metric's costs (n, m) above their block's median, in units, and their level."""
+    known = ~np.isnan(table)
+    some = known.any(axis=1)
+    values, clipped, unit = in_units(table[some], by_block=by_block)
+    found = np.full(table.shape, np.nan)
+    found[some] = np.where(known[some], values, np.nan)
+    # the level of a block is what it has above the additive effects of its candidates
+    effect = np.zeros(table.shape[1])
+    for _ in range(_ROUNDS):
+        of_block = np.nanmean(table[some] - effect, axis=1)
+        rest = np.where(known[some], table[some] - of_block[:, None], np.nan)
+        effect = _means(rest, table.shape[1])
+        effect -= (effect * known[some].sum(axis=0)).sum() / known.sum()
+    of_block = np.nanmean(table[some] - effect, axis=1)
     n = len(of_block)
     share = 1.0 if n_blocks is None else max(1.0 - n / n_blocks, 0.0)
     error = float(np.sqrt(share * of_block.var(ddof=1) / n)) if n > 1 else 0.0
-    column = np.nanmean(np.where(any_known[:, None], finite, 0.0), axis=0)
-    residuals = finite - np.nanmean(np.where(any_known[:, None], finite, 0.0), axis=1)[:, None]
-    residuals -= column - np.nanmean(column)
-    counts = np.isfinite(finite).sum(axis=0)
-    level = float(of_block.mean())
-    return _Metric(found, level, error, residuals, means, counts / counts.sum())
+    return _Metric(found, unit, clipped, float(of_block.mean()), error)
+
+
+def _alike(fits: Sequence[Locations]) -> list[Locations]:
+    """Return posteriors whose candidates have about the same spread along each axis.
+
+    Along the axis with the most noise, the spread is hardly known but by that of the others.
+    """
+    logs = [
+        np.log(np.array([part.spread * found.unit**2 for part in found.parts]) + 1e-300)
+        for found in fits
+    ]
+    weights = [np.array([part.weight for part in found.parts]) for found in fits]
+    coupled = []
+    for at, found in enumerate(fits):
+        own = weights[at].copy()
+        for other in set(range(len(fits))) - {at}:
+            apart = (logs[at][:, None] - logs[other][None, :]) / _APART
+            own *= (weights[other] / (1.0 + apart**2)).sum(axis=1)
+        own /= own.sum()
+        parts = [p._replace(weight=float(w)) for p, w in zip(found.parts, own, strict=True)]
+        coupled.append(found._replace(parts=parts))
+    return coupled
+
+
+def _means(table: NDArray[np.float64], m: int) -> NDArray[np.float64]:
+    """Return the mean of each column over what is known; 0 without anything."""
+    known = ~np.isnan(table)
+    sums = np.where(known, table, 0.0).sum(axis=0)
+    return np.asarray(sums / np.maximum(known.sum(axis=0), 1)).reshape(m)
+
+
+def with_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return costs (n, m), +inf where a cell failed, with one range of the block behind its worst."""
+    if not np.isposinf(costs).any():
+        return costs
+    finite = np.isfinite(costs)
+    worst = np.where(finite, costs, -np.inf).max(axis=1, keepdims=True)
+    best = np.where(finite, costs, np.inf).min(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        span = worst - best
+        failed = worst + np.where(span > 0.0, span, np.maximum(np.abs(worst), 1.0))
+    return np.where(np.isposinf(costs), np.where(np.isfinite(worst), failed, np.nan), costs)
 
 
 def _exact_values(table: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -235,18 +296,29 @@ def _exact_values(table: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(count > 0, sums / np.maximum(count, 1), np.inf)
 
 
-def _mixing(residuals: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the root of the correlations between metrics of what is left of costs, (d, d)."""
-    d = len(residuals)
-    flat = np.array([table.ravel() for table in residuals])
-    found = np.eye(d)
-    for i in range(d):
-        for j in range(i):
-            both = np.isfinite(flat[i]) & np.isfinite(flat[j])
-            one, other = flat[i, both], flat[j, both]
-            size = float(np.sqrt((one**2).sum() * (other**2).sum()))
-            if size > 0.0:
-                found[i, j] = found[j, i] = 0.95 * float((one * other).sum()) / size
-    values, vectors = np.linalg.eigh(found)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return np.asarray(root / np.sqrt((root**2).sum(axis=1, keepdims=True)))
+def _axes(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the principal axes of what blocks and candidates leave of values (d, n, m), (d, d)."""
+    d = len(values)
+    residuals = values.copy()
+    for _ in range(_ROUNDS):
+        residuals -= _centre(residuals, 2)
+        residuals -= _centre(residuals, 1)
+    flat = residuals.reshape(d, -1)
+    flat = flat[:, np.isfinite(flat).all(axis=0)]
+    if d == 1 or flat.shape[1] < _LEAST:
+        return np.eye(d)
+    size = np.sqrt((flat**2).mean(axis=1, keepdims=True))
+    size[size == 0.0] = 1.0
+    found = (flat / size) @ (flat / size).T / flat.shape[1]
+    rest = found - np.diag(np.diag(found))
+    if np.abs(rest).max() < _NEGLIGIBLE:
+        return np.eye(d)
+    _, vectors = np.linalg.eigh(np.eye(d) + (1.0 - _SHRUNK) * rest)
+    return np.asarray(vectors.T)
+
+
+def _centre(table: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    """Return the means of what is known along an axis, 0 where nothing is."""
+    known = np.isfinite(table)
+    sums = np.where(known, table, 0.0).sum(axis=axis, keepdims=True)
+    return np.asarray(sums / np.maximum(known.sum(axis=axis, keepdims=True), 1))

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
-    from racer.deciders.decider import Goal
     from racer.core.runtime import Runtime
+    from racer.deciders.decider import Goal
     from racer.results.base import Result
 
     Initial = Sequence[Mapping[str, Any] | Result] | Result

@@ -37,3 +37,16 @@ def evaluate(config, instance, seed):
     if rng.random() < 0.1:
         raise ValueError("no luck")
     return config["n"] + config.get("x", 3.0) + rng.normal()
+
+
+def two_metrics(config, instance, seed):
+    """Return two metrics of a number: one grows with it, the other shrinks."""
+    rng = np.random.default_rng([seed, config])
+    return {"error": config / 4 + rng.normal(), "dollars": 2 - config / 4 + rng.normal()}
+
+
+def two_metrics_of_x(config, instance, seed):
+    """Return two metrics of parameters x and y, and something else."""
+    rng = np.random.default_rng([seed, int(1e6 * config["x"])])
+    error = config["x"] + 0.1 * rng.normal()
+    return {"error": error, "dollars": (1 - config["x"]) ** 2 + config["y"], "ignored": "text"}

@@ -1,0 +1,162 @@
+"""Deciders of several metrics: what they promise, failures, margins, exact metrics, ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import racer
+from racer import Constrained, Metric, Outcome, Pareto, Within
+from racer.deciders import BayesianFront, Blocks, FrontRace, Goal, Setting
+from racer.racing.race import Race
+
+NAMES = "abcde"
+
+
+def raced(costs, metrics=None, objective=None, **given):
+    """Race on costs (n, m, d), NaN for a failed cell; return the race after its last block."""
+    n, m, d = costs.shape
+    names = NAMES[:d]
+    race = Race(
+        range(m),
+        range(n),
+        budget=n * m,
+        seed=1,
+        deterministic=True,
+        metrics=metrics or dict.fromkeys(names, "min"),
+        objective=objective or Pareto(*names),
+        **given,
+    )
+    race.ask()
+    while race.ended is None:
+        rows = costs[race.n_blocks][list(race.alive)]
+        first = race.rules.metric_names[0]
+        told = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
+        race.tell_block(
+            [
+                Outcome("failed", None, message="no")
+                if np.isnan(found[first])
+                else Outcome("ok", found[first], metrics=found)
+                for found in told
+            ]
+        )
+    return race
+
+
+def noisy(means, n=80, seed=0, noise=1.0):
+    means = np.asarray(means, dtype=float)
+    return means + noise * np.random.default_rng(seed).normal(size=(n, *means.shape))
+
+
+FRONT = [[0, 3], [1, 1], [3, 0], [3, 3], [2, 3]]
+
+
+@pytest.mark.parametrize("decider", ["front", "bayesian-front"])
+def test_the_dominated_leave_and_the_front_stays(decider):
+    race = raced(noisy(FRONT), decider=decider)
+    assert sorted(race.alive) == [0, 1, 2]
+    assert race.ended is racer.Ended.SETTLED
+    drops = race.result().eliminations
+    assert set(drops["candidate"]) == {3, 4}
+    assert set(drops["reason"]) == {"dominated"}
+
+
+def test_one_of_the_front_is_hardly_ever_dropped():
+    lost = {"front": 0, "bayesian-front": 0}
+    tied = np.zeros((6, 2))  # all are on the front: nobody is better in any metric
+    tied[-1, 1] = 3.0
+    for seed in range(40):
+        costs = noisy(tied, 60, seed)
+        for decider in lost:
+            lost[decider] += 6 - len(raced(costs, decider=decider).alive)
+    assert lost["front"] <= 0.05 * 240
+    assert lost["bayesian-front"] <= 0.05 * 240
+
+
+@pytest.mark.parametrize("decider", ["front", "bayesian-front"])
+def test_a_failed_cell_is_the_worst_in_every_metric(decider):
+    costs = noisy(FRONT, 60, noise=0.3)
+    costs[np.random.default_rng(1).random(60) < 0.7, 1] = np.nan
+    race = raced(costs, decider=decider)
+    assert 1 not in race.alive or decider == "front"
+    assert {0, 2} <= set(race.alive)
+
+
+def test_all_costs_may_fail_or_tie():
+    for decider in ("front", "bayesian-front"):
+        assert len(raced(np.zeros((20, 3, 2)), decider=decider).alive) == 3
+        costs = noisy(FRONT, 30)
+        costs[:, :4] = np.nan
+        raced(costs, decider=decider)
+
+
+def test_a_margin_keeps_nobody_in_for_less():
+    means = [[0.0, 0.0], [-0.1, 1.0], [1.0, 1.0]]
+    costs = noisy(means, 60, noise=0.1)
+    exact = raced(costs, decider="front")
+    assert sorted(exact.alive) == [0, 1]
+    wide = {"a": Metric("min", margin=0.5), "b": Metric("min", margin=0.5)}
+    assert list(raced(costs, metrics=wide, decider="front").alive) == [0]
+    equal = raced(noisy(np.zeros((4, 2)), 60, noise=0.1), metrics=wide, decider="front")
+    assert len(equal.alive) == 1  # each is nowhere worse than the others; one of them stays
+
+
+def test_an_exact_metric_raises_no_objection_where_it_is_equal():
+    costs = noisy([[0, 1], [2, 1], [2, 0.5]], 60)
+    costs[:, :, 1] = [1.0, 1.0, 0.5]
+    how = {"a": "min", "b": Metric("min", exact=True)}
+    for decider in ("front", "bayesian-front"):
+        race = raced(costs, metrics=how, decider=decider)
+        assert 2 in race.alive
+        assert 0 in race.alive
+    assert 1 not in raced(costs, metrics=how, decider="front").alive
+
+
+@pytest.mark.parametrize("bounds", [None, (0.0, 1.0)])
+def test_the_cheapest_within_a_tolerance(bounds):
+    rng = np.random.default_rng(3)
+    chance = np.array([0.5, 0.2, 0.19, 0.18])
+    price = np.array([1.0, 2.0, 3.0, 4.0])
+    costs = np.stack([np.tile(price, (900, 1)), rng.random((900, 4)) < chance], axis=2).astype(
+        float
+    )
+    how = {"a": Metric("min", exact=True), "b": Metric("min", bounds=bounds)}
+    race = raced(costs, how, Within("a", b=0.1))
+    assert race.result().best == 1
+    assert race.ended in (racer.Ended.SETTLED, racer.Ended.DECIDED)
+    assert race.result().evaluations < (0.8 if bounds is None else 0.6) * costs[..., 0].size
+    race = raced(costs, how, Constrained("a", b=("<=", 0.35)))
+    assert race.result().best == 1
+
+
+def test_noisy_prices_and_no_acceptable_candidate():
+    costs = noisy([[0, 5], [1, 0], [3, 0]], 100)
+    assert raced(costs, None, Within("a", b=1.0)).result().best == 1
+    none = raced(costs, None, Constrained("a", b=("<=", -4)))
+    assert none.result().probability_best[0] < 0.05
+    assert sum(none.result().probability_best.values()) < 0.5
+
+
+def test_the_one_that_is_sought_is_hardly_ever_given_up():
+    lost = 0
+    for seed in range(40):
+        costs = noisy([[0, 1], [1, 0.1], [2, 0], [3, 0]], 80, seed, noise=0.5)
+        race = raced(costs, None, Within("a", b=0.3))
+        lost += 1 not in race.alive
+    assert lost <= 2
+
+
+def test_what_they_need_is_asked_for_at_the_start():
+    setting = Setting(3, np.random.default_rng(0))
+    for name in ("front", "bayesian-front", "within", "constrained", "goal-for-budget"):
+        with pytest.raises(racer.SettingError, match=r"objective="):
+            racer.deciders.as_decider(name).start(setting)
+
+
+def test_one_candidate_is_settled():
+    goal = Goal(kind="front", exact=(False,) * 2, margins=(0.0,) * 2, bounds=(None,) * 2)
+    for decider in (FrontRace(), BayesianFront()):
+        state = decider.start(Setting(1, np.random.default_rng(0), objective=goal, budget=100))
+        costs = np.zeros((5, 1, 2))
+        _, verdict = decider.decide(state, Blocks(np.arange(1), costs[:, :, 0], metrics=costs))
+        assert (verdict.best, verdict.settled, verdict.dropped) == (0, True, ())

@@ -1,0 +1,266 @@
+"""Races and tunings whose evaluations return several metrics."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+
+import numpy as np
+import pytest
+from objectives import two_metrics as evaluate
+from objectives import two_metrics_of_x as tuned
+
+import racer
+from racer import Metric, ObjectiveError, Pareto, RaceStateError, SettingError, StoreError, Within
+
+HOW = {"error": "min", "dollars": "min"}
+OBJECTIVES = [
+    "error",
+    Pareto("error", "dollars"),
+    Within("dollars", error=0.2),
+    racer.Constrained("dollars", error=("<=", 0.5)),
+]
+SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
+
+
+def story(result):
+    """Return what a race decided, and on which values."""
+    return (
+        result.survivors,
+        result.best,
+        result.ended,
+        result.eliminations.to_dict("records"),
+        result.scores.drop(columns=["seconds"]).fillna(-1.0).to_dict("records"),
+    )
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
+def test_workers_stores_and_interruptions_change_nothing(objective, tmp_path):
+    given = {"metrics": HOW, "objective": objective, "seed": 3}
+    alone = racer.race(range(8), evaluate, range(20), budget=300, **given)
+    path = tmp_path / "race.db"
+    racer.race(range(8), evaluate, range(20), budget=100, store=path, **given)
+    resumed = racer.resume(path, evaluate, budget=300, n_jobs=2)
+    assert story(resumed) == story(alone) == story(racer.load(path))
+    assert resumed.probability_best == alone.probability_best
+    json.dumps(alone.to_dict())
+    alone.report(tmp_path / "page.html")
+    for kind in alone._pictures:
+        alone.plot(kind)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
+def test_tunings_too(objective, tmp_path):
+    given = {"metrics": HOW, "objective": objective, "seed": 3, "test_instances": range(3)}
+    alone = racer.tune(SPACE, tuned, range(9), budget=300, **given)
+    path = tmp_path / "tuning.db"
+    again = racer.tune(SPACE, tuned, range(9), budget=300, store=path, n_jobs=2, **given)
+    assert story(again) == story(alone) == story(racer.load(path))
+    assert again.configs == alone.configs
+    json.dumps(alone.to_dict())
+    alone.report(tmp_path / "page.html")
+    repr(racer.ablation(alone, tuned, source=0, target=alone.survivors[0], budget=200))
+
+
+def test_a_recorded_metric_changes_no_race_on_another():
+    plain = racer.race(range(8), lambda *cell: evaluate(*cell)["error"], budget=200, seed=1)
+    several = racer.race(range(8), evaluate, budget=200, seed=1, metrics=HOW, objective="error")
+    assert several.survivors == plain.survivors
+    assert several.table.equals(plain.table)
+    assert several.eliminations.equals(plain.eliminations)
+    assert several.probability_best == plain.probability_best
+    assert "metric:dollars" in several.scores
+    assert "metric:dollars" not in plain.scores
+
+
+def test_a_front_of_known_candidates():
+    means = np.array([[0, 4], [1, 2], [2, 1], [4, 0], [3, 3], [2, 3]], dtype=float)
+
+    def noisy(config, instance, seed):
+        found = means[config] + 0.3 * np.random.default_rng([seed, config]).normal(size=2)
+        return {"error": found[0], "dollars": found[1]}
+
+    for decider in ("front", "bayesian-front"):
+        result = racer.race(
+            range(6), noisy, budget=900, seed=1, decider=decider,
+            metrics=HOW, objective=Pareto("error", "dollars"),
+        )  # fmt: skip
+        assert sorted(result.survivors) == [0, 1, 2, 3]
+        assert result.ended is racer.Ended.SETTLED
+        assert result.best is None
+        assert result.probability_best == {}
+        assert set(result.eliminations["reason"]) == {"dominated"}
+        assert sorted(result.credible_front) == [0, 1, 2, 3]
+        front = result.front
+        assert front["probability_front"].iloc[3] > 0.95 > 0.05 > front["probability_front"].iloc[4]
+        for c in range(6):
+            row = front.loc[c]
+            assert row["low:error"] - 0.1 < means[c, 0] < row["high:error"] + 0.1
+        text = str(result)
+        assert "4 of 6 candidates are on the Pareto front of error and dollars" in text
+
+
+def test_what_is_said_of_a_candidate_that_is_sought():
+    prices = [1.0, 2.0, 3.0, 4.0]
+    wrong = [0.6, 0.3, 0.28, 0.28]
+
+    def answer(config, instance, seed):
+        right = np.random.default_rng([seed, config]).random() > wrong[config]
+        return {"wrong": float(not right), "price": prices[config]}
+
+    how = {"wrong": Metric(bounds=(0, 1)), "price": Metric(exact=True)}
+    for objective in (Within("price", wrong=0.1), racer.Constrained("price", wrong=("<=", 0.45))):
+        result = racer.race(range(4), answer, budget=8000, seed=2, metrics=how, objective=objective)
+        assert result.best == 1
+        assert result.probability_best[1] > 0.9
+        assert repr(objective) in result.verdict[0]
+        assert set(result.eliminations["reason"]) <= {"inferior", "unacceptable"}
+
+
+def test_the_first_mapping_without_metrics_says_what_to_give(tmp_path):
+    calls = []
+
+    def counting(config, instance, seed):
+        calls.append(config)
+        return {"error": 1.0, "dollars": 2.0}
+
+    store = tmp_path / "race.db"
+    with pytest.raises(
+        ObjectiveError, match=r"several metrics, .*'error'.* say metrics=.*objective="
+    ):
+        racer.race(range(50), counting, budget=500, store=store)
+    assert len(calls) == 1
+    again = racer.race(
+        range(50), counting, budget=500, metrics=HOW, objective="error", store=tmp_path / "b.db"
+    )
+    assert again.ended is racer.Ended.ALL_EQUAL
+
+
+def test_the_first_number_where_metrics_are_asked_for_is_refused():
+    with pytest.raises(
+        ObjectiveError, match="no mapping of metrics but a float: metrics= asks for"
+    ):
+        racer.race(range(5), lambda *cell: 1.0, budget=100, metrics=HOW, objective="error")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"error": 1.0}, "returned no 'dollars', only 'error'"),
+        ({"error": math.nan, "dollars": 1.0}, "metric 'error': returned nan"),
+        ({"error": 1.0, "dollars": "cheap"}, "metric 'dollars': returned a str"),
+        (2.0, "no mapping of metrics but a float"),
+    ],
+)
+def test_one_bad_cell_costs_that_cell(wrong, message):
+    def sometimes(config, instance, seed):
+        return wrong if config == 2 and instance == 1 else evaluate(config, instance, seed)
+
+    result = racer.race(
+        range(4), sometimes, range(6), budget=24, seed=1, deterministic=True,
+        metrics=HOW, objective=Pareto("error", "dollars"),
+    )  # fmt: skip
+    failed = result.failures
+    assert failed[["candidate", "status"]].values.tolist() == [[2, "invalid"]]
+    assert message in failed["message"].iloc[0]
+    assert np.isnan(result.metric("dollars")[2].iloc[1])
+
+
+def test_a_store_with_other_metrics_is_refused(tmp_path):
+    path = tmp_path / "race.db"
+    given = {"budget": 60, "seed": 1, "store": path}
+    racer.race(range(4), evaluate, metrics=HOW, objective="error", **given)
+    with pytest.raises(StoreError, match=r"objective is 'dollars', but the race in .* has 'error'"):
+        racer.race(range(4), evaluate, metrics=HOW, objective="dollars", **given)
+    again = racer.race(range(4), evaluate, **given)
+    assert again.rules.objective == "error"
+    other = tmp_path / "plain.db"
+    racer.race(range(4), lambda c, *_: float(c), budget=60, seed=1, store=other)
+    with pytest.raises(SettingError, match="which has no metrics"):
+        racer.race(range(4), evaluate, budget=60, store=other, metrics=HOW, objective="error")
+
+
+def test_told_outcomes_need_their_metrics():
+    race = racer.Race(range(3), budget=60, seed=1, metrics=HOW, objective="error")
+    cell = race.ask()[0]
+    for told in (
+        racer.Outcome("ok", 1.0),
+        racer.Outcome("ok", 1.0, metrics={"error": 1.0}),
+        racer.Outcome("ok", 1.0, metrics={"error": 2.0, "dollars": 1.0}),
+    ):
+        with pytest.raises(RaceStateError, match="give metrics="):
+            race.tell(cell, told)
+    with pytest.raises(RaceStateError):
+        race.tell_block([1.0, 2.0, 3.0])
+
+
+def test_one_number_has_no_front():
+    result = racer.race(range(3), lambda c, *_: float(c), budget=60)
+    for name in ("front", "probability_front", "credible_front"):
+        with pytest.raises(SettingError, match="a front needs metrics="):
+            getattr(result, name)
+    with pytest.raises(SettingError, match="kind='front'"):
+        result.plot("front")
+
+
+def test_a_program_prints_its_metrics(tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text(
+        "import json, sys\n"
+        "x, seed = float(sys.argv[1]), int(sys.argv[2])\n"
+        "print('a line of a log')\n"
+        "print(json.dumps({'error': x + seed % 7, 'dollars': 9 - x, 'why': 'text'}))\n"
+    )
+    command = racer.Command([sys.executable, str(script), "{x}", "{seed}"], reads="json")
+    configs = [{"x": float(x)} for x in range(4)]
+    result = racer.race(configs, command, budget=40, seed=1, metrics=HOW, objective="error")
+    assert result.best == {"x": 0.0}
+    assert result.metric("dollars")[1].dropna().unique().tolist() == [8.0]
+    script.write_text("print('no json')")
+    with pytest.warns(racer.RacerWarning, match="no object in JSON"):
+        found = racer.race(configs, command, budget=40, seed=1, metrics=HOW, objective="error")
+    assert "no object in JSON" in found.failures["message"].iloc[0]
+
+
+def test_a_scenario_has_metrics_and_an_objective(tmp_path, monkeypatch):
+    from racer.scenario.scenario import read_scenario
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.txt").write_text('x "-x " r (0, 1)\n')
+    (tmp_path / "scenario.toml").write_text(
+        'space = "p.txt"\nbudget = 900\ncommand = ["true", "{x}"]\nreads = "json"\n'
+        '[metrics]\nerror = "min"\nprice = {direction = "min", exact = true}\n'
+        '[objective]\nmetric = "price"\nwithin = {error = 0.1}\n'
+    )
+    given = read_scenario("scenario.toml").arguments()
+    tuner = racer.Tuner(
+        given["space"], budget=900, metrics=given["metrics"], objective=given["objective"]
+    )
+    assert repr(tuner.rules.objective) == "Within('price', error=0.1)"
+    assert tuner.rules.metrics["price"].exact
+    assert os.fspath(tmp_path)
+
+
+def test_an_infeasible_candidate_never_stands_before_one_that_looks_feasible():
+    decider = racer.deciders.GoalForBudget()
+    goal = racer.deciders.Goal(
+        kind="constrained",
+        exact=(False,) * 2,
+        margins=(0.0,) * 2,
+        limits=(0.5,),
+        bounds=(None,) * 2,
+    )
+    rng = np.random.default_rng(1)
+    for seed in range(30):
+        setting = racer.deciders.Setting(10, rng, objective=goal, budget=200)
+        state = decider.start(setting)
+        costs = np.random.default_rng(seed).random((8, 10, 2))
+        blocks = racer.deciders.Blocks(np.arange(10), costs[:, :, 0], metrics=costs, used=150)
+        _, verdict = decider.decide(state, blocks)
+        fits = costs[:, :, 1].mean(axis=0) <= 0.5
+        gone = [drop.candidate for drop in verdict.dropped]
+        left = [c for c in range(10) if c not in gone]
+        assert gone
+        assert not any(fits[c] for c in gone) or all(fits[c] for c in left)

@@ -1,0 +1,112 @@
+"""The posterior of several metrics: its draws, what it says of fronts, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from racer import ScoresError, SettingError
+from racer.stats import front_posterior
+from racer.stats.hypervolume import contributions, hypervolume, thinned
+from racer.stats.several import intervals, on_front
+
+
+def tables(means, n, seed, *, rho=0.0, noise=1.0):
+    """Return scores (d, n, m) around means (m, d), with levels of blocks, noise correlated by rho."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.normal(size=(n, *means.shape))
+    drawn[..., 1] = rho * drawn[..., 0] + np.sqrt(1.0 - rho**2) * drawn[..., 1]
+    return (means + noise * drawn + rng.normal(size=(n, 1, means.shape[1]))).transpose(2, 0, 1)
+
+
+def front_of(means):
+    return ~(means[:, None] > means[None]).all(axis=2).any(axis=1)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.9, -0.9])
+def test_what_is_said_is_true_as_often(rho):
+    said, true = [], []
+    for seed in range(150):
+        means = 0.8 * np.random.default_rng([seed, 1]).random((8, 2))
+        found = front_posterior(tables(means, 15, seed, rho=rho))
+        said.append(found.probability_front)
+        true.append(front_of(means))
+    said, true = np.concatenate(said), np.concatenate(true)
+    for low, high in ((0.05, 0.35), (0.35, 0.65), (0.65, 0.95)):
+        here = (said >= low) & (said < high)
+        assert here.sum() > 80
+        assert abs(said[here].mean() - true[here].mean()) < 0.12
+
+
+def test_intervals_hold_the_means():
+    held = []
+    for seed in range(60):
+        means = np.random.default_rng([seed, 2]).normal(size=(6, 2))
+        costs = tables(means, 20, seed, noise=0.5)
+        _, low, high = intervals(costs, np.zeros(2, dtype=bool))
+        held.append((low <= means) & (means <= high))
+    assert 0.90 < np.mean(held) < 0.99
+
+
+def test_what_is_exact_has_no_error_and_an_order_of_its_own():
+    means = np.array([[0.0, 1.0], [0.0, 2.0], [5.0, 0.5]])
+    scores = tables(means, 30, 1)
+    scores[1] = means[:, 1]
+    found = front_posterior(scores, exact=[False, True])
+    assert found.mean[:, 1].tolist() == found.low[:, 1].tolist() == means[:, 1].tolist()
+    assert found.probability_front[2] == 1.0  # nobody is cheaper
+    assert 0.2 < found.probability_front[1] < 0.8  # as good as the first, and dearer
+
+
+def test_larger_may_be_better_in_one_metric():
+    scores = tables(np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), 30, 3)
+    turned = scores.copy()
+    turned[1] *= -1.0
+    plain, other = front_posterior(scores), front_posterior(turned, maximize=[False, True])
+    assert other.probability_front.tolist() == plain.probability_front.tolist()
+    assert np.allclose(other.mean[:, 1], -plain.mean[:, 1])
+    assert np.allclose(other.low[:, 1], -plain.high[:, 1])
+    assert next(iter(plain.to_frame().columns)) == "probability_front"
+
+
+def test_the_same_arguments_give_the_same_answer():
+    scores = tables(np.random.default_rng(0).random((5, 2)), 10, 0)
+    one, other = front_posterior(scores), front_posterior(scores)
+    assert one.probability_front.tolist() == other.probability_front.tolist()
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"scores": np.zeros((2, 0, 0))}, ScoresError),
+        ({"scores": [[1.0, 2.0]]}, ScoresError),
+        ({"scores": np.zeros((2, 3, 4)), "maximize": [True]}, SettingError),
+        ({"scores": np.zeros((2, 3, 4)), "exact": [True]}, SettingError),
+        ({"scores": np.zeros((2, 3, 4)), "n_blocks": 0}, SettingError),
+    ],
+)
+def test_bad_arguments(given, error):
+    with pytest.raises(error):
+        front_posterior(**given)
+
+
+def test_nobody_is_better_in_every_metric_than_one_on_the_front():
+    drawn = np.array([[[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [2.0, 2.0]]])
+    assert on_front(drawn).tolist() == [[1.0, 1.0, 1.0, 0.0]]  # the third only ties
+
+
+def test_volumes():
+    reference = np.array([2.0, 2.0])
+    points = np.array([[0.0, 1.0], [1.0, 0.0], [1.5, 1.5]])
+    assert hypervolume(points, reference) == pytest.approx(3.0)
+    assert contributions(points, reference).tolist() == pytest.approx([1.0, 1.0, 0.0])
+    assert hypervolume(np.array([[3.0, 0.0]]), reference) == 0.0
+    assert set(thinned(points, 2)) == {0, 1}
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+def test_volumes_are_those_of_drawn_points(d):
+    rng = np.random.default_rng(d)
+    points, inside = rng.random((9, d)), rng.random((200_000, d))
+    share = (points[None, :, :] <= inside[:, None, :]).all(axis=2).any(axis=1).mean()
+    assert hypervolume(points, np.ones(d)) == pytest.approx(share, abs=0.01)
