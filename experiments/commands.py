@@ -70,6 +70,7 @@ study = Commands(
         "figures": ("figures", "The pictures of races, tunings and comparisons"),
         "fold-errors": ("sklearn_folds.worlds", "Errors of races over correlated folds"),
         "fronts": ("fronts.tables", "Races to the front of several metrics, beside other ways"),
+        "fronts-tuned": ("fronts.tuned", "Tuning to fronts, beside Optuna's samplers"),
         "irace-commands": ("programs.irace35", "Command lines of irace 3.5 and racer, compared"),
         "known-truth": ("importance.known_truth", "Importance and ablation against the truth"),
         "programs": ("programs.tables", "Two programs tuned from their scenarios"),
@@ -80,5 +81,6 @@ study = Commands(
         "solvers": ("runtime.solvers", "minisat or HiGHS tuned for speed, at equal time"),
         "stress": ("stress", "Races killed at random moments, and resumed"),
         "tuner-deciders": ("tuner.deciders", "Deciders inside the tuner"),
+        "within": ("fronts.within", "Races for the cheapest within a tolerance of the best"),
     },
 )

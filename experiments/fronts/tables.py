@@ -130,7 +130,8 @@ class Kept(NamedTuple):
 
 def dominated(means: Floats) -> NDArray[np.bool_]:
     """Return which of (m, d) another is better than in every metric."""
-    return np.asarray((means[:, None] > means[None]).all(axis=2).any(axis=1))
+    worse: NDArray[np.bool_] = np.asarray((means[:, None] > means[None]).all(axis=2))
+    return np.asarray(worse.any(axis=1))
 
 
 def by_racer(decider: str, world: World) -> Kept:
@@ -179,9 +180,8 @@ def naive_t(costs: Floats, _: int) -> NDArray[np.bool_]:
     """Paired t-tests at 5 % in each metric, at every block."""
     differences = costs[:, :, None] - costs[:, None]
     error = differences.std(axis=0, ddof=1) / math.sqrt(len(costs)) + 1e-12
-    return np.asarray(
-        (differences.mean(axis=0) / error > t.isf(ALPHA, len(costs) - 1)).all(axis=2).any(axis=1)
-    )
+    is_worse = differences.mean(axis=0) / error > float(np.asarray(t.isf(ALPHA, len(costs) - 1)))
+    return np.asarray(np.asarray(is_worse.all(axis=2)).any(axis=1))
 
 
 def _wins(costs: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -279,4 +279,6 @@ def main(repetitions: int, jobs: int) -> None:
 def _means(rows: Iterable[Measured]) -> list[float]:
     table: Any = np.array(list(rows), dtype=np.float64)
     some = ~np.isnan(table)
-    return [float(c[s].mean()) if s.any() else math.nan for c, s in zip(table.T, some.T, strict=True)]
+    return [
+        float(c[s].mean()) if s.any() else math.nan for c, s in zip(table.T, some.T, strict=True)
+    ]

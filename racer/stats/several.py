@@ -218,7 +218,7 @@ def drawn_means(
         place = mean + (places[:, :, k] - mean) / (1.0 - metric.clipped)
         if not by_block:  # what all candidates share is the level of the blocks
             counts = np.isfinite(metric.costs).sum(axis=0)
-            place -= (place @ (counts / counts.sum()))[:, None]
+            place -= (place @ (counts / max(counts.sum(), 1)))[:, None]
             shared = metric.level + metric.error * normal[:, len(noisy) * m + at]
             place = metric.unit * place + shared[:, None]
         drawn[:, :, at] = place
@@ -228,10 +228,12 @@ def drawn_means(
 def _in_units(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | None) -> _Metric:
     """Return a metric's costs (n, m) above their block's median, in units, and their level."""
     known = ~np.isnan(table)
+    found, clipped, unit = np.full(table.shape, np.nan), 0.0, 1.0
+    several = known.sum(axis=1) > 1  # the others tell no candidates apart
+    if several.any():
+        values, clipped, unit = in_units(table[several], by_block=by_block)
+        found[several] = np.where(known[several], values, np.nan)
     some = known.any(axis=1)
-    values, clipped, unit = in_units(table[some], by_block=by_block)
-    found = np.full(table.shape, np.nan)
-    found[some] = np.where(known[some], values, np.nan)
     # the level of a block is what it has above the additive effects of its candidates
     effect = np.zeros(table.shape[1])
     for _ in range(_ROUNDS):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-
-    from racer.model.surrogate import Guarded, Surrogate
-    from racer.tuner.goals import View
 
     Present = Callable[[NDArray[np.float64]], NDArray[np.bool_]]
 
@@ -34,6 +31,16 @@ _LEARNT = 200  # candidates that the surrogate learns from
 _ALIKE = 1e-4  # of the range: nearer ones are near-duplicates
 
 
+class Forecast(Protocol):
+    """What is expected of configurations: costs (k,) at features (k, d, 2)."""
+
+    def __call__(self, features: NDArray[np.float64], /) -> NDArray[np.float64]:
+        """Return expected costs."""
+
+    def lower_bound(self, features: NDArray[np.float64], /) -> NDArray[np.float64]:
+        """Return them less their standard deviations."""
+
+
 class Drafts(NamedTuple):
     """Drafts in order of preference: `parents` (n,), `vectors`, `there` (NaN: absent) (n, k, d)."""
 
@@ -48,7 +55,7 @@ def drafts_around(
     spreads: NDArray[np.float64],
     choices: NDArray[np.intp],
     present: Present,
-    surrogate: Surrogate | Guarded | View | None,
+    surrogate: Forecast | None,
     rng: np.random.Generator,
     branches: int = 0,
 ) -> Drafts:

@@ -34,7 +34,7 @@ def test_what_is_said_is_true_as_often(rho):
     said, true = np.concatenate(said), np.concatenate(true)
     for low, high in ((0.05, 0.35), (0.35, 0.65), (0.65, 0.95)):
         here = (said >= low) & (said < high)
-        assert here.sum() > 80
+        assert here.sum() > 70
         assert abs(said[here].mean() - true[here].mean()) < 0.12
 
 
@@ -51,11 +51,12 @@ def test_intervals_hold_the_means():
 def test_what_is_exact_has_no_error_and_an_order_of_its_own():
     means = np.array([[0.0, 1.0], [0.0, 2.0], [5.0, 0.5]])
     scores = tables(means, 30, 1)
+    scores[0][:, 1] = scores[0][:, 0]
     scores[1] = means[:, 1]
     found = front_posterior(scores, exact=[False, True])
     assert found.mean[:, 1].tolist() == found.low[:, 1].tolist() == means[:, 1].tolist()
     assert found.probability_front[2] == 1.0  # nobody is cheaper
-    assert 0.2 < found.probability_front[1] < 0.8  # as good as the first, and dearer
+    assert found.probability_front[1] == pytest.approx(0.5, abs=0.05)  # as good, and dearer
 
 
 def test_larger_may_be_better_in_one_metric():
