@@ -78,6 +78,25 @@ def step_sizes() -> racer.RaceResult:
     return racer.race(steps, evaluate, instances=[1.0, 5.0, 25.0], budget=1500, seed=1)
 
 
+def sizes() -> racer.RaceResult:
+    """Return the race to the front of docs/tutorial_metrics.md."""
+
+    def evaluate(size: int, item: float, seed: int) -> dict[str, float]:
+        noise = np.random.default_rng([seed, size]).normal(size=2)
+        error = 0.1 + 0.4 / size + 0.004 * max(size - 16, 0) + 0.05 * noise[0] + item
+        return {"error": error, "seconds": 0.05 * size * (1.0 + 0.1 * noise[1])}
+
+    return racer.race(
+        [1, 2, 4, 8, 16, 32, 64],
+        evaluate,
+        [0.0, 0.02, 0.05, 0.1],
+        budget=700,
+        seed=2,
+        metrics={"error": "min", "seconds": "min"},
+        objective=racer.Pareto("error", "seconds"),
+    )
+
+
 def known_truth() -> racer.TuneResult:
     """Return a tuning on the space of `scripts/study.py known-truth`."""
     return racer.tune(SPACE, evaluate, range(10), budget=1000, seed=1, test_instances=range(10, 30))
@@ -88,6 +107,7 @@ def pictures() -> Iterator[tuple[str, Axes]]:
     nemenyi = compare(auc(), "friedman", posthoc="nemenyi", alpha=0.1, maximize=True)
     yield "critical_difference", nemenyi.plot()
     yield "race", step_sizes().plot()
+    yield "front", sizes().plot("front")
     tuned = known_truth()
     for kind in ("quality", "sampling", "parallel", "importance"):
         yield f"tuning_{kind}", tuned.plot(kind)

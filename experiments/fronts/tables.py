@@ -180,8 +180,10 @@ def naive_t(costs: Floats, _: int) -> NDArray[np.bool_]:
     """Paired t-tests at 5 % in each metric, at every block."""
     differences = costs[:, :, None] - costs[:, None]
     error = differences.std(axis=0, ddof=1) / math.sqrt(len(costs)) + 1e-12
-    is_worse = differences.mean(axis=0) / error > float(np.asarray(t.isf(ALPHA, len(costs) - 1)))
-    return np.asarray(np.asarray(is_worse.all(axis=2)).any(axis=1))
+    ratio: Floats = np.asarray(differences.mean(axis=0) / error)
+    is_worse: NDArray[np.bool_] = np.asarray(ratio > float(t.isf(ALPHA, len(costs) - 1)))
+    in_all: NDArray[np.bool_] = np.asarray(is_worse.all(axis=2))
+    return np.asarray(in_all.any(axis=1))
 
 
 def _wins(costs: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -194,7 +196,7 @@ def s_race(costs: Floats, _: int) -> NDArray[np.bool_]:
     """S-Race: one-sided sign tests of dominance, by Holm's correction over the pairs."""
     wins, losses = _wins(costs)
     i, j = np.nonzero(~np.eye(costs.shape[1], dtype=bool))
-    p = binom.sf(wins[i, j] - 1, wins[i, j] + losses[i, j], 0.5)
+    p: Floats = np.asarray(binom.sf(wins[i, j] - 1, wins[i, j] + losses[i, j], 0.5))
     order = np.argsort(p, kind="stable")
     rejected = np.logical_and.accumulate(p[order] <= ALPHA / (len(p) - np.arange(len(p))))
     gone = np.zeros(costs.shape[1], dtype=bool)

@@ -81,13 +81,14 @@ class Elimination:
         The candidate, and the opponent that settled it: itself, if it was rejected; the leader,
         if it was capped.
     reason : str
-        "inferior", "indistinguishable", "halved", "outranked", "unlikely", or a decider's own;
+        "inferior", "indistinguishable", "halved", "outranked", "unlikely", "dominated",
+        "unacceptable", or a decider's own;
         "rejected" if an evaluation had the status "rejected", "capped" if its run time has
         reached the cap on all blocks (see `racer.Runtime`).
     probability : float
         What `measure` names; an e-value may exceed 1.
     measure : str
-        "posterior", "p-value", "win-share", "e-value", or a decider's own; "outcome" if rejected
+        "posterior", "p-value", "win-share", "e-value", "place", or a decider's own; "outcome" if rejected
         or capped, which no probability is behind: it is 1.
 
     Examples

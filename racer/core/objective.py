@@ -230,6 +230,12 @@ class Constrained:
                     f"constraint is {'<=' if metrics[name].sign > 0 else '>='}, not {relation}"
                 )
             limits.append(limit * metrics[name].sign if name in metrics else limit)
+            bounds = metrics[name].bounds if name in metrics else None
+            if bounds is not None and not bounds[0] <= limit <= bounds[1]:
+                raise SettingError(
+                    f"objective={self}: {limit:g} is outside the bounds of {name!r}, {bounds}, so that "
+                    "it says nothing"
+                )
         return _goal("constrained", self.names, metrics, tuple(limits))
 
 
@@ -254,7 +260,7 @@ def _goal(
     limits: tuple[float, ...] = (),
 ) -> Goal:
     found = [metrics[name] for name in names if name in metrics]
-    if kind == "front" and all(metric.exact for metric in found):
+    if len(found) > 1 and all(metric.exact for metric in found):
         raise SettingError(
             f"all of {', '.join(map(repr, names))} are known exactly: there is nothing to race"
         )
@@ -375,11 +381,11 @@ def _as_metric(name: str, given: Any) -> Metric:
                 f"{did_you_mean(unknown, known)}"
             )
         return Metric(**given)
-    if given not in get_args(Direction):
+    if not isinstance(given, str) or given not in get_args(Direction):
         raise SettingError(
             f'metrics[{name!r}]={reprlib.repr(given)}: give "min", "max" or racer.Metric(..)'
         )
-    return Metric(given)
+    return Metric("min" if given == "min" else "max")
 
 
 def _as_objective(given: Any) -> Objective:
@@ -387,14 +393,15 @@ def _as_objective(given: Any) -> Objective:
     if isinstance(given, str | Pareto | Within | Constrained):
         return given
     if isinstance(given, Mapping):
-        keys, limits = set(given), next((given[k] for k in _COMBINED if k in given), None)
+        keys, kinds = set(given), [kind for kind in _COMBINED if kind in given]
+        limits = given[kinds[0]] if kinds else None
         if keys == {"metric"} and isinstance(given["metric"], str):
             return given["metric"]
         if keys == {"pareto"} and isinstance(given["pareto"], list | tuple):
             return Pareto(*given["pareto"])
-        if isinstance(limits, Mapping) and keys == {"metric", *(_COMBINED.keys() & keys)}:
-            kind = _COMBINED[next(k for k in _COMBINED if k in given)]
-            return kind(given["metric"], **limits)
+        is_whole = keys == {"metric", *kinds} and len(kinds) == 1
+        if is_whole and isinstance(limits, Mapping) and all(isinstance(k, str) for k in limits):
+            return _COMBINED[kinds[0]](given["metric"], **limits)
     raise SettingError(
         f"objective={reprlib.repr(given)}: give the name of a metric, racer.Pareto(..), "
         "racer.Within(..) or racer.Constrained(..)"

@@ -247,8 +247,8 @@ def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
     name = type(decider).__name__
     if goal is None:
         raise SettingError(
-            f"the decider {name} is for several metrics: give metrics= and objective=, "
-            "racer.Pareto(..), say"
+            f"the decider {name} is for several metrics: give metrics=, and an objective of several "
+            "of them, racer.Pareto(..), say"
         )
     raise SettingError(
         f"the decider {name} does not decide objective={objective!r}: leave decider out, which is "

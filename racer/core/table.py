@@ -61,7 +61,7 @@ class Row(NamedTuple):
         """Return the values of a metric, (k,), NaN where the cell failed, or has none."""
         values = np.full(len(self.values), np.nan)
         for place, outcome in self.others.items():
-            if outcome.metrics is not None:
+            if outcome.metrics is not None and outcome.value is not None:
                 values[place] = outcome.metrics.get(name, math.nan)
         return values
 

@@ -11,7 +11,8 @@ from racer._checks import check_fraction
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate
 from racer.deciders.parts.ranking import RunningRanks
-from racer.deciders.parts.several import as_finite, required_goal
+from racer.deciders.parts.several import required_goal
+from racer.errors import SettingError
 from racer.stats.several import drawn_means, on_front
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ class BayesianFront(Decider):
     in every metric; the longest list is dropped, surest first, of which that holds jointly. The
     verdict is `settled` once all that are left are on the front with that probability.
 
-    A failed cell counts, in every metric, as its upper bound, or one range of its block behind the
-    block's worst.
+    A failed cell counts, in every metric with noise, as one range of its block behind the block's
+    worst. Margins are not for this decider: `FrontRace` takes them.
 
     More are dropped than by `FrontRace`, and how often one of the front is dropped is not bounded
     over the race: it is calibrated where candidates differ as the posterior's model says.
@@ -83,6 +84,8 @@ class BayesianFront(Decider):
 
     def start(self, setting: Setting) -> _State:
         goal, seed = required_goal(setting, "front"), int(setting.rng.integers(2**63))
+        if any(goal.margins):
+            raise SettingError("decider='bayesian-front' takes no margins: give 'front'")
         level, metrics = 1.0 - self.confidence, range(goal.n_metrics)
         return _State(
             goal,
@@ -98,7 +101,7 @@ class BayesianFront(Decider):
             kept = ranks.update(Blocks(blocks.candidates, metrics[:, :, d]))
             if kept is not None and d == 0:
                 state.costs = [row[kept] for row in state.costs]
-        state.costs.extend(as_finite(row, state.goal) for row in metrics)
+        state.costs.extend(metrics)
         m, first = len(blocks.candidates), state.ranks[0]
         if m == 1:
             return state, Verdict((), int(blocks.candidates[0]), np.zeros(1), settled=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from racer._checks import check_fraction
 from racer.deciders.decider import Blocks, Decider, Setting, Verdict
-from racer.deciders.parts.mean_bets import MeanBets
+from racer.deciders.parts.mean_bets import Known, MeanBets
 from racer.deciders.parts.several import Sought, as_finite, required_goal, verdict_on_one
 
 if TYPE_CHECKING:
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 class _State:
     goal: Goal
     sought: Sought
-    over: list[MeanBets]  # one per constraint: cost - limit
-    under: list[MeanBets]  # limit - cost
+    over: list[MeanBets | Known]  # one per constraint: cost - limit
+    under: list[MeanBets | Known]  # limit - cost
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = self.sought.keep(candidates)
         for bets in (*self.over, *self.under):
-            bets.keep(kept)
+            if isinstance(bets, MeanBets):
+                bets.keep(kept)
 
 
 @dataclass(frozen=True)
@@ -80,12 +81,19 @@ class ConstrainedRace(Decider):
 
     def start(self, setting: Setting) -> _State:
         goal, shape = required_goal(setting, "constrained"), (setting.n_candidates,)
-        over: list[MeanBets] = []
-        under: list[MeanBets] = []
-        for limit, bounds in zip(goal.limits, goal.bounds[1:], strict=True):
+        over: list[MeanBets | Known] = []
+        under: list[MeanBets | Known] = []
+        for limit, bounds, exact in zip(goal.limits, goal.bounds[1:], goal.exact[1:], strict=True):
+            if exact:
+                over.append(Known((0.0,), (False,)))
+                under.append(Known((0.0,), (True,)))
+                continue
             low, high = (None, None) if bounds is None else (bounds[0] - limit, limit - bounds[1])
+            width = 1.0 if bounds is None else bounds[1] - bounds[0]
             for side, least in ((over, low), (under, high)):
-                side.append(MeanBets(shape, (0.0,), least=least, n_blocks=setting.n_blocks))
+                side.append(
+                    MeanBets(shape, (0.0,), least=least, width=width, n_blocks=setting.n_blocks)
+                )
         return _State(goal, Sought.new(setting, goal), over, under)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
@@ -97,8 +105,13 @@ class ConstrainedRace(Decider):
             for over, under, values in zip(
                 state.over, state.under, (costs[:, 1:] - limits).T, strict=True
             ):
-                over.add(values)
-                under.add(-values)
+                if isinstance(over, MeanBets) and isinstance(under, MeanBets):
+                    over.add(values)
+                    under.add(-values)
+        exceeds = (state.sought.means[:, 1:] - limits).T
+        for over, under, values in zip(state.over, state.under, exceeds, strict=True):
+            if isinstance(over, Known) and isinstance(under, Known):
+                over.values, under.values = values, -values
         m = len(blocks.candidates)
         violates = np.stack([bets.log_e() for bets in state.over])
         violates = np.logaddexp.reduce(violates, axis=0) - np.log(len(state.over))

@@ -141,14 +141,16 @@ class Drop:
         The candidate, and the opponent that settles it.
     reason : str
         Any text. racer's own deciders say "inferior", "indistinguishable", "halved", "outranked"
-        (the budget has no more room for it) or "unlikely".
+        (the budget has no more room for it) or "unlikely"; of several metrics also "dominated"
+        (worse in every metric) or "unacceptable".
     probability : float
         The evidence, in terms of `measure`: the posterior probability that the reason is true
         ("unlikely": that the candidate is best after all), the p-value of the test that found the
         difference, the fraction of blocks that the opponent won, or the e-value against the
         candidate, which is not a probability: it may exceed 1.
     measure : str
-        Any text. racer's own deciders say "posterior", "p-value", "win-share" or "e-value".
+        Any text. racer's own deciders say "posterior", "p-value", "win-share", "e-value" or
+        "place" (the number of candidates before it).
 
     Examples
     --------

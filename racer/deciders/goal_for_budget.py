@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Goal
 
 
+_UNKNOWN = 1e300  # of what is known exactly, where every cell failed
+
+
 @dataclass
 class _State:
     goal: Goal
@@ -25,6 +28,7 @@ class _State:
     budget: int
     candidates: NDArray[np.intp]
     sums: NDArray[np.float64]  # (m, d)
+    counts: NDArray[np.float64]  # (m, d)
     n: int = 0
     used: int = 0  # evaluations
 
@@ -68,22 +72,28 @@ class GoalForBudget(Decider):
         if goal == "cost":
             raise SettingError("decider='goal-for-budget' is for several metrics: give objective=")
         budget = required_budget(setting, "goal-for-budget")
-        return _State(goal, m, budget, np.arange(m), np.zeros((m, goal.n_metrics)))
+        sums, counts = np.zeros((2, m, goal.n_metrics))
+        return _State(goal, m, budget, np.arange(m), sums, counts)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         if len(blocks.candidates) != len(state.candidates):
-            state.sums = state.sums[np.searchsorted(state.candidates, blocks.candidates)]
+            kept = np.searchsorted(state.candidates, blocks.candidates)
+            state.sums, state.counts = state.sums[kept], state.counts[kept]
             state.candidates = blocks.candidates
         for row in np.asarray(blocks.metrics):
-            state.sums += as_finite(row, state.goal)
+            costs = as_finite(row, state.goal)
+            state.sums += np.nan_to_num(costs)
+            state.counts += ~np.isnan(costs)
             state.n += 1
         state.used = used_after(state.used, blocks)
-        order = best_first(state.goal, state.sums / state.n)
-        m, kept = len(order), self.planned_room(state, state.used)
+        known = state.counts > 0
+        means = np.where(known, state.sums / np.maximum(state.counts, 1), _UNKNOWN)
+        order = best_first(state.goal, means)
+        m, n_kept = len(order), self.planned_room(state, state.used)
         standing = np.empty(m)
         standing[order] = np.arange(m)
         first = int(blocks.candidates[order[0]])
-        gone = order[kept:][::-1] if state.n > 1 else []
+        gone = order[n_kept:][::-1] if state.n > 1 else []
         dropped = tuple(
             Drop(
                 int(blocks.candidates[i]),
@@ -96,7 +106,7 @@ class GoalForBudget(Decider):
         )
         is_front = state.goal.kind == "front"
         best = None if is_front and m - len(dropped) > 1 else first
-        return state, Verdict(dropped, best, standing, {"room": float(kept)})
+        return state, Verdict(dropped, best, standing, {"room": float(n_kept)})
 
     def planned_room(self, state: _State, used: int) -> int:
         return room(state.first, used, state.budget, power=1.0 - 1.5 / state.first)

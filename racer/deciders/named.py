@@ -37,7 +37,7 @@ def usual_decider(goal: Goal | None) -> str:
     """Return the name of the decider of a race that is given none."""
     if goal is None:
         return "bayesian-friedman"
-    return "bayesian-front" if goal.kind == "front" else goal.kind
+    return "bayesian-front" if goal.kind == "front" and not any(goal.margins) else goal.kind
 
 
 def as_decider(decider: str | Decider) -> Decider:

@@ -9,8 +9,8 @@ import numpy as np
 
 from racer._checks import check_fraction
 from racer.deciders.decider import Blocks, Decider, Setting, Verdict
-from racer.deciders.parts.mean_bets import MeanBets
-from racer.deciders.parts.several import Sought, as_finite, required_goal, verdict_on_one
+from racer.deciders.parts.mean_bets import Known, MeanBets
+from racer.deciders.parts.several import Sought, apart, as_finite, required_goal, verdict_on_one
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,12 +27,13 @@ class _State:
     goal: Goal
     alpha: float
     sought: Sought
-    pairs: list[MeanBets]  # one per metric with a tolerance: cost i - cost j
+    pairs: list[MeanBets | Known]  # one per metric with a tolerance: cost i - cost j
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = self.sought.keep(candidates)
         for bets in self.pairs:
-            bets.keep(kept)
+            if isinstance(bets, MeanBets):
+                bets.keep(kept)
 
 
 @dataclass(frozen=True)
@@ -96,15 +97,22 @@ class WithinRace(Decider):
 
     def start(self, setting: Setting) -> _State:
         goal, m = required_goal(setting, "within"), setting.n_candidates
-        pairs = [
-            MeanBets(
-                (m, m),
-                (limit, -limit, 0.0),
-                least=None if bounds is None else bounds[0] - bounds[1],
-                n_blocks=setting.n_blocks,
+        pairs: list[MeanBets | Known] = []
+        for limit, bounds, exact in zip(goal.limits, goal.bounds[1:], goal.exact[1:], strict=True):
+            nulls = (limit, -limit, 0.0)
+            if exact:
+                pairs.append(Known(nulls, (False, True, False)))
+                continue
+            width = None if bounds is None else bounds[1] - bounds[0]
+            least = None if width is None else -width
+            pairs.append(
+                MeanBets(
+                    *((m, m), nulls),
+                    least=least,
+                    width=2.0 * (width or 0.5),
+                    n_blocks=setting.n_blocks,
+                )
             )
-            for limit, bounds in zip(goal.limits, goal.bounds[1:], strict=True)
-        ]
         return _State(goal, self.alpha, Sought.new(setting, goal), pairs)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
@@ -113,7 +121,11 @@ class WithinRace(Decider):
             costs = as_finite(row, state.goal)
             state.sought.add(costs)
             for bets, column in zip(state.pairs, costs.T[1:], strict=True):
-                bets.add(column[:, None] - column[None, :])
+                if isinstance(bets, MeanBets):
+                    bets.add(column[:, None] - column[None, :])
+        for bets, column in zip(state.pairs, state.sought.means.T[1:], strict=True):
+            if isinstance(bets, Known):
+                bets.values = apart(column[:, None], column[None, :])
         m = len(blocks.candidates)
         far = np.stack([bets.log_e(_FAR) for bets in state.pairs])
         far = np.logaddexp.reduce(far, axis=0) - np.log(len(state.pairs))
@@ -125,7 +137,8 @@ class WithinRace(Decider):
         np.fill_diagonal(far, -np.inf)
         np.fill_diagonal(worse, -np.inf)
         means = state.sought.means
-        excess = (means[:, 1:] - means[:, 1:].min(axis=0) - np.array(state.goal.limits)).max(axis=1)
+        behind = apart(means[:, 1:], means[:, 1:].min(axis=0)[None, :])
+        excess = (behind - np.array(state.goal.limits)).max(axis=1)
         return state, verdict_on_one(
             state.sought,
             self.alpha,

@@ -138,7 +138,9 @@ def check_outcome(outcome: Outcome) -> None:
                 and not isinstance(value, bool | np.bool_)
                 and status in _STATUSES
                 and 0.0 <= seconds < math.inf
-                and (outcome.metrics is None or _are_metrics(outcome.metrics))
+                and (
+                    outcome.metrics is None or (value is not None and _are_metrics(outcome.metrics))
+                )
                 and (outcome.spend is None or 0.0 <= outcome.spend < math.inf)
             ):
                 return

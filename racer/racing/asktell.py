@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from racer.evaluate.outcome import Cell, Outcome, bounded, check_outcome
 
 if TYPE_CHECKING:
     from racer.core.events import Callback
+    from racer.core.rules import Rules
     from racer.evaluate.outcome import CellKey
 
 Cells = list[Cell]
@@ -68,6 +69,8 @@ class AskTell(ABC):
         self._round = Round()
         self._running: Flow | None = None
 
+    rules: Rules
+
     @abstractmethod
     def _flow(self) -> Flow:
         """Yield what is needed next until the contest is over."""
@@ -112,7 +115,7 @@ class AskTell(ABC):
                     else "was not asked for: tell only cells that ask() returned, within their block"
                 )
             )
-        check_metrics(asked, outcome)
+        outcome = as_measured(asked, outcome, self.rules)
         is_plain = asked.bound is None and outcome.status != "capped"
         told[key] = outcome if is_plain else under(asked.bound, outcome)
         if len(told) == len(cells):
@@ -139,16 +142,24 @@ class AskTell(ABC):
                     callback(note)
 
 
-def check_metrics(cell: Cell, outcome: Outcome) -> None:
-    """Raise RaceStateError unless an outcome has the metrics that its cell asks for."""
+def as_measured(cell: Cell, outcome: Outcome, rules: Rules) -> Outcome:
+    """Return an outcome, or that a metric is outside its bounds.
+
+    RaceStateError unless it has the metrics that its cell asks for.
+    """
     if cell.metrics is None or outcome.value is None:
-        return
+        return outcome
     told = outcome.metrics or {}
     if any(name not in told for name in cell.metrics) or told[cell.metrics[0]] != outcome.value:
         raise RaceStateError(
             f"{outcome!r} was told: give metrics={{{', '.join(map(repr, cell.metrics))}}} with a "
             f"number each, and that of {cell.metrics[0]!r} as the value"
         )
+    for name, metric in (rules.metrics or {}).items():
+        if metric.bounds is not None and not metric.bounds[0] <= told[name] <= metric.bounds[1]:
+            message = f"metric {name!r}: {told[name]} is outside its bounds, {metric.bounds}"
+            return replace(outcome, status="invalid", value=None, metrics=None, message=message)
+    return outcome
 
 
 def under(bound: float | None, outcome: Outcome) -> Outcome:

@@ -18,7 +18,7 @@ from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.errors import BudgetError, RaceStateError, SettingError
 from racer.evaluate.outcome import Cell, Outcome, all_failed, check_outcome
-from racer.racing.asktell import Asked, AskTell, Flow, check_metrics, under
+from racer.racing.asktell import Asked, AskTell, Flow, as_measured, under
 from racer.racing.capping import Caps, best_first
 from racer.racing.loop import advance, best, completed, expected, fell_short, leads, race
 from racer.racing.repeats import Repeats, Withheld
@@ -192,8 +192,8 @@ class Race(AskTell):
         if len(outcomes) != len(self._state.alive):
             raise self._unfit()
         if self.rules.metric_names is not None:
-            for cell, outcome in zip(self._round.cells.values(), outcomes, strict=True):
-                check_metrics(cell, outcome)
+            cells = self._round.cells.values()
+            outcomes = [as_measured(c, o, self.rules) for c, o in zip(cells, outcomes, strict=True)]
         self._advance([under(self._bound, outcome) for outcome in outcomes])
 
     def _checked_values(self, told: Any) -> NDArray[np.float64]:

@@ -36,7 +36,7 @@ def verdict_of_front(result: Result) -> tuple[str, ...]:
     )
     credible = metrics.credible_front
     whole = f"With probability 0.95 {_listed(credible)} hold{'s' * (len(credible) == 1)} all of it."
-    return first, whole
+    return first, whole, *metrics.notes
 
 
 def _listed(candidates: Sequence[int]) -> str:
@@ -53,7 +53,7 @@ def front_grid(result: Result, most: int | None = None) -> Grid:
     has_failed = any(result._run_times(c).failed for c in order)
     rows = [
         (
-            *(f"#{c}", shown_probability(chances[c], 2)),
+            *(f"#{c}", shown_probability(chances[c], 2) if result.known.n_usable else "-"),
             *(number(mean_on(table, c, common)) for table in metrics.tables.values()),
             len(result.known.of(c)),
             *((result._run_times(c).failed,) if has_failed else ()),

@@ -10,7 +10,7 @@ import numpy as np
 
 from racer.stats._validation import frozen
 from racer.stats.best import BestPosterior
-from racer.stats.several import drawn_means, intervals, on_front, with_failed
+from racer.stats.several import drawn_means, intervals, on_front
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _LEVEL = 0.95
+_ROUNDING = 1e-9  # of the largest value: so much beyond a limit is on it
+_LEAST = 5  # blocks, before a metric is said to have no noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +56,7 @@ class Metrics:
 
     def costs(self, names: Sequence[str]) -> Floats:
         """Return the costs of eligible candidates in some metrics, (d, n, m)."""
-        return np.array([with_failed(self.tables[name].all_costs(self.eligible)) for name in names])
+        return np.array([self.tables[name].all_costs(self.eligible) for name in names])
 
     def exact(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return which of some metrics are known exactly."""
@@ -96,6 +98,32 @@ class Metrics:
         last = self.fronts.shape[1] - 1 - self.fronts[:, order][:, ::-1].argmax(axis=1)
         size = int(np.sort(last)[max(int(np.ceil(_LEVEL * len(last))) - 1, 0)]) + 1
         return tuple(self.eligible[i] for i in order[:size].tolist())
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on metrics of the objective that have no noise, or tell nobody apart."""
+        found = []
+        for name in self.aim.deciding if self.aim.goal is not None else ():
+            values = self.tables[name].values(self.n_candidates)
+            seen = ~np.isnan(values)
+            if seen.sum(axis=0).max(initial=0) < _LEAST:
+                continue
+            high = np.where(seen, values, -np.inf).max(axis=0)
+            low = np.where(seen, values, np.inf).min(axis=0)
+            known = seen.any(axis=0)
+            if (low[known] < high[known]).any():
+                continue
+            if np.ptp(high[known]) == 0.0:
+                found.append(
+                    f"{name!r} is the same for all candidates: leave it out of the objective."
+                )
+            elif not self.aim.metrics[name].exact:
+                found.append(
+                    f"{name!r} is the same on every block: metrics={{{name!r}: "
+                    f'racer.Metric("{self.aim.metrics[name].direction}", exact=True), ..}} needs '
+                    "fewer evaluations."
+                )
+        return tuple(found)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -148,7 +176,7 @@ def _sought(drawn: Floats, *, goal: Goal) -> Floats:
     others = drawn[:, :, 1:]
     if goal.kind == "within":
         others = others - others.min(axis=1, keepdims=True)
-    size = 1e-12 * np.abs(others).max(initial=1.0)
+    size = _ROUNDING * max(float(np.abs(others).max()), float(np.abs(goal.limits).max()))
     fits = (others <= np.array(goal.limits) + size).all(axis=2)
     price = np.where(fits, drawn[:, :, 0], np.inf)
     first = fits & (price <= price.min(axis=1, keepdims=True))

@@ -46,9 +46,10 @@ def verdict(result: Result) -> tuple[str, ...]:
         f"The best is #{best} of {n} candidates. P(best) {chance}: the posterior probability that "
         f"{_question(result)} of all {n}, those eliminated included."
     )
-    return tuple(
-        filter(None, (chances, _rivals(result), _eliminated_best(result), _failing(result)))
-    )
+    more = () if result._metrics is None else result._metrics.notes
+    more = (*more, _unacceptable(result))
+    said = (chances, _rivals(result), _eliminated_best(result), _failing(result), *more)
+    return tuple(filter(None, said))
 
 
 def _question(result: Result) -> str:
@@ -89,6 +90,15 @@ def _eliminated_best(result: Result) -> str:
     )
 
 
+def _unacceptable(result: Result) -> str:
+    """Return a sentence if perhaps no candidate satisfies the constraints."""
+    none = 1.0 - sum(result.probability_best.values())
+    if not isinstance(result.rules.objective, Constrained) or none < 0.05:
+        return ""
+    chance = shown_probability(none, 2)
+    return f"With probability {chance} no candidate satisfies the constraints."
+
+
 def _failing(result: Result) -> str:
     """Return a sentence if evaluations of the best failed."""
     outcomes = result.known.of(result.best_index or 0).values()
@@ -118,7 +128,7 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     rows = [
         (
             f"#{c}" if c in result.survivors else f"#{c}, eliminated",
-            "-" if result.best_index is None else shown_probability(result.probability_best[c], 2),
+            _chance_of(result, c),
             number(mean_on(result.known, c, common)),
             *(number(mean_on(table, c, common)) for table in others.values()),
             len(result.known.of(c)),
@@ -144,6 +154,12 @@ def survivors(result: Result, most: int | None = None) -> Grid:
         *(("held-out failed",) if has_failed_tests else ()),
     )
     return Grid.of(head, rows, left="candidate")
+
+
+def _chance_of(result: Result, candidate: int) -> str:
+    """Return P(best) of a candidate as it is shown."""
+    chance = result.probability_best.get(candidate)
+    return "-" if result.best_index is None or chance is None else shown_probability(chance, 2)
 
 
 def configurations(result: Result, most: int = 6) -> list[Section]:

@@ -261,8 +261,8 @@ class _Loop(Generic[R]):
         """Defer an outcome of the first block if all so far are the same failure, else tell them."""
         if self._alike is None or self._is_suspect(outcome):
             return False
-        error = raised_by(outcome.message) if outcome.status == "failed" else None
-        if error is not None and all(raised_by(o.message) == error for _, o in self._alike[:1]):
+        error = _alike_by(cell, outcome)
+        if error is not None and all(_alike_by(c, o) == error for c, o in self._alike[:1]):
             self._alike.append((cell, outcome))
             return True
         self._tell_deferred()
@@ -287,6 +287,13 @@ class _Loop(Generic[R]):
         self._tell_deferred()
         if len(cells) == 1:  # too few for a verdict
             self._alike = []
+
+
+def _alike_by(cell: Cell, outcome: Outcome) -> Any:
+    """Return by what a failure is the same as another; None if it may well be of the cell alone."""
+    if outcome.status == "invalid" and cell.metrics is not None:
+        return outcome.message
+    return raised_by(outcome.message) if outcome.status == "failed" else None
 
 
 def _interrupted(result: Any, store: Store | None, code: int) -> RaceInterrupted:

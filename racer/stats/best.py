@@ -33,6 +33,8 @@ _MEAN_SIZE = 0.798  # the mean size of a standard normal variable
 _MANY = 8  # candidates of a block, from which on a median of sizes is its scale
 _LOG_SCALE = 1.4  # sampling variance of the logarithm of a block's scale, times k - 1
 _CLIP = 1.5  # noise standard deviations
+_ROUNDING = 1e-6  # of what candidates differ by: less is no noise
+_ROUNDS = 3  # in which scales and effects are fitted in turn
 _STEPS = 4  # of the location that resists outliers
 _TAILS = (1.3, 12.0)  # more than the first, plus the second over the cells, is no normal noise
 _INFLATION = 1.15  # of the noise variance, which is estimated
@@ -342,17 +344,28 @@ def _additive(costs: NDArray[np.float64], *, by_block: bool) -> _Additive:
 
 
 def in_units(
-    costs: NDArray[np.float64], *, by_block: bool
+    costs: NDArray[np.float64], *, by_block: bool, by_noise: bool = False
 ) -> tuple[NDArray[np.float64], float, float]:
     """Return costs (n, m), NaN where unknown, above their block's median, in units; 0 where unknown.
 
-    And the share of the cells that were clipped, and the unit, if it is the same in all blocks.
+    The unit is the spread within a block, or `by_noise` that of what candidates leave of it: these
+    differ where candidates are far apart. And the share of the cells that were clipped, and the unit, if it is the same in all blocks.
     """
     known = ~np.isnan(costs)
     count = known.sum(axis=1)
     above, scale, many_tie = _above_median(with_ties(costs), count)
     if by_block and not many_tie:
-        values = _in_units(above, _shrunk_scales(scale, count)[:, None])
+        scales = np.ones(len(scale)) if by_noise else _shrunk_scales(scale, count)
+        least = _ROUNDING * float(np.nanmean(np.abs(above)))
+        for _ in range(_ROUNDS if by_noise else 0):
+            rest = _residuals(np.where(known, above / scales[:, None], 0.0), known, count)
+            size = np.where(known, np.abs(rest), np.nan)
+            mean = np.nanmean(size, axis=1) / _MEAN_SIZE
+            middle = _MAD * np.nanmedian(size, axis=1)
+            own = np.where((middle > 0.0) & (count >= _MANY), middle, mean)
+            scales = np.maximum(scales * _shrunk_scales(own, count), least)
+        values = _in_units(above, scales[:, None])
+        values = np.where(known, values, 0.0)
         return *_clipped(values, known, count), 1.0
     usual = float(np.mean(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
     return np.where(known, _in_units(above, usual), 0.0), 0.0, usual

@@ -210,7 +210,8 @@ def drawn_means(
             own = np.roll(normal[:, at * m : (at + 1) * m], at * _STRIDE, axis=0)
             points = own / scale(found.freedom)[:, None]
             along = np.concatenate([*found.drawn(points, levels, np.arange(m))])
-            along += _TIE * own  # those that are equal for certain are in any order
+            if by_block:
+                along += _TIE * own  # those that are equal for certain are in any order
             places[:, :, at] = np.roll(found.unit * along, -at * _STRIDE, axis=0)
         places = places @ axes
     for k, (at, metric) in enumerate(zip(noisy, metrics, strict=True)):
@@ -231,7 +232,7 @@ def _in_units(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | Non
     found, clipped, unit = np.full(table.shape, np.nan), 0.0, 1.0
     several = known.sum(axis=1) > 1  # the others tell no candidates apart
     if several.any():
-        values, clipped, unit = in_units(table[several], by_block=by_block)
+        values, clipped, unit = in_units(table[several], by_block=by_block, by_noise=True)
         found[several] = np.where(known[several], values, np.nan)
     some = known.any(axis=1)
     # the level of a block is what it has above the additive effects of its candidates

@@ -160,3 +160,54 @@ def test_one_candidate_is_settled():
         costs = np.zeros((5, 1, 2))
         _, verdict = decider.decide(state, Blocks(np.arange(1), costs[:, :, 0], metrics=costs))
         assert (verdict.best, verdict.settled, verdict.dropped) == (0, True, ())
+
+
+def test_what_is_known_exactly_is_not_moved_by_failures():
+    costs = noisy([[0.5, 1.0], [0.4, 1.01], [0.2, 9.0]], 60, noise=0.1)
+    costs[:, :, 1] = [1.0, 1.01, 9.0]
+    costs[::8, 0] = np.nan
+    how = {"a": "min", "b": Metric("min", exact=True)}
+    result = raced(costs, how, Pareto("a", "b")).result()
+    assert result.front.loc[0, ["metric:b", "low:b", "high:b"]].tolist() == [1.0, 1.0, 1.0]
+    swapped = costs[:, :, ::-1]
+    cheap = {"a": Metric("min", exact=True), "b": "min"}
+    for objective in (Constrained("a", b=("<=", 2.0)), Within("a", b=3.0)):
+        assert raced(swapped, cheap, objective).result().best == 0
+
+
+def test_an_exact_metric_decides_at_once_whether_it_is_acceptable():
+    costs = noisy([[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]], 60, noise=0.1)
+    costs[:, :, 1] = [1.0, 2.0, 3.0]
+    how = {"a": "min", "b": Metric("min", exact=True)}
+    race = raced(costs, how, Constrained("a", b=("<=", 2.0)))
+    assert race.result().best == 1
+    assert race.n_blocks < 15
+    race = raced(costs, how, Within("a", b=1.0))
+    assert race.result().best == 1
+    assert race.n_blocks < 15
+
+
+@pytest.mark.parametrize(("limit", "best"), [(1.0, 0), (0.0, 2)])
+def test_a_limit_on_a_bound(limit, best):
+    rng = np.random.default_rng(1)
+    wrong = (rng.random((60, 3)) < [0.5, 0.3, 0.0]).astype(float)
+    costs = np.stack([np.tile([1.0, 2.0, 3.0], (60, 1)), wrong], axis=2)
+    how = {"a": Metric("min", exact=True), "b": Metric("min", bounds=(0, 1))}
+    race = raced(costs, how, Constrained("a", b=("<=", limit)))
+    assert race.result().best == best
+    with pytest.raises(racer.SettingError, match="outside the bounds of 'b'"):
+        raced(costs, how, Constrained("a", b=("<=", 2.0)))
+
+
+def test_equals_are_acceptable_at_no_tolerance():
+    costs = np.stack([np.tile([1.0, 2.0, 3.0], (20, 1)), np.ones((20, 3))], axis=2)
+    how = {"a": Metric("min", exact=True), "b": "min"}
+    assert raced(costs, how, Within("a", b=0.0)).result().best == 0
+
+
+def test_margins_take_the_decider_that_knows_them():
+    wide = {"a": Metric("min", margin=0.5), "b": "min"}
+    race = raced(noisy(FRONT, 20), metrics=wide)
+    assert isinstance(race.rules.decider, FrontRace)
+    with pytest.raises(racer.SettingError, match="takes no margins"):
+        raced(noisy(FRONT, 20), metrics=wide, decider="bayesian-front")

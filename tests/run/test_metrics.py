@@ -264,3 +264,79 @@ def test_an_infeasible_candidate_never_stands_before_one_that_looks_feasible():
         left = [c for c in range(10) if c not in gone]
         assert gone
         assert not any(fits[c] for c in gone) or all(fits[c] for c in left)
+
+
+def test_a_metric_without_noise_is_pointed_out():
+    def priced(config, instance, seed):
+        return {"error": evaluate(config, instance, seed)["error"], "dollars": float(config)}
+
+    given = {"budget": 200, "seed": 1, "objective": Pareto("error", "dollars")}
+    said = racer.race(range(4), priced, metrics=HOW, **given).verdict[-1]
+    assert said.startswith("'dollars' is the same on every block")
+    assert 'racer.Metric("min", exact=True)' in said
+    exact = {**HOW, "dollars": Metric(exact=True)}
+    assert "same" not in racer.race(range(4), priced, metrics=exact, **given).verdict[-1]
+
+    def equal(config, instance, seed):
+        return {"error": evaluate(config, instance, seed)["error"], "dollars": 1.0}
+
+    said = racer.race(range(4), equal, metrics=HOW, **given).verdict[-1]
+    assert said == "'dollars' is the same for all candidates: leave it out of the objective."
+
+
+def test_a_failed_outcome_has_no_metrics():
+    race = racer.Race(
+        range(3), budget=60, seed=1, metrics=HOW, objective=Pareto("error", "dollars")
+    )
+    told = racer.Outcome("failed", None, message="no", metrics={"error": 0.0, "dollars": 0.0})
+    with pytest.raises(RaceStateError):
+        race.tell(race.ask()[0], told)
+
+
+def test_one_candidate_is_the_front():
+    result = racer.race(
+        [1], evaluate, budget=120, seed=1, metrics=HOW, objective=Pareto("error", "dollars")
+    )
+    assert result.best == 1
+    assert "The only candidate is #0." in str(result)
+
+
+def test_a_value_outside_its_bounds_costs_its_cell():
+    def graded(config, instance, seed):
+        return {"score": 1.5 if (config, instance) == (2, 3) else 0.1 * config, "dollars": 1.0}
+
+    how = {"score": Metric("max", bounds=(0, 1)), "dollars": "min"}
+    given = {"budget": 40, "seed": 1, "metrics": how, "deterministic": True}
+    result = racer.race(range(4), graded, range(10), objective="score", **given)
+    assert result.failures["candidate"].tolist() == [2]
+    assert "1.5 is outside its bounds, (0.0, 1.0)" in result.failures["message"].iloc[0]
+
+
+def test_nobody_is_acceptable():
+    objective = racer.Constrained("dollars", error=("<=", -5.0))
+    result = racer.race(range(3), evaluate, budget=300, seed=1, metrics=HOW, objective=objective)
+    assert result.verdict[-1] == "With probability >0.99 no candidate satisfies the constraints."
+
+
+def test_a_metric_that_is_never_there_ends_the_race_at_once():
+    with pytest.raises(ObjectiveError, match="first with returned no 'dollars', only 'error'"):
+        racer.race(
+            range(4), lambda c, *_: {"error": float(c)}, budget=100, metrics=HOW, objective="error"
+        )
+
+
+@pytest.mark.parametrize(
+    ("metrics", "objective", "message"),
+    [
+        ({"a": np.array(["min"])}, "a", 'give "min"'),
+        (HOW, {"metric": "dollars", "within": {3: 0.1}}, "give the name of a metric"),
+        (
+            HOW,
+            {"metric": "dollars", "within": {"error": 1}, "constrained": {"error": ["<=", 1]}},
+            "give the name of a metric",
+        ),
+    ],
+)
+def test_odd_plain_data(metrics, objective, message):
+    with pytest.raises(SettingError, match=message):
+        racer.race(range(3), evaluate, budget=100, metrics=metrics, objective=objective)

@@ -111,3 +111,14 @@ def test_volumes_are_those_of_drawn_points(d):
     points, inside = rng.random((9, d)), rng.random((200_000, d))
     share = (points[None, :, :] <= inside[:, None, :]).all(axis=2).any(axis=1).mean()
     assert hypervolume(points, np.ones(d)) == pytest.approx(share, abs=0.01)
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.1, 0.3, 0.07, 1.0 / 3.0])
+def test_rounding_is_no_noise(factor):
+    k = np.arange(10) + 1
+    rng = np.random.default_rng(1)
+    error = 0.1 + 0.5 / k + 0.02 * rng.normal(size=(16, 10))
+    price = np.tile(k * factor, (16, 1))
+    plain = front_posterior([error, price], exact=[False, True]).probability_front
+    found = front_posterior([error, price]).probability_front
+    assert np.abs(found - plain).max() < 0.1

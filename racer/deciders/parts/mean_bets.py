@@ -16,12 +16,32 @@ if TYPE_CHECKING:
 _FRACTIONS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7])
 _RATES = np.geomspace(0.02, 1.5, 8)  # in units of the usual size of a value
 _TINY = 1e-9
+_CLOSE = 1e-6  # of the width of the bounds: nearer to the least value a null is hardly possible
+
+
+class Known:
+    """Values that are known exactly, and so whether they are beyond each of some nulls.
+
+    `closed` says for each null whether what is on it counts as beyond.
+    """
+
+    def __init__(self, nulls: Sequence[float], closed: Sequence[bool]) -> None:
+        self._nulls, self._closed = nulls, closed
+        self.values: Floats = np.zeros(0)
+
+    def log_e(self, null: int = 0) -> Floats:
+        """Return +inf where values are beyond the null of that place, else -inf."""
+        c = self._nulls[null]
+        finite = np.abs(self.values[np.isfinite(self.values)])
+        size = _TINY * max(abs(c), float(finite.max(initial=0.0)))
+        least = c - size if self._closed[null] else c + size
+        return np.where(self.values > least, np.inf, -np.inf)
 
 
 class MeanBets:
     """E-processes of "the mean of x is larger than c", for each of some values x and each null c.
 
-    With `least`, the smallest value that there can be: the mean over fractions f of the product of 1
+    With `least`, the smallest value that there can be, and the `width` of what there can be: the mean over fractions f of the product of 1
     + f (x - c) / (c - least). If there are `n_blocks`, each used once and in random order, the
     question is about their mean, and c is what the mean of those left may be (Waudby-Smith and
     Ramdas 2020, 2024). Without `least`: the mean over rates r of exp(r S - r^2 Q / 2), S and Q the
@@ -34,10 +54,11 @@ class MeanBets:
         nulls: Sequence[float],
         *,
         least: float | None,
+        width: float = 1.0,
         n_blocks: int | None,
     ) -> None:
         self._nulls = np.array(nulls, dtype=np.float64).reshape(-1, *(1 for _ in shape))
-        self._least, self._n_blocks = least, n_blocks
+        self._least, self._width, self._n_blocks = least, width, n_blocks
         self._n = 0
         self._sums = np.zeros(shape)
         self._squares = np.zeros(shape)
@@ -58,7 +79,7 @@ class MeanBets:
             if self._n_blocks is not None:
                 left = max(self._n_blocks - self._n, 1)
                 null = (null * self._n_blocks - self._sums) / left
-            room = np.maximum(null - self._least, _TINY * abs(self._least))
+            room = np.maximum(null - self._least, _CLOSE * self._width)
             gained = (
                 _FRACTIONS.reshape(-1, *(1 for _ in values.shape))
                 * (((values - null) / room)[:, None])

@@ -48,14 +48,25 @@ def exact_means(sums: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray
 
 
 def as_finite(row: Floats, goal: Goal) -> Floats:
-    """Return the costs of a block, (m, d), failed cells as the worst there is."""
+    """Return the costs of a block, (m, d), failed cells as the worst there is.
+
+    Of what is known exactly they are NaN: they say nothing of it.
+    """
     columns = []
-    for costs, bounds in zip(row.T, goal.bounds, strict=True):
-        if bounds is None:
+    for costs, bounds, exact in zip(row.T, goal.bounds, goal.exact, strict=True):
+        if exact:
+            columns.append(np.where(np.isfinite(costs), costs, np.nan))
+        elif bounds is None:
             columns.append(impute_failed(costs))
         else:
             columns.append(np.clip(costs, *bounds))
     return np.stack(columns, axis=1)
+
+
+def apart(one: Floats, other: Floats) -> Floats:
+    """Return how much larger one is than the other; 0 where both are infinite."""
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(one - other, nan=0.0, posinf=np.inf, neginf=-np.inf)
 
 
 @dataclass
@@ -66,6 +77,7 @@ class Sought:
     start: int  # candidates
     candidates: NDArray[np.intp]
     sums: Floats  # (m, d)
+    counts: Floats  # (m, d)
     log_e_eliminated: Floats  # (m,), of the weighted evidence of eliminated opponents
     dearer: MeanBets | None  # than each other, in the first metric; None: known exactly
     given_up: NDArray[np.bool_]
@@ -82,7 +94,8 @@ class Sought:
             least = None if bounds is None else bounds[0] - bounds[1]
             dearer = MeanBets((m, m), (0.0,), least=least, n_blocks=setting.n_blocks)
         return cls(
-            *(goal, m, np.arange(m), np.zeros((m, goal.n_metrics)), np.full(m, -np.inf), dearer),
+            *(goal, m, np.arange(m), np.zeros((m, goal.n_metrics)), np.zeros((m, goal.n_metrics))),
+            *(np.full(m, -np.inf), dearer),
             *(np.zeros(m, dtype=np.bool_), np.full((m, m), -np.inf)),
         )
 
@@ -95,7 +108,7 @@ class Sought:
         frozen = np.logaddexp.reduce(self.against[np.ix_(kept, gone)], axis=1)
         self.log_e_eliminated = np.logaddexp(self.log_e_eliminated[kept], frozen)
         self.candidates, self.sums = self.candidates[kept], self.sums[kept]
-        self.given_up = self.given_up[kept]
+        self.given_up, self.counts = self.given_up[kept], self.counts[kept]
         self.cheaper = None if self.cheaper is None else self.cheaper[kept]
         if self.dearer is not None:
             self.dearer.keep(kept)
@@ -103,15 +116,16 @@ class Sought:
 
     def add(self, costs: Floats) -> None:
         """Take in the costs of a block, (m, d)."""
-        self.sums += costs
+        self.sums += np.nan_to_num(costs)
+        self.counts += ~np.isnan(costs)
         if self.dearer is not None:
             self.dearer.add(costs[:, None, 0] - costs[None, :, 0])
         self.n += 1
 
     @property
     def means(self) -> Floats:
-        """The mean costs so far, (m, d)."""
-        return self.sums / max(self.n, 1)
+        """The mean costs so far, (m, d); +inf where every cell failed."""
+        return np.where(self.counts > 0.0, self.sums / np.maximum(self.counts, 1.0), np.inf)
 
     def log_dearer(self) -> tuple[Floats, Floats]:
         """Return evidence that i costs more than j, (m, m), and how many opponents may be cheaper."""

@@ -1,0 +1,96 @@
+"""Tunings of several metrics: elites that cover the front, constraints, and what they need."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from objectives import two_metrics_of_x
+
+import racer
+from racer import Constrained, Pareto, Within
+from racer.model.effects import natural_effects
+
+HOW = {"error": "min", "dollars": "min"}
+SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
+
+
+def tuned(objective, **given):
+    settings = {"budget": 500, "seed": 1, "metrics": HOW, "objective": objective, **given}
+    return racer.tune(SPACE, two_metrics_of_x, range(20), **settings)
+
+
+def test_elites_cover_the_front():
+    result = tuned(Pareto("error", "dollars"))
+    assert result.best is None
+    assert result.evaluations == 500
+    found = sorted(result.configs[c]["x"] for c in result.survivors)
+    assert len(found) == 8
+    assert found[0] < 0.15
+    assert found[-1] > 0.6
+    assert np.diff(found).max() < 0.4
+    assert np.mean([result.configs[c]["y"] for c in result.survivors]) < 0.2
+    blocks = [len(result.known.of(c)) for c in result.survivors]
+    assert max(blocks) - min(blocks) <= max(blocks) // 2  # what is left is shared out
+
+
+def test_more_elites_where_more_can_be_told_apart():
+    assert len(tuned(Pareto("error", "dollars"), budget=2000).survivors) == 12
+    assert len(tuned(Pareto("error", "dollars"), elites=4).survivors) == 4
+
+
+@pytest.mark.parametrize(
+    "objective", [Constrained("dollars", error=("<=", 0.5)), Within("dollars", error=0.5)], ids=str
+)
+def test_the_cheapest_that_is_good_enough(objective):
+    result = tuned(objective)
+    assert result.best_index in result.survivors
+    assert 0.3 < result.best["x"] < 0.62
+    assert result.best["y"] < 0.15
+
+
+def test_larger_may_be_better():
+    def turned(config, instance, seed):
+        found = two_metrics_of_x(config, instance, seed)
+        return {"error": found["error"], "gain": -found["dollars"]}
+
+    result = racer.tune(
+        SPACE, turned, range(20), budget=500, seed=1,
+        metrics={"error": "min", "gain": "max"}, objective=Pareto("error", "gain"),
+    )  # fmt: skip
+    plain = tuned(Pareto("error", "dollars"))
+    assert result.survivors == plain.survivors
+    assert result.configs == plain.configs
+
+
+def test_choices_are_tried_and_failures_avoided():
+    space = racer.Space({"model": racer.Categorical(["a", "b", "c"]), "x": racer.Real(0, 1)})
+    offsets = {"a": (0.0, 1.0), "b": (1.0, 0.0), "c": (1.5, 1.5)}
+
+    def evaluate(config, instance, seed):
+        if config["x"] > 0.9:
+            raise ValueError
+        noise = 0.1 * np.random.default_rng([seed, int(1e6 * config["x"])]).normal(size=2)
+        first, second = np.array(offsets[config["model"]]) + (config["x"] - 0.5) ** 2 + noise
+        return {"error": first, "dollars": second}
+
+    result = racer.tune(
+        space, evaluate, range(20), budget=500, seed=2,
+        metrics=HOW, objective=Pareto("error", "dollars"),
+    )  # fmt: skip
+    likely = [c for c, p in result.probability_front.items() if p >= 0.2]
+    assert {result.configs[c]["model"] for c in likely} == {"a", "b"}
+    assert {result.configs[c]["model"] for c in result.survivors} == {"a", "b"}
+    assert all(result.configs[c]["x"] <= 0.9 for c in likely)
+
+
+def test_effects_in_the_unit_of_the_costs():
+    rng = np.random.default_rng(1)
+    truth = np.array([1.0, 2.0, 4.0])
+    costs = 10.0 + truth + rng.normal(size=(40, 1)) + 0.1 * rng.normal(size=(40, 3))
+    costs[30:, 2] = np.nan
+    costs[3, 0] = np.inf
+    found = natural_effects(costs)
+    assert np.allclose(np.diff(found.value), [1.0, 2.0], atol=0.2)
+    assert abs(found.value.mean() - 12.3) < 0.6
+    assert found.variance[2] > found.variance[1]
+    assert natural_effects(costs, 40).variance[1] < 1e-9
