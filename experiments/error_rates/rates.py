@@ -52,7 +52,11 @@ __all__ = [
 
 WORLDS = {name: world for name, world in worlds.WORLDS.items() if name != "runtime"}
 
-NAMED: Mapping[str, Decider] = {name: make() for name, make in DECIDERS.items()}
+NAMED: Mapping[str, Decider] = {
+    name: decider
+    for name, decider in ((name, make()) for name, make in DECIDERS.items())
+    if "cost" in decider.objectives
+}
 VARIANTS: Mapping[str, Decider] = {
     "bayesian-friedman-no-gate": BayesianFriedman(gate=False),
     "f-race-no-gate": FRace(gate=False),

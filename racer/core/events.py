@@ -176,6 +176,8 @@ class BlockCompleted:
     evidence : mapping, optional
         What the decider said of its omnibus test after this block (`Verdict.evidence`); None
         without a test.
+    metrics : mapping of str to tuple of float, optional
+        All metrics by name, each as `values`; None where `evaluate` returns one number.
 
     Examples
     --------
@@ -199,6 +201,7 @@ class BlockCompleted:
     seconds: float
     failed: int
     evidence: Mapping[str, float | str] | None = None
+    metrics: Mapping[str, tuple[float, ...]] | None = None
 
     def renumbered(self, numbers: Sequence[int], first: int = 0) -> BlockCompleted:
         """Return it with other numbers of candidates, and blocks counted from `first`."""

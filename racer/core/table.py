@@ -65,6 +65,14 @@ class Row(NamedTuple):
                 values[place] = outcome.metrics.get(name, math.nan)
         return values
 
+    def metrics(self) -> dict[str, tuple[float, ...]] | None:
+        """Return the values of all metrics by name; None if only one number is known per cell."""
+        told = (outcome.metrics for outcome in self.others.values())
+        names = next((metrics for metrics in told if metrics is not None), None)
+        if names is None:
+            return None
+        return {name: tuple(self.of_metric(name).tolist()) for name in names}
+
     def places(self, status: Status) -> list[int]:
         """Return the places of the candidates with a status."""
         return [place for place, outcome in self.others.items() if outcome.status == status]

@@ -173,6 +173,7 @@ def completed(
         seconds=seconds,
         failed=row.n_failed,
         evidence=evidence,
+        metrics=row.metrics(),
     )
 
 

@@ -51,7 +51,7 @@ class MetricsWorld:
     >>> import racer
     >>> from racer.simulate import MetricsWorld, play
     >>> front = racer.Pareto("a", "b")
-    >>> found = play(None, MetricsWorld(5, 2, 0.1), repetitions=4, blocks=40, objective=front)
+    >>> found = play("front", MetricsWorld(5, 2, 0.1), repetitions=4, blocks=40, objective=front)
     >>> found.summary["best_dropped"]
     0.0
     """

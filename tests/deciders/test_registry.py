@@ -23,6 +23,7 @@ from racer.deciders import (
     Decider,
     FRace,
     FrontRace,
+    GoalForBudget,
     PlackettLuceRace,
     SequentialHalving,
     SignedRankRace,
@@ -56,6 +57,7 @@ from racer.deciders import (
         ("bayesian-front", BayesianFront()),
         ("within", WithinRace()),
         ("constrained", ConstrainedRace()),
+        ("goal-for-budget", GoalForBudget()),
     ],
 )
 def test_a_name_stands_for_default_settings(name, decider):
@@ -68,7 +70,7 @@ def test_every_name_is_tested_here_and_is_in_the_table_of_the_page():
     table = [line.split("|")[1] for line in page.splitlines() if line.startswith('| `"')]
     named = re.findall(r'`"([\w-]+)"`', " ".join(table))
     assert set(DECIDERS) <= set(named)
-    assert len(DECIDERS) == 18
+    assert len(DECIDERS) == 19
 
 
 def test_each_public_decider_has_a_name():

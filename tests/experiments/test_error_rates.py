@@ -8,6 +8,7 @@ import joblib
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from playing import ONE_NUMBER
 
 from experiments.error_rates import levels, rates
 from experiments.error_rates.rates import (
@@ -22,7 +23,7 @@ from experiments.error_rates.rates import (
 )
 from experiments.error_rates.tables import keeps, main
 from racer import Race
-from racer.deciders import DECIDERS, AnytimeRace, FRace, as_decider
+from racer.deciders import AnytimeRace, FRace, as_decider
 from racer.seeding import seed_for
 from racer.simulate import NormalWorld
 
@@ -47,8 +48,8 @@ def invoke(*arguments):
 
 
 def test_every_decider_has_a_row():
-    assert set(DECIDERS) <= set(ROWS)
-    assert [rates.label(name) for name in NAMED] == [f'"{name}"' for name in DECIDERS]
+    assert set(ONE_NUMBER) <= set(ROWS)
+    assert [rates.label(name) for name in NAMED] == [f'"{name}"' for name in ONE_NUMBER]
     assert rates.label("f-race-holm") == 'FRace(correction="holm")'
     assert rates.label("f-race-each-block") == "FRace(), each_test=1"
     assert rates.label("bayesian-friedman-no-gate") == "BayesianFriedman(gate=False)"
@@ -279,5 +280,5 @@ def test_levels_of_single_tests_count_who_is_found_inferior(tmp_path):
 
 
 def test_every_decider_that_asks_a_gate_has_a_level():
-    gated = {name for name in DECIDERS if getattr(as_decider(name), "gate", False)}
+    gated = {name for name in ONE_NUMBER if getattr(as_decider(name), "gate", False)}
     assert gated - {"bayesian-friedman-2015"} <= set(levels.GATED)

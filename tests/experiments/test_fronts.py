@@ -36,7 +36,7 @@ def test_the_tuning_runs(monkeypatch, tmp_path):
     pytest.importorskip("optuna")
     monkeypatch.setattr(tuned, "HERE", tmp_path)
     monkeypatch.setattr(tuned, "PROBLEMS", {k: tuned.PROBLEMS[k] for k in ("models", "sizes")})
-    given = ["--repetitions", "2", "--jobs", "1", "--budgets", "150"]
+    given = ["--repetitions", "2", "--jobs", "1", "--budgets", "200"]
     done = CliRunner().invoke(tuned.main, given)
     assert done.exit_code == 0, done.output
 

@@ -340,3 +340,17 @@ def test_a_metric_that_is_never_there_ends_the_race_at_once():
 def test_odd_plain_data(metrics, objective, message):
     with pytest.raises(SettingError, match=message):
         racer.race(range(3), evaluate, budget=100, metrics=metrics, objective=objective)
+
+
+def test_events_have_all_metrics():
+    seen = []
+    result = racer.race(
+        range(3), evaluate, budget=60, seed=1, metrics=HOW, objective="dollars",
+        callbacks=[seen.append],
+    )  # fmt: skip
+    first = seen[0]
+    assert first.values == first.metrics["dollars"]
+    assert first.metrics["error"] == tuple(result.metric("error").iloc[0])
+    seen.clear()
+    racer.race(range(3), lambda c, *_: float(c), budget=60, callbacks=[seen.append])
+    assert seen[0].metrics is None
