@@ -57,6 +57,15 @@ class _State:
             self.horizon.keep(kept)
 
 
+def _standing(state: _State, against: Floats) -> Floats:
+    """Return places by the evidence against each, (m,); where that is equal, by ranks of means."""
+    means = state.sums / np.maximum(state.counts, 1)[:, None]
+    ranks = means.argsort(axis=0, kind="stable").argsort(axis=0).sum(axis=1)
+    places = np.empty(len(against))
+    places[np.lexsort((ranks, against))] = np.arange(len(against))
+    return places
+
+
 @dataclass(frozen=True)
 class FrontRace(Decider):
     """Drop a candidate when the evidence that another is better in every metric reaches 1 / alpha.
@@ -166,7 +175,7 @@ class FrontRace(Decider):
         verdict = Verdict(
             dropped,
             None,
-            against,
+            _standing(state, against),
             {"largest_e_value": float(np.exp(min(float(against.max()), _LARGEST)))},
             settled=not dropped and self._is_settled(state),
             undecided=not dropped and self._is_undecided(state),

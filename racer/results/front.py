@@ -51,17 +51,20 @@ def front_grid(result: Result, most: int | None = None) -> Grid:
     order = sorted(result.survivors, key=lambda c: -round(chances[c], 6))
     common = result.known.common(order) if order else []
     has_failed = any(result._run_times(c).failed for c in order)
+    tests = metrics.held_out(result.held_out)
     rows = [
         (
             *(f"#{c}", shown_probability(chances[c], 2) if result.known.n_usable else "-"),
             *(number(mean_on(table, c, common)) for table in metrics.tables.values()),
             len(result.known.of(c)),
             *((result._run_times(c).failed,) if has_failed else ()),
+            *(number(table.mean(c)) for table in tests.values()),
         )
         for c in order[:most]
     ]
     if most is not None and len(order) > most:
         rows.append((f"and {len(order) - most} more", *[""] * (len(rows[0]) - 1)))
     head = ("candidate", "P(front)", *metrics.tables, "blocks", *(("failed",) * has_failed))
+    head += tuple(f"held-out {name}" for name in tests)
     title = f"Means are of the {len(common)} blocks that all of these have seen."
     return Grid.of(head, rows, left="candidate", title=title)

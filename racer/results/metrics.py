@@ -47,6 +47,15 @@ class Metrics:
             for name in self.aim.names
         }
 
+    def held_out(self, tests: Table) -> dict[str, Table]:
+        """Return a table of each metric on held-out instances; empty without any."""
+        if not len(tests):
+            return {}
+        return {
+            name: tests.of_metric(name, maximize=table.maximize)
+            for name, table in self.tables.items()
+        }
+
     @cached_property
     def eligible(self) -> list[int]:
         """The candidates that have been evaluated, and have not been rejected."""

@@ -124,6 +124,8 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     others = {} if result._metrics is None else dict(result._metrics.tables)
     value = next(iter(others), "")
     others.pop(value, None)
+    others_tested = {} if result._metrics is None else result._metrics.held_out(result.held_out)
+    others_tested.pop(value, None)
     has_failed_tests = any(result.test_failures.values())
     rows = [
         (
@@ -135,6 +137,7 @@ def survivors(result: Result, most: int | None = None) -> Grid:
             *((times[c].failed,) if has_failed else ()),
             *((times[c].unsolved, times[c].capped) if runtime is not None else ()),
             *([number(tests.get(c))] if tests else []),
+            *(number(table.mean(c)) for table in others_tested.values()),
             *((result.test_failures.get(c, 0),) if has_failed_tests else ()),
         )
         for c in chosen
@@ -150,7 +153,8 @@ def survivors(result: Result, most: int | None = None) -> Grid:
         "blocks",
         *(("failed",) if has_failed else ()),
         *(() if runtime is None else ("unsolved", "capped")),
-        *([f"held-out {mean}"] if tests else []),
+        *([f"held-out {value or mean}"] if tests else []),
+        *(f"held-out {name}" for name in others_tested),
         *(("held-out failed",) if has_failed_tests else ()),
     )
     return Grid.of(head, rows, left="candidate")

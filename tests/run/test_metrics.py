@@ -59,6 +59,7 @@ def test_tunings_too(objective, tmp_path):
     again = racer.tune(SPACE, tuned, range(9), budget=300, store=path, n_jobs=2, **given)
     assert story(again) == story(alone) == story(racer.load(path))
     assert again.configs == alone.configs
+    assert str(alone).count("held-out") == 2
     json.dumps(alone.to_dict())
     alone.report(tmp_path / "page.html")
     repr(racer.ablation(alone, tuned, source=0, target=alone.survivors[0], budget=200))
