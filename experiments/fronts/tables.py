@@ -1,6 +1,6 @@
-"""Races to the Pareto front, beside other ways: what is lost, what is left, what it costs.
+"""Races to the Pareto front, beside other procedures: losses, dominated candidates, evaluations.
 
-Worlds of 12 candidates and 150 blocks; what is true are means of the law that blocks are drawn from.
+Worlds have 12 candidates and 150 blocks; the true means are those of the law that draws blocks.
 "S-Race" and "SPRINT-Race" are written from what their papers' abstracts and summaries say: sign tests
 of how often one dominates the other on a block, by Holm's correction, and dual sequential ratio
 tests of it. Settings of racer's deciders were chosen on seeds below 100 of "square", "half" and "tied".
@@ -20,6 +20,7 @@ from scipy.stats import binom, t
 
 import racer
 from experiments.options import jobs_option, number_option
+from racer.simulate.metrics import front_of
 from racer.stats.hypervolume import hypervolume
 
 if TYPE_CHECKING:
@@ -130,8 +131,7 @@ class Kept(NamedTuple):
 
 def dominated(means: Floats) -> NDArray[np.bool_]:
     """Return which of (m, d) another is better than in every metric."""
-    worse: NDArray[np.bool_] = np.asarray((means[:, None] > means[None]).all(axis=2))
-    return np.asarray(worse.any(axis=1))
+    return ~front_of(means)
 
 
 def by_racer(decider: str, world: World) -> Kept:
@@ -162,7 +162,7 @@ def by_racer(decider: str, world: World) -> Kept:
 
 
 def one_by_one(rule: Callable[[Floats, int], NDArray[np.bool_]], world: World) -> Kept:
-    """Race with a rule that says, of costs (n, m, d) and the test's number, who goes."""
+    """Race with a rule that returns whom to eliminate, given costs (n, m, d) and the block's number."""
     alive, used = np.arange(M), 0
     costs = np.where(np.isnan(world.costs), np.nanmax(world.costs) + 1.0, world.costs)
     for n in range(1, N + 1):
@@ -227,7 +227,7 @@ WAYS: dict[str, Callable[[World], Kept]] = {
 
 
 class Measured(NamedTuple):
-    """What is measured of one race."""
+    """The measurements of one race."""
 
     lost: float  # share of the front that was dropped
     any_lost: bool

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from racer.core.table import Row
+    from racer.core.table import Row, Table
 
 __all__ = ["Aim", "Constrained", "Metric", "Objective", "Pareto", "Within"]
 
@@ -342,6 +342,14 @@ class Aim:
     def goal(self) -> Goal | None:
         """What a decider is to find; None where one number per cell decides."""
         return None if isinstance(self.objective, str) else self.objective.goal(self.metrics)
+
+    def tables(self, known: Table, names: Iterable[str] | None = None) -> dict[str, Table]:
+        """Return a table of each metric, or of these, in the order of `names`."""
+        chosen = self.names if names is None else names
+        return {
+            name: known.of_metric(name, maximize=self.metrics[name].direction == "max")
+            for name in chosen
+        }
 
     def costs(self, row: Row) -> NDArray[np.float64]:
         """Return the metrics that decide as costs, (k, d), or (k,) of one; +inf: failed."""

@@ -51,7 +51,7 @@ class Rules:
     Parameters
     ----------
     decider : str or Decider, optional
-        None: "bayesian-friedman", or what the objective asks for ("front", "within", "constrained").
+        None: "bayesian-friedman", or what the objective asks for ("bayesian-front", "within", ..).
     budget : int, Budget, or list of these
         An int means evaluations. A list, each larger than the one before: a tuner that goes on
         from the end of each with what the next adds.

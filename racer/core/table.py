@@ -197,6 +197,11 @@ class Table:
         return sum(not ok for block, ok in self._is_usable.items() if block not in self._repeated)
 
     @property
+    def rejected(self) -> set[int]:
+        """The candidates that an evaluation has rejected."""
+        return {int(row.candidates[i]) for row in self.rows for i in row.places("rejected")}
+
+    @property
     def set_aside(self) -> list[int]:
         """The blocks on which all candidates failed, or that only repeat others."""
         return [block for block in self._is_usable if not self.is_usable(block)]

@@ -115,7 +115,7 @@ class BayesianFront(Decider):
         drawn = drawn_means(
             costs, np.array(state.goal.exact), by_block=True, n_blocks=state.n_blocks
         )
-        fronts = on_front(drawn) > 0.0
+        fronts = on_front(drawn)
         dropped = self._dropped(blocks.candidates, drawn, fronts)
         settled = not dropped and float(fronts.all(axis=1).mean()) >= self.confidence
         return state, Verdict(dropped, None, -fronts.mean(axis=0), evidence, settled=settled)

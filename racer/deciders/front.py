@@ -187,13 +187,11 @@ class FrontRace(Decider):
         known = np.isfinite(row).all(axis=1)
         state.sums[known] += row[known]
         state.counts += known
-        signed = []
         for bets, costs in zip(state.bets, row.T, strict=True):
             if bets is not None:
                 bets.add(costs)
-                signed.append(bets.signed)
         if state.horizon is not None:
-            state.horizon.add(np.array(signed))
+            state.horizon.add(np.array([b.signed for b in state.bets if b is not None]))
         state.n += 1
 
     def _needed(self, alive: int) -> float:

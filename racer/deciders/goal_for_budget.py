@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
+from racer.deciders.decider import Blocks, Decider, Setting, Verdict
 from racer.deciders.parts.plans import required_budget, room, used_after
-from racer.deciders.parts.several import as_finite, best_first
+from racer.deciders.parts.several import as_finite, best_first, exact_means
+from racer.deciders.parts.verdicts import drops
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
@@ -86,24 +87,14 @@ class GoalForBudget(Decider):
             state.counts += ~np.isnan(costs)
             state.n += 1
         state.used = used_after(state.used, blocks)
-        known = state.counts > 0
-        means = np.where(known, state.sums / np.maximum(state.counts, 1), _UNKNOWN)
+        means = np.minimum(exact_means(state.sums, state.counts), _UNKNOWN)
         order = best_first(state.goal, means)
         m, n_kept = len(order), self.planned_room(state, state.used)
         standing = np.empty(m)
         standing[order] = np.arange(m)
         first = int(blocks.candidates[order[0]])
-        gone = order[n_kept:][::-1] if state.n > 1 else []
-        dropped = tuple(
-            Drop(
-                int(blocks.candidates[i]),
-                "outranked",
-                against=first,
-                probability=float(standing[i]),
-                measure="place",
-            )
-            for i in gone
-        )
+        gone = np.array(order[n_kept:][::-1] if state.n > 1 else [], dtype=np.intp)
+        dropped = drops(*(blocks.candidates, gone, "outranked", order[0], standing[gone], "place"))
         is_front = state.goal.kind == "front"
         best = None if is_front and m - len(dropped) > 1 else first
         return state, Verdict(dropped, best, standing, {"room": float(n_kept)})

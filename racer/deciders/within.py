@@ -25,7 +25,6 @@ _FAR, _NEAR, _WORSE = range(3)  # the nulls of a metric with a tolerance
 @dataclass
 class _State:
     goal: Goal
-    alpha: float
     sought: Sought
     pairs: list[MeanBets | Known]  # one per metric with a tolerance: cost i - cost j
 
@@ -113,7 +112,7 @@ class WithinRace(Decider):
                     n_blocks=setting.n_blocks,
                 )
             )
-        return _State(goal, self.alpha, Sought.new(setting, goal), pairs)
+        return _State(goal, Sought.new(setting, goal), pairs)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         state.keep(blocks.candidates)

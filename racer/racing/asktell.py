@@ -115,7 +115,8 @@ class AskTell(ABC):
                     else "was not asked for: tell only cells that ask() returned, within their block"
                 )
             )
-        outcome = as_measured(asked, outcome, self.rules)
+        if asked.metrics is not None:
+            outcome = as_measured(asked.metrics, outcome, self.rules)
         is_plain = asked.bound is None and outcome.status != "capped"
         told[key] = outcome if is_plain else under(asked.bound, outcome)
         if len(told) == len(cells):
@@ -142,18 +143,18 @@ class AskTell(ABC):
                     callback(note)
 
 
-def as_measured(cell: Cell, outcome: Outcome, rules: Rules) -> Outcome:
+def as_measured(names: Sequence[str], outcome: Outcome, rules: Rules) -> Outcome:
     """Return an outcome, or that a metric is outside its bounds.
 
-    RaceStateError unless it has the metrics that its cell asks for.
+    RaceStateError unless it has the metrics of its cell, by names, the first of which is the value.
     """
-    if cell.metrics is None or outcome.value is None:
+    if outcome.value is None:
         return outcome
     told = outcome.metrics or {}
-    if any(name not in told for name in cell.metrics) or told[cell.metrics[0]] != outcome.value:
+    if any(name not in told for name in names) or told[names[0]] != outcome.value:
         raise RaceStateError(
-            f"{outcome!r} was told: give metrics={{{', '.join(map(repr, cell.metrics))}}} with a "
-            f"number each, and that of {cell.metrics[0]!r} as the value"
+            f"{outcome!r} was told: give metrics={{{', '.join(map(repr, names))}}} with a "
+            f"number each, and that of {names[0]!r} as the value"
         )
     for name, metric in (rules.metrics or {}).items():
         if metric.bounds is not None and not metric.bounds[0] <= told[name] <= metric.bounds[1]:

@@ -191,9 +191,8 @@ class Race(AskTell):
             check_outcome(outcome)
         if len(outcomes) != len(self._state.alive):
             raise self._unfit()
-        if self.rules.metric_names is not None:
-            cells = self._round.cells.values()
-            outcomes = [as_measured(c, o, self.rules) for c, o in zip(cells, outcomes, strict=True)]
+        if (names := self.rules.metric_names) is not None:
+            outcomes = [as_measured(names, outcome, self.rules) for outcome in outcomes]
         self._advance([under(self._bound, outcome) for outcome in outcomes])
 
     def _checked_values(self, told: Any) -> NDArray[np.float64]:

@@ -314,7 +314,7 @@ def posterior_of(
         correlation = rules.decider.correlation
     if not n_candidates:
         return BestPosterior(np.zeros(0), np.zeros(0), 0)
-    rejected = {int(r.candidates[i]) for r in known.rows for i in r.places("rejected")}
+    rejected = known.rejected
     eligible = [c for c in range(n_candidates) if c not in rejected] or list(range(n_candidates))
     costs = known.all_costs(eligible, stream.instance)
     if rules.runtime is not None:

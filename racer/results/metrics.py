@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from racer.stats._validation import frozen
 from racer.stats.best import BestPosterior
-from racer.stats.several import drawn_means, intervals, on_front
+from racer.stats.several import drawn_means, intervals, known_means, on_front
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,25 +41,16 @@ class Metrics:
     @cached_property
     def tables(self) -> dict[str, Table]:
         """The table of each metric, that of the value first."""
-        found = self.aim.metrics
-        return {
-            name: self.known.of_metric(name, maximize=found[name].direction == "max")
-            for name in self.aim.names
-        }
+        return self.aim.tables(self.known)
 
     def held_out(self, tests: Table) -> dict[str, Table]:
         """Return a table of each metric on held-out instances; empty without any."""
-        if not len(tests):
-            return {}
-        return {
-            name: tests.of_metric(name, maximize=table.maximize)
-            for name, table in self.tables.items()
-        }
+        return self.aim.tables(tests) if len(tests) else {}
 
     @cached_property
     def eligible(self) -> list[int]:
         """The candidates that have been evaluated, and have not been rejected."""
-        rejected = {int(r.candidates[i]) for r in self.known.rows for i in r.places("rejected")}
+        rejected = self.known.rejected
         seen = [c for c in range(self.n_candidates) if self.known.of(c)]
         return [c for c in seen if c not in rejected] or seen
 
@@ -85,7 +76,7 @@ class Metrics:
         drawn = drawn_means(
             self.costs(names), self.exact(names), by_block=True, n_blocks=self.n_blocks
         )
-        return np.concatenate([on_front(part) for part in _parts(drawn)]) > 0.0
+        return on_front(drawn)
 
     @property
     def probability_front(self) -> dict[int, float]:
@@ -159,28 +150,17 @@ class Metrics:
         if not self.eligible or not len(self.known):
             return BestPosterior(frozen(np.full(m, 1.0 / m)), frozen(np.zeros(m)), 0)
         costs = self.costs(names)
-        values = np.where(np.isfinite(costs[0]), costs[0], np.nan)
-        has_any = ~np.isnan(values).all(axis=0)
-        means = np.full(values.shape[1], np.inf)
-        means[has_any] = np.nanmean(values[:, has_any], axis=0)
+        means = known_means(costs[0])
         if goal.kind == "front":
             probability = self.fronts.mean(axis=0)
         else:
             drawn = drawn_means(costs, self.exact(names), by_block=False, n_blocks=self.n_blocks)
-            hits = partial(_sought, goal=goal)
-            probability = np.sum([hits(part).sum(axis=0) for part in _parts(drawn)], axis=0)
-            probability = probability / len(drawn)
+            probability = _sought(drawn, goal).mean(axis=0)
         found = BestPosterior(frozen(probability), frozen(means), costs.shape[1])
         return found.among(self.eligible, m)
 
 
-def _parts(drawn: Floats) -> list[Floats]:
-    """Split draws (p, m, d) so that comparisons of all pairs fit into memory."""
-    step = max(1, (1 << 22) // (drawn.shape[1] ** 2))
-    return [drawn[first : first + step] for first in range(0, len(drawn), step)]
-
-
-def _sought(drawn: Floats, *, goal: Goal) -> Floats:
+def _sought(drawn: Floats, goal: Goal) -> Floats:
     """Return the share of each candidate of (p, m, d) in being the one that is sought, (p, m)."""
     others = drawn[:, :, 1:]
     if goal.kind == "within":

@@ -78,8 +78,8 @@ def race(
     candidates : sequence
         Configurations of any type (dicts, say), each once.
     evaluate : callable
-        ``evaluate(config, instance, seed) -> float``, or a mapping of `metrics`. What raises, or returns anything but a
-        finite number, costs its cell: it ranks last in its block and is listed in
+        ``evaluate(config, instance, seed) -> float``, or a mapping of `metrics`. What raises, or
+        returns anything but finite numbers, costs its cell: it ranks last in its block and is listed in
         `RaceResult.failures`. Called with an int seed, equal for all candidates of a block;
         `random` and `np.random` are seeded with it before each call. It must not change its
         arguments: in this process they are the ones that the next call gets.
@@ -87,10 +87,11 @@ def race(
         Objects of any type, taken in the order given (shuffle a sorted list first), and again
         with new seeds when they run out. None: a noisy objective without instances.
     decider : str or Decider, optional
-        None: "bayesian-friedman"; with an objective of several metrics "front", "within" or
-        "constrained"; with a store, the recorded one. Or one of "best-for-budget", "f-race", "f-race-sign", "f-race-mean-rank",
-        "t-race", "correlated-t", "halving", "anytime", "bradley-terry", "plackett-luce",
-        "signed-rank", .., or an object from `racer.deciders`.
+        None: "bayesian-friedman"; with an objective of several metrics "bayesian-front" (with margins
+        "front"), "within" or "constrained"; with a store, the recorded one. Or one of
+        "best-for-budget", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", "correlated-t",
+        "halving", "anytime", "bradley-terry", "plackett-luce", "signed-rank", .., or an object from
+        `racer.deciders`.
     budget : int or Budget
         An int means evaluations. It is never exceeded, and must reach to the first test.
     maximize : bool

@@ -216,7 +216,6 @@ class _Loop(Generic[R]):
             for cell, outcome, is_new in self._feed.outcomes(cells):
                 if self.display is not None:
                     self.display.told(outcome)
-                self._refuse_metrics(outcome)
                 if is_new and self._alike is not None and self._defers(cell, outcome):
                     continue
                 if not is_new or self._accept(cell, outcome):
@@ -233,13 +232,6 @@ class _Loop(Generic[R]):
             "busy": result.seconds + unused.seconds - self._before,
         }
         return replace(result, unused=unused, provenance={**self.provenance, **took})
-
-    def _refuse_metrics(self, outcome: Outcome) -> None:
-        """Raise if the first outcome shows that `metrics=` does not say what evaluate returns."""
-        if self._alike == [] and outcome.message.startswith((MAPPING, NO_MAPPING)):
-            raise ObjectiveError(
-                f"evaluate {outcome.message}; nothing is recorded, and nothing else was evaluated"
-            )
 
     def _accept(self, cell: Cell, outcome: Outcome) -> bool:
         """Record an outcome; return False for one that has to be evaluated again."""
@@ -258,9 +250,16 @@ class _Loop(Generic[R]):
             self.store.append(cell, outcome)
 
     def _defers(self, cell: Cell, outcome: Outcome) -> bool:
-        """Defer an outcome of the first block if all so far are the same failure, else tell them."""
+        """Defer an outcome of the first block if all so far are the same failure, else tell them.
+
+        ObjectiveError if the first one shows that `metrics=` does not say what evaluate returns.
+        """
         if self._alike is None or self._is_suspect(outcome):
             return False
+        if not self._alike and outcome.message.startswith((MAPPING, NO_MAPPING)):
+            raise ObjectiveError(
+                f"evaluate {outcome.message}; nothing is recorded, and nothing else was evaluated"
+            )
         error = _alike_by(cell, outcome)
         if error is not None and all(_alike_by(c, o) == error for c, o in self._alike[:1]):
             self._alike.append((cell, outcome))

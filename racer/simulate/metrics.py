@@ -11,6 +11,7 @@ from racer._checks import as_floats, check_positive, whole
 from racer.errors import SettingError
 from racer.seeding import rng_for
 from racer.simulate.worlds import Drawn
+from racer.stats.several import on_front
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,8 +21,7 @@ _NAMES = "abcdefgh"
 
 def front_of(quality: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which candidates none is better than in every metric, given qualities (m, d)."""
-    worse: NDArray[np.bool_] = np.asarray((quality[:, None] > quality[None]).all(axis=2))
-    return np.asarray(~worse.any(axis=1))
+    return np.asarray(on_front(quality[None])[0])
 
 
 @dataclass(frozen=True, eq=False)

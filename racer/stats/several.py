@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FrontPosterior", "drawn_means", "front_posterior", "intervals", "on_front"]
+__all__ = [
+    "FrontPosterior",
+    "drawn_means",
+    "front_posterior",
+    "intervals",
+    "known_means",
+    "on_front",
+]
 
 _CELLS = 1 << 22  # comparisons held at once
 _STRIDE = 1597  # of the lattice's points from metric to metric, so that mixtures are independent
@@ -133,9 +140,7 @@ def front_posterior(
     costs = np.where(np.isneginf(costs), np.inf, costs)
     known = np.zeros(d, dtype=bool) if exact is None else np.array(exact, dtype=bool)
     drawn = drawn_means(costs, known, by_block=True, n_blocks=n_blocks)
-    step = max(1, _CELLS // (m * m))
-    parts = [on_front(drawn[i : i + step]).sum(axis=0) for i in range(0, len(drawn), step)]
-    probability = np.sum(parts, axis=0) / len(drawn)
+    probability = on_front(drawn).mean(axis=0)
     mean, low, high = intervals(costs, known, n_blocks=n_blocks)
     swapped = signs < 0.0
     low, high = np.where(swapped, -high, low), np.where(swapped, -low, high)
@@ -152,12 +157,18 @@ def intervals(
     return drawn.mean(axis=0), low, high
 
 
-def on_front(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return 1 for candidates of (p, m, d) that none is better than in all metrics, else 0."""
-    better = np.ones((len(drawn), drawn.shape[1], drawn.shape[1]), dtype=bool)
-    for metric in range(drawn.shape[2]):
-        better &= drawn[:, :, None, metric] > drawn[:, None, :, metric]
-    return np.asarray(~better.any(axis=2), dtype=np.float64)
+def on_front(drawn: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which candidates of (p, m, d) none is better than in all metrics, (p, m)."""
+    p, m, d = drawn.shape
+    found = np.empty((p, m), dtype=np.bool_)
+    step = max(1, _CELLS // (m * m))
+    for first in range(0, p, step):
+        some = drawn[first : first + step]
+        better = np.ones((len(some), m, m), dtype=np.bool_)
+        for metric in range(d):
+            better &= some[:, :, None, metric] > some[:, None, :, metric]
+        found[first : first + step] = ~better.any(axis=2)
+    return found
 
 
 class _Metric(NamedTuple):
@@ -190,7 +201,7 @@ def drawn_means(
     normal, levels, scale = lattice_points(len(noisy) * m + d, m, fewer=m > _MOST)
     drawn = np.empty((len(normal), m, d))
     for at in set(range(d)) - set(noisy):
-        drawn[:, :, at] = _exact_values(costs[at])
+        drawn[:, :, at] = known_means(costs[at])
     if not noisy:
         return drawn
     with one_blas_thread():
@@ -240,7 +251,7 @@ def _in_units(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | Non
     for _ in range(_ROUNDS):
         of_block = np.nanmean(table[some] - effect, axis=1)
         rest = np.where(known[some], table[some] - of_block[:, None], np.nan)
-        effect = _means(rest, table.shape[1])
+        effect = _centre(rest, 0)[0]
         effect -= (effect * known[some].sum(axis=0)).sum() / known.sum()
     of_block = np.nanmean(table[some] - effect, axis=1)
     n = len(of_block)
@@ -271,13 +282,6 @@ def _alike(fits: Sequence[Locations]) -> list[Locations]:
     return coupled
 
 
-def _means(table: NDArray[np.float64], m: int) -> NDArray[np.float64]:
-    """Return the mean of each column over what is known; 0 without anything."""
-    known = ~np.isnan(table)
-    sums = np.where(known, table, 0.0).sum(axis=0)
-    return np.asarray(sums / np.maximum(known.sum(axis=0), 1)).reshape(m)
-
-
 def with_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return costs (n, m), +inf where a cell failed, with one range of the block behind its worst."""
     if not np.isposinf(costs).any():
@@ -291,7 +295,7 @@ def with_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isposinf(costs), np.where(np.isfinite(worst), failed, np.nan), costs)
 
 
-def _exact_values(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def known_means(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean of each column of costs (n, m) over what is known; +inf: nothing is."""
     known = np.isfinite(table)
     sums = np.where(known, table, 0.0).sum(axis=0)

@@ -323,11 +323,7 @@ class Tuning:
         if length is not None:
             length -= sum(not ledger.known.is_usable(block) for block in range(ledger.blocks_used))
         if (aim := ledger.plan.rules.aim) is not None and aim.goal is not None:
-            metrics = [aim.metrics[name].direction == "max" for name in aim.deciding]
-            tables = [
-                ledger.known.of_metric(name, maximize=maximize)
-                for name, maximize in zip(aim.deciding, metrics, strict=True)
-            ]
+            tables = aim.tables(ledger.known, aim.deciding).values()
             costs = np.array([t.all_costs(about, ledger.plan.stream.instance) for t in tables])
             return self._proposals.learn_metrics(np.array(about), costs, candidates, length)
         costs = ledger.known.all_costs(about, ledger.plan.stream.instance)

@@ -42,8 +42,8 @@ def blocks_left(setting: Setting, alive: int, blocks: int, used: int) -> int | N
     return min(left) if left else None
 
 
-def exact_means(sums: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return means (m,) of what is known exactly; +inf where every cell has failed."""
+def exact_means(sums: Floats, counts: Floats | NDArray[np.int64]) -> Floats:
+    """Return means of what is known of candidates; +inf where every cell has failed."""
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.inf)
 
 
@@ -83,7 +83,6 @@ class Sought:
     given_up: NDArray[np.bool_]
     against: Floats  # (m, m), the weighted evidence of each opponent at the last test
     cheaper: Floats | None = None  # (m,), how many are cheaper, where that is known
-    n: int = 0
 
     @classmethod
     def new(cls, setting: Setting, goal: Goal) -> Sought:
@@ -120,12 +119,11 @@ class Sought:
         self.counts += ~np.isnan(costs)
         if self.dearer is not None:
             self.dearer.add(costs[:, None, 0] - costs[None, :, 0])
-        self.n += 1
 
     @property
     def means(self) -> Floats:
         """The mean costs so far, (m, d); +inf where every cell failed."""
-        return np.where(self.counts > 0.0, self.sums / np.maximum(self.counts, 1.0), np.inf)
+        return exact_means(self.sums, self.counts)
 
     def log_dearer(self) -> tuple[Floats, Floats]:
         """Return evidence that i costs more than j, (m, m), and how many opponents may be cheaper."""
@@ -176,8 +174,6 @@ def verdict_on_one(
         sought.given_up[total.argmin()] = False
     price = sought.means[:, 0]
     order = np.lexsort((price, np.maximum(excess, 0.0), sought.given_up))
-    order = order[np.argsort((excess > 0.0)[order], kind="stable")]
-    order = order[np.argsort(sought.given_up[order], kind="stable")]
     standing = np.empty(m)
     standing[order] = np.arange(m)
     first = int(order[0])
