@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-_MANY = 60  # points, beyond which volumes take long
+_MANY = 60  # points of two metrics, beyond which volumes take long; each metric more halves it
 
 
 def hypervolume(points: Floats, reference: Floats) -> float:
@@ -56,7 +56,9 @@ def thinned(points: Floats, size: int) -> list[int]:
     """
     low, high = points.min(axis=0), points.max(axis=0)
     reference = high + 0.1 * np.where(high > low, high - low, 1.0)
-    if len(points) > _MANY:  # a first choice, by spread along one metric after the other
+    if len(points) > _MANY >> (
+        points.shape[1] - 2
+    ):  # a first choice, by spread along one metric after the other
         return _spread(points)[:size]
     left = list(range(len(points)))
     out: list[int] = []

@@ -122,3 +122,9 @@ def test_rounding_is_no_noise(factor):
     plain = front_posterior([error, price], exact=[False, True]).probability_front
     found = front_posterior([error, price]).probability_front
     assert np.abs(found - plain).max() < 0.1
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 8])
+def test_many_points_are_put_in_order_whatever_the_number_of_metrics(d):
+    points = np.random.default_rng(d).random((80, d))
+    assert sorted(thinned(points, 80)) == list(range(80))
