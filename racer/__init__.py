@@ -47,9 +47,11 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import Outcome as Outcome
     from racer.racing.race import Race as Race
     from racer.results.ablation import AblationResult as AblationResult
+    from racer.results.bench import BenchResult as BenchResult
     from racer.results.race import RaceResult as RaceResult
     from racer.results.tuning import TuneResult as TuneResult
     from racer.run.ablation import ablation as ablation
+    from racer.run.bench import bench as bench
     from racer.run.calls import race as race
     from racer.run.calls import resume as resume
     from racer.run.calls import tune as tune
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "AblationResult": "racer.results.ablation",
+    "BenchResult": "racer.results.bench",
     "BlockCompleted": "racer.core.events",
     "Budget": "racer.core.budget",
     "BudgetError": "racer.errors",
@@ -103,6 +106,7 @@ _HOME = {
     "Tuner": "racer.tuner.tuner",
     "Within": "racer.core.objective",
     "ablation": "racer.run.ablation",
+    "bench": "racer.run.bench",
     "compare": "racer.comparison.compare",
     "load": "racer.store.load",
     "race": "racer.run.calls",

@@ -9,6 +9,7 @@ import click
 # Each command is imported when it is named: what one needs would make every other one slow to start.
 _COMMANDS = {
     "ablation": "racer.cli.stores:ablation",
+    "bench": "racer.cli.bench:bench_command",
     "check": "racer.cli.stores:check",
     "check-scenario": "racer.cli.scenarios:check_scenario",
     "compare": "racer.cli.compare:compare_command",

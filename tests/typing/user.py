@@ -269,6 +269,14 @@ def asks_and_tells_tuned() -> TuneResult:
     return tuner.result()
 
 
+def benches() -> racer.BenchResult:
+    """Compare functions, and commands."""
+    result = racer.bench({"max": max, "sorted": sorted}, [[3, 1, 2]], rounds=2, cpu=True)
+    assert_type(result.fastest, str | None)
+    assert_type(result.table, pd.DataFrame)
+    return racer.bench(["true", ["printf", "{seed}"]], rounds=2, seed=1)
+
+
 def handles() -> str:
     """Catch errors."""
     try:
@@ -290,6 +298,7 @@ def main() -> None:
     asks_and_tells()
     decides()
     spaces()
+    benches()
     compares(np.arange(12.0).reshape(4, 3))
     handles()
 

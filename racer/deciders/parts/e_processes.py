@@ -196,3 +196,18 @@ def log_e_of_signs(lost: NDArray[np.int64], won: NDArray[np.int64]) -> NDArray[n
     log_e = (n + 1) * np.log(2.0) + betaln(losses + 1, wins + 1) + tail
     bounded: NDArray[np.float64] = np.maximum(log_e, -np.log(wins + 1.0))
     return bounded[inverse].reshape(lost.shape)
+
+
+def median_interval(values: NDArray[np.float64], log_needed: float) -> tuple[float, float]:
+    """Return the medians of which no sign form has reached an e-value: a confidence sequence.
+
+    Between two order statistics, whose places depend on the number of values alone; infinite while
+    there are too few.
+    """
+    n = len(values)
+    beyond = np.arange(n // 2 + 1)  # values on the other side of a median
+    cut = int((log_e_of_signs(n - beyond, beyond) >= log_needed).sum())
+    if not cut:
+        return -np.inf, np.inf
+    ordered = np.sort(values)
+    return float(ordered[cut - 1]), float(ordered[n - cut])

@@ -25,6 +25,7 @@ from racer.evaluate.command.protocols import (
     read_stdout,
 )
 from racer.evaluate.command.template import Template, as_text
+from racer.evaluate.command.timing import timed
 from racer.evaluate.limits.limits import deadline, took_more_than
 from racer.evaluate.limits.processes import ending
 from racer.evaluate.objective import Misbehaved
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from racer.evaluate.command.process import Ran
+    from racer.evaluate.command.timing import Timed
 
 __all__ = ["IDENTITY", "Command", "check_some"]
 
@@ -308,6 +310,11 @@ class Command:
                 status, f"{why}\ncommand: {line}\nstdout: {ran.out}\nstderr: {ran.err}"
             )
         return value if metrics is None else metrics
+
+    def timed(self, instance: Any, seed: int, *, keep: bool) -> Timed:
+        """Run the program without a configuration, for its time; `keep` what it prints."""
+        argv = self.argv({}, instance, seed)
+        return timed(argv, self._program_of(argv), self._cwd, keep=keep)
 
     def with_command_line(self, message: str, cell: Cell) -> str:
         """Return a message with the command line of a cell."""

@@ -1,0 +1,98 @@
+"""`racer bench`: which program is faster."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from racer.cli.answer import FOLDER, NO_BEST, reported, write_new
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from racer.results.bench import BenchResult
+
+
+class _Share(click.ParamType[float]):
+    """A share, as 2% or 0.02."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        text = str(value)
+        try:
+            return float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+        except ValueError:
+            self.fail(f"{text!r}: give a share, such as 2% or 0.02", param, ctx)
+
+
+@click.command("bench", short_help="Say which program is faster.")
+@click.argument("commands", nargs=-1, required=True, metavar="COMMAND COMMAND ..")
+@click.option(
+    "--instances",
+    type=click.Path(exists=True),
+    metavar="PATH",
+    help="Folder of files, or file with a line for each: what {instance} stands for.",
+)
+@click.option("--margin", type=_Share(), default="2%", help="Programs so close are as fast.")
+@click.option("--rounds", type=click.IntRange(1), default=200, help="So many rounds at most.")
+@click.option("--warmup", type=click.IntRange(0), default=1, help="Rounds that do not count.")
+@click.option("--cpu", is_flag=True, help="Compare CPU times, not wall times.")
+@click.option("--same-output", is_flag=True, help="What prints something else has failed.")
+@click.option("--name", "names", multiple=True, help="Name of the next command; once for each.")
+@click.option("--alpha", type=float, default=0.05, help="Probability of a false statement.")
+@click.option("--seed", type=click.IntRange(0), help="Repeats the orders.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all times.")
+@click.option("--csv", type=FOLDER, help="Write table.csv and times.csv into this folder.")
+def bench_command(
+    commands: tuple[str, ...],
+    *,
+    instances: str | None,
+    names: tuple[str, ...],
+    as_json: bool,
+    csv: Path | None,
+    **settings: Any,
+) -> None:
+    r"""Say which COMMAND is faster, and stop when that is sure.
+
+    Each is one argument, split as a shell would, but run without one. In a round each command
+    runs once, in random order, on the same instance, so that a machine that slows down favours
+    none. A command that is slower than another is out; so is one that fails. When those that are
+    left are within the margin, it ends.
+
+    \b
+        racer bench './sort_a {instance}' './sort_b {instance}' --instances data/
+
+    The exit code is 0 if the fastest is known, or those that are as fast; 3 if not; 1 if a command
+    failed; 130 after Ctrl-C, which prints what is known so far.
+    """
+    from racer.errors import RaceInterrupted  # noqa: PLC0415  (fast --help)
+    from racer.run.bench import bench  # noqa: PLC0415
+    from racer.scenario.scenario import Scenario  # noqa: PLC0415
+
+    if names and len(names) != len(commands):
+        raise click.UsageError(f"{len(names)} --name for {len(commands)} commands: one for each")
+    if len(set(names)) < len(names):
+        raise click.UsageError("two commands have the same --name")
+    programs: Any = dict(zip(names, commands, strict=True)) if names else commands
+    with reported():
+        items = Scenario({"instances": instances}).instances("instances")
+        try:
+            result = bench(programs, items, progress=sys.stderr.isatty(), **settings)
+        except RaceInterrupted as stop:
+            _give(stop.result, csv, as_json=as_json)
+            sys.exit(stop.code)
+        _give(result, csv, as_json=as_json)
+    if result.failures:
+        sys.exit(1)
+    if result.ended not in ("decided", "within margin"):
+        sys.exit(NO_BEST)
+
+
+def _give(result: BenchResult, csv: Path | None, *, as_json: bool) -> None:
+    click.echo(result.to_json() if as_json else str(result))
+    if csv is not None:
+        write_new(csv / "table.csv", result.table.to_csv(index=False))
+        write_new(csv / "times.csv", result.times.to_csv())

@@ -1,0 +1,100 @@
+"""`racer bench`, as typed."""
+
+import json
+import sys
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import racer.run.bench
+from racer.cli import main
+from racer.run.bench import Measured
+
+
+def run(*args):
+    return CliRunner().invoke(main, ["bench", *args])
+
+
+@pytest.fixture
+def made_up(monkeypatch):
+    """Let programs take as long as their names say."""
+
+    def runner(name, program, instances, *, cpu):
+        return lambda instance, seed, keep: Measured(float(program))
+
+    monkeypatch.setattr(racer.run.bench, "_runner", runner)
+
+
+@pytest.mark.usefixtures("made_up")
+def test_the_fastest_and_the_exit_code(tmp_path):
+    done = run("3", "2", "2.5", "--seed", "7", "--csv", str(tmp_path / "out"))
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("2 is the fastest, after 10 rounds: 2.5 takes 1.25 times as long")
+    table = pd.read_csv(tmp_path / "out" / "table.csv")
+    assert table["verdict"].tolist() == ["fastest", "slower", "slower"]
+    assert pd.read_csv(tmp_path / "out" / "times.csv").shape == (10, 4)
+
+
+@pytest.mark.usefixtures("made_up")
+@pytest.mark.parametrize("margin", ["1%", "0.01"])
+def test_margins_names_and_json(margin):
+    done = run("2", "2.01", "--margin", margin, "--name", "old", "--name", "new", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.output)
+    assert (found["margin"], found["fastest"]) == (0.01, "old")
+    assert run("2", "2", "--margin", margin).output.startswith("2 and 2 #2 are no more than 1 %")
+
+
+@pytest.mark.usefixtures("made_up")
+def test_too_few_rounds_exit_with_3():
+    assert run("2", "3", "--rounds", "4").exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["true"], "1 program to compare"),
+        (["true", "no-such-program"], "cannot be run"),
+        (["true", "true", "--margin", "much"], "give a share, such as 2% or 0.02"),
+        (["true", "true", "--name", "one"], "1 --name for 2 commands"),
+        (["true", "true", "--name", "one", "--name", "one"], "the same --name"),
+        (["true", "true", "--instances", "."], "no {instance}"),
+    ],
+)
+def test_what_cannot_work(args, message):
+    done = run(*args)
+    assert done.exit_code != 0
+    assert message in done.output
+
+
+def test_real_commands_on_instances(tmp_path):
+    for name in "ab":
+        (tmp_path / name).write_text(name)
+    code = "import sys; print(open(sys.argv[1]).read())"
+    done = run(
+        *("cat {instance}", f"{sys.executable} -c '{code}' {{instance}}", "cat {instance}x"),
+        *("--instances", str(tmp_path), "--rounds", "2", "--warmup", "0", "--same-output"),
+    )
+    assert done.exit_code == 1
+    assert "cat {instance}x exited with code 1: cat: " in " ".join(done.output.split())
+    assert "printed something else than cat {instance}: line 1 is" in " ".join(done.output.split())
+
+
+@pytest.mark.usefixtures("made_up")
+def test_ctrl_c_prints_what_is_known(monkeypatch):
+    runs = []
+
+    def interrupted(name, program, instances, *, cpu):
+        def measured(instance, seed, keep):
+            runs.append(name)
+            if len(runs) > 9:
+                raise KeyboardInterrupt
+            return Measured(float(program))
+
+        return measured
+
+    monkeypatch.setattr(racer.run.bench, "_runner", interrupted)
+    done = run("2", "3")
+    assert done.exit_code == 130
+    assert "Interrupted after 3 rounds" in done.output

@@ -1,0 +1,341 @@
+"""Which program is faster: rounds, orders, failures and results, on times that are made up."""
+
+import json
+import math
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import racer
+from racer.evaluate.command.timing import timed
+from racer.run import bench
+from racer.run.bench import Measured, raced
+
+NAMES = ["a", "b", "c"]
+
+
+class Clock:
+    """Times of programs by number, with noise; all runs in the order in which they were made."""
+
+    def __init__(self, times, size=0.01, seed=1):
+        self.times, self.size = times, size
+        self.rng = np.random.default_rng(seed)
+        self.runs = []
+
+    def __call__(self, program, instance, seed):
+        self.runs.append((program, instance, seed))
+        return Measured(self.times[program] * math.exp(self.size * self.rng.standard_normal()))
+
+    def rounds(self):
+        by_seed = {}
+        for program, instance, seed in self.runs:
+            by_seed.setdefault(seed, []).append((program, instance))
+        return list(by_seed.values())
+
+
+def test_the_fastest_is_found_and_the_others_are_compared_with_it():
+    result = raced(NAMES, Clock([1.1, 1.0, 1.5]), seed=1)
+    assert (result.fastest, result.reference, result.ended) == ("b", "b", "decided")
+    table = result.table.set_index("program")
+    assert list(table.index) == ["b", "a", "c"]
+    assert list(table["verdict"]) == ["fastest", "slower", "slower"]
+    assert table.loc["a", "low"] < 1.1 < table.loc["a", "high"]
+    assert table.loc["c", "low"] < 1.5 < table.loc["c", "high"]
+    assert (table["low"][1:] > 1.0).all()
+    assert result.evaluations == table["rounds"].sum() == result.times.notna().sum().sum()
+    assert table.loc["b", "median"] == result.times["b"].median()
+
+
+def test_equal_programs_end_within_the_margin():
+    result = raced(NAMES[:2], Clock([1.0, 1.005]), seed=1)
+    assert (result.fastest, result.ended) == (None, "within margin")
+    assert set(result.table["verdict"]) == {"within 2 %"}
+    other = result.table.iloc[1]
+    assert 1 / 1.02 < other["low"] < other["high"] < 1.02
+    assert "are no more than 2 % apart" in result.verdict[0]
+
+
+def test_what_is_within_the_margin_and_what_is_slower():
+    result = raced(NAMES, Clock([1.0, 1.0, 1.2]), seed=2)
+    assert sorted(result.table["verdict"]) == ["slower", "within 2 %", "within 2 %"]
+    assert result.verdict[0].endswith("; 1 is slower.")
+
+
+def test_the_rounds_may_not_suffice():
+    result = raced(NAMES[:2], Clock([1.0, 1.0]), margin=0.0, rounds=30, seed=1)
+    assert (result.ended, result.rounds, result.fastest) == ("rounds", 30, None)
+    assert set(result.table["verdict"]) == {"not known"}
+    assert "give more rounds" in result.verdict[1]
+    few = raced(NAMES, Clock([1.0, 2.0, 3.0]), rounds=4, seed=1)
+    assert few.verdict[1] == "3 programs need 10 rounds at least to be told apart."
+    assert few.table["high"][1:].tolist() == [math.inf] * 2
+    assert raced(NAMES, Clock([1.0, 2.0, 3.0]), rounds=10, seed=1).ended == "decided"
+
+
+def test_rounds_are_in_random_order_and_each_program_runs_once():
+    clock = Clock([1.0, 1.0, 1.0])
+    raced(NAMES, clock, margin=0.0, rounds=60, seed=1)
+    orders = [[program for program, _ in runs] for runs in clock.rounds()]
+    assert all(sorted(order) == [0, 1, 2] for order in orders)
+    first = np.bincount([order[0] for order in orders], minlength=3)
+    assert first.min() > 10
+    assert len({tuple(order) for order in orders}) == 6
+
+
+def test_the_same_seed_repeats_it_and_the_result_names_it():
+    one, same, other = (Clock([1.0, 1.01, 1.1]) for _ in range(3))
+    result = raced(NAMES, one)
+    again = raced(NAMES, same, seed=result.seed)
+    raced(NAMES, other, seed=result.seed + 1)
+    assert one.runs == same.runs != other.runs
+    assert result.to_json() == again.to_json()
+
+
+def test_each_round_has_another_instance_until_all_were_used():
+    clock = Clock([1.0, 1.0])
+    raced(["a", "b"], clock, list("vwxyz"), margin=0.0, rounds=20, seed=1)
+    taken = [{instance for _, instance in runs} for runs in clock.rounds()]
+    assert all(len(instances) == 1 for instances in taken)
+    taken = [instances.pop() for instances in taken]
+    passes = ["".join(taken[i : i + 5]) for i in range(0, 20, 5)]
+    assert {"".join(sorted(one)) for one in passes} == {"vwxyz"}
+    assert len(set(passes)) > 1
+
+
+def test_the_warm_up_does_not_count():
+    calls = []
+
+    def measure(program, instance, seed):
+        calls.append(program)
+        return Measured(9.0 - 8.0 * program if len(calls) <= 4 else 1.0 + program)
+
+    result = raced(["a", "b"], measure, warmup=2, seed=1)
+    assert (result.fastest, result.rounds, len(calls)) == ("a", 8, 20)
+    assert result.times.to_numpy().max() == 2.0
+
+
+def test_who_fails_is_out_and_the_others_go_on():
+    clock, runs = Clock([1.0, 1.0, 2.0]), []
+
+    def measure(program, instance, seed):
+        runs.append(program)
+        if program == 1 and runs.count(1) == 3:
+            return Measured(0.0, "exited with code 3: no licence")
+        return clock(program, instance, seed)
+
+    result = raced(NAMES, measure, ["x", "y"], seed=1)
+    assert runs.count(1) == 3
+    assert (result.fastest, result.ended) == ("a", "decided")
+    (failure,) = result.failures
+    assert failure[:2] == ("b", 3)
+    assert failure.message == "exited with code 3: no licence"
+    assert f"(round 3 on {failure.instance}), and is out." in result.verdict[1]
+    assert result.table["verdict"].tolist() == ["fastest", "slower", "failed"]
+    assert result.times["b"].notna().sum() == 2
+
+
+def test_one_that_is_left_alone_and_none_at_all():
+    def measure(program, instance, seed):
+        return Measured(1.0, "" if program == 0 else "failed")
+
+    result = raced(NAMES, measure, seed=1)
+    assert (result.fastest, result.rounds) == (None, 1)
+    assert result.table["verdict"].tolist() == ["left", "failed", "failed"]
+    assert "the only program that did not fail" in str(result)
+    result = raced(NAMES, lambda *_: Measured(1.0, "failed"), seed=1)
+    assert (result.ended, result.reference, result.fastest) == ("failed", None, None)
+    assert "All programs failed." in str(result)
+
+
+def test_ctrl_c_returns_what_is_known_of_whole_rounds():
+    clock = Clock([1.0, 1.0])
+
+    def measure(program, instance, seed):
+        if len(clock.runs) == 7:
+            raise KeyboardInterrupt
+        return clock(program, instance, seed)
+
+    with pytest.raises(racer.RaceInterrupted) as stop:
+        raced(["a", "b"], measure, seed=1)
+    result = stop.value.result
+    assert (result.ended, result.rounds, result.evaluations) == ("interrupted", 3, 6)
+    assert "Interrupted after 3 rounds" in str(result)
+
+
+def test_a_result_prints_and_is_plain_data():
+    result = raced(NAMES, Clock([1.0, 1.0, 1.2]), seed=2)
+    assert repr(result).count("\n") > 8
+    assert result._repr_html_().count("<tr>") == 4
+    data = json.loads(result.to_json())
+    assert data["ended"] == "within margin"
+    assert [line["verdict"] for line in data["programs"]] == list(result.table["verdict"])
+    assert data["times"]["a"] == result.times["a"].tolist()
+    assert None in data["times"]["c"]
+    few = json.loads(raced(["a", "b"], Clock([1.0, 1.0]), rounds=2, seed=1).to_json())
+    assert few["programs"][1]["high"] is None
+
+
+@pytest.mark.parametrize("progress", [True, False])
+def test_progress(capsys, progress):
+    raced(["a", "b"], Clock([1.0, 2.0]), seed=1, progress=progress)
+    assert ("dropped #1" in capsys.readouterr().err) is progress
+
+
+# -- functions
+
+
+class Ticks:
+    """A clock that a function moves: each call takes 1 µs, some are interrupted for 3 ms."""
+
+    def __init__(self, interrupted=()):
+        self.now, self.calls, self.interrupted = 0.0, 0, set(interrupted)
+
+    def __call__(self):
+        return self.now
+
+    def work(self):
+        self.now += 1e-6 + 3e-3 * (self.calls in self.interrupted)
+        self.calls += 1
+        return self.calls
+
+
+@pytest.mark.parametrize("interrupted", [(), (0,), (700,), (300, 800)])
+def test_short_calls_are_timed_in_batches_whose_median_counts(interrupted):
+    clock = Ticks(interrupted)
+    seconds, output = bench._call(clock.work, (), clock)
+    assert seconds == pytest.approx(1e-6)
+    assert output == clock.calls > 500
+
+
+def test_a_long_call_is_made_once():
+    clock = Ticks()
+
+    def sleep(seconds):
+        clock.now += seconds
+        clock.calls += 1
+
+    assert bench._call(sleep, (0.5,), clock)[0] == 0.5
+    assert clock.calls == 1
+
+
+@pytest.mark.parametrize("cpu", [True, False])
+def test_functions_are_compared(cpu):
+    result = racer.bench(
+        {"long": lambda n: sum(range(100 * n)), "short": lambda n: n}, [50, 60], cpu=cpu
+    )
+    assert result.fastest == "short"
+    assert result.cpu is cpu
+    assert ("CPU time" in str(result)) is cpu
+
+
+def test_a_function_that_raises_is_out_with_its_line():
+    def broken():
+        raise ValueError("no such file")
+
+    result = racer.bench({"good": int, "broken": broken}, seed=1)
+    assert result.failures[0].program == "broken"
+    assert re.match(
+        r"raised ValueError: no such file \(in broken, .*:\d+\)", result.failures[0].message
+    )
+
+
+def test_functions_return_the_same():
+    numbers = np.array([2, 1, 3])
+    given = {"sort": lambda: np.sort(numbers), "wrong": lambda: numbers, "list": lambda: [1, 2, 3]}
+    result = racer.bench(given, same_output=True, rounds=2)
+    assert [(f.program, f.round, f.message) for f in result.failures] == [
+        ("wrong", 1, "returned something else than sort")
+    ]
+    near = racer.bench({"a": lambda: 1.0, "b": lambda: 1.1}, same_output=lambda x, y: x - y < 0.2)
+    assert not near.failures
+
+
+# -- commands
+
+
+def python(code):
+    return [sys.executable, "-c", code]
+
+
+def test_a_failing_command_is_named_with_its_code_and_its_last_words():
+    bad = "import sys; print('first', file=sys.stderr); sys.exit('no licence')"
+    killed = "import os; os.kill(os.getpid(), 9)"
+    result = racer.bench({"good": "true", "bad": python(bad), "killed": python(killed)}, rounds=1)
+    messages = {failure.program: failure.message for failure in result.failures}
+    assert messages == {"bad": "exited with code 1: no licence", "killed": "was killed by SIGKILL"}
+
+
+def test_commands_get_the_instance_and_the_seed_of_the_round(tmp_path):
+    paths = [tmp_path / "a", tmp_path / "b"]
+    code = "import sys; open(sys.argv[1], 'a').write(' '.join(sys.argv[2:]) + '\\n')"
+    commands = [[*python(code), path, "{instance}", "{seed}"] for path in paths]
+    result = racer.bench(commands, ["x y", "$z"], rounds=2, warmup=0, seed=5)
+    one, other = (path.read_text() for path in paths)
+    assert one == other
+    assert sorted(line.rpartition(" ")[0] for line in one.splitlines()) == ["$z", "x y"]
+    assert len({line.rpartition(" ")[2] for line in one.splitlines()}) == 2
+    assert len(set(result.programs)) == 2
+
+
+def test_the_same_command_twice_has_two_names():
+    result = racer.bench(["true", "true", "true"], rounds=1)
+    assert result.programs == ("true", "true #2", "true #3")
+
+
+def test_commands_print_the_same():
+    many = python("print('1\\n' * 70000 + '2')")
+    given = {"a": ["printf", "1\n2\n"], "b": ["printf", "1\n3\n"], "c": ["printf", "1\n2"]}
+    result = racer.bench({**given, "d": ["printf", "1\n2\n"]}, same_output=True, rounds=1)
+    assert [(f.program, f.message) for f in result.failures] == [
+        ("b", "printed something else than a: line 2 is '3\\n', not '2\\n'"),
+        ("c", "printed something else than a: line 2 is '2', not '2\\n'"),
+    ]
+    late = {"one": many, "other": python("print('1\\n' * 70000 + '3')")}
+    (failure,) = racer.bench(late, same_output=True, rounds=1).failures
+    assert failure.message == "printed something else than one"
+    assert not racer.bench(given, rounds=1).failures
+
+
+def test_the_time_of_a_command():
+    slept = timed(["sleep", "0.05"], "/bin/sleep", None, keep=False)
+    assert slept.cpu < 0.05 <= slept.wall
+    assert slept.printout is None
+    assert "cannot be started" in timed(["x"], "/no/such", None, keep=True).failure
+
+
+@pytest.mark.parametrize(
+    ("programs", "given", "message"),
+    [
+        ({"a": "true"}, {}, "1 program to compare"),
+        ("true", {}, "programs: give"),
+        ([len, min], {}, "has no name"),
+        ({"": "true", "b": "true"}, {}, "a name is text"),
+        ({"a": "true", "b": 3}, {}, "program 'b': give a function or a command, not 3"),
+        ({"a": "true", "b": "no-such"}, {}, "program 'b': the program 'no-such' cannot be run"),
+        ({"a": "true", "b": "echo {instance}"}, {}, "there are no instances"),
+        ({"a": "true", "b": "true"}, {"instances": [1]}, "the command has no {instance}"),
+        ({"a": "true", "b": "true"}, {"instances": []}, "instances is empty"),
+        ({"a": int, "b": lambda x: x}, {}, r"program 'b': it cannot be called as f\(\)"),
+        ({"a": int, "b": lambda: 1}, {"instances": [1]}, r"called as f\(instance\)"),
+        ({"a": "true", "b": "true"}, {"rounds": 0}, "rounds=0"),
+        ({"a": "true", "b": "true"}, {"warmup": -1}, "warmup=-1"),
+        ({"a": "true", "b": "true"}, {"margin": -1}, "margin=-1"),
+        ({"a": "true", "b": "true"}, {"alpha": 0.6}, "alpha=0.6"),
+        ({"a": "true", "b": "true"}, {"cpu": 1}, "cpu=1"),
+        ({"a": "true", "b": "true"}, {"same_output": "no"}, "same_output='no'"),
+        ({"a": int, "b": "true"}, {"same_output": max}, "'b' is a command: give True"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_runs(programs, given, message):
+    with pytest.raises(racer.RacerError, match=message):
+        racer.bench(programs, **given)
+
+
+def test_coroutines_are_refused():
+    async def later():
+        return 1
+
+    with pytest.raises(racer.ObjectiveError, match="program 'b': calling it does no work"):
+        racer.bench({"a": int, "b": later})
