@@ -66,6 +66,7 @@ study = Commands(
     "study",
     "Run a study, or make the pictures of the documentation.",
     {
+        "bench": ("bench_clock.tables", "Which program is faster, on simulated clocks"),
         "classifier": ("classifier.tables", "A pipeline tuned on real data, beside its default"),
         "figures": ("figures", "The pictures of races, tunings and comparisons"),
         "fold-errors": ("sklearn_folds.worlds", "Errors of races over correlated folds"),
