@@ -6,10 +6,11 @@ from collections import deque
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from racer.core.pool import as_sequence
 from racer.errors import SettingError
 from racer.seeding import block_seed, rng_for, seed_for
 
@@ -32,7 +33,7 @@ class Place(NamedTuple):
 class Stream:
     """The blocks that can be used, from 0; "shuffled" instances are shuffled anew each time.
 
-    Groups of `block_size` instances in a row stay together.
+    Groups of `block_size` instances in a row stay together, or those with equal numbers in `groups`.
     """
 
     n_instances: int | None
@@ -40,6 +41,7 @@ class Stream:
     deterministic: bool = False
     order: InstanceOrder = "shuffled"
     block_size: int = 1
+    groups: tuple[int, ...] | None = None  # of each instance; numbers from 0
 
     def __post_init__(self) -> None:
         if self.order not in get_args(InstanceOrder):
@@ -63,12 +65,22 @@ class Stream:
         """How many blocks there are; None: without end."""
         return self.n_instances if self.deterministic else None
 
+    @property
+    def n_blocks(self) -> int | None:
+        """How many blocks, or groups, a decider may be shown; None: without end."""
+        return (
+            self.length if self.groups is None or not self.deterministic else len(set(self.groups))
+        )
+
     def instance(self, block: int) -> int | None:
         """Return the index of the instance of a block; None without instances."""
         if self.n_instances is None:
             return None
         turn, at = divmod(block, self.n_instances)
-        if self.order == "shuffled":
+        is_shuffled = self.order == "shuffled"
+        if self.groups is not None:
+            at = _grouped(self.groups, self.seed, turn if is_shuffled else None)[at]
+        elif is_shuffled:
             at = _shuffled(self.n_instances, self.seed, turn, self.block_size)[at]
         return at
 
@@ -89,6 +101,22 @@ class Stream:
         """Yield the blocks after the first `used`, from the beginning of their group."""
         first = used - used % self.block_size
         return count(first) if self.length is None else iter(range(first, self.length))
+
+
+def group_numbers(labels: Any, n_instances: int | None, block_size: int) -> tuple[int, ...]:
+    """Return the labels of instances as numbers from 0; SettingError if they do not fit."""
+    given = as_sequence(labels, "groups")
+    if len(given) != n_instances:
+        raise SettingError(
+            f"groups= has {len(given)} labels: give one for each of the {n_instances or 'no'} instances"
+        )
+    if block_size > 1:
+        raise SettingError("groups= with block_size=: give one of them")
+    try:
+        numbers = {label: number for number, label in enumerate(dict.fromkeys(given))}
+    except TypeError as error:
+        raise SettingError(f"groups=: a label is no name or number ({error})") from None
+    return tuple(numbers[label] for label in given)
 
 
 class Order:
@@ -132,6 +160,18 @@ class Order:
 def _shuffled(n: int, seed: int, turn: int, block_size: int) -> tuple[int, ...]:
     groups = rng_for(seed, "instances", turn).permutation(n // block_size)
     return tuple(_spelled_out(groups.tolist(), block_size))
+
+
+@lru_cache(maxsize=16)
+def _grouped(groups: tuple[int, ...], seed: int, turn: int | None) -> tuple[int, ...]:
+    """Return the instances group by group: as they come first, or shuffled of that turn."""
+    members: dict[int, list[int]] = {}
+    for instance, group in enumerate(groups):
+        members.setdefault(group, []).append(instance)
+    order = list(members.values())
+    if turn is not None:
+        order = [order[i] for i in rng_for(seed, "instances", turn).permutation(len(order))]
+    return tuple(instance for group in order for instance in group)
 
 
 def _spelled_out(groups: list[int], size: int) -> list[int]:

@@ -12,7 +12,7 @@ from racer.core.budget import Budget
 from racer.core.objective import Aim
 from racer.core.runtime import Runtime
 from racer.deciders.named import as_decider, usual_decider
-from racer.errors import BudgetError, SettingError
+from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.seeding import check_seed
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from racer.core.objective import Metric, Objective
     from racer.core.table import Row
     from racer.deciders.decider import Decider, Goal, Schedule
+    from racer.evaluate.outcome import Cell
 
 
 class RulesGiven(TypedDict, total=False):
@@ -182,6 +183,40 @@ class Rules:
         """What a decider of several metrics is to find; None where one number decides."""
         return None if self.aim is None else self.aim.goal
 
+    @cached_property
+    def bounds(self) -> tuple[float, float] | None:
+        """The smallest and the largest value, where the decider asks for them; else None."""
+        metric = None if self.aim is None else self.aim.metrics[self.aim.names[0]]
+        if self.decider.bounds is None or metric is None or metric.bounds is None:
+            return self.decider.bounds
+        return metric.bounds
+
+    @property
+    def cost_bounds(self) -> tuple[float, float] | None:
+        """The same of costs."""
+        if self.bounds is None or not self.maximize:
+            return self.bounds
+        return -self.bounds[1], -self.bounds[0]
+
+    @property
+    def is_used_once(self) -> bool:
+        """Whether each instance is used once."""
+        if self.deterministic is None:
+            return self.decider.bounds is not None
+        return self.deterministic
+
+    def check_bounds(self, cell: Cell, value: float | None) -> None:
+        """Raise ObjectiveError for a value outside the bounds that the decider asks for."""
+        if self.bounds is None or value is None or self.bounds[0] <= value <= self.bounds[1]:
+            return
+        index = "" if cell.instance_index is None else f"instance {cell.instance_index}, "
+        raise ObjectiveError(
+            f"candidate {cell.candidate} has the score {value:g} on {index}"
+            f"{reprlib.repr(cell.instance)} (block {cell.block + 1}), outside the bounds "
+            f"{self.bounds}; it is not recorded. Mend evaluate, or give the bounds that there are: "
+            'metrics={"score": racer.Metric("max", bounds=(1, 5))}, say'
+        )
+
     def costs(self, row: Row) -> NDArray[np.float64]:
         """Return what decides of a row, as costs, +inf where the cell failed.
 
@@ -206,7 +241,7 @@ class Rules:
 
     def least_blocks(self, n_instances: int | None) -> int:
         """Return after how many usable blocks the first test is due."""
-        used_once = bool(self.deterministic) and n_instances is not None
+        used_once = self.is_used_once and n_instances is not None
         first_test = self.first_test * self.block_size
         return min(first_test, n_instances or 0) if used_once else first_test
 

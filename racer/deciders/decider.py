@@ -76,6 +76,8 @@ class Setting:
         None for a race without instances.
     prices : ndarray, shape (m,), optional
         Relative price of an evaluation of each candidate; None if all cost the same.
+    bounds : (float, float), optional
+        The smallest and the largest cost, where the decider has `bounds`; else None.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class Setting:
     n_blocks: int | None = None
     n_instances: int | None = None
     prices: NDArray[np.float64] | None = None
+    bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +145,7 @@ class Drop:
     reason : str
         Any text. racer's own deciders say "inferior", "indistinguishable", "halved", "outranked"
         (the budget has no more room for it) or "unlikely"; of several metrics also "dominated"
-        (worse in every metric) or "unacceptable".
+        (worse in every metric) or "unacceptable", of means "not better" (by more than a margin).
     probability : float
         The evidence, in terms of `measure`: the posterior probability that the reason is true
         ("unlikely": that the candidate is best after all), the p-value of the test that found the
@@ -273,6 +276,15 @@ class Decider(Protocol):
             return ("cost",)
 
         @property
+        def bounds(self) -> tuple[float, float] | None:
+            """The smallest and largest score, if it compares means of bounded scores; None.
+
+            Those of the objective's `racer.Metric` come first. A race then refuses scores outside,
+            uses each instance once, in random order, and shows blocks on which all cells failed.
+            """
+            return None
+
+        @property
         def judge(self) -> Judge | None:
             """Compare one candidate with others that have not seen the same blocks.
 
@@ -282,7 +294,7 @@ class Decider(Protocol):
             """
             return None
     else:
-        tests, judge = 1, None
+        tests, judge, bounds = 1, None, None
         takes_capped = ends_itself = by_means = False
         objectives = ("cost",)
 
@@ -309,5 +321,5 @@ Judge = Callable[["NDArray[np.float64]", "NDArray[np.float64]"], Drop | None]
 # these have defaults
 OPTIONAL = (
     *("tests", "takes_capped", "ends_itself", "by_means", "objectives", "judge"),
-    "planned_room",
+    *("bounds", "planned_room"),
 )

@@ -115,6 +115,7 @@ class AskTell(ABC):
                     else "was not asked for: tell only cells that ask() returned, within their block"
                 )
             )
+        self.rules.check_bounds(asked, outcome.value)
         if asked.metrics is not None:
             outcome = as_measured(asked.metrics, outcome, self.rules)
         is_plain = asked.bound is None and outcome.status != "capped"

@@ -64,8 +64,8 @@ def race(
             costs = np.delete(costs, rejected, axis=0)
             state.n_rejected += len(gone)
         is_withheld = withheld.withhold(asked, costs, usable=row.is_usable)
-        if row.is_usable:
-            state.usable += 1
+        if row.is_usable or rules.bounds is not None:
+            state.usable += row.is_usable
             state.has_difference = state.has_difference or _differ(costs)
             if not is_withheld:
                 state.pending.append((asked, costs))

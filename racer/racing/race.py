@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from racer.core.blocks import Order, Stream
+from racer.core.blocks import Order, Stream, group_numbers
 from racer.core.contest import Description
 from racer.core.events import Callback, Elimination, Ended
 from racer.core.pool import as_pool, as_sequence
 from racer.core.rules import Rules
 from racer.core.table import Row, Table
+from racer.deciders.parts.wrappers import grouped
 from racer.errors import BudgetError, RaceStateError, SettingError
 from racer.evaluate.outcome import Cell, Outcome, all_failed, check_outcome
 from racer.racing.asktell import Asked, AskTell, Flow, as_measured, under
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from racer.core.blocks import InstanceOrder
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
     from racer.racing.loop import Evidence
@@ -52,6 +54,13 @@ class Race(AskTell):
     instances : sequence or None
         Taken in the order given, and again with new seeds when they run out. None: a noisy
         objective without instances.
+    instance_order : {"shuffled", "given"}, optional
+        Whether instances are taken in a random order, or as they stand. None: "given", unless the
+        decider compares mean scores of items ("mean").
+    groups : sequence, optional
+        A label per instance: those with equal ones (questions on one passage, repeats of an item)
+        are taken in a row, and the decider is shown the mean of each group as one block. They are
+        what `first_test` counts.
     callbacks : sequence of callable
         Each is called with every `BlockCompleted` and the `RaceEnded`.
     **rules
@@ -80,6 +89,8 @@ class Race(AskTell):
         candidates: Sequence[Any],
         instances: Sequence[Any] | None = None,
         *,
+        instance_order: InstanceOrder | None = None,
+        groups: Sequence[Any] | None = None,
         callbacks: Sequence[Callback] = (),
         **rules: Unpack[RulesGiven],
     ) -> None:
@@ -88,13 +99,18 @@ class Race(AskTell):
         self.instances = None if instances is None else as_sequence(instances, "instances")
         self.rules = Rules.given(rules)
         n_instances = None if self.instances is None else len(self.instances)
+        of_items = self.rules.bounds is not None
         self._stream = Stream(
-            n_instances, self.seed, bool(self.rules.deterministic), "given", self.rules.block_size
+            *(n_instances, self.seed),
+            bool(self.rules.deterministic) or (self.rules.is_used_once and n_instances is not None),
+            instance_order or ("shuffled" if of_items else "given"),
+            self.rules.block_size,
+            None if groups is None else group_numbers(groups, n_instances, self.rules.block_size),
         )
         self._check()
         m, runtime = len(self.configs), self.rules.runtime
         self._state = State.new(
-            self.rules, m, n_instances=n_instances, n_blocks=self._stream.length
+            self._playing, m, n_instances=n_instances, n_blocks=self._stream.n_blocks
         )
         self._table = Table(maximize=self.rules.maximize, runtime=runtime)
         self._caps = None if runtime is None else Caps(runtime, self._table, self._pays)
@@ -105,6 +121,8 @@ class Race(AskTell):
 
     def _check(self) -> None:
         m = len(self.configs)
+        if self._stream.groups is not None and self.rules.runtime is not None:
+            raise SettingError("groups= with runtime=: a mean of run times that are capped is none")
         if m > 1 and self.rules.min_survivors >= m:
             raise SettingError(
                 f"min_survivors={self.rules.min_survivors} leaves nothing to race among {m} "
@@ -123,10 +141,23 @@ class Race(AskTell):
         """The seed that repeats the race."""
         return self.rules.seed or 0
 
+    @cached_property
+    def _playing(self) -> Rules:
+        """The rules that the loop plays by: with groups, their decider is shown a block of each."""
+        groups = self._stream.groups
+        if groups is None:
+            return self.rules
+        shown = grouped(self.rules.decider, groups, self.rules.first_test)
+        return replace(self.rules, decider=shown)
+
     @property
     def settings(self) -> dict[str, Any]:
         """What makes this race: Race(configs, instances, **settings) is the same one again."""
-        return self.rules.settings()
+        order, groups = self._stream.order, self._stream.groups
+        more: dict[str, Any] = {} if groups is None else {"groups": list(groups)}
+        if order != "given" or self.rules.bounds is not None:
+            more["instance_order"] = order
+        return self.rules.settings() | more
 
     def description(self) -> Description:
         """Return what the race is made of."""
@@ -182,6 +213,7 @@ class Race(AskTell):
             values = self._checked_values(told)
             if not 0.0 <= (seconds or 0.0) < math.inf:
                 raise RaceStateError(f"seconds={seconds!r}: give a finite number >= 0")
+            self._check_bounds(values)
             if self.rules.runtime is None:
                 self._seconds += seconds or 0.0
                 self._advance(values)
@@ -191,9 +223,16 @@ class Race(AskTell):
             check_outcome(outcome)
         if len(outcomes) != len(self._state.alive):
             raise self._unfit()
+        self._check_bounds(np.array([outcome.value for outcome in outcomes], dtype=np.float64))
         if (names := self.rules.metric_names) is not None:
             outcomes = [as_measured(names, outcome, self.rules) for outcome in outcomes]
         self._advance([under(self._bound, outcome) for outcome in outcomes])
+
+    def _check_bounds(self, values: NDArray[np.float64]) -> None:
+        bounds = self.rules.bounds
+        if bounds is not None and ((values < bounds[0]) | (values > bounds[1])).any():
+            for cell, value in zip(self._round.cells.values(), values.tolist(), strict=True):
+                self.rules.check_bounds(cell, value)
 
     def _checked_values(self, told: Any) -> NDArray[np.float64]:
         try:
@@ -233,7 +272,7 @@ class Race(AskTell):
     def _flow(self) -> Flow:
         order = Order(self._blocks(), self._stream.instance)
         flow = race(
-            *(self.rules, self._state, order, self._withheld, self._pays_block),
+            *(self._playing, self._state, order, self._withheld, self._pays_block),
             slow=None if self._caps is None else self._caps.eliminate,
             caps=self._caps,
             watch=self._complete,
@@ -322,7 +361,7 @@ class Race(AskTell):
         """
         runtime, cells = self.rules.runtime, len(asked.candidates)
         bound = None if runtime is None else runtime.slackened(self._bound or 0.0)
-        ahead = expected(self.rules, self._state, self._withheld.count)
+        ahead = expected(self._playing, self._state, self._withheld.count)
         for at, ranked in enumerate(() if asked.again else ahead, 1):
             cells, block = cells + len(ranked), order.peek(at)
             if block is None or not self._pays(cells):

@@ -65,6 +65,7 @@ class State:
             budget=rules.one_budget.evaluations,
             n_blocks=n_blocks,
             n_instances=n_instances,
+            bounds=rules.cost_bounds,
         )
         alive = np.arange(n_candidates)
         alive.setflags(write=False)  # deciders are shown it

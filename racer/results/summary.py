@@ -212,6 +212,7 @@ _RELATIONS = {
     "unlikely": "unlikely to be best beside",
     "capped": "capped on all blocks, behind",
     "dominated": "worse in every metric than",
+    "not better": "not better by more than the margin than",
     "unacceptable": "not good enough beside",
 }
 

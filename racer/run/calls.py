@@ -59,6 +59,8 @@ def race(
     each_test: Schedule | None = None,
     min_survivors: int = 1,
     block_size: int = 1,
+    instance_order: InstanceOrder | None = None,
+    groups: Sequence[Any] | None = None,
     runtime: Runtime | None = None,
     timeout: float | None = None,
     memory: int | None = None,
@@ -84,13 +86,14 @@ def race(
         `random` and `np.random` are seeded with it before each call. It must not change its
         arguments: in this process they are the ones that the next call gets.
     instances : sequence or None
-        Objects of any type, taken in the order given (shuffle a sorted list first), and again
-        with new seeds when they run out. None: a noisy objective without instances.
+        Objects of any type, taken in the order given (see `instance_order`), and again with new
+        seeds when they run out (not with decider "mean"). None: a noisy objective without instances.
     decider : str or Decider, optional
         None: "bayesian-friedman"; with an objective of several metrics "bayesian-front" (with margins
         "front"), "within" or "constrained"; with a store, the recorded one. Or one of
         "best-for-budget", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", "correlated-t",
-        "halving", "anytime", "bradley-terry", "plackett-luce", "signed-rank", .., or an object from
+        "halving", "anytime", "mean" (scores that have bounds: answers right or wrong, grades),
+        "bradley-terry", "plackett-luce", "signed-rank", .., or an object from
         `racer.deciders`.
     budget : int or Budget
         An int means evaluations. It is never exceeded, and must reach to the first test.
@@ -131,6 +134,12 @@ def race(
     block_size : int
         So many instances in a row make a group, with one of every kind, say: `first_test` and
         `each_test` count groups, and no test falls within one.
+    instance_order : {"shuffled", "given"}, optional
+        Whether instances are taken in a random order, or as they stand. None: "given"; with
+        decider "mean" "shuffled", on which it relies.
+    groups : sequence, optional
+        A label per instance: those with equal ones (questions on one passage, repeats of an item)
+        are taken in a row, and count as one block with their mean. `first_test` counts groups.
     min_survivors : int
         Stop when no more candidates than this are left.
     runtime : Runtime, optional
@@ -207,6 +216,7 @@ def race(
     workers = pool(evaluate, how, n_jobs=n_jobs, executor=executor, timed=timed)
     with opened(store) as file:
         given = {"candidates": candidates, "instances": instances, **rules.settings()}
+        given |= {"instance_order": instance_order, "groups": groups}
         given |= {"decider": decider} if decider is None else {}
         contest = contest_for(file, "race", given)
         result: RaceResult = start(

@@ -245,6 +245,7 @@ class _Loop(Generic[R]):
         return outcome.status in _MAYBE_INTERRUPTED and self.stop.requested()
 
     def _record(self, cell: Cell, outcome: Outcome) -> None:
+        self.contest.rules.check_bounds(cell, outcome.value)
         if self.store is not None:
             check_outcome(outcome)
             self.store.append(cell, outcome)

@@ -148,6 +148,7 @@ class Reader:
         sampling = {"sampling"} if setup.kind == "tuning" else set()
         needed = _ALWAYS | sampling | {*schema.ARGUMENTS[setup.kind]}
         needed -= {"candidates", "instances", *schema.MAY_LACK}
+        needed |= {"instance_order"} if setup.kind == "tuning" else set()
         if missing := needed - setup.settings.keys():
             self.damaged(f"its settings lack {', '.join(sorted(missing))}")
         if others := setup.settings.keys() - needed - {"command", *schema.MAY_LACK}:

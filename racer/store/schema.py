@@ -75,14 +75,14 @@ CREATE TABLE ending (
 _RULES = tuple(field.name for field in fields(Rules))
 _SAMPLED = ("space", "instances", "test_instances", "initial", "elites", "instance_order")
 ARGUMENTS: Mapping[Kind, tuple[str, ...]] = {
-    "race": ("candidates", "instances", *_RULES),
+    "race": ("candidates", "instances", "instance_order", "groups", *_RULES),
     "tuning": (*_SAMPLED, *(name for name in _RULES if name != "min_survivors")),
     "ablation": ("space", "source", "target", "instances", "seeds", *_RULES),
 }
 """What a contest of each kind is made of: settings, and rows of the tables of that name."""
 
-MAY_LACK = ("metrics", "objective")
-"""Settings that are not written where `evaluate` returns one number."""
+MAY_LACK = ("metrics", "objective", "instance_order", "groups")
+"""Settings that are not written where they are as by default (`instance_order`: of a race)."""
 
 ROWS = {
     "outcomes": "SELECT * FROM outcomes ORDER BY held_out, block, candidate, bound",

@@ -10,8 +10,12 @@ from racer import Outcome
 from racer.core.events import Elimination
 from racer.deciders import DECIDERS, Decider, Drop, Verdict, as_decider
 
-ONE_NUMBER = tuple(name for name in DECIDERS if "cost" in as_decider(name).objectives)
-"""The deciders of races in which one number per cell decides."""
+ONE_NUMBER = tuple(
+    name
+    for name in DECIDERS
+    if "cost" in as_decider(name).objectives and as_decider(name).bounds is None
+)
+"""The deciders of races in which one number per cell decides, of any size."""
 
 
 class Scripted(Decider):
