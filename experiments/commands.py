@@ -72,6 +72,7 @@ study = Commands(
         "fold-errors": ("sklearn_folds.worlds", "Errors of races over correlated folds"),
         "fronts": ("fronts.tables", "Races to the front of several metrics, beside other ways"),
         "fronts-tuned": ("fronts.tuned", "Tuning to fronts, beside Optuna's samplers"),
+        "items": ("items.tables", "Races on scores of items, right or wrong or graded"),
         "irace-commands": ("programs.irace35", "Command lines of irace 3.5 and racer, compared"),
         "known-truth": ("importance.known_truth", "Importance and ablation against the truth"),
         "programs": ("programs.tables", "Two programs tuned from their scenarios"),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from racer.render.html import write_page
 from racer.results import page, pictures, summary
 from racer.results.base import Result
+from racer.results.means import means_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pandas as pd
     from _typeshed import StrPath
     from matplotlib.axes import Axes
 
@@ -80,6 +82,13 @@ class RaceResult(Result):
         than 1 where perhaps none is acceptable); empty with `racer.Pareto`.
     credible_set : tuple of int
         The fewest candidates that hold the best with probability .95, likeliest first.
+    means : DataFrame
+        With decider "mean", one row per candidate, the best mean first: items (or groups) that it
+        has seen; mean (failed cells have the worst score), low, high; difference,
+        difference_low, difference_high (from the mean of `best`, on common items). Confidence
+        sequences: all rows of the means hold at once with probability 1 - alpha, at any
+        time of the race, and so do the differences of all pairs (Waudby-Smith and Ramdas 2024).
+        SettingError with other deciders.
     front : DataFrame
         With `metrics`, one row per candidate, the likeliest on the front first: probability_front;
         ``metric:<name>``, ``low:<name>`` and ``high:<name>``, the posterior mean of each metric over
@@ -115,6 +124,11 @@ class RaceResult(Result):
 
     _survivor_label = "survivors"
     _frame_names = ("scores", "table", "eliminations", "verdicts", "failures", "blocks")
+
+    @cached_property
+    def means(self) -> pd.DataFrame:
+        """One row per candidate: its mean score, and its difference from that of the best."""
+        return means_frame(self)
 
     @property
     def verdict(self) -> tuple[str, ...]:

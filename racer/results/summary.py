@@ -10,6 +10,7 @@ from racer.core.objective import Constrained, Within
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.base import mean_on
 from racer.results.front import front_grid, is_front, verdict_of_front
+from racer.results.means import means_frame, means_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +29,8 @@ def summary(result: Result) -> list[Piece]:
         best.append(configuration(result.best))
     if len(result.leaders) > 1 or result.best_index is None or result.rules.aim is not None:
         best.append(Section(result._survivor_label.capitalize(), (survivors(result, _MOST),)))
+    if result.rules.bounds is not None and len(result.known) and len(result.configs) > 1:
+        best.append(means_section(result))
     return [*best, f"{result.ended.message} {cost(result)}"]
 
 
@@ -312,8 +315,17 @@ def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[st
         "seconds": result.seconds,
         "seed": result.seed,
         **_of_metrics(result),
+        **_mean_scores(result),
         "eliminations": [vars(gone) for gone in result._eliminations],
     }
+
+
+def _mean_scores(result: Result) -> dict[str, Any]:
+    """Return mean scores with their limits as plain data, where scores have bounds."""
+    if result.rules.bounds is None or not len(result.known):
+        return {}
+    frame = means_frame(result).reset_index().astype(object)
+    return {"mean_scores": frame.where(frame.notna(), None).to_dict("records")}
 
 
 def _of_metrics(result: Result) -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _FRACTIONS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7])
 _RATES = np.geomspace(0.02, 1.5, 8)  # in units of the usual size of a value
 _TINY = 1e-9
+_HALVINGS = 26  # of the bounds, for a confidence limit
 _CLOSE = 1e-6  # of the width of the bounds: nearer to the least value a null is hardly possible
 
 
@@ -36,6 +37,55 @@ class Known:
         size = _TINY * max(abs(c), float(finite.max(initial=0.0)))
         least = c - size if self._closed[null] else c + size
         return np.where(self.values > least, np.inf, -np.inf)
+
+
+def _log_payoffs(values: Floats, null: Floats, least: float, width: float) -> Floats:
+    """Return the logs of what a bet on each fraction of the wealth pays, (k, fractions, ..).
+
+    `null` (k, ..) is the largest mean of `values` that there can be under the null hypothesis.
+    """
+    room = np.maximum(null - least, _CLOSE * width)
+    fractions = _FRACTIONS.reshape(-1, *(1 for _ in null.shape[1:]))
+    gained = fractions * ((values - null) / room)[:, None]
+    return np.asarray(np.log1p(np.maximum(gained, -1.0 + _TINY)))
+
+
+def mean_limits(
+    values: Floats, bounds: tuple[float, float], *, n_blocks: int | None, alpha: float
+) -> tuple[Floats, Floats]:
+    """Return confidence limits of the means of columns, (m,) each, valid at all looks.
+
+    `values` (n, m) in the order of blocks, NaN from where on a column was not observed. Each side is
+    wrong with probability alpha / 2, ever. With `n_blocks` the mean is that over so many blocks.
+    """
+    below = _refuted_below(values, bounds[0], bounds[1], n_blocks, alpha / 2.0)
+    above = -_refuted_below(-values, -bounds[1], -bounds[0], n_blocks, alpha / 2.0)
+    return below, above
+
+
+def _refuted_below(
+    values: Floats, least: float, most: float, n_blocks: int | None, alpha: float
+) -> Floats:
+    """Return the largest mean of each column that bets refute, and all below: by bisection."""
+    seen = ~np.isnan(values)
+    known = np.where(seen, values, 0.0)
+    sums, counts = known.sum(axis=0), seen.sum(axis=0)
+    before = np.cumsum(known, axis=0) - known
+    low, high = np.full(len(sums), least), np.full(len(sums), most)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        null = np.broadcast_to(middle, values.shape)
+        if n_blocks is not None:
+            null = (n_blocks * middle - before) / (n_blocks - np.arange(len(values))[:, None])
+        logs = np.where(seen[:, None], _log_payoffs(known, null, least, most - least), 0.0).sum(
+            axis=0
+        )
+        log_e = np.logaddexp.reduce(logs, axis=0) - np.log(len(_FRACTIONS))
+        is_refuted = log_e >= -np.log(alpha)
+        low, high = np.where(is_refuted, middle, low), np.where(is_refuted, high, middle)
+    if n_blocks is not None:
+        low = np.maximum(low, (sums + (n_blocks - counts) * least) / n_blocks)
+    return low
 
 
 class MeanBets:
@@ -79,12 +129,7 @@ class MeanBets:
             if self._n_blocks is not None:
                 left = max(self._n_blocks - self._n, 1)
                 null = (null * self._n_blocks - self._sums) / left
-            room = np.maximum(null - self._least, _CLOSE * self._width)
-            gained = (
-                _FRACTIONS.reshape(-1, *(1 for _ in values.shape))
-                * (((values - null) / room)[:, None])
-            )
-            self._logs += np.log1p(np.maximum(gained, -1.0 + _TINY))
+            self._logs += _log_payoffs(values, null, self._least, self._width)
         self._sums += values
         self._squares += values**2
         self._n += 1

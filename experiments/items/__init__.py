@@ -1,0 +1,1 @@
+"""Races on scores of items, beside other ways."""

@@ -1,0 +1,118 @@
+"""The means of a race on bounded scores, with confidence sequences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer.deciders.mean import MeanRace
+from racer.deciders.parts.mean_bets import mean_limits
+from racer.errors import SettingError
+from racer.render.sections import Grid, Section, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from racer.results.base import Result
+
+    Floats = NDArray[np.float64]
+
+_MOST = 12  # rows of a summary
+
+
+def means_frame(result: Result) -> pd.DataFrame:
+    """Return one row per candidate: its mean score, and its difference from that of the best."""
+    import pandas as pd  # noqa: PLC0415
+
+    rules, m = result.rules, len(result.configs)
+    if rules.cost_bounds is None:
+        raise SettingError(
+            'means have confidence sequences where scores have bounds: decider="mean"'
+        )
+    low, high = rules.cost_bounds
+    costs = _costs(result)
+    decider = rules.decider
+    alpha, n_blocks = 0.05, result.stream.n_blocks
+    if isinstance(decider, MeanRace):
+        alpha, n_blocks = decider.alpha, None if decider.population else n_blocks
+    limits = mean_limits(costs, (low, high), n_blocks=n_blocks, alpha=alpha / m)
+    columns: dict[str, Any] = {
+        "items": (~np.isnan(costs)).sum(axis=0),
+        **_directed(("mean", "low", "high"), _means(costs), limits, rules.maximize),
+    }
+    best = result.best_index
+    if best is not None and m > 1:
+        apart = costs - costs[:, [best]]
+        width = high - low
+        limits = mean_limits(
+            apart, (-width, width), n_blocks=n_blocks, alpha=2.0 * alpha / (m * (m - 1))
+        )
+        limits[0][best] = limits[1][best] = 0.0
+        names = ("difference", "difference_low", "difference_high")
+        columns |= _directed(names, _means(apart), limits, rules.maximize)
+    frame = pd.DataFrame(columns, index=pd.RangeIndex(m, name="candidate"))
+    return frame.sort_values("mean", ascending=not rules.maximize, kind="stable")
+
+
+def _means(values: Floats) -> Floats:
+    counts = (~np.isnan(values)).sum(axis=0)
+    return np.where(counts > 0, np.nansum(values, axis=0) / np.maximum(counts, 1), np.nan)
+
+
+def _directed(
+    names: tuple[str, str, str], means: Floats, limits: tuple[Floats, Floats], maximize: bool
+) -> dict[str, Floats]:
+    """Return a mean and its limits as scores."""
+    if maximize:
+        means, limits = -means, (-limits[1], -limits[0])
+    return dict(zip(names, (means + 0.0, limits[0] + 0.0, limits[1] + 0.0), strict=True))
+
+
+def _costs(result: Result) -> Floats:
+    """Return costs, blocks or groups x candidates, in their order; NaN: not evaluated."""
+    rules, stream = result.rules, result.stream
+    costs = np.full((len(result.known.rows), len(result.configs)), np.nan)
+    numbers = []
+    for i, row in enumerate(result.known.rows):
+        costs[i, row.candidates] = np.clip(rules.costs(row), *(rules.cost_bounds or (None, None)))
+        numbers.append(stream.instance(row.block) or 0)
+    groups = stream.groups
+    if groups is None or not numbers:
+        return costs
+    members: dict[int, list[int]] = {}
+    for i, number_ in enumerate(numbers):
+        members.setdefault(groups[number_], []).append(i)
+    whole = [rows for group, rows in members.items() if len(rows) == groups.count(group)]
+    return np.array([costs[rows].mean(axis=0) for rows in whole]).reshape(-1, costs.shape[1])
+
+
+def means_section(result: Result, most: int | None = _MOST) -> Section:
+    """Return the means with their confidence sequences, best first."""
+    frame = means_frame(result)
+    has_best = "difference" in frame
+    rows = []
+    for c, row in frame[:most].iterrows():
+        cells = [f"#{c}", int(row["items"]), number(row["mean"], 3)]
+        cells.append(f"{number(row['low'], 3)} .. {number(row['high'], 3)}")
+        if has_best and c == result.best_index:
+            cells += ["", ""]
+        elif has_best:
+            span = (number(row[f"difference_{side}"], 3) for side in ("low", "high"))
+            cells += [number(row["difference"], 3), " .. ".join(span)]
+        rows.append(tuple(cells))
+    if most is not None and len(frame) > most:
+        rows.append((f"and {len(frame) - most} more", *[""] * (len(rows[0]) - 1)))
+    unit = "groups" if result.stream.groups is not None else "items"
+    head: tuple[str, ...] = ("candidate", unit, "mean", "interval")
+    if has_best:
+        head += (f"less #{result.best_index}", "interval ")
+    level = 1.0 - (
+        result.rules.decider.alpha if isinstance(result.rules.decider, MeanRace) else 0.05
+    )
+    note = f"All intervals of a column hold at once with probability {level:g}, at any time of the race."
+    if result.instances is not None:
+        calls = len(result.configs) * len(result.instances)
+        note += f" All candidates on all instances would have been {calls} evaluations."
+    return Section("Mean scores", (Grid.of(head, rows, left="candidate"), note))
