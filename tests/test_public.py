@@ -123,7 +123,7 @@ for name in racer.deciders.DECIDERS:
     if "cost" not in racer.deciders.as_decider(name).objectives:
         continue
     result = racer.race(
-        [1, 2, 3], lambda config, instance, seed: config + seed / 2**31, decider=name, budget=60
+        [1, 2, 3], lambda config, instance, seed: (config + seed / 2**31) / 4, decider=name, budget=60
     )
     assert result.best == 1 and result.probability_best and repr(result)
 """

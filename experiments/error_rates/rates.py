@@ -55,7 +55,7 @@ WORLDS = {name: world for name, world in worlds.WORLDS.items() if name != "runti
 NAMED: Mapping[str, Decider] = {
     name: decider
     for name, decider in ((name, make()) for name, make in DECIDERS.items())
-    if "cost" in decider.objectives
+    if "cost" in decider.objectives and decider.bounds is None
 }
 VARIANTS: Mapping[str, Decider] = {
     "bayesian-friedman-no-gate": BayesianFriedman(gate=False),

@@ -26,7 +26,8 @@ _ROUNDING = 1e-9  # of the width of the bounds
 
 @dataclass
 class _State:
-    setting: Setting
+    n_candidates: int  # at the start
+    bounds: tuple[float, float]  # of costs
     n_blocks: int | None
     candidates: NDArray[np.intp]
     bets: MeanBets  # on the differences of costs, i - j
@@ -89,7 +90,7 @@ class MeanRace(Decider):
     Raises
     ------
     SettingError
-        A parameter out of range.
+        A parameter out of range; at the start of a race, no bounds of the costs.
 
     References
     ----------
@@ -132,7 +133,12 @@ class MeanRace(Decider):
 
     def start(self, setting: Setting) -> _State:
         m, n_blocks = setting.n_candidates, None if self.population else setting.n_blocks
-        low, high = self._cost_bounds(setting)
+        if setting.bounds is None:
+            raise SettingError(
+                f"{self!r} is for the scores of items in a race, and needs their bounds: give it to "
+                "racer.race, or Setting(.., bounds=)"
+            )
+        low, high = setting.bounds
         bets = MeanBets(
             *((m, m), (0.0, -self.margin) if self.margin else (0.0,)),
             least=low - high,
@@ -140,12 +146,15 @@ class MeanRace(Decider):
             n_blocks=n_blocks,
         )
         nothing = np.full((m, m), -np.inf)
-        return _State(setting, n_blocks, np.arange(m), bets, np.zeros(m), nothing[0], nothing)
+        return _State(
+            *(m, setting.bounds, n_blocks, np.arange(m), bets),
+            *(np.zeros(m), nothing[0], nothing),
+        )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         state.keep(blocks.candidates)
         for row in blocks.costs:
-            costs = np.clip(row, *self._cost_bounds(state.setting))
+            costs = np.clip(row, *state.bounds)  # a failed cell is the worst
             state.bets.add(costs[:, None] - costs[None, :])
             state.sums += costs
             state.n += 1
@@ -159,13 +168,10 @@ class MeanRace(Decider):
         best = best_of(blocks.candidates, means)
         return state, Verdict(dropped, best, means, {"gate": "none"})
 
-    def _cost_bounds(self, setting: Setting) -> tuple[float, float]:
-        return self.bounds if setting.bounds is None else setting.bounds
-
     def _weighted(self, state: _State, null: int) -> Floats:
         """Return log E_ij of a null by the weight of an opponent, (m, m), -inf on the diagonal."""
         weight = (1.0 - _REPLACED) / 2.0 if self.margin else 1.0
-        log_e = state.bets.log_e(null) + math.log(weight / (state.setting.n_candidates - 1))
+        log_e = state.bets.log_e(null) + math.log(weight / (state.n_candidates - 1))
         np.fill_diagonal(log_e, -np.inf)
         return log_e
 
@@ -213,7 +219,7 @@ class MeanRace(Decider):
         places = np.flatnonzero(state.candidates == state.anchor)
         if not len(places):
             return first
-        anchor, m = int(places[0]), state.setting.n_candidates
+        anchor, m = int(places[0]), state.n_candidates
         out[anchor] = False
         log_e = np.where(out, -np.inf, state.bets.log_e()[anchor])
         log_e[anchor] = -np.inf
@@ -227,7 +233,7 @@ class MeanRace(Decider):
     def _by_all_items(self, state: _State, means: Floats) -> Verdict:
         """Return the last verdict: the means over all items are known."""
         first = int(means.argmin())
-        low, high = self._cost_bounds(state.setting)
+        low, high = state.bounds
         behind = means - means[first]
         drops = tuple(
             Drop(

@@ -351,7 +351,8 @@ class Race(AskTell):
             )
             self._notes.append(event)
         if not row.is_usable and self.warns_of_failed_blocks:
-            self._notes.append(f"block {row.block + 1} is set aside: {all_failed(row.outcomes())}")
+            what = "is set aside" if self.rules.bounds is None else "has the worst score for all"
+            self._notes.append(f"block {row.block + 1} {what}: {all_failed(row.outcomes())}")
 
     def _later(self, asked: Request, order: Order) -> Iterator[list[Cell]]:
         """Yield cells of the blocks after this one, block by block, the best standing first.

@@ -22,38 +22,50 @@ if TYPE_CHECKING:
 _MOST = 12  # rows of a summary
 
 
-def means_frame(result: Result) -> pd.DataFrame:
-    """Return one row per candidate: its mean score, and its difference from that of the best."""
-    import pandas as pd  # noqa: PLC0415
-
+def mean_scores(result: Result) -> list[dict[str, Any]]:
+    """Return one row per candidate, the best mean first: its mean, and what it is behind the best."""
     rules, m = result.rules, len(result.configs)
     if rules.cost_bounds is None:
         raise SettingError(
             'means have confidence sequences where scores have bounds: decider="mean"'
         )
     low, high = rules.cost_bounds
-    costs = _costs(result)
-    decider = rules.decider
-    alpha, n_blocks = 0.05, result.stream.n_blocks
-    if isinstance(decider, MeanRace):
-        alpha, n_blocks = decider.alpha, None if decider.population else n_blocks
+    costs, alpha = _costs(result), 1.0 - _level(result)
+    decider, n_blocks = rules.decider, result.stream.n_blocks
+    if isinstance(decider, MeanRace) and decider.population:
+        n_blocks = None
     limits = mean_limits(costs, (low, high), n_blocks=n_blocks, alpha=alpha / m)
-    columns: dict[str, Any] = {
+    columns = {
         "items": (~np.isnan(costs)).sum(axis=0),
-        **_directed(("mean", "low", "high"), _means(costs), limits, rules.maximize),
+        **_directed(("mean", "low", "high"), _means(costs), limits, maximize=rules.maximize),
     }
     best = result.best_index
     if best is not None and m > 1:
-        apart = costs - costs[:, [best]]
-        width = high - low
+        apart, width = costs - costs[:, [best]], high - low
         limits = mean_limits(
             apart, (-width, width), n_blocks=n_blocks, alpha=2.0 * alpha / (m * (m - 1))
         )
         limits[0][best] = limits[1][best] = 0.0
         names = ("difference", "difference_low", "difference_high")
-        columns |= _directed(names, _means(apart), limits, rules.maximize)
-    frame = pd.DataFrame(columns, index=pd.RangeIndex(m, name="candidate"))
-    return frame.sort_values("mean", ascending=not rules.maximize, kind="stable")
+        columns |= _directed(names, _means(apart), limits, maximize=rules.maximize)
+    order = np.argsort(-columns["mean"] if rules.maximize else columns["mean"], kind="stable")
+    values = {name: [None if v != v else v for v in c.tolist()] for name, c in columns.items()}  # noqa: PLR0124  (NaN)
+    return [
+        {"candidate": c, **{name: column[c] for name, column in values.items()}}
+        for c in order.tolist()
+    ]
+
+
+def means_frame(result: Result) -> pd.DataFrame:
+    """Return the same as a data frame, by candidate."""
+    import pandas as pd  # noqa: PLC0415
+
+    return pd.DataFrame(mean_scores(result)).set_index("candidate")
+
+
+def _level(result: Result) -> float:
+    decider = result.rules.decider
+    return 1.0 - (decider.alpha if isinstance(decider, MeanRace) else 0.05)
 
 
 def _means(values: Floats) -> Floats:
@@ -62,7 +74,7 @@ def _means(values: Floats) -> Floats:
 
 
 def _directed(
-    names: tuple[str, str, str], means: Floats, limits: tuple[Floats, Floats], maximize: bool
+    names: tuple[str, str, str], means: Floats, limits: tuple[Floats, Floats], *, maximize: bool
 ) -> dict[str, Floats]:
     """Return a mean and its limits as scores."""
     if maximize:
@@ -90,29 +102,30 @@ def _costs(result: Result) -> Floats:
 
 def means_section(result: Result, most: int | None = _MOST) -> Section:
     """Return the means with their confidence sequences, best first."""
-    frame = means_frame(result)
-    has_best = "difference" in frame
-    rows = []
-    for c, row in frame[:most].iterrows():
-        cells = [f"#{c}", int(row["items"]), number(row["mean"], 3)]
-        cells.append(f"{number(row['low'], 3)} .. {number(row['high'], 3)}")
-        if has_best and c == result.best_index:
+    found, rows = mean_scores(result), []
+    has_best = "difference" in found[0]
+    for row in found[:most]:
+        cells = [f"#{row['candidate']}", row["items"], number(row["mean"], 3), _span(row, "")]
+        if has_best and row["candidate"] == result.best_index:
             cells += ["", ""]
         elif has_best:
-            span = (number(row[f"difference_{side}"], 3) for side in ("low", "high"))
-            cells += [number(row["difference"], 3), " .. ".join(span)]
+            cells += [number(row["difference"], 3), _span(row, "difference_")]
         rows.append(tuple(cells))
-    if most is not None and len(frame) > most:
-        rows.append((f"and {len(frame) - most} more", *[""] * (len(rows[0]) - 1)))
+    if most is not None and len(found) > most:
+        rows.append((f"and {len(found) - most} more", *[""] * (len(rows[0]) - 1)))
     unit = "groups" if result.stream.groups is not None else "items"
     head: tuple[str, ...] = ("candidate", unit, "mean", "interval")
     if has_best:
         head += (f"less #{result.best_index}", "interval ")
-    level = 1.0 - (
-        result.rules.decider.alpha if isinstance(result.rules.decider, MeanRace) else 0.05
+    note = (
+        f"All intervals of a column hold at once with probability {_level(result):g}, at any time of "
+        "the race."
     )
-    note = f"All intervals of a column hold at once with probability {level:g}, at any time of the race."
     if result.instances is not None:
         calls = len(result.configs) * len(result.instances)
         note += f" All candidates on all instances would have been {calls} evaluations."
     return Section("Mean scores", (Grid.of(head, rows, left="candidate"), note))
+
+
+def _span(row: dict[str, Any], prefix: str) -> str:
+    return f"{number(row[f'{prefix}low'], 3)} .. {number(row[f'{prefix}high'], 3)}"

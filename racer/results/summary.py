@@ -10,7 +10,7 @@ from racer.core.objective import Constrained, Within
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.base import mean_on
 from racer.results.front import front_grid, is_front, verdict_of_front
-from racer.results.means import means_frame, means_section
+from racer.results.means import mean_scores, means_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -324,8 +324,7 @@ def _mean_scores(result: Result) -> dict[str, Any]:
     """Return mean scores with their limits as plain data, where scores have bounds."""
     if result.rules.bounds is None or not len(result.known):
         return {}
-    frame = means_frame(result).reset_index().astype(object)
-    return {"mean_scores": frame.where(frame.notna(), None).to_dict("records")}
+    return {"mean_scores": mean_scores(result)}
 
 
 def _of_metrics(result: Result) -> dict[str, Any]:

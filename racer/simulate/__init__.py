@@ -1,5 +1,6 @@
 """Races on costs that are drawn or recorded: nothing runs, and the truth is known."""
 
+from racer.simulate.answers import answers
 from racer.simulate.metrics import MetricsWorld
 from racer.simulate.play import Play, play
 from racer.simulate.worlds import (
@@ -28,5 +29,6 @@ __all__ = [
     "RuntimeWorld",
     "UnequalInstancesWorld",
     "World",
+    "answers",
     "play",
 ]

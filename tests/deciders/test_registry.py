@@ -24,6 +24,7 @@ from racer.deciders import (
     FRace,
     FrontRace,
     GoalForBudget,
+    MeanRace,
     PlackettLuceRace,
     SequentialHalving,
     SignedRankRace,
@@ -58,6 +59,7 @@ from racer.deciders import (
         ("within", WithinRace()),
         ("constrained", ConstrainedRace()),
         ("goal-for-budget", GoalForBudget()),
+        ("mean", MeanRace()),
     ],
 )
 def test_a_name_stands_for_default_settings(name, decider):
@@ -70,7 +72,7 @@ def test_every_name_is_tested_here_and_is_in_the_table_of_the_page():
     table = [line.split("|")[1] for line in page.splitlines() if line.startswith('| `"')]
     named = re.findall(r'`"([\w-]+)"`', " ".join(table))
     assert set(DECIDERS) <= set(named)
-    assert len(DECIDERS) == 19
+    assert len(DECIDERS) == 20
 
 
 def test_each_public_decider_has_a_name():
@@ -103,7 +105,7 @@ class Outsider:
     """Inherits from nothing, and has all attributes; a setting may be named nearly like one."""
 
     start, decide, planned_room = Mine.start, Mine.decide, Mine.planned_room
-    tests, takes_capped, ends_itself, by_means, judge = 1, False, False, False, None
+    tests, takes_capped, ends_itself, by_means, judge, bounds = 1, False, False, False, None, None
     objectives = ("cost",)
     steps, first_test, n_tests, attested, starts = 1, 2, 3, 4, 5
 

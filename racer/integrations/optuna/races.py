@@ -409,10 +409,13 @@ def race_study(
     items = as_sequence(instances, "instances")
     if first_test is None:
         first_test = 3 if decider is None else 5
+    judge = TRace(alpha=_ALPHA) if decider is None else as_decider(decider)
+    if judge.bounds is not None:
+        raise SettingError(f"decider={decider!r} is for racer.race: give another one")
     settings = {
         "trials": whole(trials, "trials", least=1),
         "elites": whole(elites, "elites", least=0),
-        "decider": TRace(alpha=_ALPHA) if decider is None else as_decider(decider),
+        "decider": judge,
         "first_test": whole(first_test, "first_test", least=1),
     }
     evaluations = Budget.of(budget).evaluations

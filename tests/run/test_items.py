@@ -1,0 +1,216 @@
+"""Races on the scores of items: order, groups, bounds, failures, means."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import racer
+from racer.deciders import BestForBudget, MeanRace
+
+M, N = 5, 80
+SCORES = (
+    np.random.default_rng(4).random((M, N)) < np.array([[0.4], [0.5], [0.9], [0.6], [0.8]])
+) * 1.0
+HOW = {"metrics": {"score": "max"}, "objective": "score", "decider": "mean", "seed": 3}
+
+
+def answered(candidate, item, seed):
+    return {"score": SCORES[candidate, item]}
+
+
+def raced(evaluate=answered, items=range(N), **settings):
+    return racer.race(range(M), evaluate, items, **{"budget": M * N, **HOW, **settings})
+
+
+def instances(result):
+    return result.blocks["instance"].tolist()
+
+
+def test_items_are_shuffled_used_once_and_the_race_ends_decided():
+    result = raced()
+    assert (result.best, result.ended.value, len(result.survivors)) == (2, "decided", 1)
+    assert instances(result) != sorted(instances(result))
+    assert len(set(instances(result))) == len(instances(result))
+    assert result.evaluations < M * N
+    given = raced(instance_order="given")
+    assert instances(given) == sorted(instances(given))
+    equal = raced(lambda c, item, seed: {"score": float((item + c * 7) % N < 40)})
+    assert (equal.ended.value, len(equal.survivors)) == ("decided", 1)
+
+
+def test_other_deciders_take_items_as_they_are_given_unless_told():
+    some = {"decider": BestForBudget(by="mean"), "budget": 200}
+    assert instances(raced(**some))[:5] == [0, 1, 2, 3, 4]
+    assert instances(raced(**some, instance_order="shuffled"))[:5] != [0, 1, 2, 3, 4]
+
+
+def test_a_wrong_order_or_wrong_groups_are_refused():
+    for settings, message in (
+        ({"instance_order": "sorted"}, "instance_order='sorted'"),
+        ({"groups": [1, 2]}, "groups= has 2 labels: give one for each of the 80 instances"),
+        ({"groups": [1] * N, "block_size": 2}, "give one of them"),
+        ({"groups": [[1]] * N}, "no name or number"),
+        ({"groups": [1], "items": None}, "the no instances"),
+    ):
+        with pytest.raises(racer.SettingError, match=message):
+            raced(**settings)
+    with pytest.raises(racer.SettingError, match="groups= with runtime="):
+        racer.Race([1, 2], [1, 2], groups=[0, 0], runtime=racer.Runtime(5.0), budget=60)
+
+
+OUTSIDE = {(2, 17): 3.0}
+
+
+def graded(candidate, item, seed):
+    return {"score": OUTSIDE.get((candidate, item), SCORES[candidate, item])}
+
+
+def test_a_score_outside_the_bounds_is_refused_with_its_cell_before_it_counts(
+    tmp_path, monkeypatch
+):
+    store = tmp_path / "run.db"
+    message = (
+        r"candidate 2 has the score 3 on instance 17, 17 \(block \d+\), outside .*\(0.0, 1.0\)"
+    )
+    with pytest.raises(racer.ObjectiveError, match=message):
+        raced(graded, store=store)
+    partly = racer.load(store)
+    assert partly.evaluations
+    assert 3.0 not in partly.table.to_numpy()
+    monkeypatch.delitem(OUTSIDE, (2, 17))
+    mended = raced(graded, store=store)
+    assert mended.table.equals(raced().table)
+    assert mended.means.equals(raced().means)
+
+
+@pytest.mark.parametrize("by_cell", [True, False])
+def test_ask_and_tell_refuse_it_too(by_cell):
+    race = racer.Race([1, 2], decider="mean", maximize=True, budget=60)
+    cells = race.ask()
+    tell = race.tell if by_cell else race.tell_block
+    told = (cells[1], racer.Outcome("ok", -0.5)) if by_cell else ([0.5, -0.5],)
+    with pytest.raises(racer.ObjectiveError, match=r"candidate 1 has the score -0\.5"):
+        tell(*told)
+    race.tell_block([0.5, 0.5])
+    assert race.n_blocks == 1
+
+
+def test_bounds_are_those_of_the_metric_or_of_the_decider():
+    wide = {"score": racer.Metric("max", bounds=(0, 4))}
+    assert raced(graded, metrics=wide).evaluations > raced().evaluations
+    assert raced(graded, decider=MeanRace(bounds=(0, 4))).best == 2
+    rules = racer.racing.Rules(decider="mean", budget=60, metrics=wide)
+    assert (rules.bounds, rules.cost_bounds) == ((0.0, 4.0), (-4.0, 0.0))
+    assert racer.racing.Rules(decider="anytime", budget=60, metrics=wide).bounds is None
+
+
+def test_items_on_which_all_fail_count_and_the_race_ends_decided():
+    def failing(candidate, item, seed):
+        if item in (3, 40):
+            raise OSError
+        return {"score": float((item + candidate * 7) % N < 40)}
+
+    last = [i for i in range(N) if i != 40] + [40]
+    with pytest.warns(racer.RacerWarning, match="has the worst score for all"):
+        result = raced(failing, items=last, instance_order="given")
+    assert (result.ended.value, len(result.survivors)) == ("decided", 1)
+    sums = np.array(
+        [sum((i + c * 7) % N < 40 for i in range(N) if i not in (3, 40)) for c in range(M)]
+    )
+    assert sums[result.survivors[0]] == sums.max()
+    assert result.means.loc[result.survivors[0], "mean"] == pytest.approx(sums.max() / N)
+
+
+def test_a_group_is_a_block_with_its_mean():
+    labels = [f"passage {i % 20}" for i in range(N)]
+    result = raced(groups=labels)
+    order = instances(result)
+    whole = len(order) // 4 * 4
+    blocks = np.array(order[:whole]).reshape(-1, 4)
+    assert (blocks % 20 == blocks[:, :1] % 20).all()  # together
+    assert blocks[:, 0].tolist() != sorted(blocks[:, 0].tolist())
+    # as a race on the means
+    table = SCORES.reshape(M, 4, 20).mean(axis=1)[:, (blocks[:, 0] % 20)]
+    race = racer.Race(
+        range(M), range(20), decider="mean", maximize=True, budget=999, instance_order="given"
+    )
+    race.ask()
+    while race.ended is None and race.n_blocks < table.shape[1]:
+        race.tell_block(table[list(race.alive), race.n_blocks])
+    found = result.eliminations
+    again = race.result().eliminations
+    assert found["candidate"].tolist() == again["candidate"].tolist()
+    assert ((found["block"] + 1) == 4 * (again["block"] + 1)).all()
+    assert result.means["items"].max() == whole // 4
+
+
+def test_groups_with_a_decider_of_ranks_wait_for_its_first_test(tmp_path):
+    labels = [i // 8 for i in range(N)]
+    settings = {"groups": labels, "decider": "f-race", "deterministic": True, "first_test": 4}
+    store = tmp_path / "run.db"
+    result = raced(**settings, store=store)
+    assert result.verdicts["block"].iloc[0] <= result.eliminations["block"].iloc[0]
+    assert result.eliminations["block"].iloc[0] >= 4 * 8 - 1
+    assert instances(result) == list(range(len(instances(result))))
+    assert racer.resume(store, answered).eliminations.equals(result.eliminations)
+
+
+def test_means_and_differences_with_their_limits():
+    result = raced()
+    means = result.means
+    true = SCORES.mean(axis=1)
+    assert means.index[0] == 2
+    for c in range(M):
+        row = means.loc[c]
+        assert row["low"] <= row["mean"] <= row["high"]
+        assert row["low"] <= true[c] <= row["high"]
+        assert row["difference_low"] <= true[c] - true[2] <= row["difference_high"]
+        assert row["mean"] == pytest.approx(np.nanmean(result.table[c]))
+        common = result.table[[c, 2]].dropna()
+        assert row["difference"] == pytest.approx((common[c] - common[2]).mean())
+    assert (means.loc[2, ["difference_low", "difference_high"]] == 0.0).all()
+    everything = raced(budget=M * N, min_survivors=4)
+    costs = raced(lambda c, i, s: {"score": 1.0 - SCORES[c, i]}, metrics={"score": "min"}).means
+    assert costs["mean"].to_numpy() == pytest.approx(1.0 - means["mean"].to_numpy())
+    assert costs["low"].to_numpy() == pytest.approx(1.0 - means["high"].to_numpy())
+    assert len(everything.means) == M
+    wider = raced(decider=MeanRace(population=True)).means.loc[2]
+    assert wider["low"] < means.loc[2, "low"]
+    with pytest.raises(racer.SettingError, match='decider="mean"'):
+        _ = raced(decider="anytime", deterministic=True).means
+
+
+def test_they_are_printed_and_in_the_data():
+    result = raced()
+    text = str(result)
+    assert "Mean scores" in text
+    assert "hold at once with probability 0.95" in text
+    assert f"would have been {M * N} evaluations" in text
+    rows = json.loads(json.dumps(result.to_dict()))["mean_scores"]
+    assert [row["candidate"] for row in rows] == result.means.index.tolist()
+    assert "mean_scores" not in raced(decider="anytime", deterministic=True).to_dict()
+
+
+def test_workers_change_nothing_and_a_store_is_resumed(tmp_path):
+    store = tmp_path / "run.db"
+    result = raced(store=store, budget=100)
+    assert result.ended.value == "budget"
+    assert racer.resume(store, answered, budget=M * N).table.equals(raced().table)
+    assert racer.load(store).ended.value == "decided"
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(4) as threads:
+        assert raced(executor=threads).table.equals(raced().table)
+
+
+def test_tuning_on_bounded_scores():
+    space = racer.Space({"x": racer.Real(0, 1)})
+
+    def evaluate(config, item, seed):
+        return {"score": float((item * 37 % 101) / 101 < 0.9 - 3.0 * (config["x"] - 0.3) ** 2)}
+
+    result = racer.tune(space, evaluate, range(60), budget=400, **HOW)
+    assert abs(result.best["x"] - 0.3) < 0.2
