@@ -123,6 +123,11 @@ class Race(AskTell):
         m = len(self.configs)
         if self._stream.groups is not None and self.rules.runtime is not None:
             raise SettingError("groups= with runtime=: a mean of run times that are capped is none")
+        if self.rules.bounds is not None and self.rules.deterministic is False and self.instances:
+            raise SettingError(
+                f"deterministic=False with {self.rules.decider!r}, which uses each instance once: to "
+                "repeat items, list them several times, and give groups= that say which are the same"
+            )
         if m > 1 and self.rules.min_survivors >= m:
             raise SettingError(
                 f"min_survivors={self.rules.min_survivors} leaves nothing to race among {m} "

@@ -12,7 +12,7 @@ import numpy as np
 
 from racer._checks import did_you_mean, is_whole
 from racer.core.contest import Unused
-from racer.core.table import Table
+from racer.core.table import Table, with_success
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.parts.scores import impute_failed
 from racer.errors import CandidateError, SettingError
@@ -316,7 +316,12 @@ def posterior_of(
         return BestPosterior(np.zeros(0), np.zeros(0), 0)
     rejected = known.rejected
     eligible = [c for c in range(n_candidates) if c not in rejected] or list(range(n_candidates))
-    costs = known.all_costs(eligible, stream.instance)
+    if stream.groups is None:
+        costs = known.all_costs(eligible, stream.instance)
+        n_blocks = n_blocks_of(known, stream, costs)
+    else:
+        costs = with_success(costs_shown(known, n_candidates, stream, rules)[:, eligible])
+        n_blocks = stream.n_blocks
     if rules.runtime is not None:
         costs = rules.runtime.as_costs(costs)
     by_means = rules.runtime is not None or rules.decider.by_means
@@ -324,9 +329,29 @@ def posterior_of(
         costs,
         by_block=not by_means,
         correlation=correlation,
-        n_blocks=None if correlation else n_blocks_of(known, stream, costs),
+        n_blocks=None if correlation else n_blocks,
     )
     return found.among(eligible, n_candidates)
+
+
+def costs_shown(
+    known: Table, n_candidates: int, stream: Stream, rules: Rules
+) -> NDArray[np.float64]:
+    """Return costs as a decider is shown them, blocks or whole groups x candidates, in their order.
+
+    NaN: not evaluated. Where scores have bounds, a failed cell has the worst.
+    """
+    costs = np.full((len(known.rows), n_candidates), np.nan)
+    members: dict[int, list[int]] = {}
+    for i, row in enumerate(known.rows):
+        found = row.costs(maximize=rules.maximize)
+        costs[i, row.candidates] = np.minimum(found, (rules.cost_bounds or (0.0, np.inf))[1])
+        if stream.groups is not None:
+            members.setdefault(stream.groups[stream.instance(row.block) or 0], []).append(i)
+    if stream.groups is None:
+        return costs
+    whole = [costs[rows] for g, rows in members.items() if len(rows) == stream.groups.count(g)]
+    return np.array([rows.mean(axis=0) for rows in whole]).reshape(-1, n_candidates)
 
 
 def n_blocks_of(

@@ -10,6 +10,7 @@ from racer.deciders.mean import MeanRace
 from racer.deciders.parts.mean_bets import mean_limits
 from racer.errors import SettingError
 from racer.render.sections import Grid, Section, number
+from racer.results.base import costs_shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,8 @@ def mean_scores(result: Result) -> list[dict[str, Any]]:
             'means have confidence sequences where scores have bounds: decider="mean"'
         )
     low, high = rules.cost_bounds
-    costs, alpha = _costs(result), 1.0 - _level(result)
+    alpha = 1.0 - _level(result)
+    costs = costs_shown(result.known, m, result.stream, rules)
     decider, n_blocks = rules.decider, result.stream.n_blocks
     if isinstance(decider, MeanRace) and decider.population:
         n_blocks = None
@@ -80,24 +82,6 @@ def _directed(
     if maximize:
         means, limits = -means, (-limits[1], -limits[0])
     return dict(zip(names, (means + 0.0, limits[0] + 0.0, limits[1] + 0.0), strict=True))
-
-
-def _costs(result: Result) -> Floats:
-    """Return costs, blocks or groups x candidates, in their order; NaN: not evaluated."""
-    rules, stream = result.rules, result.stream
-    costs = np.full((len(result.known.rows), len(result.configs)), np.nan)
-    numbers = []
-    for i, row in enumerate(result.known.rows):
-        costs[i, row.candidates] = np.clip(rules.costs(row), *(rules.cost_bounds or (None, None)))
-        numbers.append(stream.instance(row.block) or 0)
-    groups = stream.groups
-    if groups is None or not numbers:
-        return costs
-    members: dict[int, list[int]] = {}
-    for i, number_ in enumerate(numbers):
-        members.setdefault(groups[number_], []).append(i)
-    whole = [rows for group, rows in members.items() if len(rows) == groups.count(group)]
-    return np.array([costs[rows].mean(axis=0) for rows in whole]).reshape(-1, costs.shape[1])
 
 
 def means_section(result: Result, most: int | None = _MOST) -> Section:

@@ -54,6 +54,7 @@ def test_a_wrong_order_or_wrong_groups_are_refused():
         ({"groups": [1] * N, "block_size": 2}, "give one of them"),
         ({"groups": [[1]] * N}, "no name or number"),
         ({"groups": [1], "items": None}, "the no instances"),
+        ({"deterministic": False}, "list them several times"),
     ):
         with pytest.raises(racer.SettingError, match=message):
             raced(**settings)
@@ -142,6 +143,13 @@ def test_a_group_is_a_block_with_its_mean():
     assert found["candidate"].tolist() == again["candidate"].tolist()
     assert ((found["block"] + 1) == 4 * (again["block"] + 1)).all()
     assert result.means["items"].max() == whole // 4
+    # what is known of the best is known of groups, too
+    copies = raced(
+        lambda c, item, s: {"score": SCORES[c, item // 4]}, groups=[i // 4 for i in range(N)]
+    )
+    once = raced(lambda c, item, s: {"score": SCORES[c, item]}, items=range(20))
+    found = copies.probability_best, once.probability_best
+    assert list(found[0].values()) == pytest.approx(list(found[1].values()), abs=0.01)
 
 
 def test_groups_with_a_decider_of_ranks_wait_for_its_first_test(tmp_path):
