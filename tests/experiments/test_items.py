@@ -95,6 +95,8 @@ def test_what_the_pages_say_of_it():
         )
         decided = percent(rows[table, "anytime"]["decided"])
         assert f"| 0 % | {mean} % | {some} % | {anytime} % ({decided} %) |" in evidence
+    given = " % and ".join(percent(row["given"], 1) for row in read("nulls.csv"))
+    assert f"dropped for being worse in {given} %" in evidence
     for row in read("nulls.csv"):
         assert int(row["races"]) == 1000
         assert max(float(row["given"]), float(row["anyone"])) <= 0.05
