@@ -213,8 +213,8 @@ class Rules:
         raise ObjectiveError(
             f"candidate {cell.candidate} has the score {value:g} on {index}"
             f"{reprlib.repr(cell.instance)} (block {cell.block + 1}), outside the bounds "
-            f"{self.bounds}; it is not recorded. Mend evaluate, or give the bounds that there are: "
-            'metrics={"score": racer.Metric("max", bounds=(1, 5))}, say'
+            f"{self.bounds}; it is not recorded. Mend evaluate, or give the bounds of the scores: "
+            'racer.Metric("max", bounds=(1, 5)), or MeanRace(bounds=(1, 5)), say'
         )
 
     def costs(self, row: Row) -> NDArray[np.float64]:

@@ -163,6 +163,29 @@ def test_groups_with_a_decider_of_ranks_wait_for_its_first_test(tmp_path):
     assert racer.resume(store, answered).eliminations.equals(result.eliminations)
 
 
+def test_groups_of_several_metrics():
+    rng = np.random.default_rng(0)
+    table = rng.random((4, 60, 2)) + np.array([0, 0.3, 0.6, 0.9])[:, None, None] * [1, 1]
+
+    def evaluate(candidate, item, seed):
+        return dict(zip("ab", table[candidate, item], strict=True))
+
+    given = {"metrics": {"a": "min", "b": "min"}, "objective": racer.Pareto("a", "b")}
+    given |= {"budget": 240, "seed": 1, "deterministic": True, "decider": "front"}
+    result = racer.race(range(4), evaluate, range(60), **given, groups=[i // 3 for i in range(60)])
+    means = table.reshape(4, 20, 3, 2).mean(axis=2)
+    again = racer.race(
+        range(4),
+        lambda c, block, seed: dict(zip("ab", means[c, block], strict=True)),
+        range(20),
+        **given | {"budget": 80},
+    )
+    assert len(result.eliminations) > 0
+    assert result.eliminations["candidate"].tolist() == again.eliminations["candidate"].tolist()
+    ends = 3 * (again.eliminations["block"] + 1) - 1
+    assert result.eliminations["block"].tolist() == ends.tolist()
+
+
 def test_means_and_differences_with_their_limits():
     result = raced()
     means = result.means
