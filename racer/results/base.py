@@ -341,16 +341,19 @@ def costs_shown(
 
     NaN: not evaluated. Where scores have bounds, a failed cell has the worst.
     """
-    costs = np.full((len(known.rows), n_candidates), np.nan)
-    members: dict[int, list[int]] = {}
-    for i, row in enumerate(known.rows):
+    shown = [r for r in known.rows if rules.bounds is not None or known.is_usable(r.block)]
+    costs = np.full((len(shown), n_candidates), np.nan)
+    members: dict[tuple[int, int], list[int]] = {}  # by the turn of the instances, and group
+    for i, row in enumerate(shown):
         found = row.costs(maximize=rules.maximize)
         costs[i, row.candidates] = np.minimum(found, (rules.cost_bounds or (0.0, np.inf))[1])
         if stream.groups is not None:
-            members.setdefault(stream.groups[stream.instance(row.block) or 0], []).append(i)
+            turn = row.block // len(stream.groups)
+            group = stream.groups[stream.instance(row.block) or 0]
+            members.setdefault((turn, group), []).append(i)
     if stream.groups is None:
         return costs
-    whole = [costs[rows] for g, rows in members.items() if len(rows) == stream.groups.count(g)]
+    whole = [costs[rows] for (_, g), rows in members.items() if len(rows) == stream.groups.count(g)]
     return np.array([rows.mean(axis=0) for rows in whole]).reshape(-1, n_candidates)
 
 

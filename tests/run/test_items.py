@@ -9,6 +9,7 @@ import pytest
 
 import racer
 from racer.deciders import BestForBudget, MeanRace
+from racer.results.base import costs_shown
 
 M, N = 5, 80
 SCORES = (
@@ -161,6 +162,23 @@ def test_groups_with_a_decider_of_ranks_wait_for_its_first_test(tmp_path):
     assert result.eliminations["block"].iloc[0] >= 4 * 8 - 1
     assert instances(result) == list(range(len(instances(result))))
     assert racer.resume(store, answered).eliminations.equals(result.eliminations)
+
+
+def test_groups_that_come_again_are_blocks_of_their_own():
+    noise = np.random.default_rng(2).random((3, 1000))
+
+    def evaluate(candidate, item, seed):
+        return noise[candidate, seed % 1000]
+
+    labels, how = [0, 0, 1, 1, 1, 2], {"budget": 54, "seed": 1, "decider": "halving"}
+    result = racer.race(range(3), evaluate, range(6), **how, groups=labels)
+    assert len(result.blocks) >= 18
+    costs = costs_shown(result.known, 3, result.stream, result.rules)
+    rows = result.table.to_numpy()
+    assert costs[:4] == pytest.approx(
+        np.array([rows[:2].mean(0), rows[2:5].mean(0), rows[5], rows[6:8].mean(0)]), nan_ok=True
+    )
+    assert result.probability_best[result.best_index] > 0.0
 
 
 def test_groups_of_several_metrics():
