@@ -165,6 +165,8 @@ def read(path: Path, name: str | None) -> Floats:
 
     A CSV file has a row per item, and a column per candidate with its name at the head.
     """
+    if not path.is_file():
+        raise click.UsageError(f"there is no file {str(path)!r}")
     if path.suffix == ".npz":
         with np.load(path) as arrays:
             chosen = name or next(key for key in arrays if arrays[key].ndim == 2)
@@ -205,7 +207,7 @@ def _rows(table: str, found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
 @click.option(
     "--scores",
     "path",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False, path_type=Path),
     help="Race on this table instead: .npz (candidates x items), or CSV with a column each.",
 )
 @click.option("--array", help="The array of an .npz; the first with two dimensions if not given.")

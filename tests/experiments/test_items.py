@@ -50,6 +50,8 @@ def test_it_runs_on_a_table_of_ones_own(kind, tmp_path):
     assert into.read_text(encoding="utf-8").count("\n") == 8
     again = CliRunner().invoke(tables.main, [*given, "--array", "none"])
     assert again.exit_code == (2 if kind == "npz" else 0)
+    missing = CliRunner().invoke(tables.main, ["--scores", str(tmp_path / "none.csv")])
+    assert (missing.exit_code, "there is no file" in missing.output) == (2, True)
 
 
 def test_ucb_e_finds_the_best_within_its_budget():
