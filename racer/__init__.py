@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from racer.run.calls import race as race
     from racer.run.calls import resume as resume
     from racer.run.calls import tune as tune
+    from racer.scenario.score_files import read_scores as read_scores
     from racer.space.expressions import Param as Param
     from racer.space.numeric import Integer as Integer
     from racer.space.numeric import Real as Real
@@ -110,6 +111,7 @@ _HOME = {
     "compare": "racer.comparison.compare",
     "load": "racer.store.load",
     "race": "racer.run.calls",
+    "read_scores": "racer.scenario.score_files",
     "resume": "racer.run.calls",
     "tune": "racer.run.calls",
 }

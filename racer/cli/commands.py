@@ -17,6 +17,7 @@ _COMMANDS = {
     "export": "racer.cli.stores:export",
     "import-irace": "racer.cli.scenarios:import_irace",
     "init": "racer.cli.scenarios:init",
+    "race": "racer.cli.race:race",
     "report": "racer.cli.stores:report",
     "resume": "racer.cli.stores:resume",
     "show": "racer.cli.stores:show",

@@ -139,7 +139,9 @@ class Scenario:
             return None
         if isinstance(value, list):
             return value
-        return _instances(value, self.settings.get(f"{name}_folder"), name, is_line=self._has_lines)
+        return instances_in(
+            value, self.settings.get(f"{name}_folder"), name, is_line=self._has_lines
+        )
 
     @property
     def _has_lines(self) -> bool:
@@ -183,7 +185,7 @@ class Scenario:
         return command
 
 
-def _instances(path: str, folder: str | None, where: str, *, is_line: bool) -> list[str]:
+def instances_in(path: str, folder: str | None, where: str, *, is_line: bool) -> list[str]:
     """Return the files of a folder, sorted, or the lines of a file, with their folder before them.
 
     `is_line`: they will be split as a shell would, so what would come apart is quoted.

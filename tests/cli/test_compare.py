@@ -177,7 +177,7 @@ def test_a_column_of_data_sets_elsewhere_comes_first(tmp_path):
 def test_a_directory_is_an_error(tmp_path):
     done = run(tmp_path)
     assert done.exit_code == 2
-    assert "Is a directory" in done.stderr
+    assert "no samples_*.jsonl in this folder" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -239,3 +239,13 @@ def test_a_column_of_folds_before_them_does_not_name_the_data_sets(tmp_path):
     done = run(path)
     assert done.exit_code == 2
     assert "folds in column 'fold', and no data sets" in done.stderr
+
+
+def test_it_reads_results_of_promptfoo():
+    path = DEMSAR.parent / "score_files" / "promptfoo.json"
+    done = run(path, "--maximize", "--json", "--method", "signed-rank")
+    assert done.exit_code == 0, done.output
+    expected = racer.compare(racer.read_scores(path), "signed-rank", maximize=True)
+    assert json.loads(done.stdout) == json.loads(json.dumps(expected.to_dict()))
+    done = run(path, "--maximize", "--json", "--score", "wit")
+    assert json.loads(done.stdout)["data_sets"] == ["1"]

@@ -1,0 +1,136 @@
+"""`racer race`: the best of given candidates, on recorded scores or by a program."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from racer.cli.answer import FILE, forms, give, reported, tell
+from racer.cli.scenarios import _WithCommand
+from racer.errors import CandidateError, ScoresError, SettingError
+from racer.render.sections import Grid, Section, number
+from racer.render.text import as_text
+from racer.seeding import rng_for
+
+if TYPE_CHECKING:
+    from racer.results.race import RaceResult
+
+
+@click.command(cls=_WithCommand, short_help="Find the best of given candidates.")
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--maximize", is_flag=True, help="Larger is better.")
+@click.option("--decider", metavar="NAME", help="As in racer.race.")
+@click.option("--budget", type=click.IntRange(1), help="Evaluations; of scores, by default all.")
+@click.option("--seed", type=click.IntRange(0), default=0)
+@click.option("--in-order", is_flag=True, help="Do not shuffle the instances.")
+@click.option("--score", metavar="NAME", help="Which of several scores, as in racer compare.")
+@click.option("--instances", metavar="PATH", help="For a program: a folder, or a file of lines.")
+@click.option("--jobs", type=int, default=1, help="For a program: how many run at a time.")
+@click.option("-o", "--store", type=FILE, help="Record the race in this file, or go on with it.")
+@forms
+@click.pass_context
+def race(
+    ctx: click.Context, /, path: Path, *, score: str | None, instances: str | None, **options: Any
+) -> None:
+    """Find the best of given candidates, dropping on the way those that are out of the running.
+
+    FILE is a table of scores (CSV, wide or long; what promptfoo eval -o wrote; the folder of
+    lm_eval --log_samples): the race looks at them instance by instance, and says how few were
+    needed. Or, with a program at the end, -- ./solver {parameters} {instance} {seed}, FILE has the
+    candidates: a JSON list of objects, or CSV with a column for each parameter.
+
+    Exit code 0: there is a best; 1: an error; 2: wrong usage; 3: no best.
+    """
+    from racer.run.calls import race as run  # noqa: PLC0415  (a second)
+
+    form = {name: options.pop(name) for name in ("as_json", "csv", "configurations")}
+    shuffle, jobs, settings = not options.pop("in_order"), options.pop("jobs"), {}
+    command = ctx.meta.get("command")
+    with reported():
+        if command is None:
+            if instances is not None:
+                raise SettingError("--instances is for a program: -- ./solver {instance}, say")
+            given = _recorded(path, score)
+            options["budget"] = options["budget"] or len(given["candidates"]) * len(
+                given["instances"]
+            )
+        else:
+            if score is not None:
+                raise SettingError("--score is for recorded scores, and here is a program")
+            if options["budget"] is None:
+                raise SettingError("--budget: how many times may the program be run?")
+            given = _by_program(path, command, instances)
+            settings, options["n_jobs"] = {"command": given["evaluate"].settings}, jobs
+        if shuffle and given["instances"] is not None:
+            order = rng_for(options["seed"], "order").permutation(len(given["instances"]))
+            given["instances"] = [given["instances"][i] for i in order]
+        result = run(**given, **options)
+        if command is None and not form["as_json"]:
+            click.echo(_found(result))
+        give(result, settings, **form)
+
+
+def _recorded(path: Path, score: str | None) -> dict[str, Any]:
+    """Return the arguments of a race on recorded scores, of instances with all of them."""
+    from racer.scenario.score_files import read_scores, score_table  # noqa: PLC0415
+
+    table = score_table(read_scores(path, score=score))
+    complete = table.dropna()
+    if complete.empty:
+        raise ScoresError(
+            f"{path}: no instance has a score of each of {', '.join(map(str, table))}"
+        )
+    if len(complete) < len(table):
+        left = len(table) - len(complete)
+        tell(f"racer: {left} of {len(table)} instances have no score of some candidate: left out")
+    scores = complete.to_dict()
+
+    def evaluate(name: str, instance: str, seed: int) -> float:  # noqa: ARG001
+        found: float = scores[name][instance]
+        return found
+
+    return {
+        "candidates": list(complete),
+        "evaluate": evaluate,
+        "instances": list(complete.index),
+        "deterministic": True,
+    }
+
+
+def _by_program(path: Path, command: list[str], instances: str | None) -> dict[str, Any]:
+    """Return the arguments of a race of a program's configurations."""
+    from racer.evaluate.command.command import Command  # noqa: PLC0415  (a second)
+    from racer.scenario.scenario import instances_in  # noqa: PLC0415
+    from racer.scenario.score_files import csv_lines  # noqa: PLC0415
+
+    if path.suffix == ".json":
+        try:
+            configs = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise CandidateError(f"{path} cannot be read: {error}") from None
+    else:
+        names, *rows = csv_lines(path)
+        configs = [
+            {name: text.strip() for name, text in zip(names, row, strict=True) if text.strip()}
+            for row in rows
+        ]
+    if not isinstance(configs, list) or not all(isinstance(config, dict) for config in configs):
+        raise CandidateError(f"{path} is not a list of objects, one for each candidate")
+    found = None if instances is None else instances_in(instances, None, "instances", is_line=False)
+    return {"candidates": configs, "evaluate": Command(command), "instances": found}
+
+
+def _found(result: RaceResult) -> str:
+    """Return which candidate has which number, and how many scores were not needed."""
+    means = result.table.mean()
+    rows = [
+        (f"#{i}", name, result.table[i].count(), number(means[i], 4))
+        for i, name in enumerate(result.configs)
+    ]
+    of = len(result.configs) * len(result.instances or ())
+    used = f"{result.evaluations} of {of} scores were looked at: {1 - result.evaluations / of:.0%} saved."
+    grid = Grid.of(("candidate", "name", "instances", "mean on these"), rows, left="name")
+    return as_text([Section("Candidates", (grid,)), used])

@@ -1,0 +1,319 @@
+"""Files of scores: CSV, results of promptfoo, samples of lm-evaluation-harness."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from racer._checks import is_real
+from racer.comparison import scores as tables
+from racer.comparison.columns import Columns
+from racer.errors import ScoresError, SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from _typeshed import StrPath
+    from numpy.typing import NDArray
+
+    Row = tuple[str, str, float]  # algorithm, instance, score
+    Record = dict[str, Any]
+
+__all__ = ["read_csv", "read_scores", "score_table"]
+
+COLUMNS = ("algorithm", "instance", "score")
+_DELIMITERS = (",", ";", "\t")
+_SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")  # task, time
+_ERROR = 2  # promptfoo's failureReason of an answer that never came
+
+
+def read_scores(
+    *paths: StrPath,
+    score: str | None = None,
+    algorithm: str | None = None,
+    data_set: str | None = None,
+    fold: str | None = None,
+) -> pd.DataFrame:
+    r"""Read recorded scores, as `racer.compare` and a race on recorded scores take them.
+
+    Parameters
+    ----------
+    *paths : path-like
+        Files or folders, whose scores are put together. CSV: wide or long, as for
+        `racer.compare`; folds are averaged. ``.json`` or ``.jsonl`` of ``promptfoo eval -o``: an
+        algorithm is a prompt with a provider, an instance a test; an answer that never came (an
+        error of the provider) is a missing score. ``samples_*.jsonl`` of ``lm_eval
+        --log_samples``, or the folder that holds them: an algorithm is the folder of a model, an
+        instance ``task/doc_id``; of several runs of a task by a model, the latest counts.
+    score : str, optional
+        Which score, where there are several: a column of a long table; a name of promptfoo's
+        ``namedScores``, by default its score; a metric of lm-evaluation-harness, if need be with
+        its filter, ``"exact_match,strict-match"``.
+    algorithm, data_set, fold : str, optional
+        Columns of a CSV file; by default found by usual names.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``algorithm``, ``instance``, ``score``: a row for each score that is known.
+
+    Raises
+    ------
+    ScoresError
+        A file that cannot be read, is none of these, or has no such score; a score twice.
+
+    Examples
+    --------
+    >>> import racer, tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     print("item,terse,polite\na,1,0\nb,1,1", file=file, flush=True)
+    ...     racer.read_scores(file.name)
+      algorithm instance  score
+    0     terse        a    1.0
+    1     terse        b    1.0
+    2    polite        a    0.0
+    3    polite        b    1.0
+    """
+    if not paths:
+        raise SettingError("read_scores() of no path: give a file or a folder")
+    columns = Columns(data_set, algorithm, fold, score)
+    rows = [row for path in paths for row in _rows(Path(path), columns)]
+    if not rows:
+        raise ScoresError(f"{', '.join(map(str, paths))}: there is no score in it")
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    again = frame[frame.duplicated(["algorithm", "instance"])]
+    if len(again):
+        first = again.iloc[0]
+        raise ScoresError(
+            f"more than one score of {first['algorithm']!r} on {first['instance']!r}: give each "
+            "file once, and other names where two are the same"
+        )
+    return frame
+
+
+def score_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return scores as a table of instances x algorithms, in their order; NaN where unknown."""
+    wide = frame.pivot(index="instance", columns="algorithm", values="score")  # noqa: PD010
+    return wide.reindex(index=frame["instance"].unique(), columns=frame["algorithm"].unique())
+
+
+def is_csv(path: Path) -> bool:
+    """Return whether a path is read as CSV."""
+    return path.suffix not in {".json", ".jsonl"} and not path.is_dir()
+
+
+def _rows(path: Path, columns: Columns) -> Iterator[Row]:
+    """Yield the scores of a file or folder."""
+    if is_csv(path):
+        yield from _of_csv(path, columns)
+        return
+    if columns._replace(score=None) != Columns():
+        raise SettingError(f"{path} is not CSV: algorithm, data_set and fold are columns of CSV")
+    if path.is_dir():
+        files = [file for file in sorted(path.rglob("*.jsonl")) if _SAMPLES.fullmatch(file.name)]
+        latest = {(file.parent, _task_of(file)): file for file in files}
+        if not latest:
+            raise ScoresError(
+                f"{path}: no samples_*.jsonl in this folder; run lm_eval with --log_samples"
+            )
+        for file in latest.values():
+            yield from _of_lm_eval(file, _lines_of_json(file), columns.score)
+        return
+    records = _lines_of_json(path) if path.suffix == ".jsonl" else _results(path)
+    if records and "doc_id" in records[0]:
+        yield from _of_lm_eval(path, records, columns.score)
+    elif records and {"promptIdx", "testIdx"} <= records[0].keys():
+        yield from _of_promptfoo(path, records, columns.score)
+    else:
+        raise ScoresError(
+            f"{path} is neither what promptfoo eval -o writes nor samples of lm_eval: give those, "
+            "or a CSV file"
+        )
+
+
+def _results(path: Path) -> list[Record]:
+    """Return the results of promptfoo in a JSON file; none if it is something else."""
+    document = _parsed(_text(path), str(path))
+    if isinstance(document, dict) and {"n-samples", "higher_is_better"} <= document.keys():
+        raise ScoresError(
+            f"{path} has the means of lm_eval only, not the scores of items: run it with "
+            "--log_samples, and give the folder"
+        )
+    results = document.get("results") if isinstance(document, dict) else None
+    results = results.get("results") if isinstance(results, dict) else None
+    return _objects(results, path) if isinstance(results, list) else []
+
+
+def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Iterator[Row]:
+    """Yield promptfoo's scores: algorithms named by what differs, prompts, providers or both."""
+    labels: dict[int, tuple[str, str]] = {}
+    for record in records:
+        prompt, provider = record.get("prompt") or {}, record.get("provider") or {}
+        who = provider.get("label") or provider.get("id") or "?"
+        labels[record["promptIdx"]] = (prompt.get("label") or prompt.get("raw") or "?", who)
+    names = _short_names(labels)
+    for record in sorted(records, key=lambda record: (record["testIdx"], record["promptIdx"])):
+        if record.get("failureReason") == _ERROR:
+            continue
+        found = record.get("namedScores", {}).get(score) if score else record.get("score")
+        if found is None and score:  # asserted in some tests only
+            continue
+        where = f"{path}, test {record['testIdx']}"
+        yield names[record["promptIdx"]], str(record["testIdx"]), _number(found, "score", where)
+
+
+def _short_names(labels: dict[int, tuple[str, str]]) -> dict[int, str]:
+    """Return a name for each column of prompt and provider, with its number if need be."""
+    prompts, providers = (set(part) for part in zip(*labels.values(), strict=True))
+    names = {}
+    for column, (prompt, provider) in labels.items():
+        both = f"[{provider}] {prompt}" if len(providers) > 1 else prompt
+        names[column] = provider if len(prompts) == 1 < len(providers) else both
+    all_names = list(names.values())
+    return {c: n if all_names.count(n) == 1 else f"{n} (column {c})" for c, n in names.items()}
+
+
+def _task_of(path: Path) -> str:
+    """Return the task of a file of samples."""
+    match = _SAMPLES.fullmatch(path.name)
+    return match[1] if match else path.stem.removeprefix("samples_")
+
+
+def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterator[Row]:
+    """Yield one metric of the samples of a task."""
+    known: dict[str, tuple[str, str]] = {}  # metric and filter by both their names
+    for record in records:
+        for metric in record.get("metrics", ()):
+            known[f"{metric},{record['filter']}"] = (metric, record["filter"])
+    chosen = [both for name, both in known.items() if score in {None, name, both[0]}]
+    if len(chosen) != 1:
+        raise ScoresError(
+            f"{path}: {f'no metric {score!r}' if not chosen else 'several metrics'} among "
+            f"{', '.join(known)}: name one, score=.."
+        )
+    metric, by = chosen[0]
+    model, task = path.absolute().parent.name, _task_of(path)
+    for record in records:
+        if record["filter"] == by:
+            where = f"{path}, doc_id {record['doc_id']}"
+            yield model, f"{task}/{record['doc_id']}", _number(record.get(metric), metric, where)
+
+
+def _number(value: Any, name: str, where: str) -> float:
+    """Return a score; ScoresError for what is none."""
+    if isinstance(value, bool) or is_real(value):
+        return float(value)
+    raise ScoresError(f"{where}: {name} is {value!r}, not a number")
+
+
+def _of_csv(path: Path, columns: Columns) -> Iterator[Row]:
+    """Yield the scores of a CSV file, means over folds."""
+    found = tables.read_scores(read_csv(path)[0], columns, maximize=False)
+    for algorithm, column in zip(found.algorithms, found.costs.T.tolist(), strict=True):
+        for data_set, value in zip(found.data_sets, column, strict=True):
+            if not np.isnan(value):
+                yield algorithm, data_set, value
+
+
+def read_csv(path: Path) -> tuple[pd.DataFrame, bool]:
+    """Return a table with a header, and whether an index without a name stood before it.
+
+    The header's most frequent of comma, semicolon and tab separates; nothing is read as what it is
+    not: ScoresError names the line.
+    """
+    names, *rows = csv_lines(path)
+    numbers = map(tables.number_in, names)
+    if all(number is not None and np.isfinite(number) for number in numbers):
+        raise ScoresError(
+            f"{path}: the first row is all numbers, so there is no header: add one, with a name "
+            "for each column"
+        )
+    columns = [_column(texts, [*map(tables.number_in, texts)]) for texts in zip(*rows, strict=True)]
+    indexed = False
+    if names[0] == "":  # as a table is written with an index that has no name
+        if list(columns[0]) == list(range(len(rows))):
+            names, columns, indexed = names[1:], columns[1:], True
+        else:
+            names[0] = "data set"
+    if "" in names:
+        raise ScoresError(f"{path}: column {names.index('') + 1} has no name")
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise ScoresError(f"{path}: column {repeated[0]!r} occurs twice; give each its own name")
+    return pd.DataFrame(dict(zip(names, columns, strict=True))), indexed
+
+
+def csv_lines(path: Path) -> list[list[str]]:
+    """Return the fields of all lines that are not empty, as many each; the names first."""
+    text = _text(path)
+    head = text.partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=head.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        lines = [line for line in reader if line]
+    except csv.Error as error:
+        raise ScoresError(f"{path}, line {reader.line_num}: {error}") from None
+    if not lines:
+        raise ScoresError(f"{path} is empty: give a header and a row per data set")
+    header, *rows = lines
+    names = [name.strip() for name in header]
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(names):
+            raise ScoresError(
+                f"{path}, row {number}: {len(row)} fields, but the header has {len(names)}"
+            )
+    if not rows:
+        raise ScoresError(f"{path} has a header and no rows")
+    return [names, *rows]
+
+
+def _column(texts: Sequence[str], numbers: list[float | None]) -> NDArray[Any]:
+    """Return numbers if all are, otherwise the texts, None where empty."""
+    if None not in numbers:
+        return np.array(numbers, dtype=np.float64)
+    return np.array([text.strip() or None for text in texts], dtype=object)
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file; ScoresError where there is none."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ScoresError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ScoresError(f"{path} is not text in UTF-8: save it as CSV in that encoding") from None
+    if "\0" in text:
+        raise ScoresError(f"{path} is not text: give a CSV file")
+    return text
+
+
+def _lines_of_json(path: Path) -> list[Record]:
+    """Return the objects of a file with one on each line."""
+    lines = enumerate(_text(path).splitlines(), start=1)
+    records = [_parsed(line, f"{path}, line {n}") for n, line in lines if line.strip()]
+    return _objects(records, path)
+
+
+def _objects(records: list[Any], path: Path) -> list[Record]:
+    """Return records that are objects, all of one kind."""
+    first = records[0].keys() if records and isinstance(records[0], dict) else set()
+    needed = first & {"doc_id", "filter", "promptIdx", "testIdx"}
+    for number, record in enumerate(records, start=1):
+        if not isinstance(record, dict) or not needed <= record.keys():
+            raise ScoresError(f"{path}, record {number} is not like the first one")
+    return records
+
+
+def _parsed(text: str, where: str) -> Any:
+    """Return JSON; ScoresError with the place where it is none."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ScoresError(f"{where} is not JSON: {error}") from None

@@ -1,0 +1,142 @@
+"""`racer race`, as typed."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import racer
+from racer.cli import main
+
+FILES = Path(__file__).parents[1] / "data" / "score_files"
+
+
+def run(*args):
+    return CliRunner().invoke(main, ["race", *map(str, args)])
+
+
+@pytest.fixture(name="scores")
+def _scores(tmp_path):
+    """Items that four prompts answer right or wrong, sorted by the answers of one."""
+    right = np.random.default_rng(1).random((200, 4)) < [0.4, 0.5, 0.6, 0.9]
+    names = ["terse", "polite", "steps", "examples"]
+    table = pd.DataFrame(right.astype(float), columns=names, index=[f"q{i}" for i in range(200)])
+    path = tmp_path / "scores.csv"
+    table.sort_values("terse").rename_axis("item").to_csv(path)
+    return path
+
+
+def test_it_says_which_is_best_and_how_few_scores_were_needed(scores):
+    done = run(scores, "--maximize", "--decider", "anytime")
+    assert done.exit_code == 0, done.output
+    result = json.loads(run(scores, "--maximize", "--decider", "anytime", "--json").stdout)
+    assert result["best"] == "examples"
+    used = result["evaluations"]
+    assert used < 400
+    assert f"{used} of 800 scores were looked at: {1 - used / 800:.0%} saved." in done.stdout
+    assert "#3  examples" in done.stdout
+
+
+def test_it_is_the_race_on_shuffled_items(scores):
+    table = pd.read_csv(scores, index_col="item")
+
+    def best(items):
+        return racer.race(
+            list(table),
+            lambda name, item, seed: table.loc[item, name],
+            items,
+            decider="anytime",
+            maximize=True,
+            deterministic=True,
+            budget=300,
+            seed=3,
+        ).evaluations
+
+    args = (scores, "--maximize", "--decider", "anytime", "--budget", 300, "--seed", 3, "--json")
+    in_order = json.loads(run(*args, "--in-order").stdout)
+    assert in_order["evaluations"] == best(list(table.index))
+    shuffled = json.loads(run(*args).stdout)
+    assert shuffled["evaluations"] != in_order["evaluations"]
+
+
+def test_it_goes_on_with_a_store(scores, tmp_path):
+    args = (scores, "--maximize", "-o", tmp_path / "race.db", "--json")
+    first, again = run(*args), run(*args)
+    assert first.exit_code == again.exit_code == 0
+    assert json.loads(first.stdout)["best"] == json.loads(again.stdout)["best"] == "examples"
+    assert racer.load(tmp_path / "race.db").best == "examples"
+
+
+def test_it_leaves_out_instances_with_gaps_and_says_so(scores):
+    lines = scores.read_text().splitlines()
+    lines[1] = lines[1].partition(",")[0] + ",,1,1,1"
+    scores.write_text("\n".join(lines))
+    done = run(scores, "--maximize")
+    assert "1 of 200 instances have no score of some candidate: left out" in done.stderr
+    assert "of 796 scores" in done.stdout
+
+
+def test_it_reads_results_of_promptfoo_and_lm_eval():
+    done = run(FILES / "promptfoo.json", "--maximize", "--json")
+    assert json.loads(done.stdout)["best"] == "The answer to {{question}} is {{right}}"
+    done = run(FILES / "lm_eval", "--score", "acc")
+    assert done.exit_code == 1
+    assert "no metric 'acc'" in done.stderr
+
+
+SQUARE = "import sys; x, y = map(float, sys.argv[1:]); print((x - 2) ** 2 + y)"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("configs.csv", "x\n1\n2\n7\n"),
+        ("configs.json", '[{"x": 1}, {"x": 2}, {"x": 7}]'),
+    ],
+)
+def test_it_races_configurations_of_a_program(tmp_path, name, text):
+    path, instances = tmp_path / name, tmp_path / "instances.txt"
+    path.write_text(text)
+    instances.write_text("0.5\n0.25\n0.75\n0.125\n0.375\n")
+    program = ("--", sys.executable, "-c", SQUARE, "{x}", "{instance}")
+    done = run(path, "--budget", 15, "--instances", instances, "--json", *program)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert float(found["best"]["x"]) == 2.0
+    assert found["evaluations"] == 15
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--instances", "x"], "--instances is for a program"),
+        (["--score", "x", "--", "true"], "--score is for recorded scores"),
+        (["--", "true"], "--budget: how many times"),
+        (["--decider", "nonsense"], "is unknown"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(scores, args, message):
+    done = run(scores, *args)
+    assert done.exit_code == 1
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize("text", ["{", '{"x": 1}', "[1, 2]"])
+def test_candidates_are_a_list_of_objects(tmp_path, text):
+    path = tmp_path / "configs.json"
+    path.write_text(text)
+    done = run(path, "--budget", 10, "--", "true", "{x}")
+    assert done.exit_code == 1
+    assert str(path) in done.stderr
+
+
+def test_there_must_be_an_instance_with_all_scores(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("item,a,b\nx,1,\ny,,2\n")
+    done = run(path)
+    assert done.exit_code == 1
+    assert "no instance has a score of each of a, b" in done.stderr

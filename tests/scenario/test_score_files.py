@@ -1,0 +1,177 @@
+"""Scores as CSV, promptfoo and lm-evaluation-harness write them."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import racer
+from racer.scenario.score_files import score_table
+
+# promptfoo 0.121.20 and lm_eval 0.4.13 wrote these, with a provider that repeats the prompt, and
+# with the model "dummy"
+FILES = Path(__file__).parents[1] / "data" / "score_files"
+PROMPTFOO = FILES / "promptfoo.json"
+LM_EVAL = FILES / "lm_eval"
+
+
+def table(*paths, **names):
+    return score_table(racer.read_scores(*paths, **names))
+
+
+@pytest.fixture(name="csv")
+def _csv(tmp_path):
+    def write(text, name="scores.csv"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_csv_wide_and_long_are_the_same(csv):
+    wide = csv("item,a,b\nx,1,2\ny,,4\n")
+    long = csv("model,item,score\na,x,1\nb,x,2\nb,y,4\n", "long.csv")
+    expected = [("a", "x", 1.0), ("b", "x", 2.0), ("b", "y", 4.0)]
+    for path in (wide, long):
+        frame = racer.read_scores(path)
+        assert list(frame) == ["algorithm", "instance", "score"]
+        assert list(frame.itertuples(index=False, name=None)) == expected
+
+
+def test_folds_are_averaged(csv):
+    frame = racer.read_scores(csv("item,fold,a,b\nx,1,1,2\nx,2,3,2\n"))
+    assert frame["score"].tolist() == [2.0, 2.0]
+
+
+def test_columns_can_be_named(csv):
+    path = csv("who,what,good,bad\na,x,1,9\nb,x,2,8\n")
+    found = table(path, algorithm="who", data_set="what", score="bad")
+    with pytest.raises(racer.ScoresError, match="good"):
+        racer.read_scores(path, algorithm="who", data_set="what")
+    found = table(csv("who,what,good\na,x,1\nb,x,2\n"), algorithm="who", data_set="what")
+    assert found.loc["x"].to_dict() == {"a": 1.0, "b": 2.0}
+
+
+def test_promptfoo_names_prompts_where_the_provider_is_one():
+    found = table(PROMPTFOO)
+    assert found.to_dict("list") == {
+        "The answer to {{question}} is {{right}}": [1.0, 0.5, 1.0],
+        "I do not know {{question}}": [0.0, 0.0, 0.0],
+    }
+    assert list(found.index) == ["0", "1", "2"]
+
+
+def test_promptfoo_leaves_out_answers_that_never_came():
+    found = table(FILES / "promptfoo.jsonl")
+    answer, unknown = "The answer to {{question}} is {{right}}", "I do not know {{question}}"
+    assert found.columns.tolist() == [
+        *(f"[parrot] {answer}", f"[parrot] {unknown}", f"[silent] {answer}", f"[silent] {unknown}")
+    ]
+    assert found.isna().to_numpy().tolist() == [[False] * 4, [False, False, True, True]]
+
+
+def test_promptfoo_names_providers_where_the_prompt_is_one_and_equals_by_number(csv):
+    record = {"testIdx": 0, "score": 1, "prompt": {"label": "p"}}
+    records = [{**record, "promptIdx": i, "provider": {"id": name}} for i, name in enumerate("aab")]
+    path = csv("\n".join(map(json.dumps, records)), "out.jsonl")
+    assert list(table(path)) == ["a (column 0)", "a (column 1)", "b"]
+
+
+def test_promptfoo_has_scores_by_name():
+    found = racer.read_scores(PROMPTFOO, score="wit")
+    assert found["instance"].tolist() == ["1", "1"]
+    assert found["score"].tolist() == [0.0, 0.0]
+
+
+def test_lm_eval_asks_which_metric_and_filter():
+    sums = next(LM_EVAL.glob("dummy/samples_sums_*.jsonl"))
+    assert table(sums).to_dict() == {"dummy": {f"sums/{i}": 0.0 for i in range(5)}}
+    with pytest.raises(racer.ScoresError, match=r"several metrics among acc,none, acc_norm,none"):
+        racer.read_scores(LM_EVAL)
+    with pytest.raises(racer.ScoresError, match="no metric 'acc' among exact_match,none"):
+        racer.read_scores(LM_EVAL, score="acc")
+    (choices,) = LM_EVAL.glob("dummy/samples_choices_*.jsonl")
+    found = table(choices, score="acc,none")["dummy"]
+    records = [json.loads(line) for line in choices.read_text(encoding="utf-8").splitlines()]
+    assert found.to_dict() == {f"choices/{r['doc_id']}": r["acc"] for r in records}
+    assert found.sum() == pytest.approx(3.0)
+
+
+def test_lm_eval_takes_a_folder_of_models_and_the_latest_run_of_each(tmp_path):
+    (sums,) = LM_EVAL.glob("dummy/samples_sums_*.jsonl")
+    text = sums.read_text(encoding="utf-8")
+    for model, time, right in (("m1", "10", 1), ("m1", "11", 0), ("m2", "10", 1)):
+        (tmp_path / model).mkdir(exist_ok=True)
+        path = tmp_path / model / f"samples_sums_2026-01-01T{time}-00-00.000001.jsonl"
+        path.write_text(text.replace('"exact_match": 0.0', f'"exact_match": {right}'), "utf-8")
+    found = table(tmp_path)
+    assert found.sum().to_dict() == {"m1": 0.0, "m2": 5.0}
+
+
+def test_one_filter_of_several_is_taken(csv):
+    record = {"metrics": ["em"], "doc_id": 3}
+    records = [{**record, "filter": "strict", "em": 0.0}, {**record, "filter": "loose", "em": True}]
+    path = csv("\n".join(map(json.dumps, records)), "samples_x_2026-01-01T00-00-00.1.jsonl")
+    assert racer.read_scores(path, score="em,loose")["score"].tolist() == [1.0]
+    with pytest.raises(racer.ScoresError, match="em,strict, em,loose"):
+        racer.read_scores(path, score="em")
+
+
+def test_several_files_are_put_together_but_none_twice(tmp_path):
+    (sums,) = LM_EVAL.glob("dummy/samples_sums_*.jsonl")
+    (tmp_path / "other").mkdir()
+    other = shutil.copy(sums, tmp_path / "other")
+    assert list(table(sums, other)) == ["dummy", "other"]
+    with pytest.raises(racer.ScoresError, match=r"more than one score of 'dummy' on 'sums/0'"):
+        racer.read_scores(sums, sums)
+
+
+def test_compare_takes_what_is_read():
+    frame = racer.read_scores(PROMPTFOO)
+    found = racer.compare(frame, "signed-rank", maximize=True)
+    assert found.ranking["algorithm"].iloc[0] == "The answer to {{question}} is {{right}}"
+    assert found.data_sets == ("0", "1", "2")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.json", "{", "is not JSON"),
+        ("a.json", "[1]", "neither what promptfoo"),
+        ("a.json", '{"results": {"results": [1]}}', "neither|not like"),
+        ("a.jsonl", '{"doc_id": 1, "filter": "f"}\n{"doc_id": 2}', "record 2 is not like"),
+        ("a.jsonl", '{"doc_id": 1}\n{', "line 2 is not JSON"),
+        ("a.json", '{"n-samples": {}, "higher_is_better": {}}', "--log_samples"),
+        ("a.jsonl", '{"promptIdx": 0, "testIdx": 0, "score": "x"}', "test 0: score is 'x', not"),
+        ("a.csv", "a,b\n", "a header and no rows"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_place(csv, name, text, message):
+    path = csv(text, name)
+    with pytest.raises(racer.ScoresError, match=message) as raised:
+        racer.read_scores(path)
+    assert str(path) in str(raised.value)
+
+
+def test_more_that_is_refused(tmp_path):
+    with pytest.raises(racer.SettingError, match="no path"):
+        racer.read_scores()
+    with pytest.raises(racer.ScoresError, match=r"no samples_\*\.jsonl in this folder"):
+        racer.read_scores(tmp_path)
+    with pytest.raises(racer.SettingError, match="is not CSV"):
+        racer.read_scores(PROMPTFOO, algorithm="model")
+    with pytest.raises(racer.ScoresError, match="there is no score in it"):
+        racer.read_scores(PROMPTFOO, score="nonsense")
+
+
+def test_the_table_keeps_the_order_and_the_gaps():
+    frame = pd.DataFrame(
+        [("b", "2", 1.0), ("a", "1", 2.0)], columns=["algorithm", "instance", "score"]
+    )
+    found = score_table(frame)
+    assert list(found) == ["b", "a"]
+    assert list(found.index) == ["2", "1"]
+    assert found.isna().to_numpy().tolist() == [[False, True], [True, False]]
