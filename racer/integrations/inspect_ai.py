@@ -1,0 +1,276 @@
+"""Racing in inspect_ai: tasks that stop when they cannot be the best any more."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from racer.errors import RaceStateError, SettingError
+from racer.evaluate.outcome import Outcome
+from racer.racing.race import Race
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from inspect_ai.dataset import Sample
+    from inspect_ai.log import EvalLog, EvalSpec
+    from inspect_ai.scorer import SampleScore
+    from inspect_ai.util import EarlyStop
+
+    from racer.deciders.decider import Decider
+    from racer.results.race import RaceResult
+
+    Recorded: TypeAlias = EvalLog | Mapping[Any, float] | float
+
+__all__ = ["TaskManager", "TaskRace"]
+
+_FAILED = Outcome("failed", None, message="no score")
+
+
+class TaskRace:
+    """A race among tasks of inspect_ai with the same samples: prompts, solvers, models, agents.
+
+    Each task has ``early_stopping=race.manager(name)``. A race compares the tasks sample by
+    sample, in the order of the dataset. Samples left of a task that is eliminated are not run, and
+    neither are those of the others once the race is over. Only blocks (a sample in an epoch) that
+    all tasks still in have finished count, so neither concurrency nor the speed of a model changes
+    who is eliminated; tasks that run beside each other (``max_tasks``) save more.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The tasks, each with a manager of its own.
+    recorded : mapping of str to EvalLog, mapping or float, optional
+        Candidates that are not run: a log with the same samples, scores by sample id, or one
+        score for all samples (a bar, which needs a decider of means). One task and one of these:
+        the task stops when it is known which is better.
+    scorer : str, optional
+        Whose score counts, where a task has several.
+    to_float : callable, optional
+        From the value of a score to a number; by default ``inspect_ai.scorer.value_to_float()``,
+        for which "C" is 1 and "I" is 0.
+    maximize : bool
+        Larger scores are better.
+    decider : str or Decider
+        As in `racer.race`. "anytime" keeps its error over all looks.
+    finish : bool
+        Run all samples of the tasks that survive, instead of stopping when the race is over.
+    seed : int
+        Of the race.
+
+    Raises
+    ------
+    CandidateError
+        A name twice.
+    SettingError
+        Fewer than two candidates, or a bar with a decider that does not compare means. During the evaluation:
+        other samples than in the first task, a recorded score that is missing, several scorers or
+        several values and no choice, a manager with two tasks.
+
+    Notes
+    -----
+    Shuffle a sorted dataset first (``dataset.shuffle(seed)``). With several epochs the samples
+    come again, and the result is about these samples. A sample without a score (it failed, and the
+    evaluation went on) counts as failed once its task is over.
+
+    Examples
+    --------
+    >>> race = TaskRace(["terse", "polite"], seed=1)
+    >>> race.manager("terse").name
+    'terse'
+
+    ``Task(dataset, solver=.., scorer=match(), early_stopping=race.manager("terse"))`` and one for
+    "polite" go to ``inspect_ai.eval([..], max_tasks=2)``; then `result` has the race.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        recorded: Mapping[str, Recorded] | None = None,
+        scorer: str | None = None,
+        to_float: Callable[[Any], float] | None = None,
+        maximize: bool = True,
+        decider: str | Decider = "anytime",
+        finish: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self._scores = _Scores(scorer, to_float)
+        rules = {"maximize": maximize, "decider": decider, "seed": seed}
+        self._progress = _Progress((*names, *(recorded or {})), recorded or {}, rules, self._scores)
+        self._managers = {
+            name: TaskManager(name, self._progress, self._scores, finish=finish) for name in names
+        }
+
+    def manager(self, name: str) -> TaskManager:
+        """Return what the task of this name gets as ``early_stopping``."""
+        if name not in self._managers:
+            raise SettingError(f"manager({name!r}): choose from {', '.join(self._managers)}")
+        return self._managers[name]
+
+    def result(self) -> RaceResult:
+        """Return the result, or the state of a race that goes on; candidates are names."""
+        if self._progress.race is None:
+            raise RaceStateError("no task has started: evaluate the tasks with inspect_ai first")
+        return self._progress.race.result()
+
+
+class TaskManager:
+    """What stops one task of a `TaskRace`: inspect_ai's protocol ``EarlyStopping``."""
+
+    def __init__(self, name: str, progress: _Progress, scores: _Scores, *, finish: bool) -> None:
+        self.name = name
+        self._progress, self._scores, self._finish = progress, scores, finish
+        self._is_started = False
+
+    async def start_task(self, task: EvalSpec, samples: list[Sample], epochs: int) -> str:
+        """Begin the race, or join it."""
+        if self._is_started:
+            raise SettingError(
+                f"manager({self.name!r}) has a second task, {task.task} of {task.model}: give each "
+                "task and model a manager of its own"
+            )
+        self._is_started = True
+        self._progress.start([sample.id for sample in samples], epochs)
+        return f"racer: {self.name}"
+
+    async def schedule_sample(self, id: str | int, epoch: int) -> EarlyStop | None:  # noqa: A002
+        """Return that a sample need not be run, or None."""
+        state = self._progress.state(self.name)
+        if state == "in" or (state == "survivor" and self._finish):
+            return None
+        from inspect_ai.util import EarlyStop  # noqa: PLC0415  (an extra)
+
+        reason = "the race is over" if state == "survivor" else state
+        return EarlyStop(id=id, epoch=epoch, reason=reason)
+
+    async def complete_sample(
+        self,
+        id: str | int,  # noqa: A002
+        epoch: int,
+        scores: dict[str, SampleScore],
+    ) -> None:
+        """Record the score of a sample."""
+        self._progress.add(self.name, id, epoch, self._scores.number(scores))
+        self._progress.advance()
+
+    async def complete_task(self) -> dict[str, Any]:
+        """Count samples without a score as failed; return the state of the race for the log."""
+        self._progress.fail_rest(self.name)
+        self._progress.advance()
+        return {"candidate": self.name, "state": self._progress.state(self.name)}
+
+
+class _Scores:
+    """Which number a score is."""
+
+    def __init__(self, scorer: str | None, to_float: Callable[[Any], float] | None) -> None:
+        self._scorer, self._to_float = scorer, to_float
+
+    def number(self, scores: Mapping[str, Any]) -> float:
+        """Return the score that counts, NaN if there is none."""
+        if self._scorer is None and len(scores) > 1:
+            raise SettingError(f"several scorers, {', '.join(scores)}: choose one, scorer=..")
+        found = scores.get(self._scorer or next(iter(scores), ""))
+        if found is None:
+            return math.nan
+        value = getattr(found, "score", found).value
+        if self._to_float is not None:
+            return float(self._to_float(value))
+        if isinstance(value, dict | list):
+            raise SettingError(f"a score has the value {value!r}: give to_float=.., to a number")
+        from inspect_ai.scorer import value_to_float  # noqa: PLC0415  (an extra)
+
+        return float(value_to_float()(value))
+
+
+class _Progress:
+    """The race of all tasks, and the scores that it has not asked for yet."""
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        recorded: Mapping[str, Recorded],
+        rules: dict[str, Any],
+        scores: _Scores,
+    ) -> None:
+        self._names, self._recorded, self._rules, self._scores = names, recorded, rules, scores
+        self._places: dict[Any, int] = {}  # of samples in the dataset
+        self._epochs = 0
+        self._known: dict[tuple[int, int], Outcome] = {}  # by instance and candidate
+        self.race: Race | None = None
+        if len(names) < 2:
+            raise SettingError("one candidate is no race: give more names, or recorded=..")
+        checked = Race(names, **rules, budget=10**9).rules
+        for name, given in recorded.items():
+            if isinstance(given, Real) and not checked.decider.by_means:
+                raise SettingError(
+                    f"recorded {name!r} is one number for all samples: give a decider of means"
+                )
+
+    def start(self, ids: list[Any], epochs: int) -> None:
+        """Begin with the samples of the first task; check those of others."""
+        if self.race is not None:
+            if set(ids) != set(self._places) or epochs != self._epochs:
+                raise SettingError("the tasks of a race need the same samples and epochs")
+            return
+        self._places, self._epochs = {sample: at for at, sample in enumerate(ids)}, epochs
+        for name in self._recorded:
+            for epoch in range(1, epochs + 1):
+                for sample, number in self._recorded_scores(name, epoch).items():
+                    self.add(name, sample, epoch, number)
+        instances = [(sample, epoch) for epoch in range(1, epochs + 1) for sample in ids]
+        self.race = Race(
+            self._names,
+            instances,
+            deterministic=True,
+            budget=len(self._names) * len(instances),
+            **self._rules,
+        )
+
+    def _recorded_scores(self, name: str, epoch: int) -> dict[Any, float]:
+        """Return the recorded scores of all samples in an epoch."""
+        given: Any = self._recorded[name]
+        if isinstance(given, Real):
+            return dict.fromkeys(self._places, float(given))
+        if hasattr(given, "samples"):
+            logged = [s for s in given.samples or () if s.epoch == epoch]
+            given = {s.id: self._scores.number(s.scores or {}) for s in logged}
+        for sample in self._places:
+            if sample not in given:
+                raise SettingError(
+                    f"recorded {name!r} has no sample {sample!r} in epoch {epoch}: give a log of "
+                    "the same samples and epochs"
+                )
+        return {sample: given[sample] for sample in self._places}
+
+    def add(self, name: str, sample: Any, epoch: int, number: float) -> None:
+        """Record a score; NaN is a failure."""
+        outcome = Outcome("ok", number) if math.isfinite(number) else _FAILED
+        instance = (epoch - 1) * len(self._places) + self._places[sample]
+        self._known[instance, self._names.index(name)] = outcome
+
+    def fail_rest(self, name: str) -> None:
+        """Record all samples of a task without a score as failed."""
+        candidate = self._names.index(name)
+        for instance in range(len(self._places) * self._epochs):
+            self._known.setdefault((instance, candidate), _FAILED)
+
+    def advance(self) -> None:
+        """Tell the race all that it asks for and is known."""
+        race, known = self.race, self._known
+        while race is not None:
+            keys = [(cell, (cell.instance_index or 0, cell.candidate)) for cell in race.ask()]
+            told = [(cell, known[key]) for cell, key in keys if key in known]
+            if not told:
+                return
+            for cell, outcome in told:
+                race.tell(cell, outcome)
+
+    def state(self, name: str) -> str:
+        """Return "in", or "survivor" when the race is over, or that the candidate was eliminated."""
+        race = self.race
+        if race is None or self._names.index(name) in race.alive:
+            return "in" if race is None or race.ended is None else "survivor"
+        return f"eliminated by the time of {race.n_blocks} samples"
