@@ -73,6 +73,7 @@ study = Commands(
         "fronts": ("fronts.tables", "Races to the front of several metrics, beside other ways"),
         "fronts-tuned": ("fronts.tuned", "Tuning to fronts, beside Optuna's samplers"),
         "items": ("items.tables", "Races on scores of items, right or wrong or graded"),
+        "gepa": ("gepa_acceptance", "Acceptance of proposals in GEPA, by sums and by races"),
         "irace-commands": ("programs.irace35", "Command lines of irace 3.5 and racer, compared"),
         "known-truth": ("importance.known_truth", "Importance and ablation against the truth"),
         "programs": ("programs.tables", "Two programs tuned from their scenarios"),
