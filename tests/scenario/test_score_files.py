@@ -4,10 +4,13 @@ import json
 import shutil
 from pathlib import Path
 
+import door_pages
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import racer
+from racer.cli import main
 from racer.scenario.score_files import score_table
 
 # promptfoo 0.121.20 and lm_eval 0.4.13 wrote these, with a provider that repeats the prompt, and
@@ -175,3 +178,22 @@ def test_the_table_keeps_the_order_and_the_gaps():
     assert list(found) == ["b", "a"]
     assert list(found.index) == ["2", "1"]
     assert found.isna().to_numpy().tolist() == [[False, True], [True, False]]
+
+
+def test_the_page_runs_and_prints_what_it_says(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(PROMPTFOO, "out.json")
+    (sums,) = LM_EVAL.glob("dummy/samples_sums_*.jsonl")
+    for model in ("one", "other"):
+        Path("results", model).mkdir(parents=True)
+        shutil.copy(sums, f"results/{model}")
+    assert isinstance(door_pages.run("read_scores")["scores"], pd.DataFrame)
+    capsys.readouterr()
+    door_pages.run("racer.race(")
+    assert [capsys.readouterr().out] == door_pages.blocks("text")
+    lines = [line for block in door_pages.blocks("sh") for line in block.splitlines()]
+    shown = [line for line in lines if "--" in line and " -- " not in line]
+    assert len(shown) == 3
+    for line in shown:
+        done = CliRunner().invoke(main, line.split()[1:])
+        assert done.exit_code in {0, 3}, done.output
