@@ -13,16 +13,18 @@ from racer.cli.scenarios import _WithCommand
 from racer.errors import CandidateError, ScoresError, SettingError
 from racer.render.sections import Grid, Section, number
 from racer.render.text import as_text
-from racer.seeding import rng_for
 
 if TYPE_CHECKING:
+    from racer.core.blocks import InstanceOrder
     from racer.results.race import RaceResult
 
 
 @click.command(cls=_WithCommand, short_help="Find the best of given candidates.")
 @click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--maximize", is_flag=True, help="Larger is better.")
-@click.option("--decider", metavar="NAME", help="As in racer.race.")
+@click.option(
+    "--decider", metavar="NAME", help="As in racer.race; of scores from 0 to 1, by default mean."
+)
 @click.option("--budget", type=click.IntRange(1), help="Evaluations; of scores, by default all.")
 @click.option("--seed", type=click.IntRange(0), default=0)
 @click.option("--in-order", is_flag=True, help="Do not shuffle the instances.")
@@ -47,7 +49,8 @@ def race(
     from racer.run.calls import race as run  # noqa: PLC0415  (a second)
 
     form = {name: options.pop(name) for name in ("as_json", "csv", "configurations")}
-    shuffle, jobs, settings = not options.pop("in_order"), options.pop("jobs"), {}
+    jobs, settings = options.pop("jobs"), {}
+    order: InstanceOrder = "given" if options.pop("in_order") else "shuffled"
     command = ctx.meta.get("command")
     with reported():
         if command is None:
@@ -64,10 +67,9 @@ def race(
                 raise SettingError("--budget: how many times may the program be run?")
             given = _by_program(path, command, instances)
             settings, options["n_jobs"] = {"command": given["evaluate"].settings}, jobs
-        if shuffle and given["instances"] is not None:
-            order = rng_for(options["seed"], "order").permutation(len(given["instances"]))
-            given["instances"] = [given["instances"][i] for i in order]
-        result = run(**given, **options)
+        result = run(
+            instance_order=order, **given | {k: v for k, v in options.items() if v is not None}
+        )
         if command is None and not form["as_json"]:
             click.echo(_found(result))
         give(result, settings, **form)
@@ -97,6 +99,7 @@ def _recorded(path: Path, score: str | None) -> dict[str, Any]:
         "evaluate": evaluate,
         "instances": list(complete.index),
         "deterministic": True,
+        "decider": "mean" if ((complete >= 0) & (complete <= 1)).all(axis=None) else None,
     }
 
 

@@ -43,7 +43,7 @@ class TaskRace:
         The tasks, each with a manager of its own.
     recorded : mapping of str to EvalLog, mapping or float, optional
         Candidates that are not run: a log with the same samples, scores by sample id, or one
-        score for all samples (a bar, which needs a decider of means). One task and one of these:
+        score for all samples (a bar, for a decider of means). One task and one of these:
         the task stops when it is known which is better.
     scorer : str, optional
         Whose score counts, where a task has several.
@@ -53,7 +53,8 @@ class TaskRace:
     maximize : bool
         Larger scores are better.
     decider : str or Decider
-        As in `racer.race`. "anytime" keeps its error over all looks.
+        As in `racer.race`. "mean" compares mean scores from 0 to 1, with an error that holds over
+        all looks; for others give `racer.deciders.MeanRace` their bounds.
     finish : bool
         Run all samples of the tasks that survive, instead of stopping when the race is over.
     seed : int
@@ -92,7 +93,7 @@ class TaskRace:
         scorer: str | None = None,
         to_float: Callable[[Any], float] | None = None,
         maximize: bool = True,
-        decider: str | Decider = "anytime",
+        decider: str | Decider = "mean",
         finish: bool = False,
         seed: int = 0,
     ) -> None:
@@ -225,6 +226,7 @@ class _Progress:
             self._names,
             instances,
             deterministic=True,
+            instance_order="given",
             budget=len(self._names) * len(instances),
             **self._rules,
         )
