@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -12,10 +12,12 @@ from racer.errors import BudgetError
 
 __all__ = ["Budget"]
 
+_ROUNDING = 1e-9  # relative, of a sum of prices
+
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What a race may spend: evaluations, seconds of evaluation, or both.
+    """What a race may spend: evaluations, seconds of evaluation, money, or several of these.
 
     Parameters
     ----------
@@ -28,6 +30,11 @@ class Budget:
         (with 4 jobs it is about 4 times the wall time of the race). A
         block is begun only if it is expected to fit at the mean time per evaluation so far.
         With `racer.Race`, give each `Outcome` its seconds, or nothing is ever spent.
+    spend : float, optional
+        Money, in any currency: the sum of what `evaluate` returns as "spend" (`Outcome.spend`),
+        or of `prices`. A block is begun only if it is paid for at the expected price of each
+        evaluation: that of `prices`; without it, the most that the candidate has cost so far.
+        Never exceeded if no evaluation costs more than that. Nothing is prefetched.
 
     Raises
     ------
@@ -44,28 +51,32 @@ class Budget:
 
     evaluations: int | None = None
     seconds: float | None = None
+    spend: float | None = None
 
     def __post_init__(self) -> None:
-        if self.evaluations is None and self.seconds is None:
-            raise BudgetError("Budget() is empty: give evaluations=, seconds=, or both")
+        if self.evaluations is None and self.seconds is None and self.spend is None:
+            raise BudgetError(
+                "Budget() is empty: give evaluations=, seconds=, spend=, or several of these"
+            )
         if self.evaluations is not None and (
             not is_whole(self.evaluations) or self.evaluations < 1
         ):
             raise BudgetError(
                 f"budget of {self.evaluations!r} evaluations: give a whole number >= 1"
             )
-        if self.seconds is not None and (
-            not is_real(self.seconds) or not 0.0 < float(self.seconds) < math.inf
-        ):
-            raise BudgetError(f"budget of {self.seconds!r} seconds: give a finite number > 0")
-        for name, kind in (("evaluations", int), ("seconds", float)):
+        for name, of in (("seconds", " seconds"), ("spend", " money")):
+            value = getattr(self, name)
+            if value is not None and (not is_real(value) or not 0.0 < float(value) < math.inf):
+                raise BudgetError(f"budget of {value!r}{of}: give a finite number > 0")
+        for name, kind in (("evaluations", int), ("seconds", float), ("spend", float)):
             if getattr(self, name) is not None:  # as plain numbers, which a store can hold
                 object.__setattr__(self, name, kind(getattr(self, name)))
 
     def __str__(self) -> str:
         evaluations = [] if self.evaluations is None else [f"{self.evaluations} evaluations"]
         seconds = [] if self.seconds is None else [f"{self.seconds:g} s"]
-        return " and ".join([*evaluations, *seconds])
+        spend = [] if self.spend is None else [f"{self.spend:g} in money"]
+        return " and ".join([*evaluations, *seconds, *spend])
 
     @classmethod
     def of(cls, budget: int | Budget) -> Budget:
@@ -103,27 +114,41 @@ class Budget:
             return True
         return seconds + cells * seconds / evaluations + extra <= self.seconds
 
-    def ends_by_time(self, evaluations: int) -> bool:
-        """Say whether what ends before so many evaluations was ended by the seconds."""
-        return self.seconds is not None and (
-            self.evaluations is None or evaluations <= self.evaluations
-        )
+    def affords(self, price: float, *, spent: float) -> bool:
+        """Return whether the money pays for a price, up to rounding."""
+        return self.spend is None or spent + price <= self.spend * (1.0 + _ROUNDING)
 
-    def left(self, *, evaluations: int, seconds: float) -> int | None:
+    @property
+    def has_share(self) -> bool:
+        """Whether its end is not known in evaluations: it is in seconds or in money, too."""
+        return self.seconds is not None or self.spend is not None
+
+    def share(self, *, evaluations: int, seconds: float, spent: float) -> float:
+        """Return the fraction in [0, 1] that is used: of several limits, of the nearest one."""
+        limits = (self.evaluations, self.seconds, self.spend)
+        used = zip((evaluations, seconds, spent), limits, strict=True)
+        return min(max(at / limit for at, limit in used if limit is not None), 1.0)
+
+    def ends_unforeseen(self, evaluations: int) -> bool:
+        """Return whether seconds or money ended what ends before so many evaluations."""
+        return self.has_share and (self.evaluations is None or evaluations <= self.evaluations)
+
+    def left(self, *, evaluations: int, seconds: float, spent: float = 0.0) -> int | None:
         """Return how many evaluations can be paid for; None if their cost is not known yet."""
         counts = []
         if self.evaluations is not None:
             counts.append(max(self.evaluations - evaluations, 0))
-        if self.seconds is not None:
-            if not evaluations:
-                return None
-            if seconds > 0.0:
-                counts.append(max(int((self.seconds - seconds) / (seconds / evaluations)), 0))
+        for limit, used in ((self.seconds, seconds), (self.spend, spent)):
+            if limit is not None:
+                if not evaluations:
+                    return None
+                if used > 0.0:
+                    counts.append(max(int((limit - used) / (used / evaluations)), 0))
         return min(counts, default=None)
 
     def is_larger(self, other: Budget) -> bool:
         """Say whether it pays for all that the other does, and for more."""
-        pairs = [(self.evaluations, other.evaluations), (self.seconds, other.seconds)]
+        pairs = zip(astuple(self), astuple(other), strict=True)
         return self != other and all(
             new is None or (old is not None and new >= old) for new, old in pairs
         )

@@ -178,6 +178,8 @@ class BlockCompleted:
         without a test.
     metrics : mapping of str to tuple of float, optional
         All metrics by name, each as `values`; None where `evaluate` returns one number.
+    spent : float, optional
+        Money spent so far; None where no evaluation says what it cost.
 
     Examples
     --------
@@ -202,6 +204,7 @@ class BlockCompleted:
     failed: int
     evidence: Mapping[str, float | str] | None = None
     metrics: Mapping[str, tuple[float, ...]] | None = None
+    spent: float | None = None
 
     def renumbered(self, numbers: Sequence[int], first: int = 0) -> BlockCompleted:
         """Return it with other numbers of candidates, and blocks counted from `first`."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from racer._checks import did_you_mean, flag, is_whole, whole
 from racer.core.budget import Budget
 from racer.core.objective import Aim
+from racer.core.prices import checked_prices
 from racer.core.runtime import Runtime
 from racer.deciders.named import as_decider, usual_decider
 from racer.errors import BudgetError, ObjectiveError, SettingError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.core.objective import Metric, Objective
+    from racer.core.prices import Given
     from racer.core.table import Row
     from racer.deciders.decider import Decider, Goal, Schedule
     from racer.evaluate.outcome import Cell
@@ -43,6 +45,7 @@ class RulesGiven(TypedDict, total=False):
     runtime: Runtime | None
     metrics: Mapping[str, str | Metric] | None
     objective: Objective | Mapping[str, object] | None
+    prices: Sequence[float] | Given | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +85,8 @@ class Rules:
         What `evaluate` returns, by name; None: one number.
     objective : str, Pareto, Within or Constrained, optional
         What is raced on; needed where there are several metrics.
+    prices : sequence of float, or callable, optional
+        What an evaluation of each candidate costs in money, or ``prices(config, instance)``.
 
     Raises
     ------
@@ -101,6 +106,7 @@ class Rules:
     runtime: Runtime | None = None
     metrics: Mapping[str, Metric] | None = field(default=None, hash=False)
     objective: Objective | None = field(default=None, hash=False)
+    prices: Given | None = None
 
     def __post_init__(self) -> None:
         budgets = Budget.each(self.budget)
@@ -113,6 +119,7 @@ class Rules:
             "maximize": flag(self.maximize, "maximize") if aim is None else aim.maximize,
             "metrics": None if aim is None else aim.metrics,
             "objective": None if aim is None else aim.objective,
+            "prices": checked_prices(self.prices),
             "seed": None if self.seed is None else check_seed(self.seed),
         }
         if self.deterministic is not None:
@@ -135,6 +142,11 @@ class Rules:
             raise SettingError(
                 "metrics= with runtime=: a run time that is capped says nothing of other metrics; "
                 "return seconds as one of the metrics, without runtime="
+            )
+        if self.is_paid or self.prices is not None:
+            raise SettingError(
+                "Budget(spend=..), or prices=, with runtime=: a run that was capped may be made again, at a price "
+                "that is not known; give the budget in seconds or in evaluations"
             )
         if self.maximize:
             raise SettingError("maximize=True with runtime=: run time is minimised; leave it out")
@@ -167,6 +179,16 @@ class Rules:
         if not isinstance(self.budget, Budget):
             raise BudgetError("budget is a list: a race has one budget; only a tuner goes on")
         return self.budget
+
+    @cached_property
+    def is_paid(self) -> bool:
+        """Whether the budget is in money, too."""
+        return any(budget.spend is not None for budget in self.budgets)
+
+    @cached_property
+    def needs_spend(self) -> bool:
+        """Whether each outcome has to say what it cost."""
+        return self.is_paid and self.prices is None
 
     @cached_property
     def aim(self) -> Aim | None:
@@ -227,10 +249,12 @@ class Rules:
         return self.aim.costs(row)
 
     def settings(self) -> dict[str, Any]:
-        """Return the arguments that make these rules again; without metrics, those are left out."""
+        """Return the arguments that make these rules again; metrics and prices only if given."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         if not isinstance(self.budget, Budget):
             values["budget"] = list(self.budget)
+        if self.prices is None:
+            del values["prices"]
         if self.aim is None:
             del values["metrics"], values["objective"]
             return values

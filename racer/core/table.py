@@ -130,6 +130,7 @@ class Table:
         self._successes: dict[int, array[float]] = {}
         self._n_in_successes = 0  # rows
         self._sums: dict[int, tuple[int, tuple[float, ...]]] = {}
+        self.spent: float | None = None  # money; None: no outcome says what it cost
 
     def __len__(self) -> int:
         """Return the number of blocks."""
@@ -141,6 +142,7 @@ class Table:
         twin.rows, twin.failures = self.rows.copy(), self.failures.copy()
         twin._is_usable, twin._n_usable = self._is_usable.copy(), self._n_usable
         twin._repeated = self._repeated.copy()
+        twin.spent = self.spent
         return twin
 
     def of_metric(self, name: str, *, maximize: bool) -> Table:
@@ -170,6 +172,8 @@ class Table:
             if outcome.value is None:
                 candidate = int(row.candidates[place])
                 self.failures.append(Failure(row.block, candidate, outcome.status, outcome.message))
+            if outcome.spend is not None:
+                self.spent = (self.spent or 0.0) + outcome.spend
         self._note(row.block, usable=row.is_usable)
 
     def _note(self, block: int, *, usable: bool) -> None:

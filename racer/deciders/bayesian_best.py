@@ -10,7 +10,7 @@ import numpy as np
 from racer._checks import check_draws, choice
 from racer._numerics import one_blas_thread
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
-from racer.deciders.parts.plans import required_budget, room, used_after
+from racer.deciders.parts.plans import budget_after, required_budget, room, used_after
 from racer.deciders.parts.scores import By, block_scores
 from racer.deciders.parts.verdicts import best_of, drops
 from racer.stats.dirichlet import gamma_weights
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class _State:
     seed: int
     first: int  # candidates at the start
-    budget: int
+    budget: float  # evaluations
     candidates: NDArray[np.intp]
     totals: NDArray[np.float64]  # (m,), of scores
     drawn: NDArray[np.float64]  # (draws, m), of scores times the blocks' weights in a draw
@@ -71,7 +71,7 @@ class BayesianBest(Decider):
     Raises
     ------
     SettingError
-        A parameter out of range; at the start of a race, no budget of evaluations.
+        A parameter out of range; at the start of a race, no budget.
 
     References
     ----------
@@ -119,6 +119,7 @@ class BayesianBest(Decider):
                 state.totals += state.pending[-1]
             state.blocks += len(blocks.costs)
             state.used = used_after(state.used, blocks)
+            state.budget = budget_after(state.budget, state.used, blocks)
             standing = state.totals / max(state.blocks, 1)
             best = best_of(blocks.candidates, standing)
             kept = room(state.first, state.used, state.budget)

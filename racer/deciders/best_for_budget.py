@@ -11,7 +11,7 @@ import numpy as np
 from racer._checks import choice
 from racer._numerics import RowBuffer
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
-from racer.deciders.parts.plans import required_budget, room, used_after
+from racer.deciders.parts.plans import budget_after, required_budget, room, used_after
 from racer.deciders.parts.scores import impute_failed
 from racer.deciders.parts.verdicts import best_of, drops
 
@@ -30,7 +30,7 @@ _STEPS, _CLOSE = 30, 1e-6  # of Huber's location, in units of the scale
 @dataclass
 class _State:
     first: int  # candidates at the start
-    budget: int
+    budget: float  # evaluations
     candidates: NDArray[np.intp]
     costs: RowBuffer  # of each block, above its median
     scales: RowBuffer  # of each block: its logarithm (-inf if all tie), and sampling variance
@@ -49,7 +49,8 @@ class BestForBudget(Decider):
 
     A race of m candidates that has spent the fraction u of its budget keeps m^((1 - u)^a) of them,
     with a = 1 - 1.5 / m: about as many evaluations go into each halving of the pool as into any
-    other, and with few candidates later. The last two stay to the end. Who leaves is the one with
+    other, and with few candidates later. A budget in money, or in seconds, is planned with as such:
+    u is what is spent of it; of several limits, of the one that is nearest. The last two stay to the end. Who leaves is the one with
     the worst standing, which is a location over the blocks that all have seen. It says nothing
     about errors: the budget decides how many are dropped, the evidence which.
 
@@ -67,7 +68,7 @@ class BestForBudget(Decider):
     Raises
     ------
     SettingError
-        A parameter out of range; at the start of a race, no budget of evaluations.
+        A parameter out of range; at the start of a race, no budget.
 
     References
     ----------
@@ -109,6 +110,7 @@ class BestForBudget(Decider):
             for row in blocks.costs:
                 _record(state, row)
             state.used = used_after(state.used, blocks)
+            state.budget = budget_after(state.budget, state.used, blocks)
             costs = state.costs.rows
             if self.by == "residuals" and 2 * m > state.first:
                 state.is_robust = _have_tails(costs)

@@ -75,9 +75,11 @@ class Setting:
     n_instances : int, optional
         None for a race without instances.
     prices : ndarray, shape (m,), optional
-        Relative price of an evaluation of each candidate; None if all cost the same.
+        Price of an evaluation of each candidate, its mean over instances; None if it is not known.
     bounds : (float, float), optional
         The smallest and the largest cost, where the decider has `bounds`; else None.
+    has_share : bool
+        The budget is in money or in seconds, too: `Blocks.used_share` will be given.
 
     Examples
     --------
@@ -96,6 +98,7 @@ class Setting:
     n_instances: int | None = None
     prices: NDArray[np.float64] | None = None
     bounds: tuple[float, float] | None = None
+    has_share: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,6 +119,9 @@ class Blocks:
     metrics : ndarray, shape (k, m, d), optional
         The d metrics that decide in each cell, as costs: smaller is better, +inf for a failed cell;
         the first of them is `costs`. None where one number per cell decides.
+    used_share : float in [0, 1], optional
+        The fraction of the budget that is used, where it is in money or in seconds: of several
+        limits, of the one that is nearest. None where `used` and `Setting.budget` tell it.
 
     Examples
     --------
@@ -132,6 +138,7 @@ class Blocks:
     used: int | None = None
     instances: NDArray[np.intp] | None = None
     metrics: NDArray[np.float64] | None = None
+    used_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer.deciders.decider import Blocks, Decider, Setting, Verdict
-from racer.deciders.parts.plans import required_budget, room, used_after
+from racer.deciders.parts.plans import budget_after, required_budget, room, used_after
 from racer.deciders.parts.several import as_finite, best_first, exact_means
 from racer.deciders.parts.verdicts import drops
 from racer.errors import SettingError
@@ -26,7 +26,7 @@ _UNKNOWN = 1e300  # of what is known exactly, where every cell failed
 class _State:
     goal: Goal
     first: int  # candidates at the start
-    budget: int
+    budget: float  # evaluations
     candidates: NDArray[np.intp]
     sums: NDArray[np.float64]  # (m, d)
     counts: NDArray[np.float64]  # (m, d)
@@ -48,7 +48,7 @@ class GoalForBudget(Decider):
     Raises
     ------
     SettingError
-        At the start of a race: no budget of evaluations, or one number per cell.
+        At the start of a race: no budget, or one number per cell.
 
     Examples
     --------
@@ -87,6 +87,7 @@ class GoalForBudget(Decider):
             state.counts += ~np.isnan(costs)
             state.n += 1
         state.used = used_after(state.used, blocks)
+        state.budget = budget_after(state.budget, state.used, blocks)
         means = np.minimum(exact_means(state.sums, state.counts), _UNKNOWN)
         order = best_first(state.goal, means)
         m, n_kept = len(order), self.planned_room(state, state.used)

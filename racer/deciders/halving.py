@@ -17,16 +17,20 @@ from racer.deciders.parts.verdicts import best_of, drops
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_MANY = 10**9  # evaluations, or blocks: of a budget that is not known in evaluations yet
+
 
 @dataclass
 class _State:
-    budget: int
+    budget: int  # evaluations; in money or in seconds, an estimate
     candidates: NDArray[np.intp]
     totals: NDArray[np.float64]  # of what standing is the mean of
     wins: NDArray[np.float64]  # [i, j]: blocks in which i beats j, ties half
     blocks: int = 0
     used: int = 0  # evaluations
     next_at: int = 0  # halve once so many evaluations are used
+    planned_at: tuple[int, float, int] = (0, 0.0, 0)  # evaluations, share and blocks
+    share: float = 0.0
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = np.searchsorted(self.candidates, candidates)
@@ -35,10 +39,23 @@ class _State:
 
     def plan(self) -> None:
         """Set when the next half is dropped: equal parts of the budget left, one per halving."""
-        m = len(self.candidates)
+        self.planned_at = self.used, self.share, self.blocks
+        self._set_next()
+
+    def _set_next(self) -> None:
+        m, used = len(self.candidates), self.planned_at[0]
         halvings = max(1, math.ceil(math.log2(m)))
-        part = (self.budget - self.used) // (halvings * m)
-        self.next_at = self.used + max(1, part) * m
+        part = (self.budget - used) // (halvings * m)
+        self.next_at = used + max(1, part) * m
+
+    def estimate(self, share: float) -> None:
+        """Plan anew with the evaluations that the budget pays for, by the price of a block so far."""
+        self.share = share
+        _, before, blocks = self.planned_at
+        price = (share - before) / max(self.blocks - blocks, 1)
+        more = (1.0 - share) / price if price > 0.0 else _MANY
+        self.budget = self.used + len(self.candidates) * int(min(more, _MANY))
+        self._set_next()
 
 
 @dataclass(frozen=True)
@@ -47,7 +64,8 @@ class SequentialHalving(Decider):
 
     A baseline: it tests nothing and promises nothing about errors, but spends exactly what it
     is given. All blocks so far count in each comparison. A test that comes late, by the
-    rules of the race, shifts the parts that remain.
+    rules of the race, shifts the parts that remain. Of a budget in money or in seconds it halves
+    before the block that, at the price of those so far, would go beyond the part.
 
     Parameters
     ----------
@@ -59,7 +77,7 @@ class SequentialHalving(Decider):
     Raises
     ------
     SettingError
-        A parameter out of range; at the start of a race, no budget of evaluations.
+        A parameter out of range; at the start of a race, no budget.
 
     References
     ----------
@@ -93,7 +111,7 @@ class SequentialHalving(Decider):
     def start(self, setting: Setting) -> _State:
         m = setting.n_candidates
         budget = required_budget(setting, "halving")
-        state = _State(budget, np.arange(m), np.zeros(m), np.zeros((m, m)))
+        state = _State(int(min(budget, _MANY)), np.arange(m), np.zeros(m), np.zeros((m, m)))
         state.plan()
         return state
 
@@ -108,6 +126,8 @@ class SequentialHalving(Decider):
             standing = np.nan_to_num(state.totals / max(state.blocks + len(blocks.costs), 1))
         state.blocks += len(blocks.costs)
         state.used = used_after(state.used, blocks)
+        if blocks.used_share is not None:
+            state.estimate(blocks.used_share)
         best = best_of(blocks.candidates, standing)
         dropped: tuple[Drop, ...] = ()
         if state.used >= state.next_at and len(standing) > 1:

@@ -8,6 +8,7 @@ import random
 import signal
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +30,7 @@ from racer.evaluate.objective import (
     judge_metrics,
     judge_time,
     takes_bound,
+    without_spend,
 )
 from racer.evaluate.outcome import Cell, Outcome, bounded
 
@@ -45,11 +47,13 @@ def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False
     """Evaluate a cell once, with the legacy generators seeded with its seed."""
     random.seed(cell.seed)
     np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
-    bound, metrics = cell.bound, None
+    bound, metrics, spend = cell.bound, None, None
     before = None if bound is None else cpu_seconds()
     start = _clock()
     try:
         answer = _called(evaluate, cell)
+        if type(answer) is not float and isinstance(answer, Mapping):
+            answer, spend = without_spend(answer, cell.metrics)
         if cell.metrics is not None:
             status, value, message, metrics = judge_metrics(answer, cell.metrics)
         elif bound is None:
@@ -63,7 +67,13 @@ def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False
         status, value, message = judge_error(error)
     seconds = _clock() - start if value is None or bound is None else value
     outcome = Outcome(
-        status, value, seconds=seconds, message=message, worker=here(), metrics=metrics
+        status,
+        value,
+        seconds=seconds,
+        message=message,
+        worker=here(),
+        metrics=metrics,
+        spend=spend,
     )
     return outcome if bound is None or value is None else bounded(outcome, bound) or outcome
 
@@ -90,7 +100,7 @@ def evaluate_cell(
     `random` and `np.random` are seeded anew for each attempt, so what ran before does not matter.
     `within` makes an attempt in another process, in which `reraise_interrupt` is of no use.
     """
-    attempts, seconds = 0, 0.0
+    attempts, seconds, spend = 0, 0.0, None
     while True:
         if within is None:
             outcome = _attempt(evaluate, cell, reraise_interrupt=reraise_interrupt)
@@ -99,6 +109,8 @@ def evaluate_cell(
         else:
             outcome = within(partial(_attempt, evaluate, cell), bound=cell.bound)
         attempts, seconds = attempts + 1, seconds + outcome.seconds
+        if outcome.spend is not None:
+            spend = (spend or 0.0) + outcome.spend
         if outcome.status in _FINAL or attempts > retries:
             return Outcome(
                 outcome.status,
@@ -108,6 +120,7 @@ def evaluate_cell(
                 attempts=attempts,
                 worker=here(),
                 metrics=outcome.metrics,
+                spend=spend,
             )
 
 

@@ -134,7 +134,7 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
     if isinstance(answer, Mapping):
         names = ", ".join(f"{name!r}: .." for name in answer)
         what = f"{MAPPING}, {{{names}}}: say metrics={{name: 'min' or 'max'}}, and objective="
-        return "invalid", None, what
+        return "invalid", None, what if answer else "returned a mapping without a number"
     if isinstance(answer, np.ndarray) and answer.ndim == 0:
         answer = answer[()]
     if isinstance(answer, _NOT_NUMBERS) or getattr(answer, "ndim", 0) != 0:
@@ -148,6 +148,24 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
     if not math.isfinite(value):
         return "invalid", None, f"returned {value}, not a finite number"
     return "ok", value, ""
+
+
+SPEND = "spend"
+"""The reserved key of a mapping that `evaluate` returns: what the evaluation cost."""
+
+
+def without_spend(answer: Mapping[Any, Any], metrics: object) -> tuple[Any, float | None]:
+    """Return what `evaluate` returned besides its spend, and that; Misbehaved if it makes no sense.
+
+    Without `metrics`, one number beside the spend is returned as that number.
+    """
+    if SPEND not in answer:
+        return answer, None
+    _, spend, message = judge(answer[SPEND])
+    if spend is None or spend < 0.0:
+        raise Misbehaved("invalid", f"{SPEND!r}: {message or f'returned {spend}, less than 0'}")
+    rest = {name: value for name, value in answer.items() if name != SPEND}
+    return (rest.popitem()[1] if metrics is None and len(rest) == 1 else rest), spend
 
 
 MAPPING = "returned several metrics"

@@ -93,7 +93,7 @@ class Outcome:
     metrics : mapping of str to float, optional
         All metrics by name, in the user's direction, where the race has `metrics`.
     spend : float, optional
-        Cost of the evaluation in money. Carried only: nothing reads it yet.
+        Cost of the evaluation in money, that of retries included; None if it is not known.
 
     Examples
     --------

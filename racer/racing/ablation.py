@@ -14,9 +14,10 @@ from racer.core.budget import Budget
 from racer.core.contest import Description
 from racer.core.events import Callback, Ended, RaceEnded
 from racer.core.pool import as_sequence
+from racer.core.prices import spent_with
 from racer.core.rules import Rules
 from racer.core.table import Row, Table
-from racer.errors import SettingError
+from racer.errors import BudgetError, SettingError
 from racer.evaluate.outcome import Cell
 from racer.racing.asktell import Ahead, Asked, AskTell, Flow
 from racer.racing.loop import advance, race
@@ -98,7 +99,8 @@ class Ablation(AskTell):
             # gains are of means: not capped, not of ranks
             times = replace(times, slack=math.inf, par=times.par or 1.0)
             self.rules = replace(self.rules, runtime=times)
-        self.rules.one_budget  # noqa: B018  (BudgetError if there are several)
+        if self.rules.one_budget.spend is not None:
+            raise BudgetError("an ablation has no budget of money: give evaluations or seconds")
         self._table = Table(maximize=self.rules.maximize, runtime=self.rules.runtime)
         self._configs: list[Config] = []
         self._at: dict[Any, int] = {}
@@ -159,6 +161,7 @@ class Ablation(AskTell):
             ended=self._ended or Ended.INTERRUPTED,
             evaluations=len(self._table.rows) + len(self._round.told),
             seconds=self._seconds + math.fsum(o.seconds for o in self._round.told.values()),
+            spent=spent_with(self._table.spent, self._round.told.values()),
             seed=self.rules.seed or 0,
             known=self._table.copy(),
             rules=self.rules,

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from racer.core.events import check_callbacks
+from racer.core.prices import with_spend
 from racer.errors import RaceStateError, warn
 from racer.evaluate.outcome import Cell, Outcome, bounded, check_outcome
 
@@ -88,7 +89,10 @@ class AskTell(ABC):
         """Yield cells that may be asked for after these, of up to so many blocks, in order.
 
         They depend on what has been told, and on nothing else; one asked for later is the same.
+        With a budget of money there are none: those that are not needed would be paid for.
         """
+        if self.rules.is_paid:
+            return
         yield from chain.from_iterable(islice(self._round.asked.later(), blocks))
 
     def tell(self, cell: Cell, outcome: Outcome) -> None:
@@ -118,6 +122,8 @@ class AskTell(ABC):
         self.rules.check_bounds(asked, outcome.value)
         if asked.metrics is not None:
             outcome = as_measured(asked.metrics, outcome, self.rules)
+        if self.rules.needs_spend:
+            outcome = with_spend(outcome)
         is_plain = asked.bound is None and outcome.status != "capped"
         told[key] = outcome if is_plain else under(asked.bound, outcome)
         if len(told) == len(cells):

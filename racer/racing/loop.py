@@ -62,7 +62,6 @@ def race(
             gone = [Elimination.of_rejected(block, int(state.alive[i])) for i in rejected]
             eliminated = _leave(state, withheld, gone)
             costs = np.delete(costs, rejected, axis=0)
-            state.n_rejected += len(gone)
         is_withheld = withheld.withhold(asked, costs, usable=row.is_usable)
         if row.is_usable or rules.bounds is not None:
             state.usable += row.is_usable
@@ -129,6 +128,7 @@ def _test(
         used=state.used,
         instances=order.instances(numbers),
         metrics=None if costs.ndim == 2 else costs,
+        used_share=state.used_share,
     )
     state.tested, state.judged, state.pending = state.tested + len(rows), state.alive, []
     state.decided, verdict = checked_verdict(
@@ -158,6 +158,7 @@ def completed(
     best_mean: float | None,
     evaluations: int,
     seconds: float,
+    spent: float | None = None,
     evidence: Evidence | None = None,
 ) -> BlockCompleted:
     """Return the event of a complete block, in the numbers of the race."""
@@ -171,6 +172,7 @@ def completed(
         eliminated=tuple(eliminated),
         evaluations=evaluations,
         seconds=seconds,
+        spent=spent,
         failed=row.n_failed,
         evidence=evidence,
         metrics=row.metrics(),
@@ -201,9 +203,9 @@ def _why_over(
 
 
 def fell_short(rules: Rules, state: State) -> bool:
-    """Return whether the seconds, which cannot be known before, were too few for a test."""
+    """Return whether seconds or money, unlike evaluations not known before, were too little to test."""
     needed = state.used + len(state.alive)
-    return rules.one_budget.ends_by_time(needed) and state.tested < state.first_test
+    return rules.one_budget.ends_unforeseen(needed) and state.tested < state.first_test
 
 
 def _named(over: Ended, rules: Rules, state: State) -> Ended:

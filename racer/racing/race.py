@@ -14,11 +14,13 @@ from racer.core.blocks import Order, Stream, group_numbers
 from racer.core.contest import Description
 from racer.core.events import Callback, Elimination, Ended
 from racer.core.pool import as_pool, as_sequence
+from racer.core.prices import spent_with, with_spend
 from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.deciders.parts.wrappers import grouped
 from racer.errors import BudgetError, RaceStateError, SettingError
 from racer.evaluate.outcome import Cell, Outcome, all_failed, check_outcome
+from racer.racing.account import Account
 from racer.racing.asktell import Asked, AskTell, Flow, as_measured, under
 from racer.racing.capping import Caps, best_first
 from racer.racing.loop import advance, best, completed, expected, fell_short, leads, race
@@ -107,16 +109,20 @@ class Race(AskTell):
             self.rules.block_size,
             None if groups is None else group_numbers(groups, n_instances, self.rules.block_size),
         )
+        self._account = Account(self.rules, self.configs, self.instances)
         self._check()
         m, runtime = len(self.configs), self.rules.runtime
         self._state = State.new(
-            self._playing, m, n_instances=n_instances, n_blocks=self._stream.n_blocks
+            self._playing,
+            m,
+            n_instances=n_instances,
+            n_blocks=self._stream.n_blocks,
+            prices=self._account.prices,
         )
         self._table = Table(maximize=self.rules.maximize, runtime=runtime)
         self._caps = None if runtime is None else Caps(runtime, self._table, self._pays)
         self._withheld = Withheld(Repeats(self._stream, self.rules))
         self._request: Request | None = None
-        self._seconds = 0.0
         self.warns_of_failed_blocks = True
 
     def _check(self) -> None:
@@ -140,6 +146,7 @@ class Race(AskTell):
                 f"blocks before the first test are {m * blocks}; raise the budget, give fewer "
                 "candidates, or lower first_test"
             )
+        self._account.check(map(self._stream.instance, range(blocks)), m)
 
     @property
     def seed(self) -> int:
@@ -216,11 +223,16 @@ class Race(AskTell):
         outcomes: list[Any] = list(told) if isinstance(told, list | tuple) else []
         if self.rules.metric_names is None and not any(isinstance(o, Outcome) for o in outcomes):
             values = self._checked_values(told)
+            if self.rules.needs_spend:
+                raise RaceStateError(
+                    f"budget={self.rules.budget}, and plain values do not say what they cost: tell "
+                    "outcomes, racer.Outcome('ok', value, spend=..), or give prices="
+                )
             if not 0.0 <= (seconds or 0.0) < math.inf:
                 raise RaceStateError(f"seconds={seconds!r}: give a finite number >= 0")
             self._check_bounds(values)
             if self.rules.runtime is None:
-                self._seconds += seconds or 0.0
+                self._account.seconds += seconds or 0.0
                 self._advance(values)
                 return
             outcomes = [Outcome("ok", value, seconds=value) for value in values.tolist()]
@@ -231,6 +243,8 @@ class Race(AskTell):
         self._check_bounds(np.array([outcome.value for outcome in outcomes], dtype=np.float64))
         if (names := self.rules.metric_names) is not None:
             outcomes = [as_measured(names, outcome, self.rules) for outcome in outcomes]
+        if self.rules.needs_spend:
+            outcomes = [with_spend(outcome) for outcome in outcomes]
         self._advance([under(self._bound, outcome) for outcome in outcomes])
 
     def _check_bounds(self, values: NDArray[np.float64]) -> None:
@@ -264,7 +278,8 @@ class Race(AskTell):
             survivors=survivors,
             ended=state.ended or Ended.INTERRUPTED,
             evaluations=state.used + len(told),
-            seconds=self._seconds + math.fsum(outcome.seconds for outcome in told),
+            seconds=self._account.seconds + math.fsum(outcome.seconds for outcome in told),
+            spent=spent_with(self._table.spent, told),
             seed=self.seed,
             known=self._table.copy(),
             stream=self._stream,
@@ -277,7 +292,7 @@ class Race(AskTell):
     def _flow(self) -> Flow:
         order = Order(self._blocks(), self._stream.instance)
         flow = race(
-            *(self._playing, self._state, order, self._withheld, self._pays_block),
+            *(self._playing, self._state, order, self._withheld, partial(self._pays_block, order)),
             slow=None if self._caps is None else self._caps.eliminate,
             caps=self._caps,
             watch=self._complete,
@@ -294,7 +309,7 @@ class Race(AskTell):
         if self.ended is Ended.BUDGET and fell_short(self.rules, self._state):
             self._notes.append(
                 f"the budget ended after {self.tested_blocks} usable blocks, before the first test "
-                f"({self._state.first_test}): there is no best; give more seconds, fewer "
+                f"({self._state.first_test}): there is no best; give a larger budget, fewer "
                 "candidates, or a lower first_test"
             )
 
@@ -308,12 +323,18 @@ class Race(AskTell):
     def _record(self, asked: Request, told: list[Outcome] | NDArray[np.float64]) -> Row:
         """Put outcomes, or values, into the table; return the row of the block."""
         if isinstance(told, list):
-            self._seconds += math.fsum(outcome.seconds for outcome in told)
+            self._account.seconds += math.fsum(outcome.seconds for outcome in told)
         if asked.again:
             for (block, candidate), outcome in zip(asked.again, told, strict=True):
                 row = self._table.add(block, [candidate], [outcome])
             return row
+        account = self._account
+        if account.prices is not None:
+            instance = self._stream.instance(asked.block)
+            told = account.settled(asked.candidates.tolist(), instance, told)
         row = self._table.add(asked.block, asked.candidates, told)
+        used = self._state.used + len(row.values)
+        self._state.used_share = account.share(used, self._table.spent)
         repeats = self._withheld.repeats
         if repeats is not None and repeats.is_open:
             repeats.see(asked.block, asked.candidates.tolist(), self._table)
@@ -327,14 +348,18 @@ class Race(AskTell):
         """The cap of the present request."""
         return None if self._caps is None else self._caps.bound
 
-    def _pays_block(self, cells: int) -> bool:
+    def _pays_block(self, order: Order, cells: int) -> bool:
         """Return whether a block can be begun: with what may have to be evaluated again."""
+        if self._account.prices is not None:
+            state, spent = self._state, self._table.spent
+            alive, instance = state.alive.tolist(), self._stream.instance(order.peek() or 0)
+            is_endless = not self._stream.length and state.tested >= state.first_test
+            if not self._account.affords(alive, instance, spent, is_endless=is_endless):
+                return False
         return self._pays(cells + (0 if self._caps is None else self._caps.reserve(self._state)))
 
     def _pays(self, cells: int, extra: float = 0.0) -> bool:
-        return self.rules.one_budget.pays(
-            cells, evaluations=self._state.used, seconds=self._seconds, extra=extra
-        )
+        return self._account.pays(cells, extra, evaluations=self._state.used)
 
     def _complete(
         self, eliminated: tuple[Elimination, ...], row: Row, evidence: Evidence | None
@@ -351,7 +376,8 @@ class Race(AskTell):
                 best=first,
                 best_mean=None if first is None else self._table.mean(first),
                 evaluations=state.used,
-                seconds=self._seconds,
+                seconds=self._account.seconds,
+                spent=self._table.spent,
                 evidence=evidence,
             )
             self._notes.append(event)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from racer.core.events import Elimination
+    from racer.core.prices import Prices
     from racer.core.rules import Rules
     from racer.deciders.decider import Verdict
 
@@ -49,13 +50,19 @@ class State:
     usable: int = 0  # blocks on which any candidate succeeded
     tested: int = 0  # usable blocks that the decider has seen
     eliminations: list[Elimination] = field(default_factory=list)
-    n_rejected: int = 0
+    used_share: float | None = None  # of a budget in money or in seconds
     has_difference: bool = False  # a block tells two candidates apart
     ended: Ended | None = None
 
     @classmethod
     def new(
-        cls, rules: Rules, n_candidates: int, *, n_instances: int | None, n_blocks: int | None
+        cls,
+        rules: Rules,
+        n_candidates: int,
+        *,
+        n_instances: int | None,
+        n_blocks: int | None,
+        prices: Prices | None = None,
     ) -> State:
         """Return the state of a race in which nothing is known; `n_blocks` is its length."""
         setting = Setting(
@@ -65,6 +72,8 @@ class State:
             budget=rules.one_budget.evaluations,
             n_blocks=n_blocks,
             n_instances=n_instances,
+            prices=None if prices is None else prices.given(),
+            has_share=rules.one_budget.has_share,
             bounds=rules.cost_bounds,
         )
         alive = np.arange(n_candidates)
@@ -106,6 +115,11 @@ class State:
         if verdict.settled:
             return Ended.SETTLED
         return Ended.UNDECIDED if verdict.undecided else None
+
+    @property
+    def n_rejected(self) -> int:
+        """How many candidates have been rejected by an evaluation, not against another."""
+        return sum(gone.against == gone.candidate for gone in self.eliminations)
 
     @property
     def is_left_alone(self) -> bool:

@@ -72,7 +72,7 @@ class AblationResult(AnyResult):
     blocks : int
         On how many blocks those of the path were evaluated, all on the same.
     ended : Ended
-    evaluations, seconds, seed, unused, provenance
+    evaluations, seconds, spent, seed, unused, provenance
         As of `RaceResult`.
 
     Examples

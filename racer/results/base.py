@@ -58,6 +58,7 @@ class AnyResult(Displayed):
     seed: int
     known: Table
     rules: Rules
+    spent: float | None = None
     unused: Unused = field(default=Unused())
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -226,7 +227,8 @@ class Result(AnyResult, ABC):
     def scores(self) -> pd.DataFrame:
         """One row per evaluation."""
         names = () if self.rules.aim is None else self.rules.aim.names
-        return scores_frame(self.known, self.stream.place, names)
+        is_paid = self.known.spent is not None
+        return scores_frame(self.known, self.stream.place, names, is_paid=is_paid)
 
     @cached_property
     def run_times(self) -> pd.DataFrame:

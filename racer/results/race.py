@@ -59,6 +59,8 @@ class RaceResult(Result):
         Cells evaluated, failed ones included.
     seconds : float
         Sum of the wall times of all evaluations (not of the race: `n_jobs` shortens only that).
+    spent : float or None
+        Money that the evaluations cost, as `evaluate` (or `prices`) says; None where none does.
     seed : int
         The seed that repeats this race.
     rules : Rules

@@ -45,6 +45,9 @@ COLUMNS = (
     Column("message", "str", "why it failed", lambda e: e.outcome.message),
 )
 
+SPEND = Column("spend", "float64", "what it cost; NaN: not known", lambda e: e.outcome.spend)
+"""The last column, where any evaluation says what it cost."""
+
 
 def _metric(name: str) -> Column:
     """Return the column of a metric."""
@@ -53,7 +56,11 @@ def _metric(name: str) -> Column:
 
 
 def scores_frame(
-    known: Table, place: Callable[[int], Place], metrics: Sequence[str] = ()
+    known: Table,
+    place: Callable[[int], Place],
+    metrics: Sequence[str] = (),
+    *,
+    is_paid: bool = False,
 ) -> pd.DataFrame:
     """Return one row per outcome; `place` returns instance and seed of a block."""
     import pandas as pd  # noqa: PLC0415
@@ -62,6 +69,6 @@ def scores_frame(
     found = [Evaluation(b, places[b], candidate, o) for b, candidate, o in known.cells()]
     columns = {
         column.name: pd.Series([column.value(one) for one in found], dtype=column.dtype)
-        for column in (*COLUMNS, *map(_metric, metrics))
+        for column in (*COLUMNS, *map(_metric, metrics), *([SPEND] if is_paid else []))
     }
     return pd.DataFrame(columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -203,8 +204,22 @@ def cost(result: Result) -> str:
     )
     return (
         f"{result.evaluations} evaluations{of}{failures}, on {len(result.known)} blocks; "
-        f"{number(result.seconds, 4)} s of evaluation{ahead}; seed {result.seed}."
+        f"{number(result.seconds, 4)} s of evaluation{ahead}; {_spent(result)}seed {result.seed}."
     )
+
+
+def _spent(result: Result) -> str:
+    """Return what was spent in money, and what all candidates on the same blocks would have cost."""
+    if result.spent is None:
+        return ""
+    limit = result.rules.budgets[-1].spend
+    text = f"{number(result.spent, 4)} spent" + ("" if limit is None else f" of {limit:g}")
+    everyone = range(len(result.configs))
+    if not result.known.common(everyone):  # they have not been in one race
+        return f"{text}; "
+    known = [[o.spend or 0.0 for o in result.known.of(c).values()] for c in everyone]
+    full = len(result.known) * math.fsum(math.fsum(spend) / len(spend) for spend in known)
+    return f"{text} (all candidates on all of these blocks: about {number(full, 4)}); "
 
 
 _RELATIONS = {
@@ -313,6 +328,7 @@ def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[st
         "evaluations": result.evaluations,
         "failures": len(result.known.failures),
         "seconds": result.seconds,
+        **({} if result.spent is None else {"spent": result.spent}),
         "seed": result.seed,
         **_of_metrics(result),
         **_mean_scores(result),

@@ -85,6 +85,8 @@ class TuneResult(Result):
         Cells evaluated, failed ones included, without those of held-out instances.
     seconds : float
         Sum of their wall times.
+    spent : float or None
+        Money that they cost; None where no evaluation says it.
     seed : int
         The seed that repeats this tuning.
     space : Space

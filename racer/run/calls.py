@@ -15,7 +15,7 @@ from racer.store.reader import no_race_in
 from racer.store.writer import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor
     from os import PathLike
 
@@ -50,6 +50,7 @@ def race(
     maximize: bool = False,
     metrics: Mapping[str, str | Metric] | None = None,
     objective: Goals | None = None,
+    prices: Sequence[float] | Callable[[Any, Any], float] | None = None,
     n_jobs: int = 1,
     executor: Executor | None = None,
     ahead: Ahead = "auto",
@@ -80,7 +81,8 @@ def race(
     candidates : sequence
         Configurations of any type (dicts, say), each once.
     evaluate : callable
-        ``evaluate(config, instance, seed) -> float``, or a mapping of `metrics`. What raises, or
+        ``evaluate(config, instance, seed) -> float``, or a mapping of `metrics`; beside either,
+        ``"spend"`` is what the evaluation cost: ``{"score": 0.7, "spend": 0.002}``. What raises, or
         returns anything but finite numbers, costs its cell: it ranks last in its block and is listed in
         `RaceResult.failures`. Called with an int seed, equal for all candidates of a block;
         `random` and `np.random` are seeded with it before each call. It must not change its
@@ -96,7 +98,8 @@ def race(
         "bradley-terry", "plackett-luce", "signed-rank", .., or an object from
         `racer.deciders`.
     budget : int or Budget
-        An int means evaluations. It is never exceeded, and must reach to the first test.
+        An int means evaluations. It is never exceeded, and must reach to the first test. Or
+        `racer.Budget` in seconds or in money: ``Budget(spend=20.0)``.
     maximize : bool
         Larger is better; with `metrics`, leave it out.
     metrics : mapping of str to {"min", "max"} or Metric, optional
@@ -106,6 +109,10 @@ def race(
         What is raced on: the name of a metric, or `racer.Pareto` (to the front), `racer.Within`
         (the best in one of those that are nearly the best in others), `racer.Constrained` (of
         those that are good enough in others). Needed where there are several metrics.
+    prices : sequence of float, or callable, optional
+        What an evaluation of each candidate costs in money at most, or ``prices(config,
+        instance)``, known beforehand: then a budget of money is never exceeded, and `evaluate` need
+        not return what it spent.
     n_jobs : int
         1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
         `joblib.parallel_config` names another backend. The result is the same.
@@ -115,7 +122,7 @@ def race(
         How many blocks free workers go ahead of the one that is waited for ("auto": 8, or as
         many as there are workers). What they evaluate is kept until it is needed, so the result
         is the same; what never is costs workers' time, not budget: see `RaceResult.unused`.
-        0 for evaluations that cost money.
+        With a budget of money nothing goes ahead; 0 for other evaluations that cost money.
     seed : int >= 0, optional
         Repeats the race; None draws one, which the result names.
     deterministic : bool, optional
@@ -205,6 +212,7 @@ def race(
         objective=objective,
         seed=seed,
         deterministic=deterministic,
+        prices=prices,  # type: ignore[arg-type]
         first_test=first_test,
         each_test=each_test,
         block_size=block_size,
@@ -243,6 +251,7 @@ def tune(
     maximize: bool = False,
     metrics: Mapping[str, str | Metric] | None = None,
     objective: Goals | None = None,
+    prices: Callable[[Any, Any], float] | None = None,
     n_jobs: int = 1,
     executor: Executor | None = None,
     ahead: Ahead = "auto",
@@ -283,7 +292,7 @@ def tune(
     budget : int, Budget, or list of these
         An int means evaluations. It is never exceeded, and used up (with `deterministic`, but for
         less than a configuration takes on all instances). With `racer.Budget` in seconds, the
-        cost of an evaluation is estimated from those made. A list, each larger than the one
+        cost of an evaluation is estimated from those made, and likewise in money. A list, each larger than the one
         before: a tuning with the first, which goes on from its end with what the next adds.
     decider : str or Decider, optional
         Decides in each race; as in `racer.race`. None: "best-for-budget" ("bayesian-friedman" for
@@ -299,6 +308,8 @@ def tune(
     metrics, objective
         As in `racer.race`. With `racer.Pareto`, the elites of a race are those of its front that
         cover it best.
+    prices : callable, optional
+        ``prices(config, instance)``: what an evaluation costs in money at most; as in `racer.race`.
     n_jobs : int
         As in `racer.race`; the result is the same.
     executor, ahead
@@ -378,6 +389,7 @@ def tune(
         "maximize": maximize,
         "metrics": metrics,
         "objective": objective,
+        "prices": prices,
         "seed": seed,
         "deterministic": deterministic,
         "first_test": first_test,
@@ -423,6 +435,7 @@ def resume(
     decider: str | Decider | None = None,
     budget: int | Budget | None = None,
     runtime: Runtime | None = None,
+    prices: Sequence[float] | Callable[[Any, Any], float] | None = None,
     n_jobs: int = 1,
     executor: Executor | None = None,
     ahead: Ahead = "auto",
@@ -452,6 +465,8 @@ def resume(
         As large as before, or larger.
     runtime : Runtime, optional
         Of a run whose runtime has a function for its utility: the same as then.
+    prices : callable, optional
+        Of a run whose prices are a function: the same as then.
     n_jobs, executor, ahead, progress, callbacks
         As in `racer.race`. Callbacks are told of new blocks, and of the end.
 
@@ -502,6 +517,7 @@ def resume(
             "decider": decider,
             "budget": budget,
             "runtime": runtime,
+            "prices": prices,
         }
         given = {name: value for name, value in given.items() if value is not None}
         how = {n: decode_setting(file.path, n, recorded.settings[n]) for n in _HOW}

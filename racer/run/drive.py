@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from racer._checks import flag, is_whole, whole
 from racer.core.contest import ContestResult, Unused
 from racer.core.events import check_callbacks
+from racer.core.prices import NO_SPEND
 from racer.errors import ObjectiveError, RaceInterrupted, SettingError
 from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.executor import SPARE
@@ -260,6 +261,12 @@ class _Loop(Generic[R]):
         if not self._alike and outcome.message.startswith((MAPPING, NO_MAPPING)):
             raise ObjectiveError(
                 f"evaluate {outcome.message}; nothing is recorded, and nothing else was evaluated"
+            )
+        is_ok, needed = outcome.value is not None, self.contest.rules.needs_spend
+        if not self._alike and needed and is_ok and outcome.spend is None:
+            raise ObjectiveError(
+                f"evaluate {NO_SPEND}: return {{.., 'spend': what it cost}}, or give prices=; nothing "
+                "is recorded, and nothing else was evaluated"
             )
         error = _alike_by(cell, outcome)
         if error is not None and all(_alike_by(c, o) == error for c, o in self._alike[:1]):

@@ -66,6 +66,7 @@ class Work:
     seconds: float = 0.0
     asked: int = 0
     told: int = 0
+    spent: float | None = None
 
 
 class ProgressState:
@@ -92,7 +93,8 @@ class ProgressState:
             self.race = self._completed = len(result.completed_races)
             self._earlier = sum(race.blocks for race in result.completed_races)
         self.best = result.best_index
-        self.work = Work(result.evaluations, len(result.known.failures), result.seconds)
+        failed = len(result.known.failures)
+        self.work = Work(result.evaluations, failed, result.seconds, spent=result.spent)
         if rules.runtime is not None and isinstance(result, Result):
             self._contest = contest
         what = f"race of {self.candidates} candidates" if contest.kind == "race" else contest.kind
@@ -132,6 +134,8 @@ class ProgressState:
         self.work.told += 1
         self.work.evaluations += 1
         self.work.seconds += outcome.seconds
+        if outcome.spend is not None:
+            self.work.spent = (self.work.spent or 0.0) + outcome.spend
         self.work.failures += outcome.value is None
 
     def update(self, event: Any) -> None:
@@ -142,6 +146,7 @@ class ProgressState:
             self.left, self.best, self.mean = len(event.alive), event.best, event.best_mean
             self.candidates = max(self.candidates, self.left + len(event.eliminated))
             self.work.evaluations, self.work.seconds = event.evaluations, event.seconds
+            self.work.spent = event.spent
         elif isinstance(event, CandidatesAdded):
             self.race = event.race
             self.candidates = event.first + len(event.configs)
@@ -161,7 +166,9 @@ class ProgressState:
         done = work.evaluations - self.of.before
         if budget is None or done <= 0 or self.ended:
             return None
-        left = budget.left(evaluations=work.evaluations, seconds=work.seconds)
+        left = budget.left(
+            evaluations=work.evaluations, seconds=work.seconds, spent=work.spent or 0.0
+        )
         return None if left is None else (now - self._begun) / done * left
 
     def text(self, now: float) -> str:
@@ -228,8 +235,15 @@ class ProgressState:
         if budget is None:
             return f"{work.evaluations}"
         if budget.evaluations is not None:
-            return f"{work.evaluations} of {budget.evaluations}"
-        return f"{work.evaluations} ({work.seconds:.4g} of {budget.seconds:g} s)"
+            used = f"{work.evaluations} of {budget.evaluations}"
+        elif budget.seconds is not None:
+            used = f"{work.evaluations} ({work.seconds:.4g} of {budget.seconds:g} s)"
+        else:
+            used = f"{work.evaluations}"
+        if work.spent is None:
+            return used
+        limit = "" if budget.spend is None else f" of {budget.spend:g}"
+        return f"{used} ({work.spent:.4g}{limit} spent)"
 
 
 def readable(seconds: float) -> str:
@@ -476,9 +490,9 @@ def state_in(store: str, state: ProgressState) -> ProgressState:
 
 def _read(reader: Reader, state: ProgressState) -> None:
     setup = reader.setup
-    ((n, failed, seconds, block, workers, seen),) = reader.rows(
-        "SELECT count(*), sum(value IS NULL), sum(seconds), max(block), count(DISTINCT worker), "
-        "count(DISTINCT candidate) FROM outcomes WHERE NOT held_out"
+    ((n, failed, seconds, spent, block, workers, seen),) = reader.rows(
+        "SELECT count(*), sum(value IS NULL), sum(seconds), sum(spend), max(block), "
+        "count(DISTINCT worker), count(DISTINCT candidate) FROM outcomes WHERE NOT held_out"
     )
     runtime = setup.settings["runtime"]
     timed = decode(runtime) if runtime is not None and is_plain(runtime) else None
@@ -507,7 +521,7 @@ def _read(reader: Reader, state: ProgressState) -> None:
     )
     state.mean = None if runtime is not None else mean
     asked = max(state.left, told or 0)
-    state.work = Work(n, failed or 0, seconds or 0.0, asked, told or 0)
+    state.work = Work(n, failed or 0, seconds or 0.0, asked, told or 0, spent)
     state.blocks = block + (state.work.told == asked)
     ending = reader.ending()
     if ending is not None:

@@ -52,7 +52,8 @@ class Scenario:
 
     def updated(self, settings: Mapping[str, Any], notes: tuple[str, ...] = ()) -> Scenario:
         """Return it with other settings; a budget of one kind replaces one of the other."""
-        replaced = {"budget", "seconds"} if {"budget", "seconds"} & settings.keys() else set()
+        limits = {"budget", "seconds", "spend"}
+        replaced = limits if limits & settings.keys() else set()
         if {"command", "evaluate"} & settings.keys():
             replaced |= {"command", "evaluate", "protocol", "reads", "cost"}
         kept = {name: value for name, value in self.settings.items() if name not in replaced}
@@ -161,10 +162,11 @@ class Scenario:
         return found
 
     def _budget(self) -> Budget:
-        evaluations, seconds = self.settings.get("budget"), self.settings.get("seconds")
-        if not evaluations and not seconds:
+        evaluations, *others = (self.settings.get(name) for name in ("budget", "seconds", "spend"))
+        if not evaluations and not any(others):
             raise BudgetError("no budget is named: give budget = .., evaluations, or seconds = ..")
-        return Budget(evaluations=evaluations or None, seconds=seconds or None)
+        seconds, spend = (limit or None for limit in others)
+        return Budget(evaluations=evaluations or None, seconds=seconds, spend=spend)
 
     def evaluate(self, space: Space) -> Objective:
         """Return the objective: the command, or the function, which is imported now."""

@@ -75,6 +75,7 @@ SETTINGS: Mapping[str, Setting] = {
     "evaluate": Setting("text", "Instead of a command: a Python function, module:function."),
     "budget": Setting("whole", "Evaluations in all."),
     "seconds": Setting("number", "Seconds of evaluation in all."),
+    "spend": Setting("number", "Money in all, as the program prints it, with reads = json."),
     "seed": Setting("whole", "Repeats the run."),
     "decider": Setting("text", "What eliminates configurations.", (*DECIDERS, *TESTS)),
     "elites": Setting("whole", "Configurations that survive a race."),

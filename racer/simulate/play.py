@@ -169,9 +169,10 @@ def play(
     check_epsilon(epsilon)
     choice(select, "select", ("standing", "mean"))
     most = _blocks(world, blocks)
-    if isinstance(budget, Budget) and budget.seconds is not None:
+    if isinstance(budget, Budget) and budget.has_share:
         raise SettingError(
-            f"budget={budget}: nothing is run here, so no seconds go by; give evaluations only"
+            f"budget={budget}: nothing is run here, so no seconds go by and no money is spent; give "
+            "evaluations only"
         )
     settings: dict[str, Any] = {
         "decider": None if decider is None else as_decider(decider),

@@ -98,7 +98,10 @@ def _described(value: Any) -> dict[str, Any]:
 
 
 def _record(value: Any) -> dict[str, Any]:
-    return {"!racer": type(value).__name__, "fields": _fields(value)}
+    given = _fields(value)
+    if isinstance(value, Budget) and value.spend is None:  # as it was written before there was one
+        del given["spend"]
+    return {"!racer": type(value).__name__, "fields": given}
 
 
 def _numpy(value: np.generic) -> dict[str, Any]:

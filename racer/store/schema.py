@@ -81,7 +81,7 @@ ARGUMENTS: Mapping[Kind, tuple[str, ...]] = {
 }
 """What a contest of each kind is made of: settings, and rows of the tables of that name."""
 
-MAY_LACK = ("metrics", "objective", "instance_order", "groups")
+MAY_LACK = ("metrics", "objective", "prices", "instance_order", "groups")
 """Settings that are not written where they are as by default (`instance_order`: of a race)."""
 
 ROWS = {

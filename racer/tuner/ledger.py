@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from racer.core.prices import Prices
 from racer.core.table import Table
 from racer.evaluate.outcome import Cell, bounded
 from racer.racing.repeats import Repeats
@@ -27,6 +29,9 @@ class Ledger:
         self.known = Table(maximize=plan.rules.maximize, runtime=plan.rules.runtime)
         self.tests = Table(maximize=plan.rules.maximize, runtime=plan.rules.runtime)
         self.repeats = Repeats(plan.stream, plan.rules)
+        is_paid = plan.rules.is_paid or plan.rules.prices is not None
+        given = plan.rules.prices
+        self.prices = Prices(given, self.configs, plan.instances) if is_paid else None
         self.rejected: set[int] = set()
         self.evaluations = 0
         self.seconds = 0.0
@@ -38,6 +43,8 @@ class Ledger:
         for (is_held_out, block), group in groupby(pairs, lambda p: (p[0].held_out, p[0].block)):
             some = list(group)
             candidates, told = [cell.candidate for cell, _ in some], [o for _, o in some]
+            if self.prices is not None and not is_held_out:
+                told = self.prices.settled(candidates, some[0][0].instance_index, told)
             (self.tests if is_held_out else self.known).add(block, candidates, told)
             if is_held_out:
                 continue
@@ -56,11 +63,30 @@ class Ledger:
 
     def left(self) -> int | None:
         """Return how many evaluations are left; None if their price is not known yet."""
-        return self.budget.left(evaluations=self.evaluations, seconds=self.seconds)
+        return self.budget.left(
+            evaluations=self.evaluations, seconds=self.seconds, spent=self.known.spent or 0.0
+        )
 
     def pays(self, cells: int) -> bool:
-        """Return whether the budget pays for so many more cells."""
+        """Return whether the budget pays for so many more cells, but for their price in money."""
         return self.budget.pays(cells, evaluations=self.evaluations, seconds=self.seconds)
+
+    def affords(self, candidates: Iterable[int], *blocks: int) -> bool:
+        """Return whether the money pays for all of these candidates on all of these blocks."""
+        if self.prices is None:
+            return True
+        instance = self.plan.stream.instance
+        some = list(candidates)
+        price = math.fsum(self.prices.total(some, instance(block)) for block in blocks)
+        return self.budget.affords(price, spent=self.known.spent or 0.0)
+
+    def is_free(self, spent: float | None) -> bool:
+        """Return whether nothing has been spent since so much was, though money is what limits."""
+        return (
+            self.prices is not None
+            and self.budget.evaluations is None
+            and self.known.spent == spent
+        )
 
     @property
     def limit(self) -> float | None:

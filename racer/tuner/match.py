@@ -108,9 +108,12 @@ class Match:
             cap, coming = self._caps_of(block)
             missing = ledger.missing(self.alive, block, cap)
             while len(missing) > 1 and ledger.left() is None:  # one tells the price of the others
+                if not ledger.affords(missing[:1], block):
+                    return "budget"
                 yield Asked(partial(ledger.cells, missing[:1], block, cap))
                 self._cells, missing = self._cells - 1, missing[1:]
-            if len(missing) > self._cells or not ledger.pays(len(missing)):
+            is_paid = ledger.pays(len(missing)) and ledger.affords(missing, block)
+            if len(missing) > self._cells or not is_paid:
                 return "budget"
             self._cells -= len(missing)
             if missing:
@@ -224,6 +227,7 @@ class Match:
             best_mean=None if leader is None else self._mean(leader),
             evaluations=ledger.evaluations,
             seconds=ledger.seconds,
+            spent=ledger.known.spent,
             evidence=evidence,
         )
         return event.renumbered(self.entrants, first)

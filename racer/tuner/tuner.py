@@ -11,6 +11,7 @@ from racer.core.contest import Description
 from racer.core.events import Callback, Ended
 from racer.core.objective import Aim
 from racer.core.pool import as_sequence
+from racer.core.prices import spent_with
 from racer.core.rules import Rules
 from racer.errors import BudgetError, CandidateError, SettingError
 from racer.racing.asktell import Asked, AskTell, Flow
@@ -127,6 +128,11 @@ class Tuner(AskTell):
             goal = None if aim is None else aim.goal
             rules["decider"] = usual_decider(rules.get("runtime"), goal)
         self.rules = Rules.given(rules)
+        if self.rules.prices is not None and not callable(self.rules.prices):
+            raise SettingError(
+                "prices= has a number per candidate, and those of a tuning are not known yet: give a "
+                "function prices(config, instance) -> float"
+            )
         n_instances = None if self.instances is None else len(self.instances)
         stream = Stream(
             n_instances,
@@ -231,6 +237,7 @@ class Tuner(AskTell):
             ended=tuning.ended or Ended.INTERRUPTED,
             evaluations=ledger.evaluations + len(pending),
             seconds=ledger.seconds + math.fsum(outcome.seconds for outcome in pending),
+            spent=spent_with(ledger.known.spent, pending),
             seed=self.seed,
             known=known,
             stream=ledger.plan.stream,
@@ -264,8 +271,8 @@ class Tuner(AskTell):
         if self._tuning.fell_short:
             self._notes.append(
                 f"the budget ended after {ledger.evaluations} evaluations, before the first "
-                f"test of a race ({ledger.plan.first_test} blocks): there is no best; give more "
-                "seconds, or a lower first_test"
+                f"test of a race ({ledger.plan.first_test} blocks): there is no best; give a "
+                "larger budget, or a lower first_test"
             )
 
 

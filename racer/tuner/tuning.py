@@ -95,13 +95,13 @@ class Tuning:
 
     @property
     def fell_short(self) -> bool:
-        """Whether it is over because its seconds were too few for any test."""
+        """Whether it is over because its seconds, or its money, were too little for any test."""
         return self.ended is Ended.BUDGET and self._is_too_short()
 
     def _is_too_short(self) -> bool:
-        """Return whether the seconds, which cannot be known before, were too few for any test."""
+        """Return whether seconds or money, unlike evaluations not known before, did for no test."""
         ledger = self.ledger
-        return ledger.budget.ends_by_time(ledger.evaluations + 1) and not self.evidence
+        return ledger.budget.ends_unforeseen(ledger.evaluations + 1) and not self.evidence
 
     def _race_series(self, phase: int) -> Flow:
         """Race the elites and new candidates again and again while the budget pays for a race."""
@@ -111,8 +111,8 @@ class Tuning:
             left = self._left_for_races()
             if left is None and self.races:
                 self._note(
-                    "all evaluations took 0 seconds, as they were told, and the budget is in "
-                    "seconds: the tuning ends here; give each Outcome its seconds"
+                    "all evaluations took 0 seconds, or cost nothing, as they were told, and the "
+                    "budget is in that: the tuning ends here; give each Outcome its seconds, or spend"
                 )
                 return
             if left is None:  # a small race finds out what an evaluation costs
@@ -133,10 +133,12 @@ class Tuning:
             entrants = self._propose(race, schedule, cells, anew=is_anew)
             if len(entrants) < 2 or self._is_exhausted:
                 return
-            used = ledger.evaluations
+            used, spent = ledger.evaluations, ledger.known.spent
             yield from self._race("race", entrants, cells, schedule.elites, schedule.stretch)
             if left is not None and cells >= left and ledger.evaluations == used:
                 return  # all that is left does not pay for a block
+            if ledger.is_free(spent):
+                return  # nor does the money, or they are free and there is no end to them
             if len(self.races) >= _HOPELESS and not ledger.known.n_usable:
                 return
 
@@ -369,9 +371,12 @@ class Tuning:
                 known, length = ledger.known.of(candidate), ledger.plan.stream.length
                 until = len(known) + left if length is None else length
                 blocks = [block for block in range(until) if block not in known][:left]
+                while blocks and not ledger.affords([candidate], *blocks[:_AT_ONCE]):
+                    blocks = blocks[: min(len(blocks), _AT_ONCE) - 1]
                 if not blocks:
                     break
                 now, later = blocks[:_AT_ONCE], blocks[_AT_ONCE:]
+                spent = ledger.known.spent
                 yield Asked(
                     partial(self._rest, candidate, now),
                     partial(self._rest_ahead, candidate, later),
@@ -380,6 +385,7 @@ class Tuning:
                     ledger.blocks_used = max(ledger.blocks_used, now[-1] + 1)
                 if candidate in ledger.rejected:
                     self._drop_rejected(candidate)
+                if candidate in ledger.rejected or ledger.is_free(spent):
                     break
 
     def _spend_evenly(self) -> Flow:
@@ -390,8 +396,13 @@ class Tuning:
             missing = ledger.missing(self.elites, block, None)
             if not self.elites or not ledger.pays(len(missing) or 1):
                 return
+            if not ledger.affords(missing or self.elites[:1], block):
+                return
             if missing:
+                spent = ledger.known.spent
                 yield Asked(partial(ledger.cells, missing, block, None))
+                if ledger.is_free(spent):
+                    return
                 ledger.blocks_used = max(ledger.blocks_used, block + 1)
             for candidate in ledger.rejected.intersection(self.elites):
                 self._drop_rejected(candidate)

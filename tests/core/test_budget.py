@@ -137,7 +137,7 @@ def test_seconds_that_are_none_are_refused(seconds):
 
 
 def test_an_empty_budget_is_refused():
-    with pytest.raises(BudgetError, match="give evaluations=, seconds=, or both"):
+    with pytest.raises(BudgetError, match="give evaluations=, seconds=, spend="):
         Budget()
 
 
@@ -164,3 +164,30 @@ def test_whole_numbers_of_any_kind_mean_evaluations():
     assert type(Budget.of(np.int64(7)).evaluations) is int
     both = Budget(evaluations=3, seconds=Fraction(1, 2))
     assert Budget.of(both) is both
+
+
+@pytest.mark.parametrize("spend", [0.0, -1.0, float("nan"), float("inf"), "5", True])
+def test_a_budget_of_money_is_a_finite_number_above_0(spend):
+    with pytest.raises(BudgetError, match="money: give a finite number > 0"):
+        Budget(spend=spend)
+    assert Budget(spend=Fraction(1, 2)).spend == 0.5
+    assert str(Budget(evaluations=7, spend=2.5)) == "7 evaluations and 2.5 in money"
+
+
+def test_more_money_is_a_larger_budget_and_another_limit_is_none():
+    assert Budget(spend=3.0).is_larger(Budget(spend=2.0))
+    assert Budget(evaluations=9, spend=2.0).is_larger(Budget(evaluations=8, spend=2.0))
+    assert Budget(evaluations=9).is_larger(Budget(evaluations=9, spend=2.0))
+    assert not Budget(evaluations=9, spend=2.0).is_larger(Budget(evaluations=8))
+    assert not Budget(spend=1.0).is_larger(Budget(spend=2.0))
+
+
+def test_what_is_left_is_that_of_the_nearest_limit_at_the_price_so_far():
+    budget = Budget(evaluations=100, seconds=50.0, spend=8.0)
+    assert budget.left(evaluations=10, seconds=1.0, spent=2.0) == 30
+    assert budget.left(evaluations=10, seconds=25.0, spent=2.0) == 10
+    assert budget.left(evaluations=95, seconds=1.0, spent=0.0) == 5
+    assert Budget(spend=8.0).left(evaluations=0, seconds=0.0, spent=0.0) is None
+    assert Budget(spend=8.0).left(evaluations=5, seconds=0.0, spent=0.0) is None
+    assert budget.share(evaluations=10, seconds=5.0, spent=2.0) == 0.25
+    assert budget.share(evaluations=10, seconds=5.0, spent=9.0) == 1.0

@@ -8,7 +8,7 @@ from playing import eliminated
 
 import racer
 from racer import SettingError
-from racer.deciders import BayesianBest, SequentialHalving
+from racer.deciders import BayesianBest, SequentialHalving, Setting
 from racer.simulate import HeavyTailedWorld, UnequalInstancesWorld, play
 from racer.stats.friedman import probability_smallest_rank
 
@@ -144,11 +144,12 @@ def test_it_beats_halving_by_means_where_means_mislead(world, repetitions):
     assert ours.summary["observations"] == pytest.approx(1199.5, abs=0.5)
 
 
-def test_it_needs_a_budget_of_evaluations():
-    with pytest.raises(SettingError, match="'bayesian-best' needs a budget of evaluations"):
-        racer.Race([1, 2], budget=racer.Budget(seconds=5), decider="bayesian-best")
-    budget = racer.Budget(evaluations=100, seconds=5)
-    assert racer.Race([1, 2], budget=budget, decider="bayesian-best").ended is None
+def test_it_needs_a_budget_of_any_kind():
+    with pytest.raises(SettingError, match="'bayesian-best' needs a budget"):
+        BayesianBest().start(Setting(2, np.random.default_rng(0)))
+    for limits in ({"evaluations": 100, "seconds": 5}, {"seconds": 5}, {"spend": 5}):
+        budget = racer.Budget(**limits)
+        assert racer.Race([1, 2], budget=budget, decider="bayesian-best").ended is None
 
 
 @pytest.mark.parametrize("bad", [{"by": "median"}, {"by": 3}, {"draws": 10}])

@@ -8,7 +8,7 @@ from playing import eliminated
 
 import racer
 from racer import SettingError
-from racer.deciders import BestForBudget, SequentialHalving
+from racer.deciders import BestForBudget, SequentialHalving, Setting
 from racer.simulate import HeavyTailedWorld, NormalWorld, UnequalInstancesWorld, play
 
 EVALUATIONS = 600
@@ -147,11 +147,12 @@ def test_its_regret_beside_that_of_halving(world, share):
     assert ours.summary["regret"] < share * halving.summary["regret"]
 
 
-def test_it_needs_a_budget_of_evaluations():
-    with pytest.raises(SettingError, match="'best-for-budget' needs a budget of evaluations"):
-        racer.Race([1, 2], budget=racer.Budget(seconds=5), decider="best-for-budget")
-    budget = racer.Budget(evaluations=100, seconds=5)
-    assert racer.Race([1, 2], budget=budget, decider="best-for-budget").ended is None
+def test_it_needs_a_budget_of_any_kind():
+    with pytest.raises(SettingError, match="'best-for-budget' needs a budget"):
+        BestForBudget().start(Setting(2, np.random.default_rng(0)))
+    for limits in ({"evaluations": 100, "seconds": 5}, {"seconds": 5}, {"spend": 5}):
+        budget = racer.Budget(**limits)
+        assert racer.Race([1, 2], budget=budget, decider="best-for-budget").ended is None
 
 
 @pytest.mark.parametrize("bad", [{"by": "median"}, {"by": 3}])

@@ -6,7 +6,7 @@ from playing import eliminated
 
 import racer
 from racer import SettingError
-from racer.deciders import FRace, SequentialHalving
+from racer.deciders import FRace, SequentialHalving, Setting
 from racer.simulate import HeavyTailedWorld, NormalWorld, play
 
 
@@ -107,11 +107,12 @@ def test_the_order_of_candidates_does_not_matter():
     assert gone(costs, range(9)) == gone(costs[:, order], order)
 
 
-def test_it_needs_a_budget_of_evaluations():
-    with pytest.raises(SettingError, match="needs a budget of evaluations"):
-        racer.Race([1, 2], budget=racer.Budget(seconds=5), decider="halving")
-    budget = racer.Budget(evaluations=100, seconds=5)
-    assert racer.Race([1, 2], budget=budget, decider="halving").ended is None
+def test_it_needs_a_budget_of_any_kind():
+    with pytest.raises(SettingError, match="'halving' needs a budget"):
+        SequentialHalving().start(Setting(2, np.random.default_rng(0)))
+    for limits in ({"evaluations": 100, "seconds": 5}, {"seconds": 5}, {"spend": 5}):
+        budget = racer.Budget(**limits)
+        assert racer.Race([1, 2], budget=budget, decider="halving").ended is None
 
 
 @pytest.mark.parametrize("bad", [{"by": "median"}, {"by": 3}])

@@ -50,3 +50,16 @@ def two_metrics_of_x(config, instance, seed):
     rng = np.random.default_rng([seed, int(1e6 * config["x"])])
     error = config["x"] + 0.1 * rng.normal()
     return {"error": error, "dollars": (1 - config["x"]) ** 2 + config["y"], "ignored": "text"}
+
+
+def paid(config, instance, seed):
+    """Return a cost that grows with a number, and a spend that shrinks from 9 to 1."""
+    rng = np.random.default_rng([seed, config])
+    return {"cost": config + rng.normal(), "spend": max(9.0 - config, 1.0) * (1 + instance % 3 / 4)}
+
+
+def paid_of_x(config, instance, seed):
+    """Return two metrics of parameters x and y, the first alone where one is asked for, and a spend."""
+    rng = np.random.default_rng([seed, int(1e6 * config["x"])])
+    spend = (0.1 + config["x"]) * (1 + (instance or 0) % 3 / 4)
+    return {"error": (config["x"] - 0.5) ** 2 + 0.01 * rng.normal(), "spend": spend}

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 _EPSILON = 1e-9  # rounding error of a number that is whole
 
 
-def required_budget(setting: Setting, name: str) -> int:
-    """Return the evaluations to plan with; SettingError if they are not limited."""
+def required_budget(setting: Setting, name: str) -> float:
+    """Return the evaluations to plan with, inf if not known yet; SettingError without any budget."""
+    if setting.has_share:
+        return math.inf
     if setting.budget is None:
         raise SettingError(
-            f"decider={name!r} needs a budget of evaluations: give budget=.. as a number, or "
-            "Budget(evaluations=..)"
+            f"decider={name!r} needs a budget: give budget=.. as a number of evaluations, or "
+            "racer.Budget(..)"
         )
     return setting.budget
 
@@ -28,7 +30,14 @@ def used_after(used: int, blocks: Blocks) -> int:
     return used + blocks.costs.size if blocks.used is None else blocks.used
 
 
-def room(n_candidates: int, used: int, budget: int, power: float = 1.0) -> int:
+def budget_after(budget: float, used: int, blocks: Blocks) -> float:
+    """Return the evaluations to plan with: of money or seconds as many as at the price so far."""
+    if blocks.used_share is None:
+        return budget
+    return used / blocks.used_share if blocks.used_share > 0.0 else math.inf
+
+
+def room(n_candidates: int, used: int, budget: float, power: float = 1.0) -> int:
     """Return m^((1 - u)^power), rounded up and 2 at least, u the fraction of the budget used."""
     left = max(0.0, 1.0 - used / budget)
     return max(2, math.ceil(math.pow(n_candidates, left**power) - _EPSILON))

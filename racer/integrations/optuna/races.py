@@ -418,8 +418,9 @@ def race_study(
         "decider": judge,
         "first_test": whole(first_test, "first_test", least=1),
     }
-    evaluations = Budget.of(budget).evaluations
-    if evaluations is None:
+    limit = Budget.of(budget)
+    evaluations = limit.evaluations
+    if evaluations is None or limit.spend is not None:
         raise BudgetError("race_study counts evaluations: give budget= as a whole number")
     if evaluations < 2 * len(items):
         raise BudgetError(

@@ -1,0 +1,123 @@
+"""Prices of evaluations: known beforehand, or learned from what evaluations have cost."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer._checks import is_real
+from racer.errors import SettingError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from racer.evaluate.outcome import Outcome
+
+Given = tuple[float, ...] | Callable[[Any, Any], float]  # per candidate, or (config, instance)
+
+
+class Prices:
+    """The expected price of each evaluation, candidate by candidate.
+
+    That given beforehand, and as much more as the candidate has ever cost beyond it; where none is
+    given, the most that the candidate has cost, or that any has, if nothing is known of it.
+    """
+
+    def __init__(
+        self, given: Given | None, configs: Sequence[Any], instances: Sequence[Any] | None
+    ) -> None:
+        self._given, self._configs, self._instances = given, configs, instances
+        self._excess: dict[int, float] = {}  # the most above what is given
+
+    @property
+    def n_given(self) -> int | None:
+        """How many candidates have a given price of their own; None: it is not given, or for all."""
+        return len(self._given) if isinstance(self._given, tuple) else None
+
+    def of(self, candidate: int, instance: int | None) -> float:
+        """Return the expected price of a candidate on an instance, by its index."""
+        excess = self._excess.get(candidate)
+        if self._given is not None:
+            return self._base(candidate, instance) + (excess or 0.0)
+        return max(self._excess.values(), default=0.0) if excess is None else excess
+
+    def total(self, candidates: Sequence[int], instance: int | None) -> float:
+        """Return the expected price of some candidates on an instance."""
+        return math.fsum(self.of(candidate, instance) for candidate in candidates)
+
+    def given(self) -> NDArray[np.float64] | None:
+        """Return the given price of each candidate, (m,), its mean over instances; all checked."""
+        if self._given is None:
+            return None
+        places = [None] if self._instances is None else range(len(self._instances))
+        rows = [[self._base(c, i) for i in places] for c in range(len(self._configs))]
+        return np.asarray(np.mean(rows, axis=1))
+
+    def _base(self, candidate: int, instance: int | None) -> float:
+        """Return a given price; SettingError if it is not a finite number >= 0."""
+        if self._given is None:
+            return 0.0
+        if not callable(self._given):
+            return self._given[candidate]
+        shown = None if self._instances is None or instance is None else self._instances[instance]
+        config = self._configs[candidate]
+        return checked_price(
+            self._given(config, shown),
+            f"prices({reprlib.repr(config)}, {reprlib.repr(shown)})",
+        )
+
+    def settled(
+        self, candidates: Sequence[int], instance: int | None, outcomes: Sequence[Outcome]
+    ) -> list[Outcome]:
+        """Learn what evaluations on an instance cost; return them, all with a spend.
+
+        One whose cost is not known, as of a process that was killed, counts at its expected price.
+        """
+        for candidate, outcome in zip(candidates, outcomes, strict=True):
+            if outcome.spend is not None:
+                above = max(outcome.spend - self._base(candidate, instance), 0.0)
+                self._excess[candidate] = max(self._excess.get(candidate, 0.0), above)
+        return [
+            o if o.spend is not None else replace(o, spend=self.of(candidate, instance))
+            for candidate, o in zip(candidates, outcomes, strict=True)
+        ]
+
+
+def checked_prices(given: Any) -> Given | None:
+    """Return `prices=` as it is kept; SettingError if it cannot work."""
+    if given is None or callable(given):
+        return given  # type: ignore[no-any-return]
+    if isinstance(given, list | tuple | np.ndarray) and len(given):
+        return tuple(checked_price(price, f"prices[{i}]") for i, price in enumerate(given))
+    raise SettingError(
+        f"prices={reprlib.repr(given)}: give a number per candidate, [..], or a function "
+        "prices(config, instance) -> float"
+    )
+
+
+def checked_price(price: Any, what: str) -> float:
+    """Return a price as a float; SettingError unless it is a finite number >= 0."""
+    if not is_real(price) or not 0.0 <= float(price) < math.inf:
+        raise SettingError(f"{what} is {reprlib.repr(price)}: give a finite number >= 0")
+    return float(price)
+
+
+NO_SPEND = "returned no 'spend', which a budget of money needs"
+
+
+def with_spend(outcome: Outcome) -> Outcome:
+    """Return an outcome, or, if its spend is missing, that it is invalid."""
+    if outcome.value is None or outcome.spend is not None:
+        return outcome
+    return replace(outcome, status="invalid", value=None, metrics=None, message=NO_SPEND)
+
+
+def spent_with(spent: float | None, pending: Iterable[Outcome]) -> float | None:
+    """Return the money spent, that of outcomes of a block that is not complete included."""
+    known = [outcome.spend for outcome in pending if outcome.spend is not None]
+    return spent if not known else math.fsum([spent or 0.0, *known])

@@ -1,0 +1,78 @@
+"""The account of a race: the seconds and the money that it has used, and what is left to pay with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from racer.core.prices import Prices
+from racer.errors import BudgetError, SettingError
+from racer.evaluate.outcome import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from racer.core.rules import Rules
+
+
+class Account:
+    """Seconds used, and the prices of evaluations where money is limited or they are known."""
+
+    def __init__(
+        self, rules: Rules, configs: Sequence[Any], instances: Sequence[Any] | None
+    ) -> None:
+        self.seconds = 0.0
+        self.prices = None
+        self._budget = rules.one_budget
+        if rules.is_paid or rules.prices is not None:
+            self.prices = Prices(rules.prices, configs, instances)
+
+    def check(self, instances: Iterable[int | None], n_candidates: int) -> None:
+        """Raise BudgetError if the money does not pay for all candidates on these instances."""
+        if self.prices is None:
+            return
+        if self.prices.n_given not in {None, n_candidates}:
+            raise SettingError(
+                f"prices= has {self.prices.n_given} numbers for {n_candidates} candidates: give one "
+                "each"
+            )
+        needed = [self.prices.total(range(n_candidates), instance) for instance in instances]
+        if n_candidates > 1 and not self._budget.affords(sum(needed), spent=0.0):
+            raise BudgetError(
+                f"budget of {self._budget}: {n_candidates} candidates on the {len(needed)} blocks "
+                f"before the first test cost {sum(needed):.6g}; raise the budget, give fewer "
+                "candidates, or lower first_test"
+            )
+
+    def settled(self, candidates: Sequence[int], instance: int | None, told: Any) -> Any:
+        """Return outcomes or values of a block as they are, or, where money counts, with a spend."""
+        if self.prices is None:
+            return told
+        given = (
+            told if isinstance(told, list) else [Outcome("ok", value) for value in told.tolist()]
+        )
+        return self.prices.settled(candidates, instance, given)
+
+    def affords(
+        self, alive: Sequence[int], instance: int | None, spent: float | None, *, is_endless: bool
+    ) -> bool:
+        """Return whether the money pays for a block.
+
+        One that costs nothing can always be paid, but not where nothing else would end the race.
+        """
+        if self.prices is None:
+            return True
+        price = self.prices.total(alive, instance)
+        limits = self._budget
+        if not price and spent is not None and limits.evaluations is None is limits.seconds:
+            return not is_endless
+        return limits.affords(price, spent=spent or 0.0)
+
+    def pays(self, cells: int, extra: float = 0.0, *, evaluations: int) -> bool:
+        """Return whether so many cells more, and `extra` seconds, are within the other limits."""
+        return self._budget.pays(cells, evaluations=evaluations, seconds=self.seconds, extra=extra)
+
+    def share(self, evaluations: int, spent: float | None) -> float | None:
+        """Return the fraction of the budget used; None where it is in evaluations alone."""
+        if not self._budget.has_share:
+            return None
+        return self._budget.share(evaluations=evaluations, seconds=self.seconds, spent=spent or 0.0)

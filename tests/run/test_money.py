@@ -1,0 +1,219 @@
+"""Races and tunings that cost money: workers, stores, resumes, progress."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+from objectives import paid as evaluate
+from objectives import paid_of_x as tuned
+from rich.console import Console
+
+import racer
+from racer import Budget, ObjectiveError, RaceInterrupted, StoreError
+from racer.run.progress import watch
+
+SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
+SETTINGS = {"decider": "best-for-budget", "seed": 3}
+
+
+def price(config, instance):
+    return evaluate(config, instance, 0)["spend"]
+
+
+def timed(config, instance, seed):
+    return tuned(config, instance, seed) | {"time": config["x"] + config["y"]}
+
+
+def story(result):
+    """Return what a race decided, on which values, for how much."""
+    return (
+        result.survivors,
+        result.best,
+        result.ended,
+        result.spent,
+        result.eliminations.to_dict("records"),
+        result.scores.drop(columns=["seconds"]).to_dict("records"),
+    )
+
+
+@pytest.mark.parametrize("prices", [None, price])
+def test_workers_stores_and_interruptions_change_nothing(prices, tmp_path):
+    budget = Budget(spend=400.0)
+    given = {**SETTINGS, "prices": prices, "budget": budget}
+    alone = racer.race(range(8), evaluate, range(20), **given)
+    assert 380.0 < alone.spent <= 400.0
+    assert len(alone.survivors) < 8
+    path = tmp_path / "race.db"
+    calls = []
+
+    def interrupted(config, instance, seed):
+        if len(calls) == 49:
+            raise KeyboardInterrupt
+        calls.append(price(config, instance))
+        return evaluate(config, instance, seed)
+
+    with pytest.raises(RaceInterrupted) as stop:
+        racer.race(range(8), interrupted, range(20), store=path, **given)
+    told = stop.value.result
+    assert told.evaluations == 49
+    assert told.spent == pytest.approx(sum(calls))
+    with pytest.warns(racer.RacerWarning, match="was begun with evaluate="):
+        resumed = racer.resume(path, evaluate, prices=prices, n_jobs=2)
+    assert story(resumed) == story(alone)
+    assert resumed.unused.cells == 0  # nothing that is paid for goes ahead
+    if prices is None:
+        assert story(racer.load(path)) == story(alone)
+
+
+def test_a_race_goes_on_with_more_money_but_not_with_less(tmp_path):
+    path = tmp_path / "race.db"
+    given = {"decider": "f-race", "first_test": 9, "seed": 3, "store": path}
+    short = racer.race(range(8), evaluate, range(20), budget=Budget(spend=550.0), **given)
+    more = racer.resume(path, evaluate, budget=Budget(spend=700.0))
+    assert short.spent <= 550.0 < more.spent <= 700.0
+    assert more.scores.iloc[: short.evaluations].equals(short.scores)
+    with pytest.raises(StoreError, match=r"budget is 600 in money, but the race in .* has 700"):
+        racer.resume(path, evaluate, budget=Budget(spend=600.0))
+
+
+def test_a_function_of_prices_has_to_be_given_again(tmp_path):
+    path = tmp_path / "race.db"
+    given = {**SETTINGS, "budget": Budget(spend=400.0), "store": path}
+    racer.race(range(8), evaluate, range(20), prices=price, **given)
+    with pytest.raises(
+        StoreError, match=r"only describes its prices.*racer.resume\(.., prices=..\)"
+    ):
+        racer.resume(path, evaluate)
+    with pytest.raises(StoreError, match="prices is"):
+        racer.resume(path, evaluate, prices=[1.0] * 8)
+    listed = tmp_path / "listed.db"
+    prices = [float(price(config, 19)) for config in range(8)]
+    one = racer.race(range(8), evaluate, range(20), prices=prices, **{**given, "store": listed})
+    assert story(racer.load(listed)) == story(one)
+    assert racer.load(listed).rules.prices == tuple(prices)
+
+
+def test_recorded_seconds_decide_after_a_resume_as_they_did(tmp_path, monkeypatch):
+    """A plan by the clock is made again from what is recorded."""
+    ticks = np.random.default_rng(1).exponential(size=10_000).cumsum()
+    monkeypatch.setattr("racer.evaluate.attempt._clock", iter(ticks.tolist()).__next__)
+    given = {**SETTINGS, "budget": Budget(seconds=150.0)}
+    path = tmp_path / "race.db"
+    first = racer.race(range(6), evaluate, range(50), store=path, **given)
+    assert len(first.eliminations) > 2
+    assert 140.0 < first.seconds <= 155.0
+    assert story(racer.load(path)) == story(first)
+    with closing(sqlite3.connect(path)) as store:
+        store.execute("DELETE FROM ending")
+        store.commit()
+    assert story(racer.resume(path, evaluate)) == story(first)
+
+
+def test_a_store_without_money_is_written_as_before(tmp_path):
+    path = tmp_path / "race.db"
+    racer.race([1, 2], lambda c, i, s: c, budget=20, seed=1, store=path)
+    with closing(sqlite3.connect(path)) as store:
+        recorded = {
+            n: json.loads(v) for n, v in store.execute("SELECT * FROM settings") if "{" in v
+        }
+        names = {name for (name,) in store.execute("SELECT name FROM settings")}
+        spends = {spend for (spend,) in store.execute("SELECT spend FROM outcomes")}
+    assert recorded["budget"]["fields"] == {"evaluations": 20, "seconds": None}
+    assert "prices" not in names
+    assert spends == {None}
+
+
+def test_an_evaluate_that_does_not_say_what_it_spent_is_refused_at_its_first_cell(tmp_path):
+    calls, path = [], tmp_path / "race.db"
+
+    def plain(config, instance, seed):
+        calls.append(config)
+        return float(config)
+
+    with pytest.raises(ObjectiveError, match="returned no 'spend', which a budget of money needs"):
+        racer.race([1, 2], plain, budget=Budget(spend=5.0), store=path)
+    assert calls == [1]
+    with closing(sqlite3.connect(path)) as store:
+        assert store.execute("SELECT count(*) FROM outcomes").fetchone() == (0,)
+    priced = racer.race([1, 2], plain, budget=Budget(spend=20.0), prices=[1.0, 3.0], seed=1)
+    assert priced.spent == 4.0 * len(priced.blocks)
+
+
+def test_what_is_spent_is_shown_and_written(tmp_path, capsys):
+    path = tmp_path / "race.db"
+    given = {**SETTINGS, "budget": Budget(spend=400.0), "store": path, "progress": True}
+    result = racer.race(range(8), evaluate, range(20), **given)
+    shown = capsys.readouterr().err
+    assert " of 400 spent) evaluations" in shown
+    text = io.StringIO()
+    watch(str(path), once=True, console=Console(file=text, width=200))
+    assert f"{result.evaluations} ({result.spent:.4g} of 400 spent)" in text.getvalue()
+    assert f"{result.spent:.4g} spent of 400" in " ".join(str(result).split())
+    table = tmp_path / "scores.csv"
+    result.scores.to_csv(table, index=False)
+    assert "spend" in table.read_text().splitlines()[0].split(",")
+
+
+@pytest.mark.parametrize("prices", [None, lambda c, i: tuned(c, i, 0)["spend"]])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"instances": range(9)},
+        {"instances": None, "decider": "f-race"},
+        {"instances": range(6), "deterministic": True, "test_instances": range(3)},
+        {
+            "instances": range(9),
+            "metrics": {"error": "min", "time": "min"},
+            "objective": racer.Pareto("error", "time"),
+        },
+    ],
+    ids=["instances", "none", "deterministic", "front"],
+)
+def test_a_tuning_never_spends_more_than_its_budget(prices, more):
+    instances = more["instances"]
+    given = {name: value for name, value in more.items() if name != "instances"}
+    called = timed if "metrics" in more else tuned
+    result = racer.tune(
+        SPACE, called, instances, budget=Budget(spend=400.0), prices=prices, seed=3, **given
+    )
+    assert result.spent == pytest.approx(result.scores["spend"].sum())
+    assert result.spent <= 400.0
+    assert result.spent > 300.0 or result.ended == "instances"
+    assert result.survivors
+
+
+def test_a_tuning_goes_on_where_it_stopped_and_with_more_money(tmp_path):
+    path = tmp_path / "tuning.db"
+    given = {"seed": 3, "store": path}
+    first = racer.tune(SPACE, tuned, range(9), budget=Budget(spend=100.0), **given)
+    more = racer.tune(SPACE, tuned, range(9), budget=Budget(spend=200.0), **given)
+    assert first.spent <= 100.0 < 180.0 < more.spent <= 200.0
+    assert story(racer.load(path)) == story(more)
+
+
+def test_a_tuning_in_which_all_is_free_ends():
+    with pytest.warns(racer.RacerWarning, match="cost nothing"):
+        result = racer.tune(
+            SPACE, lambda c, i, s: {"x": c["x"], "spend": 0.0}, budget=Budget(spend=5.0), seed=1
+        )
+    assert result.spent == 0.0
+
+
+def test_a_tuning_with_a_price_per_candidate_is_refused():
+    with pytest.raises(racer.SettingError, match=r"give a function prices\(config, instance\)"):
+        racer.tune(SPACE, tuned, range(9), budget=Budget(spend=400.0), prices=[1.0, 2.0])
+
+
+def test_an_ablation_says_what_it_spent_and_takes_no_budget_of_money():
+    tuning = racer.tune(SPACE, tuned, range(9), budget=Budget(spend=60.0), seed=3)
+    ends = {"source": {"x": 0.0, "y": 0.0}, "target": {"x": 1.0, "y": 1.0}}
+    with pytest.raises(racer.BudgetError, match="an ablation has no budget of money"):
+        racer.ablation(tuning, tuned, budget=Budget(spend=5.0), **ends)
+    result = racer.ablation(tuning, tuned, **ends)
+    costs = [o.spend for row in result.known.rows for o in row.outcomes()]
+    assert result.spent == pytest.approx(np.sum(costs))
