@@ -1,0 +1,1 @@
+"""Races on a budget of money."""
