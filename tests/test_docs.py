@@ -17,7 +17,7 @@ from racer.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-TUTORIALS = [page for page in PAGES if page.name.startswith(("start", "tutorial"))]
+TUTORIALS = [page for page in PAGES if page.name.startswith(("start", "tutorial", "money"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 EXAMPLES = [
     pytest.param(code, id=f"{page.name}:{number}")
