@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from racer.evaluate.command.command import Command as Command
     from racer.evaluate.outcome import Cell as Cell
     from racer.evaluate.outcome import Outcome as Outcome
+    from racer.evaluate.pace import Throttled as Throttled
     from racer.racing.race import Race as Race
     from racer.results.ablation import AblationResult as AblationResult
     from racer.results.bench import BenchResult as BenchResult
@@ -103,6 +104,7 @@ _HOME = {
     "Space": "racer.space.space",
     "SpaceFileError": "racer.errors",
     "StoreError": "racer.errors",
+    "Throttled": "racer.evaluate.pace",
     "TuneResult": "racer.results.tuning",
     "Tuner": "racer.tuner.tuner",
     "Within": "racer.core.objective",

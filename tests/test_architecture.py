@@ -52,6 +52,7 @@ MAY_TOUCH_OUTSIDE = (
         "evaluate.attempt",
         "evaluate.workers",
         "evaluate.loky",
+        "evaluate.coroutines",
         "evaluate.executor",
         "evaluate.transport",
         "evaluate.limits",

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
 WATCHER_DIED = Outcome("killed", None, message="its watcher died with it")
-_FINAL = ("ok", "timeout", "memory", "rejected", "capped")  # not retried
+FINAL = ("ok", "timeout", "memory", "rejected", "capped")  # not retried
 _ENDED_FROM_OUTSIDE = ("timeout", "memory", "killed")
 _clock = time.perf_counter  # an objective may replace that of `time`
 
@@ -47,6 +47,11 @@ def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False
     """Evaluate a cell once, with the legacy generators seeded with its seed."""
     random.seed(cell.seed)
     np.random.seed(cell.seed)  # noqa: NPY002  (for objectives that use the legacy generator)
+    return judged(evaluate, cell, reraise_interrupt=reraise_interrupt)
+
+
+def judged(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False) -> Outcome:
+    """Call the objective once; return the outcome, whatever it returns or raises."""
     bound, metrics, spend = cell.bound, None, None
     before = None if bound is None else cpu_seconds()
     start = _clock()
@@ -111,7 +116,7 @@ def evaluate_cell(
         attempts, seconds = attempts + 1, seconds + outcome.seconds
         if outcome.spend is not None:
             spend = (spend or 0.0) + outcome.spend
-        if outcome.status in _FINAL or attempts > retries:
+        if outcome.status in FINAL or attempts > retries:
             return Outcome(
                 outcome.status,
                 outcome.value,

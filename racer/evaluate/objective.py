@@ -37,7 +37,6 @@ _NOT_NUMBERS = (bool, np.bool_, complex, np.complexfloating, str, bytes, bytearr
 
 
 _NOT_FUNCTIONS = {
-    inspect.iscoroutinefunction: "an async function",
     inspect.isasyncgenfunction: "an async generator",
     inspect.isgeneratorfunction: "a generator",
 }
@@ -52,6 +51,14 @@ def takes_bound(evaluate: Callable[..., Any]) -> bool:
     any_keyword = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     bound = parameters.get("bound")
     return any_keyword or (bound is not None and bound.kind is not bound.POSITIONAL_ONLY)
+
+
+def is_coroutine_function(evaluate: object) -> bool:
+    """Return True for an async function, an object whose __call__ is one, and a partial of either."""
+    while isinstance(evaluate, functools.partial):
+        evaluate = evaluate.func
+    called = getattr(type(evaluate), "__call__", None)  # noqa: B004  (of the class, not callable())
+    return inspect.iscoroutinefunction(evaluate) or inspect.iscoroutinefunction(called)
 
 
 def check_objective(evaluate: object, *, timed: bool = False) -> None:
@@ -69,9 +76,14 @@ def check_objective(evaluate: object, *, timed: bool = False) -> None:
     for is_no_function, what in _NOT_FUNCTIONS.items():
         if is_no_function(evaluate) or is_no_function(type(evaluate).__call__):
             raise ObjectiveError(
-                f"evaluate is {what}, which returns no number when it is called: give a plain "
-                "function, which may call asyncio.run(..)"
+                f"evaluate is {what}, which returns no number when it is called: give a function "
+                "that does, plain or async"
             )
+    if timed and is_coroutine_function(evaluate):
+        raise ObjectiveError(
+            "evaluate is a coroutine function, and runtime= needs a process for each evaluation: "
+            "give a plain function, or leave runtime out"
+        )
     try:
         signature = inspect.signature(evaluate)
     except (TypeError, ValueError):  # some builtins have none
@@ -144,6 +156,9 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
     except Exception as error:  # noqa: BLE001  (a __float__ of the user's may raise anything)
         kind = type(answer).__name__
         hint = ": is a return missing?" if answer is None else f" ({describe(error)})"
+        if inspect.iscoroutine(answer):
+            answer.close()  # or it would warn of not being awaited
+            hint = ": write async def, or await it"
         return "invalid", None, f"returned a {kind}, not a number{hint}"
     if not math.isfinite(value):
         return "invalid", None, f"returned {value}, not a finite number"
@@ -170,7 +185,9 @@ def without_spend(answer: Mapping[Any, Any], metrics: object) -> tuple[Any, floa
 
 MAPPING = "returned several metrics"
 NO_MAPPING = "returned no mapping of metrics"
-"""How messages begin that say what `metrics=` does not: more of the same would be in vain."""
+COROUTINE = "returned a coroutine"
+USELESS = (MAPPING, NO_MAPPING, COROUTINE)
+"""How messages begin that show a wrong `evaluate` or `metrics=`: more of the same is in vain."""
 
 Judged = tuple["Status", float | None, str, dict[str, float] | None]
 
@@ -181,6 +198,8 @@ def judge_metrics(answer: Any, names: tuple[str, ...]) -> Judged:
     The value is the first of `names`; what the mapping has besides is ignored.
     """
     if not isinstance(answer, Mapping):
+        if inspect.iscoroutine(answer):
+            return *judge(answer), None
         listed = ", ".join(f"{name!r}: .." for name in names)
         what = f"{NO_MAPPING} but a {type(answer).__name__}: metrics= asks for {{{listed}}}"
         return "invalid", None, what, None

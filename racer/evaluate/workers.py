@@ -12,10 +12,11 @@ from racer._checks import check_jobs, whole
 from racer.errors import SettingError
 from racer.evaluate.attempt import WATCHER_DIED, Task, evaluate_cell, here, watched
 from racer.evaluate.command.command import Command
+from racer.evaluate.coroutines import Coroutines
 from racer.evaluate.executor import SPARE, Futures, OnlyNeeded, UserExecutor, never
 from racer.evaluate.limits.limits import limits_for
 from racer.evaluate.loky import joblib_workers
-from racer.evaluate.objective import check_objective
+from racer.evaluate.objective import check_objective, is_coroutine_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
@@ -175,6 +176,8 @@ def workers_for(
         evaluate.check(configs, instances, parameters)
     check_jobs(n_jobs)
     whole(retries, "retries", least=0)
+    if is_coroutine_function(evaluate):
+        return _coroutines(evaluate, n_jobs, executor, retries, timeout, memory)
     limits = limits_for(timeout, memory, timed=timed)
     contents = {
         **{f"candidate {index}": config for index, config in enumerate(configs)},
@@ -199,3 +202,31 @@ def workers_for(
     if limits:
         return OneByOne(evaluate, limits, retries=retries)
     return InProcess(evaluate, retries=retries)
+
+
+def _coroutines(
+    evaluate: Objective,
+    n_jobs: int,
+    executor: Executor | None,
+    retries: int,
+    timeout: float | None,
+    memory: int | None,
+) -> Coroutines:
+    """Return workers for a coroutine function; SettingError for what needs other processes."""
+    if memory is not None:
+        raise SettingError(
+            "memory= is of a process, and all calls of a coroutine function share this one: leave "
+            "it out, or give a plain function"
+        )
+    if executor is not None:
+        raise SettingError(
+            "executor= and a coroutine function, which runs in an event loop of this process: "
+            "leave executor out; n_jobs= is the number of calls at a time"
+        )
+    if n_jobs < 0:
+        raise SettingError(
+            f"n_jobs={n_jobs} counts cores: say how many calls of a coroutine function may run at "
+            "a time"
+        )
+    limits_for(timeout, None, forked=False)
+    return Coroutines(evaluate, n_jobs=n_jobs, retries=retries, timeout=timeout)

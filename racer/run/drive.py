@@ -20,7 +20,7 @@ from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.executor import SPARE
 from racer.evaluate.limits.limits import Limits, limits_for
 from racer.evaluate.limits.processes import not_for_evaluations
-from racer.evaluate.objective import MAPPING, NO_MAPPING, check_objective, raised_by
+from racer.evaluate.objective import USELESS, check_objective, raised_by
 from racer.evaluate.outcome import bounded, check_outcome
 from racer.evaluate.workers import number_of, workers_for
 from racer.run.signals import GracefulStop, exit_with_code, notify
@@ -59,7 +59,7 @@ def opened(store: str | PathLike[str] | None) -> AbstractContextManager[Store | 
 
 def how_to_evaluate(retries: int, timeout: float | None, memory: int | None) -> dict[str, Any]:
     """Return how cells are evaluated, checked."""
-    limits = limits_for(timeout, memory) or Limits()
+    limits = limits_for(timeout, memory, forked=False) or Limits()
     return {"retries": whole(retries, "retries", least=0), **limits._asdict()}
 
 
@@ -254,11 +254,11 @@ class _Loop(Generic[R]):
     def _defers(self, cell: Cell, outcome: Outcome) -> bool:
         """Defer an outcome of the first block if all so far are the same failure, else tell them.
 
-        ObjectiveError if the first one shows that `metrics=` does not say what evaluate returns.
+        ObjectiveError if the first one shows that evaluate never returns what is asked for.
         """
         if self._alike is None or self._is_suspect(outcome):
             return False
-        if not self._alike and outcome.message.startswith((MAPPING, NO_MAPPING)):
+        if not self._alike and outcome.message.startswith(USELESS):
             raise ObjectiveError(
                 f"evaluate {outcome.message}; nothing is recorded, and nothing else was evaluated"
             )

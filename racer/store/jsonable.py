@@ -24,6 +24,7 @@ import racer.deciders
 from racer.core.budget import Budget
 from racer.core.runtime import Runtime
 from racer.evaluate.command.command import Command
+from racer.evaluate.pace import Throttled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -222,6 +223,8 @@ def qualified_name(item: Any) -> str:
     """Return module and name of a class, a function or an object's class; of a Command its line."""
     if isinstance(item, Command):
         return item.identity
+    if isinstance(item, Throttled):
+        return qualified_name(item.evaluate)
     if isinstance(item, functools.partial):
         return f"functools.partial({qualified_name(item.func)})"
     named = item if isinstance(getattr(item, "__qualname__", None), str) else type(item)

@@ -60,8 +60,13 @@ deadline: ContextVar[tuple[float, float] | None] = ContextVar("deadline", defaul
 """In an evaluation that reports its own end: the deadline (monotonic) and the timeout."""
 
 
-def limits_for(timeout: float | None, memory: int | None, *, timed: bool = False) -> Limits | None:
-    """Return the limits, None without any; SettingError if one is wrong or unsupported here."""
+def limits_for(
+    timeout: float | None, memory: int | None, *, timed: bool = False, forked: bool = True
+) -> Limits | None:
+    """Return the limits, None without any; SettingError if one is wrong.
+
+    `forked`: evaluations need processes of their own; SettingError if those are unsupported here.
+    """
     if timeout is None and memory is None and not timed:
         return None
     if timeout is not None and not (is_real(timeout) and 0 < timeout <= _LONGEST):
@@ -70,12 +75,12 @@ def limits_for(timeout: float | None, memory: int | None, *, timed: bool = False
         )
     if memory is not None:
         whole(memory, "memory (bytes)", least=_LEAST_MEMORY)
-    if not hasattr(os, "fork"):
+    if forked and not hasattr(os, "fork"):
         raise SettingError(
             "timeout=, memory= and runtime= need os.fork, which this system does not have: leave "
             "them out"
         )
-    if memory is not None and not knows_memory():
+    if forked and memory is not None and not knows_memory():
         raise SettingError("memory= needs /proc, as on Linux: leave it out (timeout= works)")
     return Limits(
         None if timeout is None else float(timeout), None if memory is None else int(memory)
