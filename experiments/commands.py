@@ -49,6 +49,10 @@ bench = Commands(
     "Measure time and quality: the figures of the documentation.",
     {
         "all": ("headlines", "All headline figures of README and docs, on one page"),
+        "async": (
+            "bench.coroutines",
+            "Coroutines against a simulated server: slots busy, CPU time",
+        ),
         "engine": ("bench.engine", "CPU time of an evaluation, the joint posterior, import"),
         "limits": ("bench.limits", "An evaluation in a process of its own, beside one without"),
         "optuna": ("optuna_study.tables", "Racing in an Optuna study, beside WilcoxonPruner"),

@@ -15,7 +15,7 @@ from racer.evaluate.attempt import FINAL, judged
 from racer.evaluate.executor import SPARE, never
 from racer.evaluate.limits.limits import took_more_than
 from racer.evaluate.objective import Misbehaved, describe
-from racer.evaluate.pace import Pace, Throttled, backoff, pause_of, trouble_of
+from racer.evaluate.pace import Pace, Throttled, pause_of, trouble_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -151,14 +151,15 @@ class Coroutines:
                     return None
                 begun = self._loop.time()
                 answer, error = await self._called(call.cell)
-                seconds += self._loop.time() - begun
-            trouble = trouble_of(error)
-            pause = pause_of(error) if trouble == "refused" else 0.0
-            self._adapt(trouble, pause, error)
-            if trouble is not None:
+                took = self._loop.time() - begun
+            seconds += took
+            if (trouble := trouble_of(error)) is None:
+                self._pace.accept(took)
+            else:
                 tries[trouble] += 1
+                pause = self._refused(begun, error) if trouble == "refused" else 0.0
                 if tries[trouble] < _TRIES[trouble]:
-                    await self._back_off(call, backoff(tries[trouble], pause))
+                    await self._back_off(call, self._pace.backoff(tries[trouble], pause))
                     continue
             outcome = judged(_given(answer, error), call.cell)
             if trouble or outcome.status in FINAL or attempts > self._retries:
@@ -192,20 +193,21 @@ class Coroutines:
         finally:
             self._n_running -= 1
 
-    def _adapt(self, trouble: str | None, pause: float, error: BaseException | None) -> None:
-        """Adapt the pace of all calls; ObjectiveError if the server has refused them for long."""
-        now = self._loop.time()
-        if trouble is None:
-            self._pace.accept()
-        elif trouble == "refused":
-            self._pace.refuse(now, pause)
-            refused = now - self._pace.refused_since
-            if refused > _PATIENCE and not self._n_running and error is not None:
-                raise ObjectiveError(
-                    f"the server has refused every call for {refused:.0f} s, at last with "
-                    f"{describe(error)}: begin again when it accepts calls; what a store holds by "
-                    "then is not evaluated again"
-                )
+    def _refused(self, begun: float, error: BaseException | None) -> float:
+        """Slow all calls down; return the seconds to wait that the server names.
+
+        ObjectiveError if it has refused every call for long.
+        """
+        now, pause = self._loop.time(), pause_of(error)
+        self._pace.refuse(begun, now, pause)
+        refused = now - self._pace.refused_since
+        if refused > _PATIENCE and not self._n_running and error is not None:
+            raise ObjectiveError(
+                f"the server has refused every call for {refused:.0f} s, at last with "
+                f"{describe(error)}: begin again when it accepts calls; what a store holds by "
+                "then is not evaluated again"
+            )
+        return pause
 
     async def _back_off(self, call: _Call, seconds: float) -> None:
         """Wait outside the slots until the next try."""

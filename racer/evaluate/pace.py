@@ -23,11 +23,14 @@ _TIMED_OUT = (408, 504)
 _JITTER = random.Random()  # noqa: S311  (changes no result)
 _LONGEST_PAUSE = 300.0  # seconds, whatever a server asks for
 _LONGEST_BACKOFF = 60.0
+_FIRST_BACKOFF = 1.0  # at most; less where calls are shorter
+_WEIGHT = 0.1  # of the last call, in the moving average of their lengths
 _LONGEST_GAP = 10.0
 _SHORTEST_GAP = 1e-4
 _SLACK = 0.01  # seconds by which a call that begins late may be made up for: timers are that coarse
-# At a balance of the two, log(1.01) / log(1.01 * 1.1) = 9.5 % of the calls are refused
-_SLOWER, _FASTER = 1.1, 1.01
+# Factors of the gap between calls. Where no pause is named, they balance when
+# log(1.01) / log(1.01 * 1.1) = 9.5 % of the calls are refused
+_SLOWER, _FASTER, _AFTER_PAUSE = 1.1, 1.01, 2.0
 
 Trouble = Literal["refused", "timeout"]
 
@@ -77,12 +80,15 @@ class Pace:
     """When the next call may begin, for all calls together; times are in seconds of one clock.
 
     A refusal widens the gap between calls by a tenth, an accepted call narrows it by a hundredth,
-    down to that of the rate limit; where the server names a time to wait, all calls pause.
+    down to that of the rate limit. Where the server names a time to wait, all calls pause, and the
+    gap is doubled: once for all calls that had begun by then.
     """
 
     def __init__(self, calls_per_minute: float | None, now: float) -> None:
         self._least = self._gap = 60.0 / calls_per_minute if calls_per_minute else 0.0
         self._next = now
+        self._paused_at = -math.inf
+        self._unit = _FIRST_BACKOFF
         self.refused_since = math.inf  # by every call; inf if the last one was accepted
 
     def wait(self, now: float) -> float:
@@ -93,24 +99,31 @@ class Pace:
         """Register the beginning of a call."""
         self._next = max(self._next, now - _SLACK) + self._gap
 
-    def refuse(self, now: float, pause: float) -> None:
-        """Register a refusal: all calls pause, and then follow each other more slowly."""
-        wider = min(max(self._gap, _SHORTEST_GAP) * _SLOWER, _LONGEST_GAP)
+    def refuse(self, begun: float, now: float, pause: float) -> None:
+        """Register the refusal of a call, and the pause that the server names, or 0."""
+        slower = _SLOWER
+        if pause:
+            slower = _AFTER_PAUSE if begun >= self._paused_at else 1.0
+            self._paused_at = now
+        wider = min(max(self._gap, _SHORTEST_GAP) * slower, _LONGEST_GAP)
         self._gap = max(wider, self._least)
         self._next = max(self._next, now + pause)
         self.refused_since = min(self.refused_since, now)
 
-    def accept(self) -> None:
-        """Register a call that was not refused."""
+    def accept(self, seconds: float) -> None:
+        """Register a call that was not refused, and how long it took."""
+        self._unit += _WEIGHT * (min(seconds, _FIRST_BACKOFF) - self._unit)
         self.refused_since = math.inf
         narrower = self._gap / _FASTER
         self._gap = max(narrower if narrower > _SHORTEST_GAP else 0.0, self._least)
 
+    def backoff(self, tries: int, pause: float) -> float:
+        """Return the seconds before the next try of a call: exponential with jitter, or the pause.
 
-def backoff(tries: int, pause: float) -> float:
-    """Return the seconds before the next try of a call: exponential with jitter, or the pause."""
-    longest = min(2.0 ** (tries - 1), _LONGEST_BACKOFF)
-    return max(_JITTER.uniform(0.5, 1.0) * longest, pause)
+        The first is about as long as a call that is accepted, and at most a second.
+        """
+        longest = min(self._unit * 2.0**tries, _LONGEST_BACKOFF)
+        return max(_JITTER.uniform(0.5, 1.0) * longest, pause)
 
 
 def trouble_of(error: BaseException | None) -> Trouble | None:
