@@ -259,3 +259,4 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     while True:
         with suppress(KeyboardInterrupt, SystemExit):  # of a task that an evaluation has made
             loop.run_forever()
+            return

@@ -23,8 +23,8 @@ _TIMED_OUT = (408, 504)
 _JITTER = random.Random()  # noqa: S311  (changes no result)
 _LONGEST_PAUSE = 300.0  # seconds, whatever a server asks for
 _LONGEST_BACKOFF = 60.0
-_FIRST_BACKOFF = 1.0  # at most; less where calls are shorter
-_WEIGHT = 0.1  # of the last call, in the moving average of their lengths
+_UNITS = 0.01, 1.0  # least and largest unit of back-off, which is the mean length of a call
+_WEIGHT = 0.1  # of the last call in that mean
 _LONGEST_GAP = 10.0
 _SHORTEST_GAP = 1e-4
 _SLACK = 0.01  # seconds by which a call that begins late may be made up for: timers are that coarse
@@ -88,7 +88,7 @@ class Pace:
         self._least = self._gap = 60.0 / calls_per_minute if calls_per_minute else 0.0
         self._next = now
         self._paused_at = -math.inf
-        self._unit = _FIRST_BACKOFF
+        self._unit = _UNITS[1]
         self.refused_since = math.inf  # by every call; inf if the last one was accepted
 
     def wait(self, now: float) -> float:
@@ -112,7 +112,7 @@ class Pace:
 
     def accept(self, seconds: float) -> None:
         """Register a call that was not refused, and how long it took."""
-        self._unit += _WEIGHT * (min(seconds, _FIRST_BACKOFF) - self._unit)
+        self._unit += _WEIGHT * (min(max(seconds, _UNITS[0]), _UNITS[1]) - self._unit)
         self.refused_since = math.inf
         narrower = self._gap / _FASTER
         self._gap = max(narrower if narrower > _SHORTEST_GAP else 0.0, self._least)
@@ -120,7 +120,7 @@ class Pace:
     def backoff(self, tries: int, pause: float) -> float:
         """Return the seconds before the next try of a call: exponential with jitter, or the pause.
 
-        The first is about as long as a call that is accepted, and at most a second.
+        The first is as long as one or two calls that are accepted, and at most two seconds.
         """
         longest = min(self._unit * 2.0**tries, _LONGEST_BACKOFF)
         return max(_JITTER.uniform(0.5, 1.0) * longest, pause)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import signal
 import subprocess
@@ -27,10 +26,6 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 # Before anything runs
 
 
-async def coroutine(config, instance, seed):
-    return 0.0
-
-
 async def async_generator(config, instance, seed):
     yield 0.0
 
@@ -46,17 +41,9 @@ class Called:
         raise AssertionError
 
 
-class Coroutine:
-    async def __call__(self, config, instance, seed):
-        return 0.0
-
-
 @pytest.mark.parametrize(
     ("evaluate", "what"),
     [
-        (coroutine, "an async function"),
-        (functools.partial(coroutine), "an async function"),
-        (Coroutine(), "an async function"),
         (async_generator, "an async generator"),
         (generator, "a generator"),
         (Called, "the class Called"),

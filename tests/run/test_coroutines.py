@@ -1,0 +1,222 @@
+"""Races and tunings by coroutines: the same results, whatever a server does; stops and stores."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import zlib
+from types import SimpleNamespace
+
+import pytest
+from instant import instant_loop
+
+import racer
+from racer.run.drive import drive, how_to_evaluate, pool
+from racer.store.load import check_store
+
+pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
+SPACE = racer.Space({"x": racer.Real(0.0, 5.0), "y": racer.Categorical(["a", "b"])})
+SAME = ["block", "candidate", "value", "status"]
+
+
+@pytest.fixture(autouse=True)
+def loop(monkeypatch):
+    """The event loop of the test, whose timers are due at once."""
+    with instant_loop(monkeypatch) as loop:
+        yield loop
+
+
+def plain(config, instance, seed):
+    """Fail for some, and be noisy for all."""
+    noise = zlib.crc32(repr((config, instance, seed)).encode())
+    if noise % 13 == 0:
+        raise ArithmeticError(f"{config}")
+    x = config if isinstance(config, int) else config["x"] + 2 * (config["y"] == "b")
+    return 0.3 * x + noise / 2**31
+
+
+class BusyError(Exception):
+    status = 429
+
+
+class Server:
+    """A coroutine function that answers late, is busy or hangs at times, in an order of its own."""
+
+    def __init__(self):
+        self.calls = 0
+
+    async def __call__(self, config, instance, seed):
+        self.calls += 1
+        luck = zlib.crc32(b"%d" % self.calls)
+        await asyncio.sleep(luck % 100)
+        if luck % 7 == 0:
+            raise BusyError
+        if luck % 17 == 0:
+            await asyncio.sleep(1e6)
+        return plain(config, instance, seed)
+
+
+def told(result):
+    """Return what is the same for any number of calls at a time."""
+    return (
+        result.scores[SAME].to_csv(),
+        result.eliminations.to_csv(),
+        result.probability_best,
+        (result.best, result.survivors, result.ended, result.evaluations),
+    )
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 9, 40])
+def test_a_race_by_coroutines_is_that_of_a_plain_function(n_jobs):
+    rules = {"budget": 150, "seed": 3, "decider": "f-race"}
+    server = Server()
+    result = racer.race(range(9), server, n_jobs=n_jobs, timeout=200.0, **rules)
+    assert told(result) == told(racer.race(range(9), plain, **rules))
+    assert len(result.failures) > 3
+    assert server.calls > result.evaluations
+    assert result.provenance["workers"] == n_jobs
+
+
+def test_a_tuning_by_coroutines_is_that_of_a_plain_function_held_out_instances_included():
+    rules = {"budget": 180, "seed": 3, "test_instances": range(3), "decider": "f-race"}
+    result = racer.tune(SPACE, Server(), range(7), n_jobs=6, timeout=200.0, **rules)
+    expected = racer.tune(SPACE, plain, range(7), **rules)
+    assert result.scores[SAME].equals(expected.scores[SAME])
+    assert result.best == expected.best
+    for candidate, expected_of in enumerate(map(expected.held_out.of, range(len(result.configs)))):
+        found = result.held_out.of(candidate)
+        assert {b: o.value for b, o in found.items()} == {
+            b: o.value for b, o in expected_of.items()
+        }
+    assert any(expected.held_out.of(c) for c in range(len(result.configs)))
+
+
+def test_an_ablation_by_coroutines_is_that_of_a_plain_function():
+    result = racer.tune(SPACE, plain, range(7), budget=120, seed=3)
+    ends = {"source": {"x": 5.0, "y": "b"}, "target": {"x": 0.5, "y": "a"}}
+    expected = racer.ablation(result, plain, **ends)
+    found = racer.ablation(result, Server(), n_jobs=5, timeout=200.0, **ends)
+    assert found.steps == expected.steps
+    assert str(found) == str(expected)
+
+
+def test_metrics_by_name():
+    async def both(config, instance, seed):
+        await asyncio.sleep(seed % 5)
+        return {"cost": 0.5 * config + seed % 3, "time": -config}
+
+    rules = {"metrics": {"cost": "min", "time": "min"}, "objective": "cost", "budget": 60}
+    result = racer.race(range(4), both, n_jobs=3, seed=1, **rules)
+    assert result.best == 0
+    assert set(result.metric("time").unstack()) >= {0, -1, -2, -3}
+
+
+def test_a_limit_of_calls_changes_neither_the_result_nor_the_name():
+    limited = racer.Throttled(plain_async, calls_per_minute=600)
+    rules = {"budget": 60, "seed": 1, "n_jobs": 3}
+    result, expected = (racer.race(range(4), e, **rules) for e in (limited, plain_async))
+    assert told(result) == told(expected)
+    assert result.provenance["evaluate"] == expected.provenance["evaluate"]
+    assert result.provenance["evaluate"].endswith("test_coroutines.plain_async")
+
+
+async def plain_async(config, instance, seed):
+    return plain(config, instance, seed)
+
+
+def test_a_contest_can_be_driven_without_race():
+    race = racer.Race(range(4), budget=60, seed=1)
+    make = pool(plain_async, how_to_evaluate(0, None, None), n_jobs=3, executor=None, timed=False)
+    assert told(drive(race, make(race))) == told(racer.race(range(4), plain, budget=60, seed=1))
+
+
+class Stopping:
+    """A coroutine function that sends its own process signals while other calls run."""
+
+    def __init__(self, at, *, signals=1):
+        self.at, self.signals = at, signals
+        self.calls, self.finished, self.cancelled = 0, 0, 0
+
+    async def __call__(self, config, instance, seed):
+        self.calls += 1
+        if self.calls == self.at:
+            for _ in range(self.signals):
+                os.kill(os.getpid(), signal.SIGINT)
+        try:
+            if self.calls >= self.at and self.signals > 1:
+                await asyncio.Event().wait()  # for ever
+            await asyncio.sleep(1.0)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        self.finished += 1
+        return plain(config, instance, seed)
+
+
+RULES = {"budget": 80, "seed": 3, "decider": "f-race"}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 4])
+def test_the_first_signal_lets_calls_finish_and_a_resume_repeats_none(tmp_path, n_jobs):
+    store, stopping = tmp_path / "run.db", Stopping(31)
+    with pytest.raises(racer.RaceInterrupted) as caught:
+        racer.race(range(9), stopping, n_jobs=n_jobs, store=store, **RULES)
+    assert caught.value.result.ended == racer.Ended.INTERRUPTED
+    loaded = racer.load(store)
+    recorded = loaded.evaluations + loaded.unused.cells
+    assert 31 <= recorded <= stopping.finished
+    again = Server()
+    result = racer.resume(store, again, n_jobs=n_jobs)
+    assert told(result) == told(racer.race(range(9), plain, **RULES))
+    check_store(store)
+
+
+def test_without_a_store_a_signal_cancels_the_calls_that_run():
+    stopping = Stopping(31)
+    with pytest.raises(racer.RaceInterrupted) as caught:
+        racer.race(range(9), stopping, n_jobs=4, **RULES)
+    assert stopping.finished + stopping.cancelled == stopping.calls
+    assert caught.value.result.evaluations <= stopping.finished
+
+
+def test_the_second_signal_cancels_the_calls_that_run(tmp_path):
+    store, stopping = tmp_path / "run.db", Stopping(31, signals=2)
+    with pytest.raises(racer.RaceInterrupted):
+        racer.race(range(9), stopping, n_jobs=4, store=store, **RULES)
+    assert stopping.cancelled == stopping.calls - stopping.finished > 0
+    assert told(racer.resume(store, plain)) == told(racer.race(range(9), plain, **RULES))
+
+
+def test_a_cell_that_backs_off_does_not_delay_a_stop(tmp_path, loop):
+    """Its next try would come in minutes: the clock of the loop stands still."""
+
+    async def refused(config, instance, seed):
+        calls.append(config)
+        if len(calls) == 20:
+            loop._selector.select = loop._select
+            os.kill(os.getpid(), signal.SIGINT)
+        if len(calls) >= 20:
+            raise TimeoutError
+        return plain(config, instance, seed)
+
+    calls = []
+    with pytest.raises(racer.RaceInterrupted) as caught:
+        racer.race(range(9), refused, n_jobs=4, store=tmp_path / "run.db", **RULES)
+    assert caught.value.result.evaluations >= 16
+
+
+def test_the_answer_of_a_status_in_the_response_is_a_refusal_as_well(loop):
+    async def once(config, instance, seed):
+        key = config, seed
+        if key not in seen:
+            seen.add(key)
+            error = RuntimeError("busy")
+            error.response = SimpleNamespace(status_code=503, headers={"Retry-After": "2"})
+            raise error
+        return float(config)
+
+    seen = set()
+    result = racer.race(range(3), once, budget=30, seed=1, n_jobs=2)
+    assert result.failures.empty
+    assert len(seen) >= result.evaluations
