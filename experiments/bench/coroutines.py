@@ -3,8 +3,8 @@
 A call takes 50 ms (standard deviation 20, at least 5), 5 % are refused by status 429, and 1 % hang
 until a time-out of a second. The result is asserted to be that of calls without any delay, one at
 a time. "all stay": a decider whose eliminations are not heeded, so that every cell is evaluated.
-"limit": instead the server refuses calls beyond 600 in each two seconds; with "Retry-After" it
-names the time that is left of them.
+"limit": instead the server refuses calls beyond 300 a second, a tenth of which may come at once;
+"window": beyond 600 in each two seconds, and names the time that is left of them (Retry-After).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Server", "main", "score"]
 
 SAME = ["block", "candidate", "value", "status"]
 MEAN, SPREAD, LEAST = 0.05, 0.02, 0.005  # seconds
-WINDOW, LIMIT = 2.0, 300.0  # seconds; calls a second
+LIMIT = 300.0  # calls a second
 TIMEOUT = 1.0
 
 
@@ -58,22 +58,25 @@ class Server:
     refused, hung : float
         Shares of the calls.
     limit : float
-        Calls a second, in windows of two seconds, beyond which it refuses.
-    is_told : bool
-        It names the time to wait.
+        Calls a second beyond which it refuses.
+    window : float
+        Seconds of which the calls may come at once.
+    names_pause : bool
+        It names the time to wait, up to the next window; else its limit is a bucket of tokens.
     """
 
     refused: float = 0.05
     hung: float = 0.01
     limit: float = 1e9
-    is_told: bool = False
+    window: float = 0.1
+    names_pause: bool = False
     answered: float = 0.0  # seconds of calls that were answered
     busy: float = 0.0  # seconds of all calls
     calls: int = 0
     refusals: int = 0
     rng: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311
-    _window: float = 0.0
-    _used: int = 0
+    _used: float = 0.0  # calls of this window, or tokens taken
+    _at: float = 0.0
 
     async def evaluate(self, prompt: int, item: int, seed: int) -> float:
         """Answer after a while, if at all."""
@@ -87,17 +90,22 @@ class Server:
         return score(prompt, item, seed)
 
     async def _wait(self, now: float) -> None:
-        window = now // WINDOW
-        self._window, self._used = window, self._used * (window == self._window) + 1
+        if not self.names_pause:
+            self._used = max(self._used - (now - self._at) * self.limit, 0.0)
+        elif now // self.window != self._at // self.window:
+            self._used = 0.0
+        self._at = now
+        is_over = self._used + 1.0 > self.limit * self.window
+        self._used += not is_over
         kind = self.rng.random()
-        is_refused = self._used > self.limit * WINDOW or kind < self.refused
+        is_refused = is_over or kind < self.refused
         if not is_refused and kind < self.refused + self.hung:
             await asyncio.sleep(600)
         await asyncio.sleep(max(self.rng.gauss(MEAN, SPREAD), LEAST))
         if is_refused:
             self.refusals += 1
-            left = (window + 1) * WINDOW - time.perf_counter()
-            raise Busy({"Retry-After": f"{left:.3f}"} if self.is_told else {})
+            left = self.window - time.perf_counter() % self.window
+            raise Busy({"Retry-After": f"{left:.3f}"} if self.names_pause else {})
 
 
 async def at_once(prompt: int, item: int, seed: int) -> float:
@@ -145,7 +153,7 @@ def main(prompts: int, items: int, slots: int) -> None:
         ("5 % refused, 1 % hang", Server(), None),
         ("the same, all stay", Server(), stay),
         ("limit, all stay", Server(0.0, 0.0, LIMIT), stay),
-        ("limit, Retry-After, all stay", Server(0.0, 0.0, LIMIT, is_told=True), stay),
+        ("window, all stay", Server(0.0, 0.0, LIMIT, window=2.0, names_pause=True), stay),
     ):
         wall, cpu, thread, result = measured(prompts, items, slots, server, decider)
         total = slots * wall

@@ -62,15 +62,20 @@ class Coroutines:
         self._pace = Pace(limit, self._loop.time())
         self._lock = threading.Lock()  # between a withdrawal and the beginning of a call
         self._calls: dict[CellKey, _Call] = {}  # whose outcomes have not been fetched
-        self._n_running = self._n_backing_off = 0
+        self._n_running = 0
+        self._is_finishing = False
         self._done: SimpleQueue[tuple[_Call, Outcome | Exception]] = SimpleQueue()
 
     @property
     def capacity(self) -> int:
-        """Number of cells to keep in flight: more while some wait for their next try."""
+        """Number of cells to keep in flight.
+
+        Once the first has been submitted, as many wait as there are slots: no slot stays idle
+        during a decision, or while cells wait for their next try.
+        """
         if self._n_jobs == 1:
             return 1
-        return self._n_jobs + SPARE + min(self._n_backing_off, self._n_jobs)
+        return self._n_jobs + SPARE + (self._n_jobs if self._calls else 0)
 
     def submit(self, cell: Cell) -> None:
         """Begin a call as soon as there is a free slot."""
@@ -105,16 +110,20 @@ class Coroutines:
 
     def finish(self) -> list[Cell]:
         """Forget the cells of which no call is running; return the others."""
+        self._is_finishing = True
         for call in list(self._calls.values()):
             self.withdraw(call.cell)
         return [call.cell for call in self._calls.values()]
 
     def rest(self) -> Iterator[tuple[Cell, Outcome]]:
-        """Forget the cells of which no call is running; yield outcomes that are there."""
-        self.finish()
-        with suppress(Empty):
-            while True:
-                yield self._fetched(*self._done.get_nowait())
+        """Forget the cells of which no call is running; yield outcomes that are there.
+
+        After `finish`, which a stop calls, wait for those of all calls: they may have their price.
+        """
+        waits = self._is_finishing
+        while self.finish() and (waits or not self._done.empty()):
+            if (ended := self.next(lambda: True)) is not None:
+                yield ended
 
     def __enter__(self) -> Self:
         return self
@@ -159,7 +168,8 @@ class Coroutines:
                 tries[trouble] += 1
                 pause = self._refused(begun, error) if trouble == "refused" else 0.0
                 if tries[trouble] < _TRIES[trouble]:
-                    await self._back_off(call, self._pace.backoff(tries[trouble], pause))
+                    call.is_idle = True
+                    await asyncio.sleep(self._pace.backoff(tries[trouble], pause))
                     continue
             outcome = judged(_given(answer, error), call.cell)
             if trouble or outcome.status in FINAL or attempts > self._retries:
@@ -208,15 +218,6 @@ class Coroutines:
                 "then is not evaluated again"
             )
         return pause
-
-    async def _back_off(self, call: _Call, seconds: float) -> None:
-        """Wait outside the slots until the next try."""
-        call.is_idle = True
-        self._n_backing_off += 1
-        try:
-            await asyncio.sleep(seconds)
-        finally:
-            self._n_backing_off -= 1
 
 
 class _TimeoutExceeded(Misbehaved):

@@ -20,7 +20,7 @@ from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.executor import SPARE
 from racer.evaluate.limits.limits import Limits, limits_for
 from racer.evaluate.limits.processes import not_for_evaluations
-from racer.evaluate.objective import USELESS, check_objective, raised_by
+from racer.evaluate.objective import USELESS, check_objective, is_coroutine_function, raised_by
 from racer.evaluate.outcome import bounded, check_outcome
 from racer.evaluate.workers import number_of, workers_for
 from racer.run.signals import GracefulStop, exit_with_code, notify
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 Ahead = int | Literal["auto"]
 _AUTO = 8  # blocks, or as many as cells in flight
+_AUTO_CALLS = 4  # times as many of coroutines, where one that hangs takes as long as many others
 R = TypeVar("R", bound=ContestResult)
 
 # A signal may have reached the programs of an evaluation, too: a solver, say
@@ -120,6 +121,8 @@ def start(
     with sense_made_of(store.path) if store and store.holds_a_race else nullcontext():
         contest.ask()  # a tuner samples its first candidates now
     made = workers(contest)
+    if ahead == "auto" and is_coroutine_function(evaluate):
+        ahead = _AUTO_CALLS * made.capacity
     prefetched = None if recording is None else recording.begin()
     provenance = {"racer": VERSION, **described_objective(evaluate), **how}
     try:
@@ -451,6 +454,8 @@ class Feed:
 
     def end(self) -> None:
         """Keep the outcomes of prefetched cells that end soon."""
+        if self.stopping():
+            self.workers.finish()
         for cell, outcome in self.workers.rest():
             self._keep(cell, outcome)
 

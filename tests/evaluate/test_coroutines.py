@@ -193,20 +193,18 @@ def test_retries_are_of_other_failures(loop):
 
 
 def test_a_call_that_backs_off_leaves_its_slot(loop):
-    async def alternately(config, instance, seed):
-        order.append(config)
-        if order.count(0) == 1 and config == 0:
+    async def first_fails(config, instance, seed):
+        if config == 0:
             raise TimeoutError
-        await asyncio.sleep(0.4 if config else 0.0)
         return 0.0
 
-    order = []
-    with workers_for(alternately, [], None, n_jobs=2) as workers:
-        (first, *others) = cells(3)
-        for cell in [first, *others]:
+    loop._selector.select = loop._select  # the clock stands still
+    checks = iter(range(50))
+    with workers_for(first_fails, [], None, n_jobs=1) as workers:
+        for cell in cells(2):
             workers.submit(cell)
-        assert sorted(workers.next()[0].block for _ in range(3)) == [0, 1, 2]
-    assert order == [0, 1, 2, 0]
+        cell, outcome = workers.next(lambda: next(checks, None) is None)
+        assert (cell.block, outcome.status) == (1, "ok")
 
 
 class Gate:
@@ -215,6 +213,7 @@ class Gate:
     def __init__(self, error=None):
         self.error, self.calls = error, Counter()
         self.begun, self.ended = threading.Semaphore(0), Counter()
+        self.opened = asyncio.Event()
 
     async def __call__(self, config, instance, seed):
         self.calls[config] += 1
@@ -222,24 +221,29 @@ class Gate:
         if self.error is not None:
             raise self.error
         try:
-            await asyncio.Event().wait()
+            await self.opened.wait()
         finally:
             self.ended[config] += 1
+        return 1.0
+
+    async def open(self):
+        self.opened.set()
 
 
-def test_while_cells_back_off_more_are_taken(loop):
-    loop._selector.select = loop._select  # now the clock stands still
+def test_as_many_cells_wait_as_there_are_slots_and_those_that_back_off_are_forgotten(loop):
+    loop._selector.select = loop._select  # the clock stands still
     gate = Gate(TimeoutError())
     with workers_for(gate, [], None, n_jobs=3) as workers:
         assert workers.capacity == 3 + SPARE
-        for number, cell in enumerate(cells(8), start=1):
+        for cell in cells(8):
             workers.submit(cell)
+            assert workers.capacity == 3 + SPARE + 3
+        for _ in range(8):
             gate.begun.acquire(timeout=10)
-            on_loop(loop)
-            assert workers.capacity == 3 + SPARE + min(number, 3)
-        assert workers.finish() == []  # cells that back off are forgotten
-    on_loop(loop)
-    assert workers.capacity == 3 + SPARE
+        on_loop(loop)
+        assert workers.finish() == []
+        assert workers.capacity == 3 + SPARE
+    assert sum(gate.calls.values()) == 8
 
 
 def on_loop(loop):
@@ -258,19 +262,35 @@ def test_cells_that_wait_are_withdrawn_and_those_that_run_are_not():
             gate.begun.acquire(timeout=10)
         assert [workers.withdraw(cell) for cell in submitted] == [False, False, True, True]
         assert not workers.withdraw(submitted[3])  # it is gone
-        assert workers.finish() == submitted[:2]
-        assert list(workers.rest()) == []
+        assert list(workers.rest()) == []  # as at the end of a race
         assert gate.ended == {}
     assert gate.ended == {0: 1, 1: 1}  # cancelled, and waited for
     assert gate.calls == {0: 1, 1: 1}
 
 
+def test_after_a_stop_the_rest_are_all_calls_that_run(loop):
+    loop._selector.select = loop._select  # the clock stands still
+    gate = Gate()
+    with workers_for(gate, [], None, n_jobs=2) as workers:
+        submitted = cells(4)
+        for cell in submitted:
+            workers.submit(cell)
+        for _ in range(2):
+            gate.begun.acquire(timeout=10)
+        assert workers.finish() == submitted[:2]
+        asyncio.run_coroutine_threadsafe(gate.open(), loop).result(10)
+        assert {cell.block: outcome.value for cell, outcome in workers.rest()} == {0: 1.0, 1: 1.0}
+    assert gate.calls == {0: 1, 1: 1}
+
+
 def test_the_rest_are_outcomes_that_nobody_has_fetched(loop):
-    with workers_for(evaluate, [], None, n_jobs=2) as workers:
+    async def at_once(config, instance, seed):
+        return config + seed
+
+    with workers_for(at_once, [], None, n_jobs=2) as workers:
         for cell in cells(2):
             workers.submit(cell)
-        for _ in range(10):
-            on_loop(loop)
+        on_loop(loop)
         assert {cell.block: outcome.value for cell, outcome in workers.rest()} == {0: 1000, 1: 1002}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import threading
 import zlib
 from types import SimpleNamespace
 
@@ -132,26 +133,34 @@ def test_a_contest_can_be_driven_without_race():
 
 
 class Stopping:
-    """A coroutine function that sends its own process signals while other calls run."""
+    """A coroutine function that sends its own process a signal while other calls run.
 
-    def __init__(self, at, *, signals=1):
-        self.at, self.signals = at, signals
+    With `announced`, of the first one, a second follows, and no call ends from the first one on.
+    """
+
+    def __init__(self, at, announced=None):
+        self.at, self.announced = at, announced
         self.calls, self.finished, self.cancelled = 0, 0, 0
 
     async def __call__(self, config, instance, seed):
         self.calls += 1
-        if self.calls == self.at:
-            for _ in range(self.signals):
-                os.kill(os.getpid(), signal.SIGINT)
         try:
-            if self.calls >= self.at and self.signals > 1:
-                await asyncio.Event().wait()  # for ever
-            await asyncio.sleep(1.0)
+            await self._stop(self.calls)
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
         self.finished += 1
         return plain(config, instance, seed)
+
+    async def _stop(self, call):
+        await asyncio.sleep(1.0)
+        if call == self.at:
+            os.kill(os.getpid(), signal.SIGINT)
+        if call >= self.at and self.announced is not None:
+            if call == self.at:
+                await asyncio.to_thread(self.announced.wait, 60)
+                os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.Event().wait()  # for ever
 
 
 RULES = {"budget": 80, "seed": 3, "decider": "f-race"}
@@ -165,7 +174,9 @@ def test_the_first_signal_lets_calls_finish_and_a_resume_repeats_none(tmp_path, 
     assert caught.value.result.ended == racer.Ended.INTERRUPTED
     loaded = racer.load(store)
     recorded = loaded.evaluations + loaded.unused.cells
-    assert 31 <= recorded <= stopping.finished
+    assert recorded == stopping.finished
+    assert stopping.finished >= 31 - 3  # those that wait for a slot are withdrawn
+    assert stopping.cancelled == 0
     again = Server()
     result = racer.resume(store, again, n_jobs=n_jobs)
     assert told(result) == told(racer.race(range(9), plain, **RULES))
@@ -180,8 +191,10 @@ def test_without_a_store_a_signal_cancels_the_calls_that_run():
     assert caught.value.result.evaluations <= stopping.finished
 
 
-def test_the_second_signal_cancels_the_calls_that_run(tmp_path):
-    store, stopping = tmp_path / "run.db", Stopping(31, signals=2)
+def test_the_second_signal_cancels_the_calls_that_run(tmp_path, monkeypatch):
+    announced = threading.Event()
+    monkeypatch.setattr("racer.run.drive.notify", lambda line: announced.set())
+    store, stopping = tmp_path / "run.db", Stopping(31, announced)
     with pytest.raises(racer.RaceInterrupted):
         racer.race(range(9), stopping, n_jobs=4, store=store, **RULES)
     assert stopping.cancelled == stopping.calls - stopping.finished > 0
