@@ -105,6 +105,7 @@ HEADLINES = (
         "--budget 300",
     ),
     Headline("Use of the workers", "docs/speed.md", "bench.py workers", "--seeds 3", "--seeds 1"),
+    Headline("Coroutines", "docs/speed.md", "bench.py async", "", "--items 30"),
     Headline(
         "Time per evaluation",
         "docs/speed.md",

@@ -37,9 +37,11 @@ class _Call:
     cell: Cell
     is_idle: bool = True
     is_withdrawn: bool = False
+    is_cancelled: bool = False
     task: asyncio.Task[None] | None = None
 
     def cancel(self) -> None:
+        self.is_cancelled = True
         if self.task is not None:
             self.task.cancel()
 
@@ -153,13 +155,13 @@ class Coroutines:
 
     async def _evaluated(self, call: _Call) -> Outcome | None:
         """Return the outcome of a cell after as many tries as it takes; None if withdrawn."""
-        seconds, attempts, tries = 0.0, 1, Counter[str]()
+        seconds, attempts, spend, tries = 0.0, 1, None, Counter[str]()
         while True:
             async with self._slots:
                 if not await self._begins(call):
                     return None
                 begun = self._loop.time()
-                answer, error = await self._called(call.cell)
+                answer, error = await self._called(call)
                 took = self._loop.time() - begun
             seconds += took
             if (trouble := trouble_of(error)) is None:
@@ -172,8 +174,10 @@ class Coroutines:
                     await asyncio.sleep(self._pace.backoff(tries[trouble], pause))
                     continue
             outcome = judged(_given(answer, error), call.cell)
+            if outcome.spend is not None:
+                spend = (spend or 0.0) + outcome.spend
             if trouble or outcome.status in FINAL or attempts > self._retries:
-                return replace(outcome, seconds=seconds, attempts=attempts)
+                return replace(outcome, seconds=seconds, attempts=attempts, spend=spend)
             attempts += 1
 
     async def _begins(self, call: _Call) -> bool:
@@ -187,15 +191,15 @@ class Coroutines:
                     self._pace.begin(self._loop.time())
                 return not call.is_withdrawn
 
-    async def _called(self, cell: Cell) -> tuple[Any, BaseException | None]:
+    async def _called(self, call: _Call) -> tuple[Any, BaseException | None]:
         """Call the objective once; return its answer, or what it raised."""
-        task: Any = asyncio.current_task()
+        cell = call.cell
         self._n_running += 1
         try:
             async with asyncio.timeout(self._timeout) as limit:
                 return await self._evaluate(cell.config, cell.instance, cell.seed), None
         except BaseException as error:
-            if task.cancelling():
+            if call.is_cancelled:
                 raise
             if limit.expired() and isinstance(error, TimeoutError) and self._timeout is not None:
                 return None, _TimeoutExceeded("timeout", took_more_than(self._timeout))

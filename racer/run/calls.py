@@ -82,10 +82,12 @@ def race(
         Configurations of any type (dicts, say), each once.
     evaluate : callable
         ``evaluate(config, instance, seed) -> float``, or a mapping of `metrics`; beside either,
-        ``"spend"`` is what the evaluation cost: ``{"score": 0.7, "spend": 0.002}``. What raises, or
-        returns anything but finite numbers, costs its cell: it ranks last in its block and is listed in
-        `RaceResult.failures`. Called with an int seed, equal for all candidates of a block;
-        `random` and `np.random` are seeded with it before each call. It must not change its
+        ``"spend"`` is what the evaluation cost: ``{"score": 0.7, "spend": 0.002}``. Plain, or a
+        coroutine function, of which calls that a server refuses (429) or that take too long are
+        tried again. What raises, or returns anything but finite numbers, costs its cell: it ranks
+        last in its block and is listed in `RaceResult.failures`. Called with an int seed, equal
+        for all candidates of a block; `random` and `np.random` are seeded with it before each call
+        (but of coroutines, which run side by side: draw from the seed). It must not change its
         arguments: in this process they are the ones that the next call gets.
     instances : sequence or None
         Objects of any type, taken in the order given (see `instance_order`), and again with new
@@ -115,14 +117,16 @@ def race(
         not return what it spent.
     n_jobs : int
         1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
-        `joblib.parallel_config` names another backend. The result is the same.
+        `joblib.parallel_config` names another backend. Of a coroutine function, so many calls run
+        at a time, in an event loop. The result is the same.
     executor : concurrent.futures.Executor, optional
         Evaluates instead, and stays open: Dask's, or one of your own. Cells go to it one by one.
     ahead : "auto" or int
         How many blocks free workers go ahead of the one that is waited for ("auto": 8, or as
-        many as there are workers). What they evaluate is kept until it is needed, so the result
-        is the same; what never is costs workers' time, not budget: see `RaceResult.unused`.
-        With a budget of money nothing goes ahead; 0 for other evaluations that cost money.
+        many as there are workers; of coroutines four times as many). What they evaluate is kept
+        until it is needed, so the result is the same; what never is costs workers' time, not
+        budget: see `RaceResult.unused`. With a budget of money nothing goes ahead; 0 for other
+        evaluations that cost money.
     seed : int >= 0, optional
         Repeats the race; None draws one, which the result names.
     deterministic : bool, optional
@@ -156,7 +160,8 @@ def race(
         evaluation runs in a process of its own (not on Windows).
     timeout : float, optional
         Seconds of wall time that an evaluation may take. With this or `memory` each runs in a
-        process of its own (not on Windows), which is killed with all that it started.
+        process of its own (not on Windows), which is killed with all that it started. The call of
+        a coroutine is cancelled instead.
     memory : int, optional
         Bytes that an evaluation may hold beyond what it finds when it starts (on Linux).
     retries : int

@@ -348,6 +348,25 @@ def test_whatever_a_coroutine_raises_costs_its_cell_alone(error, timeout):
     assert outcomes[1].message.startswith(f"{error.__name__}: mine (in raising, ")
 
 
+@pytest.mark.parametrize("timeout", [None, 5.0])
+def test_a_coroutine_that_cancels_its_own_task_costs_its_cell_alone(timeout):
+    async def cancelling(config, instance, seed):
+        if config == 1:
+            asyncio.current_task().cancel()
+            try:
+                await asyncio.sleep(1.0)
+            except asyncio.CancelledError:
+                raise ArithmeticError("mine") from None
+        if config == 2:
+            asyncio.current_task().cancel()
+            await asyncio.sleep(1.0)
+        return 0.0
+
+    outcomes = all_of(cancelling, 4, n_jobs=2, timeout=timeout)
+    assert [outcomes[block].status for block in range(4)] == ["ok", "failed", "failed", "ok"]
+    assert outcomes[1].message.startswith("ArithmeticError: mine (in cancelling, ")
+
+
 def test_the_loop_outlives_a_task_that_an_evaluation_has_made():
     async def exits():
         raise SystemExit
