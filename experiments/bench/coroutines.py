@@ -14,7 +14,7 @@ import random
 import time
 import zlib
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,6 +23,9 @@ from experiments.bench.tools import Withheld
 from experiments.options import number_option
 from experiments.report import print_row
 from racer.deciders import BayesianFriedman
+
+if TYPE_CHECKING:
+    from racer.run.drive import Ahead
 
 __all__ = ["Server", "main", "score"]
 
@@ -114,7 +117,7 @@ async def at_once(prompt: int, item: int, seed: int) -> float:
 
 
 def measured(
-    prompts: int, items: int, slots: int, server: Server, decider: Any
+    prompts: int, items: int, slots: int, server: Server, decider: Any, ahead: Ahead
 ) -> tuple[float, float, float, racer.RaceResult]:
     """Return wall seconds, CPU seconds of the process and of this thread, and the result."""
     how: dict[str, Any] = {
@@ -126,9 +129,8 @@ def measured(
     }
     expected = racer.race(range(prompts), at_once, range(items), **how)
     start, cpu, thread = time.perf_counter(), time.process_time(), time.thread_time()
-    result = racer.race(
-        range(prompts), server.evaluate, range(items), n_jobs=slots, timeout=TIMEOUT, **how
-    )
+    how |= {"n_jobs": slots, "timeout": TIMEOUT, "ahead": ahead}
+    result = racer.race(range(prompts), server.evaluate, range(items), **how)
     took = time.perf_counter() - start, time.process_time() - cpu, time.thread_time() - thread
     if not (
         result.scores[SAME].equals(expected.scores[SAME])
@@ -149,13 +151,15 @@ def main(prompts: int, items: int, slots: int) -> None:
     head = ("race", "cells", "calls", "refused", "wall, s", "busy", "answered", "lost", "unused")
     print_row(*head, "CPU, ms", "driver, ms", head=True)
     stay: Any = Withheld(BayesianFriedman())
-    for name, server, decider in (
-        ("5 % refused, 1 % hang", Server(), None),
-        ("the same, all stay", Server(), stay),
-        ("limit, all stay", Server(0.0, 0.0, LIMIT), stay),
-        ("window, all stay", Server(0.0, 0.0, LIMIT, window=2.0, names_pause=True), stay),
-    ):
-        wall, cpu, thread, result = measured(prompts, items, slots, server, decider)
+    races: tuple[tuple[str, Server, Any, Ahead], ...] = (
+        ("5 % refused, 1 % hang", Server(), None, "auto"),
+        ("the same, ahead=0", Server(), None, 0),
+        ("the same, all stay", Server(), stay, "auto"),
+        ("limit, all stay", Server(0.0, 0.0, LIMIT), stay, "auto"),
+        ("window, all stay", Server(0.0, 0.0, LIMIT, 2.0, names_pause=True), stay, "auto"),
+    )
+    for name, server, decider, ahead in races:
+        wall, cpu, thread, result = measured(prompts, items, slots, server, decider, ahead)
         total = slots * wall
         print_row(
             *(name, f"{result.evaluations:,}", f"{server.calls:,}"),

@@ -13,6 +13,7 @@ import pytest
 from instant import instant_loop
 
 import racer
+from racer.evaluate.executor import SPARE
 from racer.run.drive import drive, how_to_evaluate, pool
 from racer.store.load import check_store
 
@@ -233,3 +234,18 @@ def test_the_answer_of_a_status_in_the_response_is_a_refusal_as_well(loop):
     result = racer.race(range(3), once, budget=30, seed=1, n_jobs=2)
     assert result.failures.empty
     assert len(seen) >= result.evaluations
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "how", "ahead"),
+    [
+        (plain_async, {"n_jobs": 3}, 4 * (3 + SPARE)),
+        (plain_async, {"n_jobs": 3, "ahead": 0}, 0),
+        (plain, {}, "auto"),
+    ],
+)
+def test_cells_of_coroutines_are_prefetched_on_more_blocks(monkeypatch, evaluate, how, ahead):
+    given = []
+    monkeypatch.setattr("racer.run.drive.drive", lambda *args, **named: given.append(named))
+    racer.race(range(9), evaluate, **how, **RULES)
+    assert [named["ahead"] for named in given] == [ahead]
