@@ -254,7 +254,7 @@ def on_loop(loop):
 
 def test_cells_that_wait_are_withdrawn_and_those_that_run_are_not():
     gate = Gate()
-    with workers_for(gate, [], None, n_jobs=2) as workers:
+    with workers_for(gate, [], None, n_jobs=2, retries=3) as workers:
         submitted = cells(4)
         for cell in submitted:
             workers.submit(cell)
@@ -268,7 +268,7 @@ def test_cells_that_wait_are_withdrawn_and_those_that_run_are_not():
     assert gate.calls == {0: 1, 1: 1}
 
 
-def test_after_a_stop_the_rest_are_all_calls_that_run(loop):
+def test_after_a_stop_the_rest_are_all_calls_that_run(loop, monkeypatch):
     loop._selector.select = loop._select  # the clock stands still
     gate = Gate()
     with workers_for(gate, [], None, n_jobs=2) as workers:
@@ -278,7 +278,13 @@ def test_after_a_stop_the_rest_are_all_calls_that_run(loop):
         for _ in range(2):
             gate.begun.acquire(timeout=10)
         assert workers.finish() == submitted[:2]
-        asyncio.run_coroutine_threadsafe(gate.open(), loop).result(10)
+        wait = workers.next
+
+        def opening(stopping):
+            asyncio.run_coroutine_threadsafe(gate.open(), loop).result(10)
+            return wait(stopping)
+
+        monkeypatch.setattr(workers, "next", opening)  # no call ends before it is waited for
         assert {cell.block: outcome.value for cell, outcome in workers.rest()} == {0: 1.0, 1: 1.0}
     assert gate.calls == {0: 1, 1: 1}
 
@@ -328,6 +334,17 @@ def test_a_server_that_refuses_everything_for_long_ends_the_run(loop):
         ObjectiveError, match=r"refused every call for \d+ s, .*BusyError: too many"
     ):
         all_of(Asked(loop, answer), 3, n_jobs=2)
+
+
+def test_while_a_call_is_running_the_server_does_not_refuse_everything(loop):
+    async def long(config, instance, seed):
+        if config == 0:
+            await asyncio.sleep(4000.0)
+        elif loop.time() < 2000.0:
+            raise BusyError(retry_after=250.0)
+        return 0.0
+
+    assert [o.status for o in all_of(long, 2, n_jobs=2).values()] == ["ok", "ok"]
 
 
 # Evaluations that misbehave

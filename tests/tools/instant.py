@@ -30,13 +30,22 @@ class InstantLoop(asyncio.SelectorEventLoop):
 
 @contextmanager
 def instant_loop(monkeypatch):
-    """Give races such a loop; the one before, if any, is put back."""
+    """Give races such a loop, of which they leave no task; the one before is put back."""
     loop = InstantLoop()
     monkeypatch.setattr(coroutines, "_threads", [])
     monkeypatch.setattr(asyncio, "new_event_loop", lambda: loop)
     assert coroutines.event_loop() is loop
     ((thread, _),) = coroutines._threads
     yield loop
+    left = asyncio.run_coroutine_threadsafe(_left(), loop).result(60)
     loop.call_soon_threadsafe(loop.stop)
     thread.join(10)
     loop.close()
+    assert not left
+
+
+async def _left():
+    """Return the tasks that do not end now."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+    return asyncio.all_tasks() - {asyncio.current_task()}
