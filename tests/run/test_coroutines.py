@@ -249,3 +249,17 @@ def test_cells_of_coroutines_are_prefetched_on_more_blocks(monkeypatch, evaluate
     monkeypatch.setattr("racer.run.drive.drive", lambda *args, **named: given.append(named))
     racer.race(range(9), evaluate, **how, **RULES)
     assert [named["ahead"] for named in given] == [ahead]
+
+
+def test_money_spent_in_calls_that_fail_counts_and_nothing_goes_ahead():
+    tried = set()
+
+    async def evaluate(config, instance, seed):
+        first = (config, instance, seed) not in tried
+        tried.add((config, instance, seed))
+        return {"cost": float("nan") if first else plain(config, 1, 1) + config, "spend": 0.25}
+
+    budget = racer.Budget(spend=20.0)
+    result = racer.race([1, 2, 3], evaluate, budget=budget, n_jobs=8, retries=1, seed=1)
+    assert set(result.scores["spend"]) == {0.5}
+    assert result.spent == 0.5 * result.evaluations == 0.25 * 2 * len(tried) <= 20.0
