@@ -32,6 +32,10 @@ _MAD = 1.4826  # the standard deviation of a normal law over its median absolute
 _MEAN_SIZE = 0.798  # the mean size of a standard normal variable
 _MANY = 8  # candidates of a block, from which on a median of sizes is its scale
 _LOG_SCALE = 1.4  # sampling variance of the logarithm of a block's scale, times k - 1
+_NEARLY = 0.02  # a median of sizes that is less, relative to their mean: most costs nearly tie
+# Halves of blocks disagree so many times more than normal noise makes them, on average over the
+# blocks: the first, and the second over the root of the number of blocks.
+_DISAGREE = (3.0, 10.0)
 _CLIP = 1.5  # noise standard deviations
 _ROUNDING = 1e-6  # of what candidates differ by: less is no noise
 _ROUNDS = 3  # in which scales and effects are fitted in turn
@@ -150,7 +154,8 @@ def best_posterior(
     by_block : bool
         Divide the costs of a block by the block's spread as far as spreads differ by more than
         chance, and clip what is further from its place than 1.5 standard deviations if there are
-        more such cells than in normal noise. False: costs as they are, for objectives whose mean
+        more such cells than in normal noise; not where most costs of a block nearly tie, or two
+        halves of the candidates do not agree on its spread. False: costs as they are, for objectives whose mean
         counts.
     correlation : float in [0, 1)
         Of a candidate's costs on blocks that share data, such as the folds of one data set: the
@@ -354,7 +359,7 @@ def in_units(
     known = ~np.isnan(costs)
     count = known.sum(axis=1)
     above, scale, many_tie = _above_median(with_ties(costs), count)
-    if by_block and not many_tie:
+    if by_block and not many_tie and not _are_scales_chance(above, count):
         scales = np.ones(len(scale)) if by_noise else _shrunk_scales(scale, count)
         least = _ROUNDING * float(np.nanmean(np.abs(above)))
         for _ in range(_ROUNDS if by_noise else 0):
@@ -384,9 +389,27 @@ def _above_median(
     above = costs - np.nanmedian(costs, axis=1, keepdims=True)
     size = np.abs(above)
     scale = _MAD * np.nanmedian(size, axis=1)
-    many_tie = bool((scale[count > 2] == 0.0).sum() * 2 > (count > 2).sum() > 0)
     mean = np.nanmean(size, axis=1) / (_MEAN_SIZE * np.sqrt((count - 1.0) / count))
+    nearly = np.where(count >= _MANY, _NEARLY * mean, 0.0)
+    many_tie = bool((scale <= nearly)[count > 2].sum() * 2 > (count > 2).sum() > 0)
     return above, np.where((scale > 0.0) & (count >= _MANY), scale, mean), many_tie
+
+
+def _are_scales_chance(above: NDArray[np.float64], count: NDArray[np.intp]) -> bool:
+    """Return whether a block's scale says nothing of the block: two halves of it do not agree.
+
+    So it is where most costs nearly tie, as scores near 0 do, and few are far away.
+    """
+    size = np.abs(above[count >= _MANY])
+    place = (~np.isnan(size)).cumsum(axis=1) % 2
+    halves = [np.where(place == half, size, np.nan) for half in (0, 1)]
+    logs = np.log([np.maximum(np.nanmedian(half, axis=1), 1e-300) for half in halves])
+    if len(size) < 2:
+        return False
+    sampling = sum(_LOG_SCALE / ((~np.isnan(half)).sum(axis=1) - 1) for half in halves)
+    most = _DISAGREE[0] + _DISAGREE[1] / math.sqrt(len(size))
+    apart = (logs[0] - logs[1]) / np.sqrt(sampling)  # by candidates alone, the same in all blocks
+    return float(apart.var(ddof=1)) > most
 
 
 def _shrunk_scales(scale: NDArray[np.float64], count: NDArray[np.intp]) -> NDArray[np.float64]:

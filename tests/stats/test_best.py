@@ -236,3 +236,27 @@ def test_of_many_candidates_those_that_may_be_the_best_are_compared():
     assert quality[found.best] < 0.5
     assert found.probability_best[quality > 20.0].sum() == 0.0
     assert found.probability_best.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("nearly", [False, True])
+def test_scores_that_mostly_lie_near_one_end_are_compared_by_their_means(nearly):
+    """Where few scores are far from the others, the spread of a block is chance, or next to none."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        if nearly:
+            size = np.where(rng.random((300, 20)) < np.linspace(0.05, 0.4, 20), 1.0, 1e-3)
+            costs = -size * rng.random((300, 20))
+        else:
+            shape = 0.2 * np.linspace(0.25, 0.5, 20)
+            costs = -rng.beta(shape, 0.2 - shape, size=(300, 20))
+        costs[20:, :18] = NAN  # as after eliminations; the last two stay
+        found = best_posterior(costs)
+        assert found.best >= 18 or found.probability_best.max() < 0.6
+
+
+def test_blocks_of_unequal_spread_are_still_brought_to_one():
+    rng = np.random.default_rng(3)
+    wide = np.exp(rng.normal(0.0, 3.0, (40, 1)))
+    costs = wide * (rng.normal(size=(40, 10)) + np.where(np.arange(10) == 4, -0.8, 0.0))
+    assert best_posterior(costs).best == 4
+    assert best_posterior(costs).probability_best[4] > 0.9
