@@ -17,6 +17,7 @@ ROOT = TESTS.parent / "racer"
 ORDER = (
     "errors",
     "_checks",
+    "_files",
     "seeding",
     "_numerics",
     "plots",
@@ -47,6 +48,7 @@ OUTSIDE = {
 }
 MAY_TOUCH_OUTSIDE = (
     *(
+        "_files",
         "plots._canvas",  # bytes of a picture, in memory
         "render.html",
         "evaluate.attempt",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 import sys
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from racer._files import write_text, written
 from racer.errors import RaceInterrupted, RacerError, RacerWarning
 from racer.render.sections import Code, Section
 from racer.render.text import as_text, folded
@@ -116,14 +118,27 @@ def _answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None) 
 
 def write_new(path: Path, text: str) -> None:
     """Write a file that is not there yet, and its folder; ClickException if that cannot be."""
-    try:
+    with refused_as(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise click.ClickException(f"{path} is there already: give another name") from None
+        write_text(path, text, is_new=True)
+
+
+@contextmanager
+def written_or_refused(path: Path, *, is_new: bool = False) -> Iterator[str]:
+    """Give the name of a file that takes the place of `path`; ClickException if that cannot be."""
+    with refused_as(path), written(path, is_new=is_new) as part:
+        yield part
+
+
+@contextmanager
+def refused_as(path: Path) -> Iterator[None]:
+    """Turn an OSError into a ClickException that names a file."""
+    try:
+        yield
     except OSError as error:
-        raise click.ClickException(f"{path} cannot be written: {error.strerror}") from None
+        if error.errno == errno.EEXIST and "store" not in str(error.strerror):
+            raise click.ClickException(f"{path} is there already: give another name") from None
+        raise click.ClickException(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 def write_frames(folder: Path, result: RaceResult | TuneResult) -> None:

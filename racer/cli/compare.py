@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from racer._files import written
 from racer.cli.answer import in_terminal
 from racer.comparison.columns import Columns, numbered
 from racer.comparison.data import LocalRope, Method, Named, Posthoc
@@ -142,7 +143,8 @@ def compare_command(
         click.echo(FORMATS[forms[0] if forms else "text"](comparison))
         if plot is not None:
             figure: Any = comparison.plot().figure
-            figure.savefig(plot)
+            with written(plot) as part:
+                figure.savefig(part)
             click.echo(f"Picture written to {plot}.", err=True)
     except RacerError as error:
         raise Refused(in_terminal(str(error))) from None

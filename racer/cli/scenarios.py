@@ -65,6 +65,13 @@ class _WithCommand(click.Command):
         return super().parse_args(ctx, args)
 
 
+def _split(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise SettingError(f"--command {line!r} cannot be split into arguments: {error}") from None
+
+
 def _flag_of(name: str) -> str:
     """Return the option of a setting."""
     return f"--{name.replace('_', '-')}"
@@ -114,7 +121,7 @@ def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) 
     ours = {name: value for name, value in given.items() if not name.startswith(_IRACE)}
     path = theirs.pop("scenarioFile", (path, 0))[0] or path
     if isinstance(ours.get("command"), str):
-        ours["command"] = shlex.split(ours["command"])
+        ours["command"] = _split(ours["command"])
     if "command" in ctx.meta:
         ours["command"] = ctx.meta["command"]
     if path is None and "space" not in ours and "parameterFile" not in theirs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 import sys
 import warnings
@@ -12,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.cli.answer import FILE, FOLDER, forms, give, json_of, reported, tell, write_frames
+from racer.cli.answer import (
+    FILE,
+    FOLDER,
+    forms,
+    give,
+    json_of,
+    refused_as,
+    reported,
+    tell,
+    write_frames,
+    written_or_refused,
+)
 from racer.core.events import Ended
 from racer.errors import MissingExtraError, RacerError, RacerWarning, SettingError
 from racer.render.text import folded
@@ -78,10 +90,8 @@ def report(store: str, *, output: Path, ablation: Path | None) -> None:
         more = {}
         if isinstance(result, TuneResult) and (of := ablation or _beside(store)).exists():
             more["ablation"] = load_record(of).result
-        try:
+        with refused_as(output):
             result.report(output, **more)
-        except OSError as error:
-            raise click.ClickException(f"{output} cannot be written: {error.strerror}") from None
         click.echo(output)
 
 
@@ -134,22 +144,21 @@ def _write_study(result: RaceResult | TuneResult, path: Path, name: str) -> None
         raise MissingExtraError(
             "Optuna is not installed: pip install 'racer-tuning[optuna]'"
         ) from error
-    if path.exists():
-        raise click.ClickException(f"{path} is there already: give another name")
     if not path.parent.is_dir():
         raise click.ClickException(f"{path} cannot be written: there is no folder {path.parent}")
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        study = optuna.create_study(
-            storage=JournalStorage(journal.JournalFileBackend(str(path))),
-            study_name=name,
-            direction="maximize" if result.rules.maximize else "minimize",
-        )
-        distributions = _distributions(result)
-        gone = {drop["candidate"]: drop for drop in result.eliminations.to_dict("records")}
-        for candidate in range(len(result.configs)):
-            study.add_trial(_trial(result, candidate, distributions, gone.get(candidate)))
+        with written_or_refused(path, is_new=True) as part:
+            study = optuna.create_study(
+                storage=JournalStorage(journal.JournalFileBackend(part)),
+                study_name=name,
+                direction="maximize" if result.rules.maximize else "minimize",
+            )
+            distributions = _distributions(result)
+            gone = {drop["candidate"]: drop for drop in result.eliminations.to_dict("records")}
+            for candidate in range(len(result.configs)):
+                study.add_trial(_trial(result, candidate, distributions, gone.get(candidate)))
     finally:
         optuna.logging.set_verbosity(before)
 
@@ -191,6 +200,8 @@ def _trial(
 
 def _kept(value: Any) -> Any:
     """Return a value as Optuna keeps it: what is neither text nor a number is written out."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
 
 

@@ -106,7 +106,12 @@ class Runtime:
 
     def _check_utility(self, utility: Callable[[float], float]) -> None:
         times = [self.limit * i / 8 for i in range(9)]
-        found: list[Any] = [utility(time) for time in times]
+        try:
+            found: list[Any] = [utility(time) for time in times]
+        except Exception as error:
+            raise SettingError(
+                f"Runtime(utility={reprlib.repr(utility)}) raises {error!r}: give a function of seconds"
+            ) from error
         sound = all(is_real(value) and math.isfinite(value) for value in found)
         if not sound or found != sorted(found, reverse=True) or found[0] <= found[-1]:
             raise SettingError(

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import racer.deciders.registry as registry  # noqa: PLR0402 (not by way of the package)
-from racer._checks import did_you_mean
+from racer._checks import did_you_mean, is_whole
 from racer.deciders.decider import OPTIONAL, Decider
 from racer.errors import SettingError
 
@@ -83,6 +83,10 @@ def _check_attributes(decider: Any) -> None:
         raise SettingError(
             f"the decider {name} has no attribute {missing[0]!r}: let {name} inherit from "
             "racer.deciders.Decider, which has a default for it"
+        )
+    if decider.tests != "growing" and not (is_whole(decider.tests) and decider.tests >= 1):
+        raise SettingError(
+            f'{name}.tests={decider.tests!r}: give a whole number >= 1, or "growing"'
         )
 
 

@@ -105,6 +105,12 @@ def start(
     """Run a contest, or continue the one in the store; `evaluate` and `how` name what workers do."""
     if ahead != "auto" and (not is_whole(ahead) or ahead < 0):
         raise SettingError(f'ahead={ahead!r}: give "auto", or a number of blocks, 0 for none')
+    runtime = contest.rules.runtime
+    if runtime is not None and how["timeout"] is not None and how["timeout"] < runtime.limit:
+        raise SettingError(
+            f"timeout={how['timeout']:g} ends evaluations before the limit of run times, "
+            f"{runtime.limit:g} s, is reached: leave it out, or give a larger one"
+        )
     watchers = list(check_callbacks(callbacks))
     display: Any = None
     if flag(progress, "progress"):

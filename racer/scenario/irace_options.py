@@ -43,7 +43,7 @@ OPTIONS: Mapping[str, Option] = {
     "configurationsFile": Option("configurations-file", becomes="initial"),
     "configurationsText": Option("", refused="write the configurations into a file"),
     "logFile": Option("log-file", becomes="store"),
-    "recoveryFile": Option("recovery-file", refused=_OWN_LOG),
+    "recoveryFile": Option("recovery-file", ignored=_OWN_LOG),
     # instances
     "trainInstancesDir": Option("train-instances-dir", becomes="instances"),
     "trainInstancesFile": Option("train-instances-file", becomes="instances"),

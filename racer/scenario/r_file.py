@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _ASSIGNED = re.compile(r"\s*([A-Za-z.][\w.]*)\s*(?:<-|=(?!=))\s*")
 _CODE = re.compile(r"(function)\s*\(|\b(if|for|while|repeat|source|library|require)\b")
 _CONSTANTS = {"TRUE": True, "T": True, "FALSE": False, "F": False, "NULL": None, "NA": None}
+_LARGEST = 100_000  # letters, or entries, that an expression may make
 _INSTEAD = {
     "targetRunner": "write it as a program, or in Python, with evaluate = 'module:function' in a "
     "scenario.toml",
@@ -88,12 +89,19 @@ def _value(node: Node, known: Mapping[str, tuple[Any, int]]) -> Any:
     if node.kind == "name" and (node.text in _CONSTANTS or node.text in known):
         return _CONSTANTS[node.text] if node.text in _CONSTANTS else known[node.text][0]
     if node.kind == "call" and node.text in {"c", "list", "paste0", "file.path"}:
-        values = [_value(part, known) for part in node.parts]
-        if node.text in {"c", "list"}:
-            return values if len(values) != 1 else values[0]
-        return ("" if node.text == "paste0" else "/").join(map(str, values))
+        return _combined(node, [_value(part, known) for part in node.parts])
     what = f"{node.text}(..)" if node.kind == "call" else repr(node.text)
     raise RError(f"{what} is R that racer does not run: write the value itself", node.column)
+
+
+def _combined(node: Node, values: list[Any]) -> Any:
+    """Return what c, list, paste0 or file.path make of values, which R flattens; RError if it is large."""
+    flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    if len(flat) + sum(len(item) for item in flat if isinstance(item, str)) > _LARGEST:
+        raise RError(f"{node.text}(..) makes more than {_LARGEST} letters of it", node.column)
+    if node.text in {"c", "list"}:
+        return flat if len(flat) != 1 else flat[0]
+    return ("" if node.text == "paste0" else "/").join(map(str, values))
 
 
 def _number(node: Node, known: Mapping[str, tuple[Any, int]]) -> float:
@@ -103,11 +111,12 @@ def _number(node: Node, known: Mapping[str, tuple[Any, int]]) -> float:
         parts = [_real(part, known) for part in node.parts]
         try:
             number = -parts[0] if node.kind == "neg" else _OPERATIONS[node.kind](*parts)
+            number = float(number)
         except (ArithmeticError, ValueError):
             number = math.nan
     if not math.isfinite(number):
         raise RError("this is no finite number", node.column)
-    return int(number) if float(number).is_integer() else number
+    return int(number) if number.is_integer() else number
 
 
 _OPERATIONS: Mapping[str, Callable[[float, float], float]] = {

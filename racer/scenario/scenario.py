@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from racer._files import beginning, read_bytes
 from racer.core.budget import Budget
 from racer.core.runtime import Runtime
 from racer.errors import BudgetError, ObjectiveError, SettingError
@@ -127,7 +128,7 @@ class Scenario:
         """Return the configurations to begin with, and the results of earlier runs."""
         found: list[Any] = []
         for path in self.settings["initial"]:
-            if _beginning(path).startswith(_SQLITE):
+            if beginning(path).startswith(_SQLITE):
                 found.append(load_record(path).result)
             else:
                 found += read_configurations(path, space)
@@ -208,7 +209,7 @@ def instances_in(path: str, folder: str | None, where: str, *, is_line: bool) ->
 
 def _instance_lines(place: Path, folder: str | None, where: str, *, is_line: bool) -> list[str]:
     try:
-        text = place.read_text(encoding="utf-8-sig")
+        text = read_bytes(place).decode("utf-8-sig")
     except OSError as error:
         raise SettingError(f"{where} = {str(place)!r} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -234,18 +235,9 @@ def _imported(name: str) -> Objective:
     return found
 
 
-def _beginning(path: str) -> bytes:
-    """Return the first bytes of a file; none if it is not there, as a program on PATH."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123
-            return file.read(256)
-    except OSError:
-        return b""
-
-
 def _check_script(program: str) -> None:
     """Refuse a script whose first line ends as Windows has it: the system finds no interpreter."""
-    first, end, _ = _beginning(program).partition(b"\n")
+    first, end, _ = beginning(program).partition(b"\n")
     if first.startswith(b"#!") and first.endswith(b"\r") and end:
         raise SettingError(
             f"the program {program!r} begins with {first.decode('utf-8', 'replace').strip()!r} and a "
@@ -270,8 +262,10 @@ def read_scenario(path: str, options: Mapping[str, tuple[Any, int]] | None = Non
 
 def _toml(path: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+        return tomllib.loads(read_bytes(path).decode("utf-8-sig"))
     except OSError as error:
         raise SettingError(f"{path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise SettingError(f"{path} is nested too deeply") from None
+    except ValueError as error:  # of TOML, of UTF-8, of a number with thousands of digits
         raise SettingError(f"{path} is not TOML: {error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -41,22 +42,27 @@ TESTS = {
 """Deciders that irace has names for, or with capping, beside `DECIDERS`."""
 
 
+_MOST = 10**15  # the largest number that a setting may be
 _RUNTIME = ("limit", "slack", "par", "utility")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: its kind, what it means, and what it may be."""
+    """One setting: its kind, what it means, and what it may be.
+
+    Numbers are at least `least`; one of the kind "number" is larger.
+    """
 
     kind: Kind
     says: str
     choices: tuple[str, ...] = ()
+    least: float | None = None  # of a number
 
 
 SETTINGS: Mapping[str, Setting] = {
     "space": Setting("path", "Parameter file: irace's, or ending in .pcs or .json."),
     "forbidden": Setting("path", "File of what is forbidden, a line each (irace 3)."),
-    "digits": Setting("whole", "Decimals of reals, if the parameter file does not say."),
+    "digits": Setting("whole", "Decimals of reals, if the parameter file does not say.", least=0),
     "instances": Setting("instances", "Folder of instances, or file with a line for each."),
     "instances_folder": Setting("path", "Folder that the lines of instances begin in."),
     "test_instances": Setting("instances", "Held-out instances, as instances."),
@@ -73,15 +79,15 @@ SETTINGS: Mapping[str, Setting] = {
     "cost": Setting("text", "What of a runner's output is the cost.", get_args(Cost)),
     "cwd": Setting("path", "Folder in which the program runs."),
     "evaluate": Setting("text", "Instead of a command: a Python function, module:function."),
-    "budget": Setting("whole", "Evaluations in all."),
-    "seconds": Setting("number", "Seconds of evaluation in all."),
-    "spend": Setting("number", "Money in all, as the program prints it, with reads = json."),
-    "seed": Setting("whole", "Repeats the run."),
+    "budget": Setting("whole", "Evaluations in all.", least=1),
+    "seconds": Setting("number", "Seconds of evaluation in all.", least=0),
+    "spend": Setting("number", "Money in all, as the program prints it, with reads = json.", least=0),
+    "seed": Setting("whole", "Repeats the run.", least=0),
     "decider": Setting("text", "What eliminates configurations.", (*DECIDERS, *TESTS)),
-    "elites": Setting("whole", "Configurations that survive a race."),
-    "first_test": Setting("whole", "Blocks before the first test."),
-    "each_test": Setting("distance", "Blocks between tests, or growing."),
-    "block_size": Setting("whole", "Instances in a row that make a group."),
+    "elites": Setting("whole", "Configurations that survive a race.", least=1),
+    "first_test": Setting("whole", "Blocks before the first test.", least=1),
+    "each_test": Setting("distance", "Blocks between tests, or growing.", least=1),
+    "block_size": Setting("whole", "Instances in a row that make a group.", least=1),
     "deterministic": Setting("flag", "The program ignores its seed."),
     "maximize": Setting("flag", "Larger is better."),
     "metrics": Setting(
@@ -98,10 +104,10 @@ SETTINGS: Mapping[str, Setting] = {
         "runtime",
         "The cost is run time: its limit in seconds, or a table with limit, slack, par, utility.",
     ),
-    "timeout": Setting("number", "Seconds that an evaluation may take."),
-    "memory": Setting("whole", "Bytes that an evaluation may use."),
-    "retries": Setting("whole", "How often an evaluation that failed is tried again."),
-    "jobs": Setting("whole", "Evaluations at a time; -1: one for each core."),
+    "timeout": Setting("number", "Seconds that an evaluation may take.", least=0),
+    "memory": Setting("whole", "Bytes that an evaluation may use.", least=1),
+    "retries": Setting("whole", "How often an evaluation that failed is tried again.", least=0),
+    "jobs": Setting("whole", "Evaluations at a time; -1: one for each core.", least=-1),
     "store": Setting("path", "File in which everything is recorded; empty: none."),
 }
 
@@ -117,7 +123,14 @@ def _checked(name: str, value: Any, where: str, folder: Path) -> Any:
         raise SettingError(f"{where}: {name!r} is no setting{did_you_mean(name, SETTINGS)}")
     fits, wanted, _ = _KINDS[setting.kind]
     if not fits(value):
-        raise SettingError(f"{where}: {name} = {value!r}: give {wanted}")
+        raise SettingError(f"{where}: {name} = {reprlib.repr(value)}: give {wanted}")
+    if setting.least is not None and is_real(value):
+        open_end = setting.kind == "number"
+        if not setting.least <= value <= _MOST or (open_end and value == setting.least):
+            sign = ">" if open_end else ">="
+            raise SettingError(
+                f"{where}: {name} = {reprlib.repr(value)}: give {wanted} {sign} {setting.least:g}"
+            )
     if setting.choices and value not in setting.choices:
         hint = did_you_mean(value, setting.choices)
         raise SettingError(
@@ -198,6 +211,13 @@ _KINDS: Mapping[Kind, tuple[Callable[[Any], bool], str, dict[str, Any]]] = {
 }
 
 
+def _bounds(setting: Setting) -> dict[str, float]:
+    if setting.least is None:
+        return {}
+    name = "exclusiveMinimum" if setting.kind == "number" else "minimum"
+    return {name: setting.least, "maximum": _MOST}
+
+
 def json_schema() -> dict[str, Any]:
     """Return the JSON schema of scenario.toml, for editors."""
     properties = {
@@ -205,6 +225,7 @@ def json_schema() -> dict[str, Any]:
             **_KINDS[setting.kind][2],
             "description": setting.says,
             **({"enum": list(setting.choices)} if setting.choices else {}),
+            **_bounds(setting),
         }
         for name, setting in SETTINGS.items()
     }

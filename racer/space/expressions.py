@@ -310,6 +310,12 @@ class Term(Expression, ABC):
     def value(self, values: Mapping[str, Any]) -> Any:
         """Return the value in a configuration, or UNKNOWN."""
 
+    def __bool__(self) -> bool:
+        raise SettingError(
+            f"({self}) depends on the configuration, and is neither true nor false by itself: compare "
+            "it with a value, and join conditions with & | ~ instead of and, or, not"
+        )
+
     __eq__ = _comparison("==")  # type: ignore[assignment]
     __ne__ = _comparison("!=")  # type: ignore[assignment]
     __lt__ = _comparison("<")

@@ -108,6 +108,12 @@ class Bounded(Record):
             raise SettingError(
                 f"{name}: {kind} with low={self.low!r} above high={self.high!r}: exchange them"
             )
+        step = getattr(self, "step", None)
+        if step is not None and self.low < self.high < self.low + step:
+            raise SettingError(
+                f"{name}: {kind} from {self.low!r} to {self.high!r} with step={step!r} has one value: "
+                "give a smaller step, or the value itself"
+            )
         domain = self.domain({})
         if isinstance(domain, Empty):
             raise SettingError(f"{name}: {kind} from {self.low!r} to {self.high!r} {domain.why}")

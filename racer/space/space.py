@@ -139,6 +139,9 @@ class Space(Structure):
         repair: Callable[[Config], Config] | None = None,
     ) -> None:
         _check_arguments(parameters, conditions, forbidden, repair)
+        for what, value in (("switches", switches), ("default", default)):
+            if value is not None and not isinstance(value, Mapping):
+                raise SettingError(f"{what}={value!r}: give a dict from parameters' names")
         checked = {n: as_parameter(from_distribution(p), n) for n, p in parameters.items()}
         super().__init__(checked, conditions or {}, forbidden)
         self._switches = dict(switches or {})
@@ -401,6 +404,8 @@ class Space(Structure):
             arguments = arguments_of_configspace(json.loads(read(path)))
         except ValueError as error:
             raise SpaceFileError(str(error), str(path)) from error
+        except RecursionError:
+            raise SpaceFileError("it is nested too deeply", str(path)) from None
         return cls._from_arguments(arguments, str(path))
 
     @classmethod

@@ -15,15 +15,16 @@ from racer.stats._likelihoods import SCALES, Likelihood, ScalePrior, SigmaPrior,
 from racer.stats._sampling import Posterior, sample
 from racer.stats._sampling.summary import logistic, pair_frame, pairs, shortest
 from racer.stats._validation import check_connected, frozen
+from racer.stats.wins import WinTable, win_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-    from racer.stats.wins import TiePolicy, WinTable
+    from racer.stats.wins import TiePolicy
 
 _PREDICTED = 1000
 _TRUST = (1.0, 0.1, 0.0)  # 0: one always wins, and the curvature fades with sigma
@@ -246,7 +247,7 @@ class BradleyTerryResult:
 
 
 def bradley_terry(
-    table: WinTable,
+    table: WinTable | ArrayLike,
     *,
     ties: TiePolicy = "spread",
     sigma_prior: SigmaPrior = "lognormal",
@@ -263,8 +264,9 @@ def bradley_terry(
 
     Parameters
     ----------
-    table : WinTable
-        From `win_table`, or made of counts.
+    table : WinTable or array_like, shape (n, K)
+        From `win_table`, or made of counts; or scores, smaller is better, of which `win_table`
+        makes one.
     ties : {"spread", "add", "forget", "davidson"}
         Half a win for either, rounded up; a win for both; for neither; or Davidson's model, in
         which ties have a probability of their own: nu sqrt(pi_i pi_j) to pi_i and pi_j for
@@ -317,6 +319,7 @@ def bradley_terry(
     ('xgb', 'lda', np.float64(0.72), np.float64(1.0))
     """
     check_draws(draws)
+    table = table if isinstance(table, WinTable) else win_table(table)
     wins, tied = table.counted(ties)
     choice(sigma_prior, "sigma_prior", tuple(SCALES))
     scale = SCALES[sigma_prior] if sigma_scale is None else sigma_scale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +19,7 @@ from racer.stats._validation import check_connected, frozen
 from racer.stats.wins import as_runs, check_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -343,8 +344,9 @@ def plackett_luce_by_budget(
     """
     import pandas as pd  # noqa: PLC0415
 
-    if not scores:
-        raise ScoresError("no budgets: give scores for at least one")
+    given: object = scores
+    if not isinstance(given, Mapping) or not given:
+        raise ScoresError("no budgets: give a mapping with at least one, from budgets to scores")
     parts = [
         plackett_luce(table, **settings).to_frame(level=level).assign(budget=budget)
         for budget, table in scores.items()

@@ -220,7 +220,7 @@ def test_choices_that_look_like_numbers_are_ordered_only_where_text_agrees():
         ('p "" c a, b', 1, 8, r"'\(' and the values"),
         ('p "" c ()', 1, 9, "a value"),
         ('p "" c (a,)', 1, 11, "a value"),
-        ('p "" c (a b)', 1, 11, "quote values with spaces"),
+        ('p "" c (a "b")', 1, 11, "',' or .* is expected"),
         ('p "" c ("a)', 1, 9, "the end of the quotes"),
         ('p "" c (a, a)', 1, 12, "'a' is there already"),
         ('p "" c (a) or', 1, 12, "'|' and a condition"),
@@ -310,3 +310,8 @@ def test_a_number_is_never_a_text_that_looks_like_it_as_in_spears_example():
         space = Space.from_irace(text)
     assert space.check({"p": "0.1", "q": 1})
     assert space.check({"p": "0.0001"})
+
+
+def test_values_without_quotes_go_up_to_the_comma():
+    space = Space.from_irace('x "" c (RANDOM --max-velocity 6, a  b ,"c, d")')
+    assert space.parameters["x"].values == ("RANDOM --max-velocity 6", "a  b", "c, d")

@@ -135,6 +135,8 @@ class Command:
             raise SettingError(f"protocol={protocol!r} says how output is read: leave reads out")
         if cost != "quality" and protocol in {None, "irace"}:
             raise SettingError(f"cost={cost!r} is for runners of aclib, paramils and smac")
+        if cwd is not None and not isinstance(cwd, str | os.PathLike):
+            raise SettingError(f"cwd={cwd!r}: give the path of a folder")
         if cwd is not None and not os.path.isdir(cwd):  # noqa: PTH112
             raise SettingError(
                 f"cwd={os.fspath(cwd)!r}, where the program is to run: there is no such folder"

@@ -329,7 +329,8 @@ class RacingSearchCV(RacedSearchCV):
             self.n_candidates,
             check_random_state(self.random_state),
         )
-        budget = self.budget or max(len(candidates) * len(folds), 1)
+        every = max(len(candidates) * len(folds), 1)
+        budget = every if self.budget is None else self.budget
         return self._raced(fits, Race, correlation, budget, candidates=candidates, instances=folds)
 
 

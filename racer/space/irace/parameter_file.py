@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer._checks import whole
+from racer._files import read_bytes
 from racer.errors import SettingError, SpaceFileError, warn
 from racer.space.expressions import Condition, Literal
 from racer.space.irace.r_syntax import Node, RError, unquoted
@@ -29,7 +30,7 @@ QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 _CODE = re.compile(rf"(?:{QUOTED.pattern}|[^#])*")  # what precedes a comment
 _NAME = re.compile(r"""[^\s"'(),|#\[\]]+""")
 _TYPE = re.compile(r"(?P<kind>[rico])(?P<log>,log)?(?=[\s(])")
-_PLAIN = re.compile(r"""[^,()|"'\s]+""")
+_PLAIN = re.compile(r"""[^,()|"'\s]+(?:[ \t]+[^,()|"'\s]+)*""")  # up to the comma, as irace does
 _SECTION = re.compile(r"\[\s*(\w+)\s*\]\s*$")
 _DIGITS = re.compile(r"digits\s*=\s*(\d{1,3})\s*$")
 _REAL = Real(0.0, 1.0)
@@ -112,8 +113,7 @@ class _Entry:
 def read(path: StrPath) -> str:
     """Return the text of a file, UTF-8 but for its comments; SpaceFileError if it cannot be read."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123  (paths are for `run`)
-            data = file.read()
+        data = read_bytes(path)
     except OSError as error:
         raise SpaceFileError(f"the file cannot be read: {error.strerror}", str(path)) from error
     try:
@@ -212,7 +212,7 @@ def _choices(line: _Line) -> list[str]:
         if line.next_is(")"):
             return values
         if not line.next_is(","):
-            line.fail("',' or ')' is expected here (quote values with spaces)")
+            line.fail("',' or ')' is expected here")
 
 
 def _bound(line: _Line, end: str) -> tuple[Node, int]:

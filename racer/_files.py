@@ -1,0 +1,101 @@
+"""Files of others, read within bounds, and files for others, written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from _typeshed import StrPath
+
+MOST_BYTES = 16_000_000
+"""Size of the largest file that is read as text."""
+
+_SQLITE = b"SQLite format 3\0"
+_BESIDE_A_STORE = ("-wal", "-shm", "-journal", ".lock")
+
+
+def read_bytes(path: StrPath, most: int = MOST_BYTES) -> bytes:
+    """Return the content of a regular file; OSError for another kind of file, or a larger one."""
+    with open(_opened(path), "rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most / 1e6:g} MB", os.fspath(path))
+    return data
+
+
+def beginning(path: StrPath, size: int = 256) -> bytes:
+    """Return the first bytes of a regular file; none if it cannot be read."""
+    with suppress(OSError, ValueError), open(_opened(path), "rb") as file:
+        return file.read(size)
+    return b""
+
+
+def _opened(path: StrPath) -> int:
+    """Open a file without waiting for whoever may write to it; OSError unless it is regular."""
+    if "\0" in os.fspath(path):
+        raise OSError(errno.EINVAL, "a path has no NUL", os.fspath(path))
+    file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    mode = os.fstat(file).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(file)
+        code = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+        what = os.strerror(code) if stat.S_ISDIR(mode) else "this is no regular file"
+        raise OSError(code, what, os.fspath(path))
+    return file
+
+
+@contextmanager
+def written(path: StrPath, *, is_new: bool = False) -> Iterator[str]:
+    """Give the name of a file to write, which takes the place of `path` if all goes well.
+
+    Until then `path` stays as it is. OSError if it is there although `is_new`, or is a store, a
+    file beside one, or no regular file.
+    """
+    target = Path(os.path.realpath(path))
+    _check_replaceable(target, os.fspath(path), is_new=is_new)
+    # a picture's format is its suffix
+    part = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(4)}{target.suffix}")
+    try:
+        yield str(part)
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        if target.exists():
+            part.chmod(stat.S_IMODE(target.stat().st_mode))
+        part.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+
+
+def write_text(path: StrPath, text: str, *, is_new: bool = False) -> None:
+    """Write a file, whole or not at all; OSError as `written`."""
+    with written(path, is_new=is_new) as part:
+        Path(part).write_text(text, encoding="utf-8")
+
+
+def _check_replaceable(target: Path, given: str, *, is_new: bool) -> None:
+    if os.path.lexists(target):
+        if is_new:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), given)
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), given)
+        if not target.is_file():
+            raise OSError(errno.EINVAL, "this is no regular file", given)
+        if not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), given)
+    name = str(target)
+    ends = next((end for end in _BESIDE_A_STORE if name.endswith(end)), "")
+    for store in {name, name.removesuffix(ends)}:
+        if beginning(store, len(_SQLITE)) == _SQLITE:
+            raise FileExistsError(
+                errno.EEXIST, f"{store!r} is a store, or another database: give another name", given
+            )

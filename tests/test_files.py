@@ -1,0 +1,211 @@
+"""Files of others, read within bounds; files for others, whole or absent, and never a store."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import racer
+from racer import _files
+from racer.cli import main
+from racer.errors import RacerError
+from racer.scenario.scenario import read_scenario
+from racer.space.irace.table import read_configurations
+
+TABLE = "data set,a,b\n" + "".join(f"{i},{i},{i + 1}\n" for i in range(9))
+
+
+@pytest.fixture(name="store")
+def _store(tmp_path):
+    path = tmp_path / "run.db"
+    racer.race([3, 1, 2], lambda config, *_: config, budget=30, seed=1, store=path)
+    return path
+
+
+def command(*args):
+    return CliRunner().invoke(main, [*map(str, args)])
+
+
+def plotted(store, target):
+    table = store.with_name("table.csv")
+    table.write_text(TABLE)
+    target = target.with_suffix(".png")
+    return command("compare", table, "--plot", target), target
+
+
+OUTPUTS = {
+    "report": lambda store, target: (command("report", store, "-o", target), target),
+    "plot": plotted,
+}
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", ".lock"])
+def test_a_report_never_takes_the_place_of_a_store(store, ending):
+    target = Path(f"{store}{ending}")
+    target.touch()
+    before = target.read_bytes()
+    with pytest.raises(OSError, match="is a store"):
+        racer.load(store).report(target)
+    done = command("report", store, "-o", target)
+    assert done.exit_code == 1
+    assert "is a store, or another database" in done.output
+    assert target.read_bytes() == before
+    assert racer.load(store).best == 1
+
+
+def test_nor_does_a_link_to_it(store):
+    link = store.with_name("page.html")
+    link.symlink_to(store)
+    with pytest.raises(OSError, match="is a store"):
+        racer.load(store).report(link)
+    assert racer.load(store).best == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits of files")
+@pytest.mark.parametrize("what", OUTPUTS)
+def test_where_there_is_no_room_the_previous_output_stays(store, what):
+    done, target = OUTPUTS[what](store, store.with_name("output"))
+    assert done.exit_code == 0, done.output
+    before, names = target.read_bytes(), sorted(store.parent.iterdir())
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
+    try:
+        done, target = OUTPUTS[what](store, store.with_name("output"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert done.exit_code in {1, 2}
+    assert "cannot be written" in done.output
+    assert target.read_bytes() == before
+    assert sorted(store.parent.iterdir()) == names
+
+
+def test_what_fails_half_way_leaves_nothing(tmp_path):
+    target = tmp_path / "table.csv"
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError), _files.written(target) as part:  # noqa: PT012
+            Path(part).write_text("half")
+            1 / 0  # noqa: B018
+        assert [file.read_text() for file in tmp_path.iterdir()] == ["whole"] * target.exists()
+        _files.write_text(target, "whole")
+
+
+def test_rights_stay_and_what_may_not_be_written_is_not_replaced(tmp_path):
+    target = tmp_path / "page.html"
+    target.write_text("old")
+    target.chmod(0o640)
+    _files.write_text(target, "new")
+    assert target.read_text() == "new"
+    assert target.stat().st_mode & 0o777 == 0o640
+    with pytest.raises(FileExistsError):
+        _files.write_text(target, "newer", is_new=True)
+    with pytest.raises(OSError, match="no regular file"):
+        _files.write_text("/dev/null", "lost")
+    with pytest.raises(IsADirectoryError):
+        _files.write_text(tmp_path, "lost")
+
+
+def read_by_compare(path):
+    done = command("compare", path)
+    assert done.exit_code == 2
+    raise RacerError(done.output)
+
+
+READERS = {
+    "scenario.toml": lambda path: read_scenario(str(path)),
+    "scenario.txt": lambda path: read_scenario(str(path)),
+    "space": racer.Space.read_irace,
+    "pcs": racer.Space.read_pcs,
+    "json": racer.Space.read_configspace,
+    "table": lambda path: read_configurations(path, racer.Space({"x": racer.Real(0, 1)})),
+    "csv": read_by_compare,
+    "instances": lambda path: _scenario(path, "toml", f'instances = "{path}"').instances(
+        "instances"
+    ),
+}
+
+
+def _scenario(beside, suffix, text):
+    path = Path(beside).absolute().parent / f"scenario.{suffix}"
+    path.write_text(text)
+    return read_scenario(str(path))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+@pytest.mark.parametrize("name", READERS)
+def test_only_regular_files_are_read_and_no_more_than_16_mb(tmp_path, name):
+    """A pipe would be waited for, and a device read until memory is full."""
+    pipe, large = tmp_path / f"pipe{name}", tmp_path / f"large{name}"
+    os.mkfifo(pipe)
+    with large.open("wb") as file:
+        file.truncate(_files.MOST_BYTES + 1)
+    for path, says in ((pipe, "no regular file"), (large, "larger than 16 MB")):
+        with pytest.raises(RacerError, match=says):
+            READERS[name](path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("s.toml", "budget = " + "9" * 5000, "not TOML"),
+        ("s.toml", "budget = " + "[" * 5000, "nested too deeply"),
+        ("s.toml", "budget = " + "[" * 400 + "]" * 400, "nested too deeply|give a whole number"),
+        ("s.toml", "budget = -5", "give a whole number >= 1"),
+        ("s.toml", "budget = 1" + "0" * 40, "give a whole number"),
+        ("s.toml", "seconds = inf", "give a number > 0"),
+        ("s.toml", "timeout = nan", "give a number > 0"),
+        ("s.toml", "seed = -1", "give a whole number >= 0"),
+        ("s.toml", 'space = "\\u0000"', "give a path"),
+        ("s.txt", "maxExperiments = 1e300*1e300", "no finite number"),
+        ("s.txt", "maxExperiments = " + "9" * 5000, "no finite number"),
+        ("s.txt", "maxExperiments = -5", "give a whole number >= 1"),
+        ("s.txt", "maxExperiments = " + "(" * 5000, "nested too deeply"),
+    ],
+)
+def test_what_makes_no_sense_in_a_scenario_is_refused(tmp_path, name, text, says):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(racer.SettingError, match=says):
+        read_scenario(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("call", ["paste0", "c", "file.path", "list"])
+def test_what_doubles_with_each_line_is_bounded(tmp_path, call):
+    lines = ['.v0 <- c("0123456789", "0123456789")']
+    lines += [f".v{i} <- {call}({', '.join([f'.v{i - 1}'] * 10)})" for i in range(1, 12)]
+    (tmp_path / "scenario.txt").write_text("\n".join(lines))
+    with pytest.raises(racer.SpaceFileError, match=r"makes more than 100000 letters"):
+        read_scenario(str(tmp_path / "scenario.txt"))
+
+
+def test_a_command_that_cannot_be_split_is_wrong_usage():
+    done = command("tune", "--command", "'")
+    assert done.exit_code == 1
+    assert "No closing quotation" in done.output
+
+
+def test_a_table_may_still_be_read(tmp_path):
+    (tmp_path / "table.csv").write_text(TABLE)
+    assert len(pd.read_csv(tmp_path / "table.csv")) == 9
+    assert command("compare", tmp_path / "table.csv").exit_code == 0
+
+
+def test_an_export_that_fails_leaves_nothing_in_the_way(tmp_path, monkeypatch):
+    optuna = pytest.importorskip("optuna")
+    path, study = tmp_path / "run.db", tmp_path / "study.log"
+    pool = [{"x": 1.0}, {"x": float("nan")}, {"x": 3.0}]
+    racer.race(pool, lambda config, *_: config["x"], budget=30, seed=1, store=path)
+    with monkeypatch.context() as patch:
+        patch.setattr(optuna.Study, "add_trial", lambda *_: 1 / 0)
+        assert command("export", path, "--optuna", study).exit_code == 1
+    assert {file.name for file in tmp_path.iterdir()} == {"run.db", "run.db.lock"}
+    done = command("export", path, "--optuna", study)
+    assert done.exit_code == 0, done.output
+    storage = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(study)))
+    (found,) = optuna.get_all_study_summaries(storage)
+    assert found.n_trials == 3
+    assert command("export", path, "--optuna", study).exit_code == 1

@@ -1,0 +1,109 @@
+"""Calls that cannot be meant: each is refused before anything is evaluated, and names the argument."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+import racer
+from racer import Integer, Param, Real, stats
+from racer.deciders import FRace
+from racer.testing import check_decider
+
+
+def never(config, instance, seed):
+    pytest.fail("evaluated")
+
+
+def race(**settings):
+    return racer.race([1, 2, 3], never, **{"budget": 30, "seed": 1, **settings})
+
+
+class Misspelt(FRace):
+    each_tests = "growing"
+
+
+class Unknown(FRace):
+    tests = "growign"
+
+
+CALLS = {
+    "switches": (lambda: racer.Space({"x": Real(0, 1)}, switches=[1]), r"switches=\[1\]"),
+    "default": (lambda: racer.Space({"x": Real(0, 1)}, default=42), "default=42"),
+    "cwd": (lambda: racer.Command(["ls"], cwd=42), "cwd=42"),
+    "utility": (lambda: racer.Runtime(5, utility=lambda: 1), r"utility=.* raises TypeError"),
+    "timeout": (lambda: race(runtime=racer.Runtime(1.0), timeout=0.05), "timeout=0.05 ends"),
+    "real step": (lambda: racer.Space({"x": Real(0, 1, step=5)}), "x: .*step=5.0 has one value"),
+    "step": (lambda: racer.Space({"x": Integer(0, 3, step=5)}), "x: .*step=5 has one value"),
+    "and": (lambda: Param("x") and Param("y"), r"join conditions with & \| ~"),
+    "not": (lambda: not Param("x"), r"join conditions with & \| ~"),
+    "each_tests": (lambda: race(decider=Misspelt()), "did you mean 'tests'"),
+    "tests": (lambda: race(decider=Unknown()), "Unknown.tests='growign'"),
+    "metrics": (lambda: race(maximize=True, metrics={"a": "min"}), "maximize=True beside"),
+    "n_jobs": (lambda: race(n_jobs=0), "n_jobs=0"),
+    "executor": (lambda: race(executor=3), "executor is a int"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_it_is_refused_and_names_the_argument(name):
+    call, says = CALLS[name]
+    with pytest.raises(racer.RacerError, match=says):
+        call()
+
+
+def test_a_search_without_a_budget_is_refused():
+    pytest.importorskip("sklearn")
+    from sklearn.tree import DecisionTreeClassifier
+
+    from racer.integrations.sklearn import RacingSearchCV
+
+    X = np.arange(40.0).reshape(20, 2)
+    search = RacingSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, budget=0)
+    with pytest.raises(racer.BudgetError, match="budget of 0"):
+        search.fit(X, np.arange(20) % 2)
+
+
+@pytest.mark.parametrize("decider", [Misspelt(), Unknown()])
+def test_check_decider_sees_it_as_well(decider):
+    with pytest.raises(AssertionError, match="tests"):
+        check_decider(decider)
+
+
+def test_an_outcome_that_is_none_is_refused_where_it_is_told():
+    race = racer.Race([1, 2], budget=60, seed=1)
+    with pytest.raises(racer.RaceStateError, match="was told"):
+        race.tell(race.ask()[0], racer.Outcome("okay", float("nan")))
+
+
+FUNCTIONS = sorted(
+    name
+    for name in stats.__all__
+    if inspect.isfunction(getattr(stats, name)) and not name.startswith("_")
+)
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_plain_array_is_taken_or_refused_by_every_function_of_statistics(name):
+    """So an array that does not fit is said, whatever the function."""
+    function = getattr(stats, name)
+    parameters = inspect.signature(function).parameters.values()
+    needed = [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+    arrays = (np.random.default_rng(1).random((12, 3)), np.arange(1.0, 7.0) / 10, np.zeros(()))
+    for array in arrays:
+        given = [array for p in needed if p.kind is p.POSITIONAL_OR_KEYWORD]
+        keywords = {p.name: 0.1 for p in needed if p.kind is p.KEYWORD_ONLY}
+        try:
+            function(*given, **keywords)
+        except racer.RacerError as error:
+            assert str(error)  # noqa: PT017
+
+
+def test_scores_may_be_given_in_place_of_a_table_of_wins():
+    scores = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3], [1, 3, 2], [1, 2, 3], [1, 2, 3]]
+    told = stats.bradley_terry(scores, seed=3)
+    assert told.names == ("0", "1", "2")
+    assert (told.strengths == stats.bradley_terry(stats.win_table(scores), seed=3).strengths).all()
