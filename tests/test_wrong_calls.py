@@ -60,10 +60,10 @@ def test_a_search_without_a_budget_is_refused():
 
     from racer.integrations.sklearn import RacingSearchCV
 
-    X = np.arange(40.0).reshape(20, 2)
+    data = np.arange(40.0).reshape(20, 2)
     search = RacingSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, budget=0)
     with pytest.raises(racer.BudgetError, match="budget of 0"):
-        search.fit(X, np.arange(20) % 2)
+        search.fit(data, np.arange(20) % 2)
 
 
 @pytest.mark.parametrize("decider", [Misspelt(), Unknown()])

@@ -29,8 +29,8 @@ from experiments.report import print_row
 from racer.deciders import BayesianFriedman, Decider, FRace
 from racer.store.contest import set_up
 from racer.store.replay import Recorder
-from racer.store.schema import OutcomeRow, checksum
-from racer.store.writer import ADD_OUTCOME, Store
+from racer.store.schema import ADD_OUTCOME, OutcomeRow, checksum
+from racer.store.writer import Store
 
 __all__ = ["main", "replay"]
 

@@ -180,6 +180,7 @@ def drive(
             loop.run()
             if store is not None:
                 store.flush()
+                store.finish()
     except KeyboardInterrupt:
         raise _interrupted(loop.result(), store, stop.code) from None
     if stop.requested():

@@ -163,7 +163,7 @@ def check_store(path: str | PathLike[str]) -> Report:
 
 def _look(path: str | PathLike[str]) -> Report:
     report = Report()
-    with open_to_read(str(path)) as reader:
+    with open_to_read(str(path), is_checked=False) as reader:
         try:
             with sense_made_of(reader.path):
                 _fill(report, reader)

@@ -7,18 +7,27 @@ https://sqlite.org/fileformat2.html#walformat.
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from racer.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import BinaryIO
+
+    from numpy.typing import NDArray
 
 _HEADER = struct.Struct(">8I")  # magic, version, page size, count, salts, checksum
 _FRAME = struct.Struct(">6I")  # page, pages after a commit (else 0), salts, checksum
 _MAGIC = 0x377F0682  # the last bit: the byte order of the checksums
 _LARGEST_PAGE = 65536
+_AT_ONCE = 64  # frames
+_WORD = 0xFFFFFFFF
+_LOOKS = 5  # at a log that is being written
 
 
 class _Lost(NamedTuple):
@@ -32,13 +41,28 @@ def has_log(path: str) -> bool:
     return log.exists() and log.stat().st_size > 0
 
 
+def _state(log: str) -> tuple[int, ...] | None:
+    """Return what changes whenever a log is written; None if it is empty or not there."""
+    try:
+        found = Path(log).stat()
+    except FileNotFoundError:
+        return None
+    return (found.st_ino, found.st_size, found.st_mtime_ns) if found.st_size else None
+
+
 def damage_to_log(path: str) -> str:
     """Return what the log at `path` may have lost; StoreError if SQLite would drop outcomes."""
-    if not has_log(path):
-        return ""
     log = f"{path}-wal"
-    with Path(log).open("rb") as file:  # not that of the database: closing it would drop locks
-        lost = _look_through(file)
+    for _ in range(_LOOKS):
+        before = _state(log)
+        if before is None:
+            return ""
+        with Path(log).open("rb") as file:  # not that of the database: closing it would drop locks
+            lost = _look_through(file)
+        if lost is None or _state(log) == before:
+            break
+    else:  # a race is writing to it, and its end is never at rest
+        return ""
     if lost is None:
         return ""
     if not lost.certain:
@@ -70,10 +94,9 @@ def _look_through(file: BinaryIO) -> _Lost | None:
     ):
         return _Lost(0, certain=True) if any(file.read()) else None
     sound, commits, certain, damaged = True, 0, False, False
-    while len(frame := file.read(_FRAME.size + page_size)) == _FRAME.size + page_size:
-        number, pages, *own, one, two = _FRAME.unpack_from(frame)
+    for (number, pages, *own, one, two), added in _frames(file, page_size, order):
         if sound:
-            state = _checksum(frame[_FRAME.size :], order, _checksum(frame[:8], order, state))
+            state = _after(state, page_size + 8, added)
             sound = number > 0 and own == salts and state == (one, two)
         # one salt alone: the other is damaged; those of an older log both differ
         if not sound and (own[0] == salts[0] or own[1] == salts[1]):
@@ -83,9 +106,50 @@ def _look_through(file: BinaryIO) -> _Lost | None:
     return _Lost(commits, certain) if damaged else None
 
 
+def _frames(
+    file: BinaryIO, page_size: int, order: str
+) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
+    """Yield the header of each whole frame, and what its checksum adds to that before it."""
+    size = _FRAME.size + page_size
+    weights = _weights(page_size + 8)
+    while len(data := file.read(_AT_ONCE * size)) >= size:
+        n = len(data) // size
+        words = np.frombuffer(data, f"{order}u4", n * size // 4).reshape(n, size // 4)
+        summed = np.concatenate((words[:, :2], words[:, _FRAME.size // 4 :]), axis=1)
+        added = [np.einsum("ij,j->i", summed.astype(np.uint32), w).tolist() for w in weights]
+        headers = (_FRAME.unpack_from(data, i * size) for i in range(n))
+        yield from zip(headers, zip(*added, strict=True), strict=True)
+
+
 def _checksum(data: bytes, order: str, state: tuple[int, int]) -> tuple[int, int]:
-    one, two = state
-    for first, second in struct.iter_unpack(f"{order}2I", data):
-        one = (one + first + two) & 0xFFFFFFFF
-        two = (two + second + one) & 0xFFFFFFFF
-    return one, two
+    """Return SQLite's checksum of words after others: one += x + two; two += y + one, modulo 2^32."""
+    words = np.frombuffer(data, f"{order}u4").astype(np.uint32)
+    one, two = (int(np.einsum("j,j->", words, weights)) for weights in _weights(len(data)))
+    return _after(state, len(data), (one, two))
+
+
+def _after(state: tuple[int, int], size: int, added: tuple[int, int]) -> tuple[int, int]:
+    """Return the checksum after bytes that add so much to it."""
+    (one, two), n = state, size // 4
+    f = _fibonacci(n)
+    return (
+        (f[n - 1] * one + f[n] * two + added[0]) & _WORD,
+        (f[n] * one + f[n + 1] * two + added[1]) & _WORD,
+    )
+
+
+@lru_cache(maxsize=8)
+def _weights(size: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return what each word of so many bytes counts in the two sums."""
+    n = size // 4
+    f = _fibonacci(n)
+    return np.array(f[n - 1 :: -1], np.uint32), np.array(f[n:0:-1], np.uint32)
+
+
+@lru_cache(maxsize=8)
+def _fibonacci(n: int) -> list[int]:
+    """Return the Fibonacci numbers F(0) to F(n + 1), modulo 2^32."""
+    found = [0, 1]
+    while len(found) < n + 2:
+        found.append((found[-1] + found[-2]) & _WORD)
+    return found

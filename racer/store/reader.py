@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer._checks import is_real, is_whole
-from racer.errors import StoreError
+from racer.errors import StoreError, warn
 from racer.space.stored import not_kept
 from racer.store import schema
 from racer.store.jsonable import is_plain
 from racer.store.log import damage_to_log, has_log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 PATIENCE = 30.0  # seconds to wait for a viewer that holds the file
 
@@ -108,6 +108,7 @@ class Reader:
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
+        self.remember: Callable[[schema.OutcomeRow], None] | None = None
 
     @cached_property
     def setup(self) -> schema.Setup:
@@ -168,6 +169,8 @@ class Reader:
                         f"the outcome of candidate {row.candidate} on block {row.block} does not "
                         "match its checksum"
                     )
+                if self.remember is not None:
+                    self.remember(row)
                 yield row
 
     def verdicts(self) -> Iterator[schema.VerdictRow]:
@@ -311,12 +314,18 @@ def _reading(path: str) -> sqlite3.Connection:
 
 
 @contextmanager
-def open_to_read(path: str) -> Iterator[Reader]:
-    """Open the store at `path` without a lock, read-only; StoreError if it cannot be read."""
-    if not look_at(path):
-        with explained(path):
-            damage_to_log(path)
+def open_to_read(path: str, *, is_checked: bool = True) -> Iterator[Reader]:
+    """Open the store at `path` without a lock, read-only; StoreError if it cannot be read.
+
+    `is_checked`: also if its log is damaged, so that outcomes would be missing without a word.
+    """
+    holds_a_race = look_at(path)
+    with explained(path):
+        warning = damage_to_log(path) if is_checked or not holds_a_race else ""
+    if not holds_a_race:
         raise no_race_in(path)
+    if warning:
+        warn(warning)
     with explained(path), closing(_reading(path)) as connection:
         connection.execute("BEGIN")  # one view of it, whatever is written meanwhile
         yield Reader(path, connection)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
 import sqlite3
 import struct
 import zlib
@@ -71,6 +72,8 @@ CREATE TABLE ending (
     checksum INTEGER NOT NULL      -- CRC-32 of the row
 )""",
 }
+
+ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 _RULES = tuple(field.name for field in fields(Rules))
 _SAMPLED = ("space", "instances", "test_instances", "initial", "elites", "instance_order")
@@ -166,6 +169,11 @@ def checksum(row: OutcomeRow) -> int:
     The numbers are block, candidate, attempts and held_out (int64), value, seconds, bound and spend
     (float64, NaN if NULL); the texts status, worker, message and metrics (empty if NULL), in UTF-8.
     """
+    return zlib.crc32(packed(row))
+
+
+def packed(row: OutcomeRow) -> bytes:
+    """Return the bytes of a row of `outcomes` that its checksum is over."""
     block, candidate, attempts, status, value, metrics, spend, seconds, *texts, held_out, bound = (
         row
     )
@@ -173,8 +181,29 @@ def checksum(row: OutcomeRow) -> int:
         *(block, candidate, attempts, held_out, _NAN if value is None else value),
         *(seconds, bound, _NAN if spend is None else spend),
     )
-    text = "\0".join((status, *texts, metrics or ""))
-    return zlib.crc32(text.encode(), zlib.crc32(numbers))
+    return numbers + "\0".join((status, *texts, metrics or "")).encode()
+
+
+def unpacked(data: bytes) -> OutcomeRow:
+    """Return the row that `packed` made these bytes of."""
+    block, candidate, attempts, held_out, *reals = _NUMBERS.unpack_from(data)
+    value, seconds, bound, spend = reals
+    status, worker, rest = data[_NUMBERS.size :].decode().split("\0", 2)
+    message, _, metrics = rest.rpartition("\0")  # a message may have any letters
+    return OutcomeRow(
+        block,
+        candidate,
+        attempts,
+        status,
+        None if math.isnan(value) else value,
+        metrics or None,
+        None if math.isnan(spend) else spend,
+        seconds,
+        worker,
+        message,
+        held_out,
+        bound,
+    )
 
 
 def conclusion_checksum(*row: int | str | None) -> int:

@@ -7,14 +7,16 @@ import sqlite3
 from contextlib import ExitStack, suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
 
 from filelock import FileLock, Timeout
 
+from racer._files import written
 from racer.errors import SettingError, StoreError, warn
 from racer.store import schema
 from racer.store.jsonable import dumps
 from racer.store.log import damage_to_log
+from racer.store.memory import Recorded, write_store
 from racer.store.reader import PATIENCE, Reader, connect, explained, look_at, refuse_directory
 
 if TYPE_CHECKING:
@@ -26,13 +28,15 @@ if TYPE_CHECKING:
 
     Statement = tuple[str, tuple[Any, ...]]
 
-ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD: dict[type, str] = {
     schema.VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?)",
     schema.Ending: "INSERT INTO ending VALUES (?, ?, ?, ?)",
     schema.CandidateRow: "INSERT INTO candidates VALUES (?, ?)",
 }
 _IN_THE_LOG = 1.0  # seconds of evaluation, after which the log is copied into the file
+_MOST_IN_THE_LOG = 1000  # outcomes
+_CHANGED = "changed"
+_ERRORS = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ")  # of what was changed
 
 
 class Store:
@@ -52,12 +56,13 @@ class Store:
         self._exit = ExitStack()
         self._reader: Reader | None = None
         self._unwritten: list[Statement] = []
-        self._seconds = 0.0  # of evaluation that stand only in the log
+        self._in_log = (0, 0.0)  # outcomes that stand only there, and seconds of their evaluation
+        self._recorded = Recorded()
         self._database, self._log, self._lock_file = (
             Path(f"{self._file}{end}") for end in ("", "-wal", ".lock")
         )
         self._lock_place: tuple[int, int] | None = None
-        self._places: dict[Path, tuple[int, int]] = {}  # as last seen
+        self._marks: dict[Path, _Mark] = {}  # of file and log, as last seen
 
     def __enter__(self) -> Self:
         refuse_directory(self._file)
@@ -76,6 +81,7 @@ class Store:
             if look_at(self._file):
                 self._open("rw")
                 self.reader.check_schema()
+                self._mark()
             if warning:
                 warn(warning)
             self._exit = self._exit.pop_all()
@@ -115,12 +121,12 @@ class Store:
         with explained(self.path):
             connection = connect(self._file, mode)
             self._reader = Reader(self.path, connection)
+            self._reader.remember = self._recorded.add
             self._exit.callback(connection.close)
             (journal,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA trusted_schema = OFF")
-            place = _place(self._database)
-        self._places = {} if place is None else {self._database: place}
+            connection.execute("PRAGMA wal_autocheckpoint = 0")  # the log is looked at before
         if journal != "wal":
             raise StoreError(
                 f"store {self.path!r}: SQLite cannot keep a write-ahead log there (a network file "
@@ -142,19 +148,14 @@ class Store:
     def begin(self, setup: schema.Setup) -> None:
         """Write the definition of a contest, all or nothing."""
         self._open("rwc")
-        statements: list[Statement] = [
-            (f"PRAGMA application_id = {schema.APPLICATION_ID}", ()),
-            (f"PRAGMA user_version = {schema.SCHEMA}", ()),
-            *((table.strip(), ()) for table in schema.TABLES.values()),
-            *_inserted("candidates", _numbered(setup.candidates)),
-            *_inserted("instances", _numbered(setup.instances)),
-        ]
-        self._write([*statements, *_settings(setup)])
+        self._mark()
+        self._write(_definition(setup))
 
     def extend(self, setup: schema.Setup) -> None:
         """Write other settings, and that the race has not ended."""
         self._write([("DELETE FROM settings", ()), ("DELETE FROM ending", ()), *_settings(setup)])
         self._reader = Reader(self.path, self.reader.connection)
+        _ = self._reader.setup  # kept, whatever becomes of the file
 
     def append(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell; when this returns it is on disk."""
@@ -173,10 +174,11 @@ class Store:
             int(cell.held_out),
             cell.bound or 0.0,
         )
-        self._seconds += outcome.seconds
-        due = self._seconds >= _IN_THE_LOG
-        statements = [*self._unwritten, (ADD_OUTCOME, (*row, schema.checksum(row)))]
-        self._write(statements, look=due or bool(self._unwritten))
+        n, seconds = self._in_log[0] + 1, self._in_log[1] + outcome.seconds
+        self._in_log = n, seconds
+        due = seconds >= _IN_THE_LOG or n >= _MOST_IN_THE_LOG
+        statements = [*self._unwritten, (schema.ADD_OUTCOME, (*row, schema.checksum(row)))]
+        self._write(statements, row, look=due or bool(self._unwritten))
         self._unwritten.clear()
         if due:
             self._empty_log()
@@ -195,17 +197,46 @@ class Store:
         self._write(self._unwritten)
         self._unwritten.clear()
 
+    def finish(self) -> None:
+        """Read the whole file again; StoreError unless all that was recorded is in it."""
+        self._empty_log()
+        with explained(self.path):
+            is_whole = self._recorded.is_in(self._file)
+        if not is_whole:
+            self._stop(self._database, _CHANGED)
+
     def _empty_log(self) -> None:
-        """Copy the log into the file and cut it to nothing; later, if another process reads."""
+        """Copy the log into the file and cut it to nothing; later, if another process reads.
+
+        StoreError if it is not as it was written: the file would be spoilt by it.
+        """
+        self._stop_if_moved()
+        try:
+            with explained(self.path):
+                is_damaged = bool(damage_to_log(self._file))
+        except StoreError:
+            is_damaged = True
+        if is_damaged:
+            self._stop(self._log, _CHANGED)
+        self._checkpoint()
+        self._in_log = 0, 0.0
+        self._mark()
+
+    def _checkpoint(self) -> None:
         connection = self.reader.connection
         with explained(self.path):
             connection.execute("PRAGMA busy_timeout = 0")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             connection.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
-        self._seconds = 0.0
 
-    def _write(self, statements: Sequence[Statement], *, look: bool = True) -> None:
-        """Execute statements in one transaction; `look` whether the files are where they were."""
+    def _write(
+        self,
+        statements: Sequence[Statement],
+        row: schema.OutcomeRow | None = None,
+        *,
+        look: bool = True,
+    ) -> None:
+        """Execute statements, which record `row`, in one transaction; `look` at the files then."""
         connection = self.reader.connection
         if not statements:
             return
@@ -217,12 +248,16 @@ class Store:
                 for statement, values in statements:
                     connection.execute(statement, values)
                 connection.execute("COMMIT")
-            except BaseException:
+            except BaseException as error:
                 with suppress(sqlite3.Error):  # the first error is the one to tell
                     connection.rollback()
                 self._stop_if_moved()
                 self._stop_if_unlocked()
+                if (getattr(error, "sqlite_errorname", None) or "").startswith(_ERRORS):
+                    self._stop(self._database, _CHANGED)
                 raise
+        if row is not None:
+            self._recorded.add(row)
         if look:
             self._stop_if_moved()
 
@@ -234,41 +269,95 @@ class Store:
                 f"recorded is in the store; go on with {self.reader.how_to_resume()}"
             )
 
-    def _stop_if_moved(self) -> None:
-        """Save all rows if the file or its log was moved: apart, neither is complete."""
+    def _mark(self) -> None:
+        """Keep in mind how file and log are now: nobody else may write to them."""
         with explained(self.path):
-            now = {path: _place(path) for path in (self._database, self._log)}
-        moved = [str(path) for path, place in self._places.items() if now[path] != place]
-        self._places = {path: place for path, place in now.items() if place is not None}
-        if not moved:
-            return
-        with suppress(StoreError):
-            self._empty_log()  # which must not be taken for that of another file
+            marks = {path: _mark_of(path) for path in (self._database, self._log)}
+        self._marks = {path: mark for path, mark in marks.items() if mark is not None}
+
+    def _stop_if_moved(self) -> None:
+        """Stop if the file or its log is another one, or was written by somebody else."""
+        before = self._marks
+        self._mark()
+        for path, mark in before.items():
+            now = self._marks.get(path)
+            if now is None or now.place != mark.place:
+                self._stop(path, "moved, deleted or replaced")
+        for path, mark in before.items():
+            now = self._marks[path]
+            is_log = path == self._log  # which grows as it is written
+            if now.size < mark.size if is_log else now != mark:
+                with explained(self.path):
+                    is_whole = self._recorded.is_in(self._file)
+                if not is_whole:  # else it was linked, say, or its rights were changed
+                    self._stop(path, _CHANGED)
+
+    def _stop(self, path: Path, how: str) -> NoReturn:
+        """Write all that was recorded into another file, from memory, and raise StoreError."""
+        if how == _CHANGED:
+            self._stop_if_unlocked()  # then by another race
         saved = next(
             name
             for name in (f"{self._file}.saved{number or ''}" for number in count())
             if not os.path.lexists(name)
         )
+        setup = self.reader.setup
+        if how != _CHANGED:  # the log must not be taken for that of another file
+            with suppress(StoreError):
+                self._checkpoint()
         try:
-            self.reader.connection.execute("VACUUM INTO ?", (saved,))
-        except sqlite3.Error as error:
+            with written(saved, is_new=True) as part:
+                write_store(part, _definition(setup), self._recorded)
+        except (sqlite3.Error, OSError) as error:
             told = f"what was recorded is in that file only, of which no copy can be made ({error})"
         else:
-            resume = Reader(saved, self.reader.connection).how_to_resume()
-            told = f"a copy of all that was recorded is {saved!r}; go on with {resume}"
+            if how == _CHANGED:
+                with suppress(OSError):  # else SQLite would copy it over what is there now
+                    os.truncate(self._log, 0)
+            reader = Reader(saved, self.reader.connection)
+            reader.setup = setup
+            told = (
+                f"a copy of all that was recorded is {saved!r}; go on with {reader.how_to_resume()}"
+            )
         raise StoreError(
-            f"store {self.path!r}: {moved[0]!r} was moved, deleted or replaced while this race wrote "
-            f"to it: {told}"
+            f"store {self.path!r}: {str(path)!r} was {how} by something else while this race wrote to it: "
+            f"{told}"
         )
 
 
-def _place(path: Path) -> tuple[int, int] | None:
-    """Return the device and number of a file, None if there is none."""
+class _Mark(NamedTuple):
+    """What changes when a file is another one, or written: the latter is seen by size and time."""
+
+    place: tuple[int, int]  # device and number
+    size: int
+    changed: int  # ns
+
+
+def _mark_of(path: Path) -> _Mark | None:
+    """Return the mark of a file, None if there is none."""
     try:
         found = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return _Mark((found.st_dev, found.st_ino), found.st_size, found.st_ctime_ns)
+
+
+def _place(path: Path) -> tuple[int, int] | None:
+    """Return the device and number of a file, None if there is none."""
+    mark = _mark_of(path)
+    return None if mark is None else mark.place
+
+
+def _definition(setup: schema.Setup) -> list[Statement]:
+    """Return what makes a new store of a contest."""
+    return [
+        (f"PRAGMA application_id = {schema.APPLICATION_ID}", ()),
+        (f"PRAGMA user_version = {schema.SCHEMA}", ()),
+        *((table.strip(), ()) for table in schema.TABLES.values()),
+        *_inserted("candidates", _numbered(setup.candidates)),
+        *_inserted("instances", _numbered(setup.instances)),
+        *_settings(setup),
+    ]
 
 
 def _numbered(values: Sequence[Any] | None) -> list[tuple[int, str]]:

@@ -314,4 +314,4 @@ def test_a_number_is_never_a_text_that_looks_like_it_as_in_spears_example():
 
 def test_values_without_quotes_go_up_to_the_comma():
     space = Space.from_irace('x "" c (RANDOM --max-velocity 6, a  b ,"c, d")')
-    assert space.parameters["x"].values == ("RANDOM --max-velocity 6", "a  b", "c, d")
+    assert tuple(space.parameters["x"].choices) == ("RANDOM --max-velocity 6", "a  b", "c, d")

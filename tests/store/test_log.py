@@ -28,10 +28,20 @@ from racer.store import writer
 writer._IN_THE_LOG = float(sys.argv[3])
 connect, calls = writer.connect, []
 
+class Small:  # the log is copied by SQLite itself, after 20 pages
+    def __init__(self, connection):
+        self.connection = connection
+
+    def __getattr__(self, name):
+        return getattr(self.connection, name)
+
+    def execute(self, statement, *values):
+        if "wal_autocheckpoint" in statement:
+            statement = "PRAGMA wal_autocheckpoint = 20"
+        return self.connection.execute(statement, *values)
+
 def connected(*args):
-    connection = connect(*args)
-    connection.execute("PRAGMA wal_autocheckpoint = 20")  # pages, not 1000
-    return connection
+    return Small(connect(*args))
 
 if len(sys.argv) > 5:
     writer.connect = connected
