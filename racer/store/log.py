@@ -25,7 +25,7 @@ _HEADER = struct.Struct(">8I")  # magic, version, page size, count, salts, check
 _FRAME = struct.Struct(">6I")  # page, pages after a commit (else 0), salts, checksum
 _MAGIC = 0x377F0682  # the last bit: the byte order of the checksums
 _LARGEST_PAGE = 65536
-_AT_ONCE = 64  # frames
+_AT_ONCE = 24  # frames: what is allocated without new pages of memory
 _WORD = 0xFFFFFFFF
 _LOOKS = 5  # at a log that is being written
 
@@ -111,12 +111,13 @@ def _frames(
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
     """Yield the header of each whole frame, and what its checksum adds to that before it."""
     size = _FRAME.size + page_size
-    weights = _weights(page_size + 8)
+    of_header = np.zeros(4, np.uint32)  # salts and checksum
+    weights = [np.insert(w, 2, of_header) for w in _weights(page_size + 8)]
     while len(data := file.read(_AT_ONCE * size)) >= size:
         n = len(data) // size
         words = np.frombuffer(data, f"{order}u4", n * size // 4).reshape(n, size // 4)
-        summed = np.concatenate((words[:, :2], words[:, _FRAME.size // 4 :]), axis=1)
-        added = [np.einsum("ij,j->i", summed.astype(np.uint32), w).tolist() for w in weights]
+        words = words.astype(np.uint32, copy=False)
+        added = [np.einsum("ij,j->i", words, w).tolist() for w in weights]
         headers = (_FRAME.unpack_from(data, i * size) for i in range(n))
         yield from zip(headers, zip(*added, strict=True), strict=True)
 

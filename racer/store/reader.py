@@ -9,6 +9,7 @@ import re
 import shlex
 import sqlite3
 import struct
+import zlib
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -108,7 +109,7 @@ class Reader:
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
-        self.remember: Callable[[schema.OutcomeRow], None] | None = None
+        self.remember: Callable[[bytes, int], None] | None = None
 
     @cached_property
     def setup(self) -> schema.Setup:
@@ -161,7 +162,8 @@ class Reader:
             for *values, written in self.connection.execute(schema.ROWS["outcomes"]):
                 row = schema.OutcomeRow(*values)
                 try:
-                    sound = schema.checksum(row) == written
+                    data = schema.packed(row)
+                    sound = zlib.crc32(data) == written
                 except (struct.error, TypeError, ValueError):
                     sound = False
                 if not sound:
@@ -170,7 +172,7 @@ class Reader:
                         "match its checksum"
                     )
                 if self.remember is not None:
-                    self.remember(row)
+                    self.remember(data, written)
                 yield row
 
     def verdicts(self) -> Iterator[schema.VerdictRow]:

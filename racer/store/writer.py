@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import zlib
 from contextlib import ExitStack, suppress
 from itertools import count
 from pathlib import Path
@@ -177,8 +178,10 @@ class Store:
         n, seconds = self._in_log[0] + 1, self._in_log[1] + outcome.seconds
         self._in_log = n, seconds
         due = seconds >= _IN_THE_LOG or n >= _MOST_IN_THE_LOG
-        statements = [*self._unwritten, (schema.ADD_OUTCOME, (*row, schema.checksum(row)))]
-        self._write(statements, row, look=due or bool(self._unwritten))
+        data = schema.packed(row)
+        checksum = zlib.crc32(data)
+        statements = [*self._unwritten, (schema.ADD_OUTCOME, (*row, checksum))]
+        self._write(statements, (data, checksum), look=due or bool(self._unwritten))
         self._unwritten.clear()
         if due:
             self._empty_log()
@@ -232,7 +235,7 @@ class Store:
     def _write(
         self,
         statements: Sequence[Statement],
-        row: schema.OutcomeRow | None = None,
+        row: tuple[bytes, int] | None = None,
         *,
         look: bool = True,
     ) -> None:
@@ -257,7 +260,7 @@ class Store:
                     self._stop(self._database, _CHANGED)
                 raise
         if row is not None:
-            self._recorded.add(row)
+            self._recorded.add(*row)
         if look:
             self._stop_if_moved()
 
@@ -289,8 +292,13 @@ class Store:
             if now.size < mark.size if is_log else now != mark:
                 with explained(self.path):
                     is_whole = self._recorded.is_in(self._file)
-                if not is_whole:  # else it was linked, say, or its rights were changed
+                if not is_whole:
                     self._stop(path, _CHANGED)
+                if now[:3] != mark[:3]:  # else it was linked, say, or its rights were changed
+                    warn(
+                        f"store {self.path!r}: {str(path)!r} was written by something else while this "
+                        "race wrote to it; all that was recorded is there, and replaces that"
+                    )
 
     def _stop(self, path: Path, how: str) -> NoReturn:
         """Write all that was recorded into another file, from memory, and raise StoreError."""
@@ -326,11 +334,12 @@ class Store:
 
 
 class _Mark(NamedTuple):
-    """What changes when a file is another one, or written: the latter is seen by size and time."""
+    """What tells a file from another one, and from itself before it was written or changed."""
 
     place: tuple[int, int]  # device and number
     size: int
-    changed: int  # ns
+    written: int  # ns
+    changed: int
 
 
 def _mark_of(path: Path) -> _Mark | None:
@@ -339,7 +348,7 @@ def _mark_of(path: Path) -> _Mark | None:
         found = path.stat()
     except FileNotFoundError:
         return None
-    return _Mark((found.st_dev, found.st_ino), found.st_size, found.st_ctime_ns)
+    return _Mark((found.st_dev, found.st_ino), found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def _place(path: Path) -> tuple[int, int] | None:
