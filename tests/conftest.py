@@ -41,6 +41,14 @@ if missing := [str(path) for path in PLACE if not path.exists()]:
     raise FileNotFoundError(missing)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _state_folder(tmp_path_factory):
+    """Keep the user's own state folder as it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def racing():
     """Return helpers for playing races without running anything."""

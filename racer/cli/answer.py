@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import shutil
 import sys
 import warnings
@@ -15,6 +14,7 @@ import click
 
 from racer._files import write_text, written
 from racer.errors import RaceInterrupted, RacerError, RacerWarning
+from racer.render.escape import in_csv, in_json, printable
 from racer.render.sections import Code, Section
 from racer.render.text import as_text, folded
 from racer.results import summary as parts
@@ -25,6 +25,8 @@ from racer.space.irace.table import written_configurations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    import pandas as pd
 
     from racer.results.race import RaceResult
 
@@ -49,9 +51,14 @@ def reported() -> Iterator[None]:
             sys.exit(stop.code)
 
 
+def say(text: object, *, err: bool = False) -> None:
+    """Write a line to standard output, or standard error: whatever is in it is text."""
+    click.echo(printable(str(text)), err=err)
+
+
 def tell(message: str) -> None:
     """Write a message to standard error."""
-    click.echo(in_terminal(message), err=True)
+    say(in_terminal(message), err=True)
 
 
 def in_terminal(message: str) -> str:
@@ -79,7 +86,7 @@ def give(
 ) -> None:
     """Print the answer, write the files asked for, and exit with NO_BEST if there is no best."""
     if isinstance(result, AblationResult):
-        click.echo(json_of(result.to_dict()) if as_json else str(result))
+        say(json_of(result.to_dict()) if as_json else result)
         return
     line = command_line(settings)
     if configurations is not None:
@@ -91,14 +98,14 @@ def give(
         write_new(configurations, written_configurations(configs, names))
     if csv is not None:
         write_frames(csv, result)
-    click.echo(json_of(result.to_dict(line)) if as_json else _answer(result, line))
+    say(json_of(result.to_dict(line)) if as_json else _answer(result, line))
     if result.best_index is None:
         sys.exit(NO_BEST)
 
 
 def json_of(said: dict[str, Any]) -> str:
     """Return what a result says as JSON."""
-    return json.dumps(said, indent=2, ensure_ascii=False, default=str)
+    return in_json(said, indent=2, default=str)
 
 
 def _answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None) -> str:
@@ -145,4 +152,13 @@ def write_frames(folder: Path, result: RaceResult | TuneResult) -> None:
     """Write all tables of a result into a folder."""
     for name, frame in result.frames.items():
         indexed = frame.index.name is not None
-        write_new(folder / f"{name}.csv", frame.to_csv(index=indexed))
+        write_new(folder / f"{name}.csv", _csv(frame.reset_index() if indexed else frame))
+
+
+def _csv(frame: pd.DataFrame) -> str:
+    """Return a table as CSV in which no spreadsheet finds a formula."""
+    texts = frame.copy()
+    for place, kind in enumerate(frame.dtypes):
+        if kind.kind == "O":
+            texts.isetitem(place, in_csv(frame.iloc[:, place].tolist()))
+    return texts.to_csv(index=False, header=in_csv(frame.columns))

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import io
+import os
+import sys
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Each command is imported when it is named: what one needs would make every other one slow to start.
 _COMMANDS = {
@@ -38,6 +45,29 @@ class _Commands(click.Group):
         module, _, name = _COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
+    ) -> Any:
+        """Run a command; what an error quotes is shown as text."""
+        if not standalone_mode:
+            return super().main(args, standalone_mode=False, **extra)
+        from racer.render.escape import printable  # noqa: PLC0415
+
+        try:
+            code = super().main(args, standalone_mode=False, **extra)
+        except click.ClickException as error:
+            shown = io.StringIO()
+            error.show(shown)
+            click.echo(printable(shown.getvalue()), nl=False, err=True)
+            sys.exit(error.exit_code)
+        except click.Abort:
+            click.echo("Aborted!", err=True)
+            sys.exit(1)
+        except BrokenPipeError:  # of whom the answer is for
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+            sys.exit(1)
+        sys.exit(code if isinstance(code, int) else 0)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

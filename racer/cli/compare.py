@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from racer._files import written
-from racer.cli.answer import in_terminal
+from racer.cli.answer import in_terminal, say
 from racer.comparison.columns import Columns, numbered
 from racer.comparison.data import LocalRope, Method, Named, Posthoc
 from racer.errors import RacerError
 from racer.plots._canvas import require
+from racer.render.escape import in_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,9 +50,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     "text": str,
     "markdown": lambda comparison: comparison.to_markdown(),
     "latex": lambda comparison: comparison.to_latex(),
-    "json": lambda comparison: json.dumps(
-        comparison.to_dict(), indent=2, ensure_ascii=False, allow_nan=False
-    ),
+    "json": lambda comparison: in_json(comparison.to_dict(), indent=2, allow_nan=False),
     "prose": lambda comparison: comparison.prose(),
     "bibtex": lambda comparison: comparison.cite(),
 }
@@ -140,12 +138,12 @@ def compare_command(
                 "one, put a column of names before it."
             )
             comparison = replace(comparison, notes=(note, *comparison.notes))
-        click.echo(FORMATS[forms[0] if forms else "text"](comparison))
+        say(FORMATS[forms[0] if forms else "text"](comparison))
         if plot is not None:
             figure: Any = comparison.plot().figure
             with written(plot) as part:
                 figure.savefig(part)
-            click.echo(f"Picture written to {plot}.", err=True)
+            say(f"Picture written to {plot}.", err=True)
     except RacerError as error:
         raise Refused(in_terminal(str(error))) from None
     except OSError as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.cli.answer import FILE, FOLDER, forms, give, reported, write_new
+from racer.cli.answer import FILE, FOLDER, forms, give, reported, say, write_new
 from racer.errors import SettingError
 from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace
 from racer.scenario.r_file import read_assignments
@@ -165,10 +165,10 @@ def tune(
     with reported():
         found = _scenario_of(ctx, scenario, options)
         for note in found.notes:
-            click.echo(f"racer: {note}", err=True)
+            say(f"racer: {note}", err=True)
         if verbose:
             for name, value in found.settings.items():
-                click.echo(f"{name:<22}{value}", err=True)
+                say(f"{name:<22}{value}", err=True)
         arguments = found.arguments()
         result = run(**arguments, progress=not quiet)
         store = arguments.get("store")
@@ -176,7 +176,7 @@ def tune(
         if isinstance(evaluate := arguments["evaluate"], Command):
             settings["command"] = evaluate.settings
         if store is not None:
-            click.echo(f"racer: all of it is recorded: racer show {store}", err=True)
+            say(f"racer: all of it is recorded: racer show {store}", err=True)
         give(result, settings, **form)
 
 
@@ -196,15 +196,15 @@ def check_scenario(ctx: click.Context, /, scenario: str | None, **options: Any) 
     with reported():
         found = _scenario_of(ctx, scenario, options)
         for note in found.notes:
-            click.echo(f"note: {note}")
+            say(f"note: {note}")
         failed = 0
         for line, failure in tried(found):
-            click.echo(line)
+            say(line)
             failed += failure
         if failed:
-            click.echo(f"{failed} of the evaluations failed.", err=True)
+            say(f"{failed} of the evaluations failed.", err=True)
             sys.exit(1)
-        click.echo("The scenario can be used.")
+        say("The scenario can be used.")
 
 
 @click.command(short_help="Write a scenario to begin with.")
@@ -221,8 +221,8 @@ def init(folder: Path) -> None:
         write_new(folder / name, text)
         if text.startswith("#!"):
             (folder / name).chmod(0o755)
-        click.echo(folder / name)
-    click.echo("Now: racer check-scenario, and racer tune, in that folder.", err=True)
+        say(folder / name)
+    say("Now: racer check-scenario, and racer tune, in that folder.", err=True)
 
 
 @click.command("import-irace", short_help="Convert a scenario of irace to scenario.toml.")
@@ -236,4 +236,4 @@ def import_irace(scenario: Path) -> None:
         settings, notes = from_irace(read_assignments(scenario), scenario.name)
         target = scenario.with_name("scenario.toml")
         write_new(target, as_toml(settings, notes, scenario.name))
-        click.echo(target)
+        say(target)

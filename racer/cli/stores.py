@@ -6,7 +6,6 @@ import json
 import math
 import shlex
 import sys
-import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,12 +20,14 @@ from racer.cli.answer import (
     json_of,
     refused_as,
     reported,
+    say,
     tell,
     write_frames,
     written_or_refused,
 )
 from racer.core.events import Ended
-from racer.errors import MissingExtraError, RacerError, RacerWarning, SettingError
+from racer.errors import MissingExtraError, SettingError
+from racer.render.escape import one_line
 from racer.render.text import folded
 from racer.results.ablation import AblationResult
 from racer.results.base import Result
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     from racer.evaluate.command.command import Command
     from racer.results.race import RaceResult
-    from racer.store.load import Recorded, Report
+    from racer.store.load import Report
 
 _TO_COPY = ("go on with", "or, typed")
 
@@ -54,7 +55,7 @@ def show(store: str, **form: Any) -> None:
     from racer.store.load import load_record  # noqa: PLC0415  (a second)
 
     with reported():
-        result, settings = load_record(store)
+        result, settings, _ = load_record(store)
         give(result, settings, **form)
 
 
@@ -92,7 +93,7 @@ def report(store: str, *, output: Path, ablation: Path | None) -> None:
             more["ablation"] = load_record(of).result
         with refused_as(output):
             result.report(output, **more)
-        click.echo(output)
+        say(output)
 
 
 def _beside(store: str) -> Path:
@@ -127,12 +128,12 @@ def export(store: str, *, study: Path | None, csv: Path | None, as_json: bool) -
             raise click.ClickException(f"{store} holds an ablation: racer show --json prints it")
         if study is not None:
             _write_study(result, study, Path(store).stem)
-            click.echo(study, err=as_json)
+            say(study, err=as_json)
         if csv is not None:
             write_frames(csv, result)
-            click.echo(csv, err=as_json)
+            say(csv, err=as_json)
         if as_json:
-            click.echo(json_of(result.to_dict()))
+            say(json_of(result.to_dict()))
 
 
 def _write_study(result: RaceResult | TuneResult, path: Path, name: str) -> None:
@@ -265,12 +266,12 @@ def check(store: str) -> None:
     if report.settings:
         for name, value in _lines(report):
             line = f"{name:<15}{value}"
-            click.echo(line if name in _TO_COPY else folded(line, indent=" " * 15))
+            say(line if name in _TO_COPY else folded(line, indent=" " * 15))
     for problem in report.problems:
         tell(f"NOT SOUND: {problem}")
     if report.problems:
         sys.exit(1)
-    click.echo(f"{store} is sound.")
+    say(f"{store} is sound.")
 
 
 def _lines(report: Report) -> list[tuple[str, str]]:
@@ -335,8 +336,8 @@ def resume(
     """Go on with the race or tuning in STORE, which knows the program that it runs.
 
     A store may come from somebody else: so the program is shown, and you are asked first, unless
-    the scenario.toml or scenario.txt beside the store says the same. For an objective that is a
-    Python function, use racer.resume.
+    it was begun by you, on this machine. For an objective that is a Python function, use
+    racer.resume.
     """
     from racer.run.calls import resume as run  # noqa: PLC0415  (a second)
 
@@ -405,26 +406,23 @@ def _program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str,
             f"{store} was begun with evaluate={settings['evaluate']}, which is not in it: go on "
             f"with {call}({store!r}, evaluate)"
         )
-    if not yes and not _is_beside_its_scenario(store, recorded):
-        line = shlex.join(map(str, stored["argv"]))
-        click.echo(f"{store} runs, in {stored['cwd']}:\n  {line}", err=True)
+    if not yes and not recorded.is_ours:
+        say(_shown(store, stored), err=True)
         click.confirm("Run it?", abort=True, err=True)
     return Command(**stored), settings
 
 
-def _is_beside_its_scenario(store: str, recorded: Recorded) -> bool:
-    """Return True if a scenario in the folder of a store would make the same contest."""
-    from racer.scenario.scenario import USUAL, read_scenario  # noqa: PLC0415  (a second)
-
-    folder = Path(store).absolute().parent
-    for name in USUAL:
-        if not (folder / name).is_file():
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RacerWarning)  # said when it was begun
-            try:
-                if read_scenario(str(folder / name)).made(recorded, str(folder)):
-                    return True
-            except RacerError:
-                continue
-    return False
+def _shown(store: str, command: dict[str, Any]) -> str:
+    """Return what a store would run, in lines that nothing in it can begin or end."""
+    argv = [one_line(shlex.quote(word)) for word in command["argv"]]
+    switches = [f"  {one_line(shlex.quote(switch))}" for switch in command["switches"].values()]
+    with_values = ["and, before the values of its parameters:", *switches] if switches else []
+    return "\n".join(
+        [
+            f"{one_line(store)} was not begun by you, or elsewhere. It runs, in {one_line(command['cwd'])}:",
+            f"  {argv[0]}",
+            f"with {len(argv) - 1} arguments:",
+            *(f"  {word}" for word in argv[1:]),
+            *with_values,
+        ]
+    )

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from racer._files import write_text
 from racer.errors import MissingExtraError
 from racer.plots._canvas import require
-from racer.render.sections import Code, Drawing, Grid, Section
+from racer.render.escape import printable
+from racer.render.sections import Bold, Code, Drawing, Grid, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,7 +72,10 @@ def as_page(
             "reports need Jinja, which is not installed: pip install 'racer-tuning[report]'"
         ) from error
     environment = Environment(
-        loader=PackageLoader("racer", "render"), autoescape=True, undefined=StrictUndefined
+        loader=PackageLoader("racer", "render"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: printable(value) if type(value) in {str, Bold} else value,
     )
     numbers = count(1)
     with rc_context(_SETTINGS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from racer.render.escape import escape_latex, escape_markdown
 from racer.render.sections import Bold
 
 if TYPE_CHECKING:
@@ -14,36 +15,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bullets",
-    "escape_latex",
-    "escape_markdown",
     "latex_table",
     "markdown",
     "markdown_table",
 ]
 
-_LATEX = {
-    **{char: f"\\{char}" for char in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": "$<$",
-    ">": "$>$",
-    "|": "$|$",
-    "\n": " ",
-}
-_MARKDOWN = {**{char: f"\\{char}" for char in "\\|*_`<>[]"}, "\n": " "}
+
+def _markdown(cell: str) -> str:
+    """Return a cell for Markdown, in bold if it is marked."""
+    escaped = escape_markdown(cell)
+    return f"**{escaped}**" if isinstance(cell, Bold) else escaped
 
 
-def escape_markdown(text: str) -> str:
-    """Return text that Markdown leaves as it is, a bold cell marked."""
-    escaped = "".join(_MARKDOWN.get(char, char) for char in text)
-    return f"**{escaped}**" if isinstance(text, Bold) else escaped
-
-
-def escape_latex(text: str) -> str:
-    """Return text that LaTeX leaves as it is, a bold cell marked."""
-    escaped = "".join(_LATEX.get(char, char) for char in text)
-    return rf"\textbf{{{escaped}}}" if isinstance(text, Bold) else escaped
+def _latex(cell: str) -> str:
+    """Return a cell for LaTeX, in bold if it is marked."""
+    escaped = escape_latex(cell)
+    return rf"\textbf{{{escaped}}}" if isinstance(cell, Bold) else escaped
 
 
 def bullets(notes: Iterable[str]) -> str:
@@ -53,7 +40,7 @@ def bullets(notes: Iterable[str]) -> str:
 
 def markdown_table(grid: Grid) -> str:
     """Return a Markdown table."""
-    head, *rows = ([escape_markdown(cell) for cell in row] for row in (grid.head, *grid.rows))
+    head, *rows = ([_markdown(cell) for cell in row] for row in (grid.head, *grid.rows))
     return markdown(head, rows)
 
 
@@ -70,7 +57,7 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def latex_table(grid: Grid, caption: str) -> str:
     """Return a table of the LaTeX package booktabs; its label is the caption's first sentence."""
-    head, *rows = (" & ".join(map(escape_latex, row)) + r" \\" for row in (grid.head, *grid.rows))
+    head, *rows = (" & ".join(map(_latex, row)) + r" \\" for row in (grid.head, *grid.rows))
     label = "-".join(re.findall(r"[a-z0-9]+", caption.partition(".")[0].casefold()))
     return "\n".join(
         [

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
+from racer.render.escape import escape_html as escape
 from racer.render.sections import Bold, Code, Grid, Section
 from racer.render.text import as_text
 

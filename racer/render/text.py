@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from racer.render.escape import printable
 from racer.render.sections import Bold, Code, Grid, Section
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def folded(text: str, width: int = _WIDTH, indent: str = "") -> str:
             break_on_hyphens=False,
             replace_whitespace=False,
         )
-        for line in text.split("\n")
+        for line in printable(text).split("\n")
     )
 
 
@@ -48,9 +49,9 @@ def _part(piece: Piece, width: int) -> str:
     if isinstance(piece, Grid):
         return grid_text(piece, width)
     if isinstance(piece, Code):
-        return piece.text
+        return printable(piece.text)
     if isinstance(piece, Section):
-        return "\n".join([piece.title, *(_part(one, width) for one in piece.pieces)])
+        return "\n".join([printable(piece.title), *(_part(one, width) for one in piece.pieces)])
     return ""
 
 
@@ -67,7 +68,7 @@ def grid_text(grid: Grid, width: int, wrap: Callable[[str], str] | None = None) 
     with console.capture() as capture:
         console.print(table)
     text = "\n".join(line.rstrip() for line in capture.get().split("\n")).strip("\n")
-    return f"{grid.title}\n{text}" if grid.title else text
+    return f"{printable(grid.title)}\n{text}" if grid.title else text
 
 
 def narrowed(
@@ -99,7 +100,7 @@ def _table(grid: Grid, wrap: Callable[[str], str] | None = None) -> Table:
     from rich.table import Table  # noqa: PLC0415
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name, right in zip(grid.head, grid.right, strict=True):
+    for name, right in zip(map(printable, grid.head), grid.right, strict=True):
         head = wrap(name) if wrap and right else name
         justify: JustifyMethod = "right" if right else "left"
         table.add_column(escape(head), justify=justify, no_wrap=right, overflow="fold")
@@ -108,7 +109,7 @@ def _table(grid: Grid, wrap: Callable[[str], str] | None = None) -> Table:
         cells = zip(row, grid.right, strict=True)
         table.add_row(
             *(
-                escape(cell) + (marks[isinstance(cell, Bold)] if right else "")
+                escape(printable(cell)) + (marks[isinstance(cell, Bold)] if right else "")
                 for cell, right in cells
             )
         )

@@ -17,7 +17,6 @@ from racer.core.budget import Budget
 from racer.core.runtime import Runtime
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.evaluate.command.command import Command
-from racer.results.tuning import TuneResult
 from racer.scenario.irace_options import THE_OPTIONS, from_irace, merged
 from racer.scenario.r_file import read_assignments
 from racer.scenario.settings import TESTS, checked
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from racer.evaluate.objective import Objective
-    from racer.store.load import Recorded
 
 STORE = "racer.db"
 USUAL = ("scenario.toml", "scenario.txt")
@@ -88,29 +86,6 @@ class Scenario:
         if given.get("store"):
             found["store"] = given["store"]
         return found
-
-    def made(self, recorded: Recorded, folder: str) -> bool:
-        """Say whether what is recorded has this command, space and instances; RacerError if unfit.
-
-        Without a folder of its own, it may have been run in `folder`. Nothing is imported: what
-        evaluates with a function has made nothing.
-        """
-        command = recorded.settings.get("command")
-        result = recorded.result
-        if not isinstance(result, TuneResult) or command is None or "command" not in self.settings:
-            return False
-        given = self.arguments()
-        ours = given["evaluate"].settings
-        if "cwd" not in self.settings and command["cwd"] == folder:
-            ours["cwd"] = folder
-        made = {
-            "command": ours,
-            "space": given["space"].to_json(),
-            "test_instances": given.get("test_instances") or [],
-        }
-        return list(result.instances or ()) == (given["instances"] or []) and all(
-            recorded.settings.get(name) == value for name, value in made.items()
-        )
 
     def space(self) -> Space:
         """Return the space of the parameter file."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racer.errors import RacerError, SettingError, StoreError
 from racer.space.stored import not_kept
+from racer.store.begun import was_begun_here
 from racer.store.contest import contest_from_store, decode_setting
 from racer.store.jsonable import is_plain
 from racer.store.log import damage_to_log, has_log
@@ -32,10 +33,14 @@ __all__ = ["Recorded", "Report", "check_store", "load", "load_record"]
 
 
 class Recorded(NamedTuple):
-    """A result, and the settings of the race, those decoded that JSON can hold."""
+    """A result, and the settings of the race, those decoded that JSON can hold.
+
+    `is_ours`: this user began it.
+    """
 
     result: AnyResult
     settings: dict[str, Any]
+    is_ours: bool = False
 
 
 def load(store: str | PathLike[str]) -> AnyResult:
@@ -92,7 +97,8 @@ def load_record(store: str | PathLike[str]) -> Recorded:
         how = {name: settings[name] for name in names if name in settings}
         workers = reader.rows("SELECT DISTINCT worker FROM outcomes")
         how |= {"workers": len(workers) or None, "store": reader.path}
-    return Recorded(replace(result, provenance=how), settings)
+        is_ours = was_begun_here(reader.digest)
+    return Recorded(replace(result, provenance=how), settings, is_ours)
 
 
 def why_not_replayed(setup: Setup) -> str | None:

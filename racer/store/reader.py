@@ -143,6 +143,13 @@ class Reader:
             self.damaged("its retries, timeout and memory make no sense")
         return setup
 
+    @property
+    def digest(self) -> str:
+        """The checksum of settings, candidates and instances, which match it."""
+        _ = self.setup
+        ((text,),) = self.rows("SELECT value FROM settings WHERE name = 'checksum'")
+        return str(text)
+
     def _check_names(self, setup: schema.Setup) -> None:
         """Raise StoreError unless the settings are those of a contest of its kind."""
         if setup.kind not in schema.ARGUMENTS:

@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 from racer._files import written
 from racer.errors import SettingError, StoreError, warn
 from racer.store import schema
+from racer.store.begun import mark_as_begun, was_begun_here
 from racer.store.jsonable import dumps
 from racer.store.log import damage_to_log
 from racer.store.memory import Recorded, write_store
@@ -151,12 +152,16 @@ class Store:
         self._open("rwc")
         self._mark()
         self._write(_definition(setup))
+        mark_as_begun(setup, self.reader.digest)
 
     def extend(self, setup: schema.Setup) -> None:
         """Write other settings, and that the race has not ended."""
+        is_ours = was_begun_here(self.reader.digest)
         self._write([("DELETE FROM settings", ()), ("DELETE FROM ending", ()), *_settings(setup)])
         self._reader = Reader(self.path, self.reader.connection)
         _ = self._reader.setup  # kept, whatever becomes of the file
+        if is_ours:
+            mark_as_begun(setup, self._reader.digest)
 
     def append(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell; when this returns it is on disk."""

@@ -8,6 +8,7 @@ import time
 import click
 from rich.console import Console
 
+from racer.cli.answer import say
 from racer.cli.demo import configurations, evaluate, problems
 from racer.deciders.named import DECIDERS
 from racer.errors import RaceInterrupted, RacerError
@@ -60,11 +61,11 @@ def demo(candidates: int, budget: int, decider: str, jobs: int, seed: int) -> No
     except RacerError as error:
         raise click.ClickException(str(error)) from None
     except RaceInterrupted as stop:
-        click.echo(stop.result)
+        say(stop.result)
         sys.exit(130)
-    click.echo(result)
+    say(result)
     full = candidates * len(instances)
-    click.echo(
+    say(
         f"{result.evaluations} evaluations instead of {full} (every candidate on every instance): "
         f"{1.0 - result.evaluations / full:.0%} saved."
     )

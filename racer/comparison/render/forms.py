@@ -9,13 +9,8 @@ from racer.comparison.methods.base import many
 from racer.comparison.render import prose
 from racer.comparison.render.tables import as_grid, matrix_grid, pairs_grid, scores_grid
 from racer.errors import SettingError
-from racer.render.markup import (
-    bullets,
-    escape_latex,
-    escape_markdown,
-    latex_table,
-    markdown_table,
-)
+from racer.render.escape import escape_latex, escape_markdown
+from racer.render.markup import bullets, latex_table, markdown_table
 from racer.render.text import folded, grid_text, narrowed
 
 if TYPE_CHECKING:

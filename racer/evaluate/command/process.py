@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from racer.evaluate.limits.linux import dying_with, fork_unwarned
+from racer.render import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,6 @@ KEPT = 2048  # bytes of what is printed, at its beginning and at its end
 _AT_ONCE = 2**16
 _MOST_PENDING = 2**20  # bytes that a pipe can hold
 _TICK = 50  # milliseconds between two checks whether the program has ended
-_ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {9: "\t", 10: "\n"}
 
 
 class Printed:
@@ -67,7 +67,7 @@ class Ran(NamedTuple):
 def printable(data: bytes | str) -> str:
     """Return text with escapes for what is not UTF-8 or would move a cursor."""
     text = data.decode("utf-8", "backslashreplace") if isinstance(data, bytes) else data
-    return text.translate(_ESCAPES)
+    return escape.printable(text)
 
 
 def run(argv: Sequence[str], program: str, until: float = math.inf, cwd: str | None = None) -> Ran:
