@@ -419,7 +419,8 @@ def _shown(store: str, command: dict[str, Any]) -> str:
     with_values = ["and, before the values of its parameters:", *switches] if switches else []
     return "\n".join(
         [
-            f"{one_line(store)} was not begun by you, or elsewhere. It runs, in {one_line(command['cwd'])}:",
+            f"{one_line(store)} was begun by another user, or elsewhere.",
+            f"It runs, in {one_line(command['cwd'])}:",
             f"  {argv[0]}",
             f"with {len(argv) - 1} arguments:",
             *(f"  {word}" for word in argv[1:]),

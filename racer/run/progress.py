@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
@@ -26,7 +25,8 @@ from racer.results.base import Result
 from racer.results.summary import why
 from racer.results.tuning import TuneResult
 from racer.run.signals import notify
-from racer.store.jsonable import decode, is_plain
+from racer.store.contest import decode_setting
+from racer.store.jsonable import is_plain
 from racer.store.load import load_record
 from racer.store.reader import open_to_read, sense_made_of
 
@@ -495,12 +495,12 @@ def _read(reader: Reader, state: ProgressState) -> None:
         "count(DISTINCT worker), count(DISTINCT candidate) FROM outcomes WHERE NOT held_out"
     )
     runtime = setup.settings["runtime"]
-    timed = decode(runtime) if runtime is not None and is_plain(runtime) else None
+    timed = decode_setting(reader.path, "runtime", runtime) if is_plain(runtime) else None
     before = state.of.before if state.of.is_watched else n
     state.watch(
         Subject(
             kind=setup.kind,
-            budget=Budget.each(decode(setup.settings["budget"]))[-1],
+            budget=Budget.each(decode_setting(reader.path, "budget", setup.settings["budget"]))[-1],
             workers=workers or None,
             mean_is="mean" if timed is None else timed.score_name,
             is_watched=True,
@@ -508,7 +508,7 @@ def _read(reader: Reader, state: ProgressState) -> None:
         before,
     )
     verdicts = list(reader.verdicts())
-    gone = {drop["candidate"] for verdict in verdicts for drop in json.loads(verdict.dropped)}
+    gone = reader.eliminated()
     counts = {"race": len(setup.candidates), "tuning": len(list(reader.sampled()))}
     state.candidates = counts.get(setup.kind, seen)  # an ablation makes them as it goes on
     state.left = state.candidates - len(gone)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import operator
 import os
 import re
 import shlex
@@ -15,7 +15,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from racer._checks import is_real, is_whole
 from racer.errors import StoreError, warn
 from racer.space.stored import not_kept
 from racer.store import schema
@@ -134,13 +133,9 @@ class Reader:
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             self.damaged(f"settings, candidates or instances cannot be read ({error!r})")
         self._check_names(setup)
-        retries, timeout, memory = (setup.settings[n] for n in ("retries", "timeout", "memory"))
-        if not (
-            (is_whole(retries) and retries >= 0)
-            and (timeout is None or (is_real(timeout) and 0 < timeout < math.inf))
-            and (memory is None or (is_whole(memory) and memory > 0))
-        ):
-            self.damaged("its retries, timeout and memory make no sense")
+        for name, fits in schema.FITS.items():
+            if name in setup.settings and not fits(setup.settings[name]):
+                self.damaged(f"its {name} makes no sense")
         return setup
 
     @property
@@ -152,7 +147,8 @@ class Reader:
 
     def _check_names(self, setup: schema.Setup) -> None:
         """Raise StoreError unless the settings are those of a contest of its kind."""
-        if setup.kind not in schema.ARGUMENTS:
+        kind: object = setup.kind
+        if not isinstance(kind, str) or kind not in schema.ARGUMENTS:
             self.damaged(f"it holds a contest of the kind {setup.kind!r}")
         sampling = {"sampling"} if setup.kind == "tuning" else set()
         needed = _ALWAYS | sampling | {*schema.ARGUMENTS[setup.kind]}
@@ -185,6 +181,14 @@ class Reader:
     def verdicts(self) -> Iterator[schema.VerdictRow]:
         """Return the verdicts in order of block, each checked."""
         return map(schema.VerdictRow._make, self._concluded("verdicts"))
+
+    def eliminated(self) -> set[int]:
+        """Return the candidates that the verdicts have dropped."""
+        try:
+            drops = [drop for verdict in self.verdicts() for drop in json.loads(verdict.dropped)]
+            return {operator.index(drop["candidate"]) for drop in drops}
+        except (TypeError, ValueError, KeyError, RecursionError) as error:
+            self.damaged(f"its verdicts make no sense ({error})")
 
     def sampled(self) -> Iterator[schema.CandidateRow]:
         """Return the configurations that a tuner has sampled, in order."""

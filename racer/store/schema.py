@@ -11,12 +11,15 @@ import zlib
 from contextlib import closing
 from dataclasses import fields
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
+from racer._checks import is_real, is_whole
 from racer.core.rules import Rules
+from racer.evaluate.command.command import Reads
+from racer.evaluate.command.protocols import Cost, ProtocolName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from racer.core.contest import Kind
 
@@ -74,6 +77,49 @@ CREATE TABLE ending (
 }
 
 ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+_COMMAND = {"argv", "switches", "reads", "protocol", "cost", "cwd", "success_codes"}
+
+
+def _is_command(value: Any) -> bool:
+    """Return True for the settings of a `racer.Command`."""
+    if not isinstance(value, dict) or not value.keys() <= _COMMAND:
+        return False
+    argv, switches = value.get("argv"), value.get("switches")
+    choices = (("reads", get_args(Reads)), ("cost", get_args(Cost)))
+    return (
+        (isinstance(argv, list) and bool(argv) and isinstance(switches, dict))
+        and all(isinstance(text, str) for text in (*argv, *switches.values(), value.get("cwd")))
+        and bool(argv[0])
+        and all(value.get(name) in allowed for name, allowed in choices)
+        and value.get("protocol") in (None, *get_args(ProtocolName))
+    )
+
+
+def _is_record(value: Any, name: str) -> bool:
+    return isinstance(value, dict) and value.get("!racer") == name
+
+
+def _at_least(least: float, *, whole: bool, or_none: bool = True) -> Callable[[Any], bool]:
+    is_number = is_whole if whole else is_real
+    return lambda value: (
+        (or_none and value is None) or (is_number(value) and least <= value < math.inf)
+    )
+
+
+FITS: Mapping[str, Callable[[Any], bool]] = {
+    "racer": lambda value: isinstance(value, str),
+    "evaluate": lambda value: isinstance(value, str),
+    "command": _is_command,
+    "retries": _at_least(0, whole=True, or_none=False),
+    "timeout": _at_least(1e-300, whole=False),
+    "memory": _at_least(1, whole=True),
+    "seed": _at_least(0, whole=True, or_none=False),
+    "sampling": _at_least(0, whole=True, or_none=False),
+    "maximize": lambda value: isinstance(value, bool),
+    "runtime": lambda value: value is None or _is_record(value, "Runtime"),
+}
+"""What a setting may be that is used before a contest is made of all of them."""
 
 _RULES = tuple(field.name for field in fields(Rules))
 _SAMPLED = ("space", "instances", "test_instances", "initial", "elites", "instance_order")

@@ -116,7 +116,7 @@ def test_resume_asks_before_it_runs_anything(store, log, runner, tmp_path, monke
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "of another"))
     asked = said("resume", store, "--budget", 60, input="n\n")
     assert asked.exit_code == 1
-    assert f"{runner} '{{x}}'" in asked.stderr
+    assert f"  {runner}\nwith 4 arguments:\n  '{{x}}'\n" in asked.stderr
     assert str(Path.cwd()) in asked.stderr
     assert not log.exists()
     done = said("resume", store, "--budget", 60, "--yes", "-q", "--json")

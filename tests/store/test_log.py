@@ -204,3 +204,42 @@ def test_big_endian_logs_are_read_as_well(tmp_path):
     path.with_name("run.db-wal").write_bytes(flipped(log, HEADER + 40))
     with pytest.raises(racer.StoreError, match="and 2 entries of it"):
         damage_to_log(str(path))
+
+
+READERS = {
+    "load": racer.load,
+    "show": ["show"],
+    "report": ["report", "-o", "page.html"],
+    "export": ["export", "--json"],
+    "watch": ["watch", "--once"],
+    "check": ["check"],
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_reader_says_that_outcomes_would_be_missing(killed, tmp_path, name, monkeypatch):
+    from click.testing import CliRunner
+
+    from racer.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    log = killed[1]
+    path = with_log(killed, tmp_path, flipped(log, len(log) // 2))
+    before = path.read_bytes(), path.with_name("run.db-wal").read_bytes()
+    if name == "load":
+        with pytest.raises(racer.StoreError, match=r"its log .* is damaged, and \d+ entries of it"):
+            racer.load(path)
+    else:
+        command, *options = READERS[name]
+        done = CliRunner().invoke(main, [command, str(path), *options])
+        assert done.exit_code == 1
+        assert "is damaged, and" in " ".join(done.stderr.split())
+        assert not done.stdout.strip() or name == "check"
+    assert (path.read_bytes(), path.with_name("run.db-wal").read_bytes()) == before
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_readers_of_a_store_whose_last_entry_is_damaged_say_so(killed, tmp_path):
+    path = with_log(killed, tmp_path, flipped(killed[1], len(killed[1]) - 100))
+    with pytest.warns(racer.RacerWarning, match="the last entry of its log .* is damaged"):
+        assert racer.load(path).evaluations == 40

@@ -1,0 +1,178 @@
+"""What is read has a schema: whatever stands in a store, with the right checksums, no raw error."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import sqlite3
+from contextlib import closing, redirect_stderr, redirect_stdout, suppress
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import racer
+from racer.cli import main
+from racer.store import schema
+
+READERS = (["check"], ["show"], ["watch", "--once"], ["show", "--json"])
+RUNNERS = (["resume", "--yes", "-q", "--budget", "62"],)
+KINDS = ("race", "tuning")
+
+
+def evaluate(config, instance, seed):
+    return config["x"] + 1
+
+
+@pytest.fixture(name="stores", scope="module")
+def _stores(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("schema")
+    program = racer.Command(["expr", "{x}", "+", "1"])
+    space = racer.Space({"x": racer.Integer(0, 5)})
+    given = {"seed": 1, "first_test": 2}
+    tuned = {"budget": 60, "store": folder / "tuning.db", "runtime": None, **given}
+    racer.tune(space, evaluate, [1, 2, 3], **tuned)
+    pool = [{"x": 1}, {"x": 2}, {"x": 3}]
+    racer.race(pool, evaluate, budget=30, store=folder / "race.db", **given)
+    named = {"evaluate": program.identity, "command": program.settings}
+    for kind in KINDS:  # as if the program had run so often
+        texts = {name: json.dumps(value) for name, value in named.items()}
+        written_anew(folder / f"{kind}.db", lambda parts, _: parts["settings"].update(texts))  # noqa: B023
+    return folder
+
+
+def written_anew(path, change):
+    """Change what a store says, and write its checksums as its writer would."""
+    with closing(sqlite3.connect(path)) as connection:
+        parts = {
+            table: dict(connection.execute(f"SELECT * FROM {table} ORDER BY 1"))
+            for table in ("settings", "candidates", "instances")
+        }
+        del parts["settings"]["checksum"]
+        change(parts, connection)
+        is_tuning = parts["settings"].get("kind") == '"tuning"'
+        candidates = [] if is_tuning else list(parts["candidates"].items())
+        digest = schema.settings_digest(
+            parts["settings"], candidates, list(parts["instances"].items())
+        )
+        for table, rows in parts.items():
+            more = {"checksum": digest} if table == "settings" else {}
+            connection.execute(f"DELETE FROM {table}")
+            connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", {**rows, **more}.items())
+        connection.commit()
+
+
+def told(path, *commands):
+    """Run commands on a store; they end with an exit code, and nothing else."""
+    for name, *options in commands:
+        silent = redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO())
+        with silent[0], silent[1], suppress(SystemExit):
+            main([name, str(path), *options])
+
+
+PLAIN = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 3),
+    st.sampled_from([10**30, -(10**30), 1e308, 0.5, -1.0]),
+    st.sampled_from(["", "x", "\0", "growing", "FRace", "Runtime", "Budget", "nan", "int8"]),
+)
+TAGS = ("!racer", "!tuple", "!set", "!dict", "!float", "!numpy", "!path", "!object", "!array")
+WORDS = ("fields", "argv", "switches", "cwd", "name", "type", "parameters", "low", "limit")
+VALUES = st.recursive(
+    PLAIN,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from([*TAGS, *WORDS]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+def places(value, place=()):
+    """Return the paths to all that is within a value."""
+    inner = enumerate(value) if isinstance(value, list) else ()
+    inner = value.items() if isinstance(value, dict) else inner
+    within = [places(v, (*place, k)) for k, v in inner]
+    return [place, *(one for some in within for one in some)]
+
+
+def replaced(value, place, new):
+    if not place:
+        return new
+    changed = value.copy()
+    changed[place[0]] = replaced(value[place[0]], place[1:], new)
+    return changed
+
+
+SLOW = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture)
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+@settings(max_examples=30, deadline=None, suppress_health_check=SLOW, derandomize=True)
+@given(data=st.data())
+def test_no_setting_candidate_or_instance_raises_a_raw_error(stores, data):
+    kind = data.draw(st.sampled_from(KINDS))
+    path = stores / "changed.db"
+    shutil.copy(stores / f"{kind}.db", path)
+
+    def change(parts, _):
+        table = data.draw(st.sampled_from(["settings"] * 4 + ["candidates", "instances"]))
+        table = table if parts[table] else "settings"
+        name = data.draw(st.sampled_from(sorted(parts[table])))
+        old = json.loads(parts[table][name])
+        place = data.draw(st.sampled_from(places(old)))
+        parts[table][name] = json.dumps(replaced(old, place, data.draw(VALUES)))
+
+    written_anew(path, change)
+    told(path, *READERS, *RUNNERS)
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+@settings(max_examples=15, deadline=None, suppress_health_check=SLOW, derandomize=True)
+@given(kind=st.sampled_from(KINDS), dropped=VALUES, evidence=VALUES, best=st.integers(-2, 9))
+def test_nor_does_a_verdict_or_an_ending(stores, kind, dropped, evidence, best):
+    path = stores / "changed.db"
+    shutil.copy(stores / f"{kind}.db", path)
+    texts = json.dumps(dropped), json.dumps(evidence)
+    with closing(sqlite3.connect(path)) as connection:
+        for table, row in (
+            ("verdicts", schema.VerdictRow(2, best, *texts)),
+            ("ending", schema.Ending("budget" if best > 3 else "what?", *texts)),
+        ):
+            values = (*row, schema.conclusion_checksum(*row))
+            connection.execute(f"DELETE FROM {table} WHERE rowid < 4 OR 1 = {best}")
+            marks = ", ".join("?" * len(values))
+            connection.execute(f"REPLACE INTO {table} VALUES ({marks})", values)
+        connection.commit()
+    told(path, *READERS, *RUNNERS)
+
+
+SAID = [
+    ("command", 5, "its command makes no sense"),
+    ("command", [], "its command makes no sense"),
+    ("command", True, "its command makes no sense"),
+    ("command", {}, "its command makes no sense"),
+    ("kind", [], "a contest of the kind"),
+    ("runtime", 5, "its runtime makes no sense"),
+    ("retries", "x", "its retries makes no sense"),
+    ("seed", -1, "its seed makes no sense"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "says"), SAID)
+def test_a_setting_that_makes_no_sense_is_named(stores, name, value, says):
+    path = stores / "changed.db"
+    shutil.copy(stores / "tuning.db", path)
+    written_anew(path, lambda parts, _: parts["settings"].update({name: json.dumps(value)}))
+    with pytest.raises(racer.StoreError, match=says):
+        racer.load(path)
+
+
+def test_each_row_is_packed_and_unpacked_as_it_was():
+    row = schema.OutcomeRow(
+        *(3, 1, 2, "failed", None, '{"a": 1.0}', 0.25, 0.5, "h:1", "a\0b\0", 1, 2.0)
+    )
+    for one in (row, row._replace(value=-0.0, metrics=None, spend=None, message="")):
+        assert schema.unpacked(schema.packed(one)) == one
