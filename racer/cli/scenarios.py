@@ -40,7 +40,13 @@ def _objective(text: str) -> Any:
     return json.loads(text) if text.lstrip().startswith("{") else text
 
 
+def _codes(text: str) -> list[int]:
+    """Return exit codes of a list with commas."""
+    return [int(part) for part in text.split(",")]
+
+
 _TYPES: dict[str, Any] = {
+    "codes": _codes,
     "whole": int,
     "distance": _distance,
     "number": float,

@@ -54,7 +54,7 @@ class Scenario:
         limits = {"budget", "seconds", "spend"}
         replaced = limits if limits & settings.keys() else set()
         if {"command", "evaluate"} & settings.keys():
-            replaced |= {"command", "evaluate", "protocol", "reads", "cost"}
+            replaced |= {"command", "evaluate", "protocol", "reads", "cost", "success_codes"}
         kept = {name: value for name, value in self.settings.items() if name not in replaced}
         return Scenario({**kept, **settings}, (*self.notes, *notes))
 
@@ -154,7 +154,8 @@ class Scenario:
         if "command" not in given:
             raise SettingError("nothing is named that evaluates: give command = [..], a program")
         protocol = given.get("protocol", "command")
-        settings = {name: given[name] for name in ("reads", "cost", "cwd") if name in given}
+        names = ("reads", "cost", "cwd", "success_codes")
+        settings = {name: given[name] for name in names if name in given}
         argv = given["command"]
         switches = space.switches if protocol != "command" or "{parameters}" in argv else {}
         runner = None if protocol == "command" else protocol

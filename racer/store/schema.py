@@ -92,8 +92,13 @@ def _is_command(value: Any) -> bool:
         and all(isinstance(text, str) for text in (*argv, *switches.values(), value.get("cwd")))
         and bool(argv[0])
         and all(value.get(name) in allowed for name, allowed in choices)
+        and _are_codes(value.get("success_codes", [0]))
         and value.get("protocol") in (None, *get_args(ProtocolName))
     )
+
+
+def _are_codes(value: Any) -> bool:
+    return isinstance(value, list) and all(is_whole(code) and 0 <= code <= 255 for code in value)
 
 
 def _is_record(value: Any, name: str) -> bool:

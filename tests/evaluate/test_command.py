@@ -256,3 +256,19 @@ def test_a_relative_program_stays_the_one_it_was(tmp_path, monkeypatch):
 def test_identity_leaves_out_the_folder_of_the_program():
     names = {Command([path, "{x}"]).identity for path in ("sh", "/bin/sh")}
     assert names == {"racer.Command(['sh', '{x}'], reads='stdout')"}
+
+
+def test_exit_codes_of_success():
+    """SAT solvers end with 10 or 20, and with 0 where they have found nothing out."""
+    code = "import sys; print(3); sys.exit(int(sys.argv[1]))"
+    evaluate = racer.Command([sys.executable, "-c", code, "{x}"], success_codes=(20, 10, 10))
+    assert [evaluate({"x": x}, None, 1) for x in (10, 20)] == [3.0, 3.0]
+    result = racer.race([{"x": 10}, {"x": 0}], evaluate, budget=12, seed=1)
+    assert result.best == {"x": 10}
+    assert set(result.failures["status"]) == {"failed"}
+    assert evaluate.settings["success_codes"] == [10, 20]
+    assert racer.Command(**evaluate.settings).identity == evaluate.identity
+    assert "success_codes" not in racer.Command("true").settings
+    for wrong in ([], "10", 10, [256], [True], [1.5]):
+        with pytest.raises(racer.SettingError, match="success_codes="):
+            racer.Command("true", success_codes=wrong)

@@ -187,3 +187,14 @@ def test_the_skeleton_names_only_settings():
     text = SKELETON["scenario.toml"]
     lines = [line.removeprefix("# ").split(" = ")[0] for line in text.splitlines() if " = " in line]
     assert {*lines} <= {*SETTINGS}
+
+
+def test_exit_codes_of_success(tmp_path):
+    (tmp_path / "p.txt").write_text('x "" i (0, 3)\n')
+    text = 'space = "p.txt"\ncommand = ["true", "{x}"]\nbudget = 60\nsuccess_codes = '
+    (tmp_path / "s.toml").write_text(f"{text}[10, 20]")
+    evaluate = read_scenario(str(tmp_path / "s.toml")).arguments()["evaluate"]
+    assert evaluate.settings["success_codes"] == [10, 20]
+    (tmp_path / "s.toml").write_text(f"{text}[300]")
+    with pytest.raises(racer.SettingError, match="a list of exit codes"):
+        read_scenario(str(tmp_path / "s.toml"))

@@ -7,10 +7,11 @@ import os
 import select
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from racer._checks import is_whole
 from racer.errors import ObjectiveError, SettingError, warn
 from racer.evaluate.command.process import printable, run
 from racer.evaluate.command.protocols import (
@@ -32,7 +33,7 @@ from racer.evaluate.objective import Misbehaved
 from racer.evaluate.outcome import Cell
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from racer.evaluate.command.process import Ran
     from racer.evaluate.command.timing import Timed
@@ -83,6 +84,9 @@ class Command:
         runners), or the CPU time that it used, if it prints nothing.
     cwd : str or path-like, optional
         The folder in which the program runs; the present one of the race if not given.
+    success_codes : sequence of int
+        Exit codes, 0 to 255, with which the program has succeeded. Solvers of SAT end with 10 and
+        20: ``success_codes=(10, 20)``.
 
     Raises
     ------
@@ -121,6 +125,7 @@ class Command:
         protocol: ProtocolName | None = None,
         cost: Cost = "quality",
         cwd: str | os.PathLike[str] | None = None,
+        success_codes: Sequence[int] = (0,),
     ) -> None:
         if not hasattr(select, "poll"):
             raise SettingError("Command needs a POSIX system: write a function that runs it")
@@ -146,6 +151,7 @@ class Command:
                 f"switches is a {type(switches).__name__}: give a dict, from names of parameters "
                 "to the text before their values"
             )
+        self._success_codes = _checked_codes(success_codes)
         self._template = Template(argv, switches or {}, protocol)
         self._reads = reads
         self._protocol = protocol
@@ -162,7 +168,9 @@ class Command:
         switches = self._template.switches
         given = f", switches={switches!r}" if switches else ""
         read = f", reads={self._reads!r}" if self._protocol is None else ""
-        more = {"protocol": self._protocol, "cost": self._cost if read == "" else None}
+        more: dict[str, Any] = {"protocol": self._protocol, "cost": self._cost if read == "" else None}
+        if self._success_codes != (0,):
+            more["success_codes"] = self._success_codes
         given += "".join(f", {name}={value!r}" for name, value in more.items() if value)
         return f"{IDENTITY}{list(argv)!r}{given}{read})"
 
@@ -186,6 +194,7 @@ class Command:
             "protocol": self._protocol,
             "cost": self._cost,
             "cwd": self._cwd or os.getcwd(),  # noqa: PTH109
+            **({} if self._success_codes == (0,) else {"success_codes": [*self._success_codes]}),
         }
 
     def argv(self, config: Mapping[str, Any], instance: Any, seed: int) -> list[str]:
@@ -328,7 +337,7 @@ class Command:
         if ran.code is None:
             return Answer("timeout", why=took_more_than(timeout))
         how = f"the program {ending(ran.code)}"
-        if ran.code:
+        if ran.code not in self._success_codes:
             return Answer("killed" if ran.code < 0 else "failed", why=how)
         if is_timed and not ran.out.end.strip():
             return Answer("ok")
@@ -338,6 +347,16 @@ class Command:
         if answer.time is None:
             answer = answer._replace(time=answer.value)
         return answer._replace(why=f"{how}, but {answer.why}") if answer.why else answer
+
+
+def _checked_codes(codes: Any) -> tuple[int, ...]:
+    """Return exit codes in order; SettingError for anything else."""
+    given = list(codes) if isinstance(codes, Collection) and not isinstance(codes, str) else []
+    if not given or not all(is_whole(code) and 0 <= code <= 255 for code in given):
+        raise SettingError(
+            f"success_codes={codes!r}: give a list of exit codes, whole numbers from 0 to 255"
+        )
+    return tuple(sorted({int(code) for code in given}))
 
 
 def _shown(argv: Sequence[str]) -> str:
