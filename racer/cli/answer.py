@@ -152,10 +152,10 @@ def write_frames(folder: Path, result: RaceResult | TuneResult) -> None:
     """Write all tables of a result into a folder."""
     for name, frame in result.frames.items():
         indexed = frame.index.name is not None
-        write_new(folder / f"{name}.csv", _csv(frame.reset_index() if indexed else frame))
+        write_new(folder / f"{name}.csv", csv_of(frame.reset_index() if indexed else frame))
 
 
-def _csv(frame: pd.DataFrame) -> str:
+def csv_of(frame: pd.DataFrame) -> str:
     """Return a table as CSV in which no spreadsheet finds a formula."""
     texts = frame.copy()
     for place, kind in enumerate(frame.dtypes):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.cli.answer import FOLDER, NO_BEST, reported, write_new
+from racer.cli.answer import FOLDER, NO_BEST, csv_of, reported, say, write_new
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +92,7 @@ def bench_command(
 
 
 def _give(result: BenchResult, csv: Path | None, *, as_json: bool) -> None:
-    click.echo(result.to_json() if as_json else str(result))
+    say(result.to_json() if as_json else result)
     if csv is not None:
-        write_new(csv / "table.csv", result.table.to_csv(index=False))
-        write_new(csv / "times.csv", result.times.to_csv())
+        write_new(csv / "table.csv", csv_of(result.table))
+        write_new(csv / "times.csv", csv_of(result.times.reset_index()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +11,7 @@ import numpy as np
 
 from racer.deciders.faster import FasterRace
 from racer.deciders.parts.e_processes import median_interval
+from racer.render.escape import in_json
 from racer.render.notebook import Displayed
 from racer.render.sections import Bold, Grid
 
@@ -279,7 +279,7 @@ class BenchResult(Displayed):
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON; what it does not know, such as an instance, as text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, default=str)
+        return in_json(self.to_dict(), indent=2, default=str)
 
 
 def _failure(failure: Failed) -> str:

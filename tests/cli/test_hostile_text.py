@@ -138,6 +138,9 @@ COMMANDS = {
     "tune": ("tune", "-v", "{folder}/noted.txt"),
     "tune, not there": ("tune", "--space", EVIL, "--budget", "9"),
     "tune, a command": ("tune", "--space", "{folder}/parameters" + EVIL + ".txt", "--", EVIL),
+    "bench": ("bench", "true", "false", "--name", EVIL, "--name", f"b{EVIL}", "--rounds", "3"),
+    "bench --json": ("bench", "true", "true 1", "--name", EVIL, "--name", "b", "--json"),
+    "bench, refused": ("bench", f"true {EVIL} {{x}}", "true"),
     "init": ("init", "{folder}/new" + EVIL),
     "init again": ("init", "{folder}/new" + EVIL),
     "demo": ("demo", "--decider", EVIL),
@@ -166,11 +169,13 @@ def test_no_control_character_reaches_the_terminal(name, folder, tmp_path, monke
     shown, code = typed(*arguments)
     assert shown.strip()
     assert code in range(4), code
-    if name == "watch":  # Rich clears what is shown live
-        for sequence in ("\x1b[?25l", "\x1b[?25h", "\x1b[2K", "\x1b[1A", "\r"):
+    if arguments[0] in {"watch", "bench"}:  # which clear what is shown live
+        shown = shown.replace("\r\n", "\n")
+        for sequence in ("\x1b[?25l", "\x1b[?25h", "\x1b[2K", "\x1b[1A", "\x1b[K", "\r"):
             shown = shown.replace(sequence, "")
     assert raw(shown) == set(), shown
     if "--json" in arguments and name != "export":
+        shown = shown[shown.index("{") :]  # after what was live
         assert json.loads(shown.replace("\r\n", "\n"))
 
 

@@ -168,7 +168,10 @@ class Command:
         switches = self._template.switches
         given = f", switches={switches!r}" if switches else ""
         read = f", reads={self._reads!r}" if self._protocol is None else ""
-        more: dict[str, Any] = {"protocol": self._protocol, "cost": self._cost if read == "" else None}
+        more: dict[str, Any] = {
+            "protocol": self._protocol,
+            "cost": self._cost if read == "" else None,
+        }
         if self._success_codes != (0,):
             more["success_codes"] = self._success_codes
         given += "".join(f", {name}={value!r}" for name, value in more.items() if value)
