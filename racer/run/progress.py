@@ -19,6 +19,7 @@ from rich.text import Text
 from racer.core.budget import Budget
 from racer.core.events import BlockCompleted, CandidatesAdded, Ended, RaceCompleted, RaceEnded
 from racer.errors import StoreError
+from racer.render.escape import printable
 from racer.render.text import folded
 from racer.results.ablation import AblationResult
 from racer.results.base import Result
@@ -432,7 +433,7 @@ def watch(
     state = state_in(store, ProgressState(clock()))
     if not console.is_terminal and not once:
         for line in _lines(store, state, clock, lambda: wait(interval)):
-            console.file.write(f"{line}\n")
+            console.file.write(f"{printable(line)}\n")
             console.file.flush()
         return
 

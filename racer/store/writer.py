@@ -226,16 +226,18 @@ class Store:
             is_damaged = True
         if is_damaged:
             self._stop(self._log, _CHANGED)
-        self._checkpoint()
-        self._in_log = 0, 0.0
+        left = self._checkpoint()
+        self._in_log = -left, -left / 1000  # who waits for a reader looks ever more rarely
         self._mark()
 
-    def _checkpoint(self) -> None:
+    def _checkpoint(self) -> int:
+        """Copy the log into the file; return how many pages stay in it, as somebody reads them."""
         connection = self.reader.connection
         with explained(self.path):
             connection.execute("PRAGMA busy_timeout = 0")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            busy, pages, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             connection.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
+        return max(int(pages), 0) if busy else 0
 
     def _write(
         self,

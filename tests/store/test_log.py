@@ -243,3 +243,27 @@ def test_readers_of_a_store_whose_last_entry_is_damaged_say_so(killed, tmp_path)
     path = with_log(killed, tmp_path, flipped(killed[1], len(killed[1]) - 100))
     with pytest.warns(racer.RacerWarning, match="the last entry of its log .* is damaged"):
         assert racer.load(path).evaluations == 40
+
+
+def test_while_somebody_reads_the_log_is_looked_at_ever_more_rarely(tmp_path, monkeypatch):
+    """Else a viewer that is left open would make it be read whole every second."""
+    import sqlite3
+
+    from racer.store import writer
+
+    looks = []
+    monkeypatch.setattr(writer, "_IN_THE_LOG", 0.0)
+    monkeypatch.setattr(writer, "damage_to_log", lambda path: looks.append(path) or "")
+    path, readers = tmp_path / "run.db", []
+
+    def evaluate(config, instance, seed):
+        if path.exists() and not readers:
+            readers.append(sqlite3.connect(path, isolation_level=None))
+            readers[0].execute("BEGIN")
+            readers[0].execute("SELECT count(*) FROM outcomes").fetchall()
+        return config + seed % 7
+
+    racer.race(range(4), evaluate, budget=400, seed=1, first_test=100, store=path)
+    readers[0].close()
+    assert len(looks) < 12
+    assert racer.load(path).evaluations == 400

@@ -11,6 +11,7 @@ from itertools import groupby, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from racer.errors import SettingError
 from racer.evaluate.executor import never
@@ -121,7 +122,25 @@ class Fits(InProcess):
         return self._ended.popleft()
 
     def fit(self, candidates: list[tuple[int, Any]], fold: int) -> list[Outcome]:
-        """Fit candidates, with their numbers, on a fold."""
+        """Fit candidates, with their numbers, on a fold.
+
+        If a worker dies, each is fitted by itself: so the one whose fit it was is known, and tried
+        again.
+        """
+        try:
+            return self._fit(candidates, fold)
+        except TerminatedWorkerError:
+            return [self._fit_alone(candidate, fold) for candidate in candidates]
+
+    def _fit_alone(self, candidate: tuple[int, Any], fold: int) -> Outcome:
+        try:
+            (outcome,) = self._fit([candidate], fold)
+        except TerminatedWorkerError as error:
+            self.known[candidate[0], fold] = {}
+            return Outcome("killed", None, message=f"the worker that fitted it died ({error})")
+        return outcome
+
+    def _fit(self, candidates: list[tuple[int, Any]], fold: int) -> list[Outcome]:
         self.folds.current = fold
         try:
             with warnings.catch_warnings():  # scores that are not finite are named at the end

@@ -1,0 +1,29 @@
+"""An estimator that kills its process: workers load it by name."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+
+class Mortal(ClassifierMixin, BaseEstimator):
+    """Predicts one class; its process is killed, once or always, for one value of x."""
+
+    def __init__(self, x=0, flag=""):
+        self.x = x
+        self.flag = flag
+
+    def fit(self, X, y):  # noqa: N803
+        self.classes_ = np.unique(y)
+        if self.x == 2 and self.flag and (self.flag == "always" or not Path(self.flag).exists()):
+            if self.flag != "always":
+                Path(self.flag).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self
+
+    def predict(self, X):  # noqa: N803
+        return np.where(np.arange(len(X)) % 4 < self.x, X[:, 0] > 0, X[:, 0] < 0).astype(int)
