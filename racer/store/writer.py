@@ -222,7 +222,9 @@ class Store:
         try:
             with explained(self.path):
                 is_damaged = bool(damage_to_log(self._file))
-        except StoreError:
+        except StoreError as error:
+            if error.__cause__ is not None:  # it cannot be read
+                raise
             is_damaged = True
         if is_damaged:
             self._stop(self._log, _CHANGED)
