@@ -25,8 +25,9 @@ _BESIDE_A_STORE = ("-wal", "-shm", "-journal", ".lock")
 def read_bytes(path: StrPath, most: int = MOST_BYTES) -> bytes:
     """Return the content of a regular file; OSError for another kind of file, or a larger one."""
     with open(_opened(path), "rb") as file:
-        data = file.read(most + 1)
-    if len(data) > most:
+        is_large = os.fstat(file.fileno()).st_size > most
+        data = b"" if is_large else file.read(most + 1)
+    if is_large or len(data) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most / 1e6:g} MB", os.fspath(path))
     return data
 

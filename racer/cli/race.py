@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.cli.answer import FILE, forms, give, reported, tell
+from racer._files import read_bytes
+from racer.cli.answer import FILE, forms, give, reported, say, tell
 from racer.cli.scenarios import _WithCommand
 from racer.errors import CandidateError, ScoresError, SettingError
 from racer.render.sections import Grid, Section, number
@@ -71,7 +72,7 @@ def race(
             instance_order=order, **given | {k: v for k, v in options.items() if v is not None}
         )
         if command is None and not form["as_json"]:
-            click.echo(_found(result))
+            say(_found(result))
         give(result, settings, **form)
 
 
@@ -111,8 +112,8 @@ def _by_program(path: Path, command: list[str], instances: str | None) -> dict[s
 
     if path.suffix == ".json":
         try:
-            configs = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            configs = json.loads(read_bytes(path))
+        except (OSError, ValueError, RecursionError) as error:
             raise CandidateError(f"{path} cannot be read: {error}") from None
     else:
         names, *rows = csv_lines(path)

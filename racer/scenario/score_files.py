@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from racer._checks import is_real
+from racer._files import read_bytes
 from racer.comparison import scores as tables
 from racer.comparison.columns import Columns
 from racer.errors import ScoresError, SettingError
@@ -31,6 +32,7 @@ __all__ = ["read_csv", "read_scores", "score_table"]
 COLUMNS = ("algorithm", "instance", "score")
 _DELIMITERS = (",", ";", "\t")
 _SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")  # task, time
+_MOST_BYTES = 1_000_000_000  # records of whole conversations are large
 _ERROR = 2  # promptfoo's failureReason of an answer that never came
 
 
@@ -284,7 +286,7 @@ def _column(texts: Sequence[str], numbers: list[float | None]) -> NDArray[Any]:
 def _text(path: Path) -> str:
     """Return the text of a file; ScoresError where there is none."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_bytes(path, _MOST_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise ScoresError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -317,3 +319,5 @@ def _parsed(text: str, where: str) -> Any:
         return json.loads(text)
     except ValueError as error:
         raise ScoresError(f"{where} is not JSON: {error}") from None
+    except RecursionError:
+        raise ScoresError(f"{where} is nested too deeply") from None
