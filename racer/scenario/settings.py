@@ -83,7 +83,9 @@ SETTINGS: Mapping[str, Setting] = {
     "evaluate": Setting("text", "Instead of a command: a Python function, module:function."),
     "budget": Setting("whole", "Evaluations in all.", least=1),
     "seconds": Setting("number", "Seconds of evaluation in all.", least=0),
-    "spend": Setting("number", "Money in all, as the program prints it, with reads = json.", least=0),
+    "spend": Setting(
+        "number", "Money in all, as the program prints it, with reads = json.", least=0
+    ),
     "seed": Setting("whole", "Repeats the run.", least=0),
     "decider": Setting("text", "What eliminates configurations.", (*DECIDERS, *TESTS)),
     "elites": Setting("whole", "Configurations that survive a race.", least=1),
