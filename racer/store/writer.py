@@ -274,7 +274,9 @@ class Store:
             self._stop_if_moved()
 
     def _stop_if_unlocked(self) -> None:
-        if _place(self._lock_file) != self._lock_place:
+        with explained(self.path):
+            place = _place(self._lock_file)
+        if place != self._lock_place:
             raise StoreError(
                 f"store {self.path!r}: its lock {str(self._lock_file)!r} was removed or replaced, so "
                 "that another process may write to it as well, and this one has stopped: what it "
