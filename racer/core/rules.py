@@ -315,15 +315,20 @@ def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
     )
 
 
-@lru_cache(maxsize=1024)
 def is_due(blocks: int, first_test: int, each_test: Schedule) -> bool:
     """Say whether a test is due after so many blocks, the first being due after `first_test`."""
     if isinstance(each_test, int):
         return blocks >= first_test and (blocks - first_test) % each_test == 0
-    due = first_test
-    while due < blocks:
-        due += max(1, (due + 2) // 4)
-    return due == blocks
+    return blocks in _growing(first_test)
+
+
+@lru_cache(maxsize=64)
+def _growing(first_test: int) -> frozenset[int]:
+    """Return after how many blocks tests are due, each a quarter later than the one before."""
+    due = [first_test]
+    while due[-1] < 1 << 48:  # more blocks than any race has
+        due.append(due[-1] + max(1, (due[-1] + 2) // 4))
+    return frozenset(due)
 
 
 def _each_test(each_test: Any) -> Schedule:

@@ -85,7 +85,7 @@ class Row(NamedTuple):
     @property
     def n_failed(self) -> int:
         """How many cells have no value."""
-        return sum(outcome.value is None for outcome in self.others.values())
+        return sum(o.value is None for o in self.others.values()) if self.others else 0
 
     def outcomes(self) -> list[Outcome]:
         """Return an outcome per candidate."""

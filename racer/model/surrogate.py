@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -207,15 +208,20 @@ class _Covariance:
             self._parts[name, at] = part
         return self._parts[name, at]
 
+    @cached_property
+    def _distance(self) -> NDArray[np.float32]:
+        return np.asarray(self._distances.sum(axis=0))
+
     def _joint_part(self, at: int) -> NDArray[np.float64]:
-        total = self._distances.sum(axis=0)
-        return np.asarray(
-            np.exp(np.float32(-0.5 / _LENGTH_SCALES[at] ** 2) * total), dtype=np.float64
-        )
+        factor = np.float32(-0.5 / _LENGTH_SCALES[at] ** 2)
+        return np.asarray(np.exp(factor * self._distance), dtype=np.float64)
 
     def _own_part(self, at: int) -> NDArray[np.float64]:
-        parts = np.exp(np.float32(-0.5 / _OWN_LENGTH_SCALES[at] ** 2) * self._distances)
-        return np.asarray(parts.mean(axis=0), dtype=np.float64)
+        factor = np.float32(-0.5 / _OWN_LENGTH_SCALES[at] ** 2)
+        total, part = np.zeros_like(self._distances[0]), np.empty_like(self._distances[0])
+        for distances in self._distances:  # one by one, which stay in the processor's cache
+            total += np.exp(np.multiply(distances, factor, out=part), out=part)
+        return np.asarray(total / np.float32(len(self._distances)), dtype=np.float64)
 
 
 def _neighbours(kernel: Kernel) -> list[Kernel]:

@@ -83,7 +83,10 @@ class AskTell(ABC):
     def ask(self) -> tuple[Cell, ...]:
         """Return the cells that must be known next and have not been told; empty when over."""
         self._begin()
-        return tuple(c for key, c in self._round.cells.items() if key not in self._round.told)
+        cells, told = self._round.cells, self._round.told
+        return (
+            tuple(c for key, c in cells.items() if key not in told) if told else (*cells.values(),)
+        )
 
     def ahead(self, blocks: int) -> Iterator[Cell]:
         """Yield cells that may be asked for after these, of up to so many blocks, in order.

@@ -11,8 +11,7 @@ from racer._numerics import with_ties
 from racer.core.events import BlockCompleted, Elimination, Ended, RaceEnded
 from racer.core.table import Row
 from racer.deciders.decider import Blocks
-from racer.deciders.parts.checks import checked_verdict
-from racer.deciders.parts.wrappers import planned_survivors
+from racer.deciders.parts.wrappers import planned_survivors, verdict_on
 from racer.racing.state import Request, State, started
 
 if TYPE_CHECKING:
@@ -55,16 +54,16 @@ def race(
         order.advance()
         block, state.block, state.used = state.block, state.block + 1, state.used + len(row.values)
         state.pending[:0] = withheld.released()
-        costs, rejected = rules.costs(row), row.places("rejected")
+        costs, rejected, is_usable = rules.costs(row), row.places("rejected"), row.is_usable
         eliminated: tuple[Elimination, ...] = ()
         before = state.tested
         if rejected:
             gone = [Elimination.of_rejected(block, int(state.alive[i])) for i in rejected]
             eliminated = _leave(state, withheld, gone)
             costs = np.delete(costs, rejected, axis=0)
-        is_withheld = withheld.withhold(asked, costs, usable=row.is_usable)
-        if row.is_usable or rules.bounds is not None:
-            state.usable += row.is_usable
+        is_withheld = withheld.withhold(asked, costs, usable=is_usable)
+        if is_usable or rules.bounds is not None:
+            state.usable += is_usable
             state.has_difference = state.has_difference or _differ(costs)
             if not is_withheld:
                 state.pending.append((asked, costs))
@@ -131,9 +130,7 @@ def _test(
         used_share=state.used_share,
     )
     state.tested, state.judged, state.pending = state.tested + len(rows), state.alive, []
-    state.decided, verdict = checked_verdict(
-        rules.decider, state.decided, blocks, state.n_candidates
-    )
+    state.decided, verdict = verdict_on(rules.decider, state.decided, blocks, state.n_candidates)
     state.verdicts.append((block, verdict))
     spare = len(state.alive) - rules.min_survivors if state.tested >= state.first_test else 0
     dropped = verdict.dropped[: max(spare, 0)]

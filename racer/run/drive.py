@@ -246,9 +246,10 @@ class _Loop(Generic[R]):
 
     def _accept(self, cell: Cell, outcome: Outcome) -> bool:
         """Record an outcome; return False for one that has to be evaluated again."""
-        if self._is_suspect(outcome):
+        if outcome.status != "ok" and self._is_suspect(outcome):
             return False
-        self._record(cell, outcome)
+        if self.store is not None:
+            self._record(cell, outcome)
         return True
 
     def _is_suspect(self, outcome: Outcome) -> bool:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_PLAIN = (int, int, float, str, str)  # types of what a Drop holds
+
+
 def checked_verdict(
     decider: Decider, state: Any, blocks: Blocks, n_candidates: int
 ) -> tuple[Any, Verdict]:
@@ -48,7 +51,7 @@ def checked_drop(
     if drop is None:
         return None
     k = others.shape[1]
-    return _checked_drop(decider, drop, [k], k)
+    return _checked_drop(decider, drop, {k}, k)
 
 
 def _refused(decider: object, problem: str) -> SettingError:
@@ -106,7 +109,8 @@ def _checked_drops(
         raise _refused(decider, f"dropped={reprlib.repr(dropped)} is not a tuple of Drops")
     if not dropped:
         return ()
-    drops = tuple(_checked_drop(decider, drop, alive, n_candidates) for drop in dropped)
+    among = set(alive)
+    drops = tuple(_checked_drop(decider, drop, among, n_candidates) for drop in dropped)
     eliminated = {drop.candidate for drop in drops}
     if len(eliminated) < len(drops):
         raise _refused(decider, "it eliminates a candidate twice")
@@ -115,7 +119,7 @@ def _checked_drops(
     return drops
 
 
-def _checked_drop(decider: object, drop: Any, alive: list[int], n_candidates: int) -> Drop:
+def _checked_drop(decider: object, drop: Any, alive: set[int], n_candidates: int) -> Drop:
     """Return a Drop of one of `alive` if it can be used, numbers as plain numbers."""
     if not isinstance(drop, Drop):
         raise _refused(decider, f"{reprlib.repr(drop)} is not a Drop")
@@ -137,6 +141,9 @@ def _checked_drop(decider: object, drop: Any, alive: list[int], n_candidates: in
             raise _refused(decider, f"the {name} {reprlib.repr(text)} is not text")
     if not is_real(probability) or not math.isfinite(probability):
         raise _refused(decider, f"probability={reprlib.repr(probability)} is not a finite number")
+    values = candidate, against, probability, given.reason, given.measure
+    if (*map(type, values),) == _PLAIN:
+        return drop
     return replace(
         drop,
         candidate=int(candidate),

@@ -165,6 +165,15 @@ class _Grouped(Decider):
         return state, verdict
 
 
+def verdict_on(
+    decider: Decider, state: Any, blocks: Blocks, n_candidates: int
+) -> tuple[Any, Verdict]:
+    """Return a decider's next state and its verdict on new blocks, checked; SettingError if unusable."""
+    if isinstance(decider, _Protected):  # which checks that of the decider within
+        return decider.decide(state, blocks)
+    return checked_verdict(decider, state, blocks, n_candidates)
+
+
 def planned_survivors(
     decider: Decider, state: Any, ranked: Sequence[int], used: int, seen: int
 ) -> Sequence[int]:
