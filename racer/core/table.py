@@ -301,19 +301,17 @@ class Table:
         self, candidates: Sequence[int], blocks: Iterable[int], *, shared_caps: bool = True
     ) -> NDArray[np.float64]:
         at = {block: i for i, block in enumerate(blocks)}
-        column = np.full(max(candidates, default=-1) + 1, -1)
-        column[list(candidates)] = np.arange(len(candidates))
         values = np.full((len(at), len(candidates)), np.nan)
         is_known = np.zeros(values.shape, dtype=np.bool_)
-        for row in self.rows:
-            if (i := at.get(row.block)) is None:
-                continue
-            wanted = row.candidates < len(column)
-            columns = column[row.candidates[wanted]]
-            wanted[wanted] = columns >= 0
-            columns = columns[columns >= 0]
-            values[i, columns] = row.values[wanted]
-            is_known[i, columns] = True
+        if rows := [row for row in self.rows if row.block in at]:
+            numbers = np.concatenate([row.candidates for row in rows])
+            column = np.full(max([*candidates, int(numbers.max())]) + 1, -1)
+            column[list(candidates)] = np.arange(len(candidates))
+            is_wanted = column[numbers] >= 0
+            lines = np.repeat([at[row.block] for row in rows], [len(row.values) for row in rows])
+            cells = lines[is_wanted], column[numbers[is_wanted]]
+            values[cells] = np.concatenate([row.values for row in rows])[is_wanted]
+            is_known[cells] = True
         costs = as_costs(values, maximize=self.maximize)
         if self.runtime is not None and shared_caps:
             costs = np.minimum(costs, self._caps(candidates, at))

@@ -103,7 +103,9 @@ class State:
             return tuple(self.alive.tolist())
         ranked = self.judged[np.argsort(self.verdict.standing, kind="stable")]
         if len(ranked) > len(self.alive):
-            ranked = ranked[np.isin(ranked, self.alive)]
+            is_alive = np.zeros(self.n_candidates, dtype=np.bool_)
+            is_alive[self.alive] = True
+            ranked = ranked[is_alive[ranked]]
         return tuple(ranked.tolist())
 
     @property
@@ -128,7 +130,8 @@ class State:
 
     def eliminate(self, gone: Sequence[Elimination]) -> NDArray[np.bool_]:
         """Remove candidates, also from the blocks that have not been tested; return who stays."""
-        stay = ~np.isin(self.alive, [elimination.candidate for elimination in gone])
+        stay = np.ones(len(self.alive), dtype=np.bool_)
+        stay[np.searchsorted(self.alive, [elimination.candidate for elimination in gone])] = False
         self.alive = self.alive[stay]
         self.alive.setflags(write=False)
         self.pending = [(block, costs[stay]) for block, costs in self.pending]
