@@ -53,7 +53,9 @@ class SignFlipResult:
 
 def flips_of(block: int, flips: int, seed: int) -> NDArray[np.float64]:
     """Return the signs of a block in each of so many flips, (flips,), of which the first is none."""
-    signs = 2.0 * rng_for(seed, "flips", block).integers(0, 2, flips).astype(np.float64) - 1.0
+    words = rng_for(seed, "flips", block).bit_generator.random_raw((flips + 1) // 2)
+    halves = words.astype("<u8", copy=False).view("<u4")[:flips]
+    signs = np.asarray((halves >> 31) * 2.0 - 1.0, np.float64)  # of integers(0, 2), in half the time
     signs[0] = 1.0
     return signs
 
