@@ -32,6 +32,7 @@ Equalities = Literal["each", "joint"]
 # 1 - confidence are not sampled: these are subtracted from the joint probability instead (Boole's
 # inequality).
 _CERTAIN = 1e-2
+_MANY = 200  # candidates, above which pairs are sought by their counts
 
 
 @dataclass
@@ -192,6 +193,38 @@ class BayesianFriedman(Decider):
             "posterior",
         )
 
+    def _within(
+        self, more: NDArray[np.int64], less: NDArray[np.int64], n: int
+    ) -> NDArray[np.float64]:
+        """Return the probability of a pair being within epsilon, by wins and losses in n blocks."""
+        ties = n - more - less
+        if self.equalities == "each":  # of the blocks that decide, if any does
+            ties = np.where(more > 0, 0, ties)
+        return probability_indistinguishable(
+            more, less, ties, epsilon=self.epsilon, strength=self.strength
+        )
+
+    def _may_be_alike(
+        self, ranks: RunningRanks, positions: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the pairs i < j that may be indistinguishable: few blocks make few counts."""
+        n = ranks.n
+        more, less = np.tril_indices(n + 1)
+        more, less = more[more + less <= n], less[more + less <= n]
+        likely = self._within(more, less, n) > self.confidence
+        if not likely.any():
+            return positions[:0], positions[:0]
+        alike = np.zeros((n + 1, n + 1), dtype=np.bool_)
+        alike[more[likely], less[likely]] = alike[less[likely], more[likely]] = True
+        wins = ranks.wins
+        found = []
+        for at, place in enumerate(positions[:-1].tolist()):
+            others = positions[at + 1 :]
+            others = others[alike[wins[place, others], wins[others, place]]]
+            found.append((np.full(len(others), place), others))
+        first, second = (np.concatenate(places) for places in zip(*found, strict=True))
+        return first, second
+
     def _indistinguishable(self, state: _State, inferior: tuple[Drop, ...]) -> tuple[Drop, ...]:
         out = [drop.candidate for drop in inferior]
         positions = np.flatnonzero(~np.isin(state.ranks.candidates, out))
@@ -201,9 +234,14 @@ class BayesianFriedman(Decider):
 
         ranks = state.ranks
         n, standing = ranks.n, ranks.sums.deviation
-        first, second = index_pairs(len(positions))
-        i, j = positions[first], positions[second]
-        won, lost = ranks.wins[i, j], ranks.wins[j, i]
+        if len(positions) > max(_MANY, 3 * n):
+            i, j = self._may_be_alike(ranks, positions)
+            if not len(i):
+                return ()
+        else:
+            first, second = index_pairs(len(positions))
+            i, j = positions[first], positions[second]
+        won, lost = (ranks.wins[pairs].astype(np.int64) for pairs in ((i, j), (j, i)))
         # what is far from enough, by the normal approximation, is not computed: it is off by less
         # than its margin where enough blocks are decided
         lead = np.abs(won - lost) / n
@@ -221,12 +259,7 @@ class BayesianFriedman(Decider):
             np.maximum(won, lost) * (n + 1) + np.minimum(won, lost), return_inverse=True
         )
         more, less = np.divmod(counts, n + 1)
-        ties = n - more - less
-        if self.equalities == "each":  # of the blocks that decide, if any does
-            ties = np.where(more > 0, 0, ties)
-        within = probability_indistinguishable(
-            more, less, ties, epsilon=self.epsilon, strength=self.strength
-        )[inverse]
+        within = self._within(more, less, n)[inverse]
         order = np.lexsort((j, i, -within))
         order = order[within[order] > self.confidence]
         alike: Iterable[NDArray[np.bool_] | np.bool_] = repeat(np.True_)

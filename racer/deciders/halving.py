@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from racer._checks import choice
+from racer._numerics import RowBuffer
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.plans import required_budget, used_after
 from racer.deciders.parts.scores import By, block_scores
@@ -25,7 +26,7 @@ class _State:
     budget: int  # evaluations; in money or in seconds, an estimate
     candidates: NDArray[np.intp]
     totals: NDArray[np.float64]  # of what standing is the mean of
-    wins: NDArray[np.float64]  # [i, j]: blocks in which i beats j, ties half
+    costs: RowBuffer
     blocks: int = 0
     used: int = 0  # evaluations
     next_at: int = 0  # halve once so many evaluations are used
@@ -35,7 +36,7 @@ class _State:
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = np.searchsorted(self.candidates, candidates)
         self.candidates, self.totals = candidates, self.totals[kept]
-        self.wins = self.wins[np.ix_(kept, kept)]
+        self.costs.keep(columns=kept)
 
     def plan(self) -> None:
         """Set when the next half is dropped: equal parts of the budget left, one per halving."""
@@ -111,7 +112,8 @@ class SequentialHalving(Decider):
     def start(self, setting: Setting) -> _State:
         m = setting.n_candidates
         budget = required_budget(setting, "halving")
-        state = _State(int(min(budget, _MANY)), np.arange(m), np.zeros(m), np.zeros((m, m)))
+        costs = RowBuffer(m, np.float64)
+        state = _State(int(min(budget, _MANY)), np.arange(m), np.zeros(m), costs)
         state.plan()
         return state
 
@@ -122,7 +124,7 @@ class SequentialHalving(Decider):
         with np.errstate(over="ignore", invalid="ignore"):  # costs near the largest float
             for row in blocks.costs:
                 state.totals += block_scores(row, self.by)
-                state.wins += 0.5 * ((row[:, None] < row) + 1.0 * (row[:, None] <= row))
+                state.costs.append(row)
             standing = np.nan_to_num(state.totals / max(state.blocks + len(blocks.costs), 1))
         state.blocks += len(blocks.costs)
         state.used = used_after(state.used, blocks)
@@ -138,5 +140,7 @@ class SequentialHalving(Decider):
 def _worse_half(state: _State, standing: NDArray[np.float64]) -> tuple[Drop, ...]:
     order = np.argsort(standing, kind="stable")
     best, worse = int(order[0]), order[(len(order) + 1) // 2 :][::-1]
-    won = state.wins[best, worse] / state.blocks
+    costs = state.costs.rows[:, worse]
+    own = state.costs.rows[:, [best]]
+    won = ((own < costs).sum(axis=0) + (own <= costs).sum(axis=0)) / 2.0 / state.blocks
     return drops(state.candidates, worse, "halved", best, won, "win-share")

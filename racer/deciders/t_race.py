@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer._checks import check_fraction
+from racer._numerics import RowBuffer
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.scores import impute_failed
 from racer.deciders.parts.verdicts import best_of, drop_worse
@@ -19,29 +20,53 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class _State:
-    """Welford's means and sums of squares, of the costs and of all pairwise differences."""
+class _Against:
+    """Welford's means and sums of squares of the differences to one candidate."""
 
-    candidates: NDArray[np.intp]
     n: int
+    difference: NDArray[np.float64]  # (m,), mean of the cost less its cost
+    squares: NDArray[np.float64]  # (m,), sum of squared deviations from it
+
+
+@dataclass
+class _State:
+    candidates: NDArray[np.intp]
     means: NDArray[np.float64]  # (m,)
-    difference: NDArray[np.float64]  # (m, m), mean of cost i - cost j
-    squares: NDArray[np.float64]  # (m, m), sum of squared deviations from it
+    costs: RowBuffer
+    against: dict[int, _Against]  # by candidate: those that have been the best
+
+    @property
+    def n(self) -> int:
+        return len(self.costs)
 
     def keep(self, candidates: NDArray[np.intp]) -> None:
         kept = np.searchsorted(self.candidates, candidates)
         self.candidates = candidates
         self.means = self.means[kept]
-        self.difference = self.difference[np.ix_(kept, kept)]
-        self.squares = self.squares[np.ix_(kept, kept)]
+        self.costs.keep(columns=kept)
+        self.against = {
+            candidate: _Against(one.n, one.difference[kept], one.squares[kept])
+            for candidate, one in self.against.items()
+            if candidate in candidates
+        }
 
     def add(self, costs: NDArray[np.float64]) -> None:
-        self.n += 1
+        self.costs.append(costs)
         self.means += (costs - self.means) / self.n
-        new = costs[:, None] - costs[None, :]
-        step = new - self.difference
-        self.difference += step / self.n
-        self.squares += step * (new - self.difference)
+
+    def differences(self, best: int) -> _Against:
+        """Return the differences to the candidate at a position, over all blocks."""
+        m = len(self.candidates)
+        one = self.against.setdefault(
+            int(self.candidates[best]), _Against(0, np.zeros(m), np.zeros(m))
+        )
+        for costs in self.costs.rows[one.n :]:
+            one.n += 1
+            new = costs - costs[best]
+            step = new - one.difference
+            one.difference += step / one.n
+            one.squares += step * (new - one.difference)
+        return one
 
 
 @dataclass(frozen=True)
@@ -94,7 +119,7 @@ class TRace(Decider):
 
     def start(self, setting: Setting) -> _State:
         m = setting.n_candidates
-        return _State(np.arange(m), 0, np.zeros(m), np.zeros((m, m)), np.zeros((m, m)))
+        return _State(np.arange(m), np.zeros(m), RowBuffer(m, np.float64), {})
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         if len(blocks.candidates) != len(state.candidates):
@@ -115,8 +140,9 @@ class TRace(Decider):
         """Drop what the test against `best` finds worse; t is NaN, and says nothing, at 0/0."""
         from scipy.special import stdtr  # noqa: PLC0415
 
-        error = np.sqrt(state.squares[:, best] / (state.n * (state.n - 1)))
-        t = state.difference[:, best] / error
+        found = state.differences(best)
+        error = np.sqrt(found.squares / (state.n * (state.n - 1)))
+        t = found.difference / error
         worse = np.flatnonzero(t > _critical_t(state.n - 1, self.alpha))
         if not len(worse):
             return ()

@@ -47,7 +47,8 @@ class PairSums:
         self._seed = seed
         self._draws = draws
         self._gammas = RowBuffer(draws, np.float32)
-        self._slots = np.full((m, m), -1, dtype=np.intp)  # [i, j], i < j: row in _sums
+        self._m = m
+        self._slots: dict[int, int] = {}  # rows in _sums of pairs i < j, by i m + j
         self._pairs = np.empty((2, 0), dtype=np.intp)  # the pair of each row
         self._sums = RowBuffer(draws, np.float32)
         self._asked = np.empty(0, dtype=np.intp)  # when each row was last asked for
@@ -55,15 +56,21 @@ class PairSums:
 
     def keep(self, positions: NDArray[np.intp]) -> None:
         """Forget all candidates but those at the given positions."""
-        self._slots = self._slots[np.ix_(positions, positions)]
-        self._pairs = np.stack(np.nonzero(self._slots >= 0))
-        self._keep_rows(self._slots[tuple(self._pairs)])
+        place = np.full(self._m, -1)
+        place[positions] = np.arange(len(positions))
+        self._m, pairs = len(positions), place[self._pairs]
+        rows = np.flatnonzero((pairs >= 0).all(axis=0))
+        self._keep_rows(rows[np.lexsort(pairs[::-1, rows])], pairs)
 
-    def _keep_rows(self, rows: NDArray[np.intp]) -> None:
-        """Keep the sums in these rows, which belong to the pairs in `_pairs`, and renumber."""
+    def _keep_rows(self, rows: NDArray[np.intp], pairs: NDArray[np.intp]) -> None:
+        """Keep the sums in these rows, which belong to these of the `pairs`, and renumber."""
         self._sums.keep(rows=rows)
-        self._asked = self._asked[rows]
-        self._slots[tuple(self._pairs)] = np.arange(len(rows))
+        self._asked, self._pairs = self._asked[rows], pairs[:, rows]
+        self._slots = {key: row for row, key in enumerate(self._keys(*self._pairs))}
+
+    def _keys(self, low: NDArray[np.intp], high: NDArray[np.intp]) -> list[int]:
+        keys: list[int] = (low * self._m + high).tolist()
+        return keys
 
     def hold(
         self,
@@ -114,7 +121,7 @@ class PairSums:
             low = np.minimum(better[part], worse[part])
             high = np.maximum(better[part], worse[part])
             self._add_pairs(costs, low, high)
-            rows = self._slots[low, high]
+            rows = np.array([self._slots[key] for key in self._keys(low, high)])
             self._asked[rows] = len(costs)
             sums = self._sums.rows[rows]
             sums *= np.where(better[part] == low, np.float32(1), np.float32(-1))[:, None]
@@ -123,9 +130,7 @@ class PairSums:
     def _catch_up(self, costs: NDArray[np.float64]) -> None:
         stale = self._asked < self._seen - _PATIENCE
         if 2 * np.count_nonzero(stale) > len(stale):
-            self._slots[tuple(self._pairs[:, stale])] = -1
-            self._pairs = self._pairs[:, ~stale]
-            self._keep_rows(np.flatnonzero(~stale))
+            self._keep_rows(np.flatnonzero(~stale), self._pairs)
         if len(self._sums):
             signs = better_minus_worse(costs[self._seen :], *self._pairs)
             for start in range(0, len(self._sums), _CHUNK):  # what fits in the cache
@@ -137,10 +142,11 @@ class PairSums:
     def _add_pairs(
         self, costs: NDArray[np.float64], low: NDArray[np.intp], high: NDArray[np.intp]
     ) -> None:
-        new = self._slots[low, high] < 0
-        if new.any():
+        keys = self._keys(low, high)
+        new = [at for at, key in enumerate(keys) if key not in self._slots]
+        if new:
             pairs = np.stack([low[new], high[new]])
-            self._slots[tuple(pairs)] = len(self._sums) + np.arange(pairs.shape[1])
+            self._slots |= {keys[at]: len(self._sums) + i for i, at in enumerate(new)}
             self._pairs = np.concatenate([self._pairs, pairs], axis=1)
             self._asked = np.append(self._asked, np.zeros(pairs.shape[1], dtype=np.intp))
             self._sums.extend(better_minus_worse(costs, *pairs).T @ self._gammas.rows)

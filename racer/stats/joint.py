@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -113,7 +113,7 @@ class Ordered(NamedTuple):
 
 
 def order_statements(
-    wins: NDArray[np.int64],
+    wins: NDArray[Any],
     rank_sums: NDArray[np.float64],
     better: NDArray[np.intp],
     worse: NDArray[np.intp],
@@ -123,7 +123,8 @@ def order_statements(
     from scipy.special import betainc  # noqa: PLC0415
 
     base = int(wins.max()) + 1
-    counts, place = np.unique(wins[better, worse] * base + wins[worse, better], return_inverse=True)
+    pairs = wins[better, worse].astype(np.int64) * base + wins[worse, better]
+    counts, place = np.unique(pairs, return_inverse=True)
     won, lost = np.divmod(counts, base)
     by_count = np.full(len(counts), 0.5)
     by_count[(lost == 0) & (won > 0)] = 0.0

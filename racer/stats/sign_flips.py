@@ -17,6 +17,7 @@ from racer.stats.ranks import ranks_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+_MANY = 200  # candidates, above which an n x n system is solved, if that is smaller
 _LEAST = 1e-6  # of the shrinkage: keeps the matrix regular where all blocks rank alike
 
 
@@ -55,7 +56,9 @@ def flips_of(block: int, flips: int, seed: int) -> NDArray[np.float64]:
     """Return the signs of a block in each of so many flips, (flips,), of which the first is none."""
     words = rng_for(seed, "flips", block).bit_generator.random_raw((flips + 1) // 2)
     halves = words.astype("<u8", copy=False).view("<u4")[:flips]
-    signs = np.asarray((halves >> 31) * 2.0 - 1.0, np.float64)  # of integers(0, 2), in half the time
+    signs = np.asarray(
+        (halves >> 31) * 2.0 - 1.0, np.float64
+    )  # of integers(0, 2), in half the time
     signs[0] = 1.0
     return signs
 
@@ -79,8 +82,28 @@ def _shrunk(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
     squared = float(np.vdot(moment, moment))
     distance = squared - (m - 1) * scale**2
     noise = (float(((ranks**2).sum(axis=1) ** 2).mean()) - squared) / n
-    share = min(max(noise / distance, _LEAST), 1.0) if distance > 0.0 else 1.0
+    share = _share(noise, distance)
     return np.asarray((1.0 - share) * moment + share * scale * np.eye(m))
+
+
+def _between_blocks(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return R M^-1 R', (n, n), for the M that `_shrunk` returns of R (n, m), without any (m, m).
+
+    With M = a R'R + b I it is R (a R'R + b I)^-1 R' = (a RR' + b I)^-1 RR'.
+    """
+    n, m = ranks.shape
+    gram = ranks @ ranks.T
+    scale = gram.trace() / n / (m - 1)
+    squared = float(np.vdot(gram, gram)) / n**2
+    noise = (float((gram.diagonal() ** 2).mean()) - squared) / n
+    share = _share(noise, squared - (m - 1) * scale**2)
+    regular = (1.0 - share) / n * gram + share * scale * np.eye(n)
+    return np.asarray(np.linalg.solve(regular, gram))
+
+
+def _share(noise: float, distance: float) -> float:
+    """Return how much of the second moment is replaced by a multiple of identity."""
+    return min(max(noise / distance, _LEAST), 1.0) if distance > 0.0 else 1.0
 
 
 class FlipTest(NamedTuple):
@@ -103,8 +126,11 @@ def flip_test(ranks: NDArray[np.float64], flips: NDArray[np.float64]) -> FlipTes
         return FlipTest(0.0, 1.0, largest=False)
     n = len(ranks)
     every = len(flips) == 1 << (n - 1)
-    sums = (flips @ ranks).T
-    statistics = np.einsum("ij,ij->j", sums, np.linalg.solve(_shrunk(ranks), sums))
+    if n < ranks.shape[1] > _MANY:
+        statistics = np.einsum("kn,kn->k", flips @ _between_blocks(ranks), flips)
+    else:
+        sums = (flips @ ranks).T
+        statistics = np.einsum("ij,ij->j", sums, np.linalg.solve(_shrunk(ranks), sums))
     statistic, others = float(statistics[0]), statistics[1:]
     as_large = 1 + int(np.count_nonzero(others >= statistic * (1.0 - 1e-9)))
     p_value = as_large / len(flips)

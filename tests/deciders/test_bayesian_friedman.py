@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from playing import eliminated
 
-from racer.deciders import BayesianFriedman
+from racer.deciders import BayesianFriedman, bayesian_friedman
 from racer.stats import bayesian_friedman_test, bayesian_sign_test
 from racer.stats.sign import probability_indistinguishable
 
@@ -251,3 +251,22 @@ def test_copies_are_indistinguishable_as_before(table):
     costs = np.tile(np.random.default_rng(1).random((30, 1)), (1, 2))
     [drop] = table.decide(BayesianFriedman(), costs).dropped
     assert drop.reason == "indistinguishable"
+
+
+@pytest.mark.parametrize("equalities", ["each", "joint"])
+def test_pairs_sought_by_their_counts_are_those_of_all_pairs(table, equalities, monkeypatch):
+    decider = BayesianFriedman(equalities=equalities, epsilon=0.2, gate=False)
+    drops = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        costs = rng.integers(0, 3, size=(int(rng.integers(2, 45)), 4))[:, rng.integers(0, 4, 60)]
+        costs = costs + (rng.random(costs.shape) < 0.02)
+        monkeypatch.setattr(bayesian_friedman, "_MANY", 200)
+        by_pairs = table.decide(decider, costs).dropped
+        monkeypatch.setattr(bayesian_friedman, "_MANY", 1)
+        with monkeypatch.context() as patched:
+            if len(costs) * 3 < 60 - len(by_pairs):
+                patched.setattr(bayesian_friedman, "index_pairs", None)  # not asked for
+            assert table.decide(decider, costs).dropped == by_pairs
+        drops += sum(drop.reason == "indistinguishable" for drop in by_pairs)
+    assert drops

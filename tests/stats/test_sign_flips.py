@@ -11,7 +11,9 @@ from scipy.stats import rankdata
 from sklearn.covariance import ledoit_wolf
 
 import racer
-from racer.stats import sign_flip_test
+from racer.seeding import rng_for
+from racer.stats import sign_flip_test, sign_flips
+from racer.stats.friedman import centred
 
 TIES = np.array([[1.0, 1.0, 2.0, 3.0], [2.0, 1.0, 3.0, 3.0], [1.0, 2.0, 2.0, 4.0]])
 
@@ -82,3 +84,24 @@ def test_scores_may_be_large_where_they_are_good_and_unknown():
 def test_settings_out_of_range_are_refused(settings):
     with pytest.raises(racer.SettingError, match=next(iter(settings))):
         sign_flip_test(TIES, **settings)
+
+
+@pytest.mark.parametrize("flips", [100, 101])
+def test_the_signs_of_a_block_are_drawn_as_ever(flips):
+    drawn = 2 * rng_for(7, "flips", 3).integers(0, 2, flips) - 1
+    assert sign_flips.flips_of(3, flips, 7).tolist() == [1, *drawn[1:]]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_fewer_blocks_than_candidates_need_only_a_system_of_the_blocks(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(3, 30)), int(rng.integers(31, 60))
+    ranks = centred(rankdata(rng.normal(size=(n, m)) + rng.normal(size=m) / 9, axis=1))
+    signs = np.stack([sign_flips.flips_of(block, 200, seed) for block in range(n)], axis=1)
+    of_candidates = sign_flips.flip_test(ranks, signs)
+    monkeypatch.setattr(sign_flips, "_MANY", 30)
+    monkeypatch.setattr(sign_flips, "_shrunk", None)  # is not made
+    of_blocks = sign_flips.flip_test(ranks, signs)
+    assert of_blocks.statistic == pytest.approx(of_candidates.statistic, rel=1e-8)
+    assert of_blocks.p_value == pytest.approx(of_candidates.p_value, rel=1e-6)
+    assert of_blocks.largest == of_candidates.largest

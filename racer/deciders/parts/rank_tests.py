@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ def two_sided_sign(ranks: RunningRanks) -> float:
 
 
 Test = Literal["sign", "bayesian-sign"]
+_CELLS = 1 << 20  # pairs looked at together
 
 
 @lru_cache(maxsize=65536)
@@ -56,9 +57,17 @@ def _table(test: Test, level: float, size: int) -> NDArray[np.int64]:
 
 
 def clear_pairs(
-    wins: NDArray[np.int64], n: int, test: Test, level: float
+    wins: NDArray[Any], n: int, test: Test, level: float
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the pairs (better, worse) in which `better` has won enough of n blocks for a test."""
-    least = _table(test, level, 1 << n.bit_length())
-    better, worse = np.nonzero(wins >= least[wins + wins.T])
+    least, m = _table(test, level, 1 << n.bit_length()), len(wins)
+    step = max(1, _CELLS // m)
+    found = []
+    for start in range(0, m, step):
+        some = slice(start, start + step)
+        better, worse = np.nonzero(wins[some] >= least[wins[some] + wins[:, some].T])
+        found.append((better + start, worse))
+    if len(found) == 1:
+        return found[0]
+    better, worse = (np.concatenate(places) for places in zip(*found, strict=True))
     return better, worse

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Blocks
 
 _CELLS = 1 << 20  # comparisons held at once
+_FEW = 64  # candidates, up to which comparing them with each other is faster than sorting
+_MANY = 1024  # candidates, above which wins take two bytes each
 
 
 class RunningRanks:
@@ -25,7 +27,8 @@ class RunningRanks:
 
     def __init__(self, m: int) -> None:
         self.candidates: NDArray[np.intp] = np.arange(m)
-        self.wins = np.zeros((m, m), dtype=np.int64)  # [i, j]: blocks in which i beats j
+        self._wins: NDArray[Any] | None = None  # of the first `_counted` blocks
+        self._counted = 0
         self._deviation = np.zeros(m)
         self._within = 0.0
         self._costs = RowBuffer(m, np.float64)
@@ -62,18 +65,30 @@ class RunningRanks:
         if len(blocks.candidates) != len(self.candidates):
             kept = np.searchsorted(self.candidates, blocks.candidates)
             self._keep(kept)
-        step = max(1, _CELLS // len(self.wins) ** 2)
+        step = max(1, _CELLS // len(self.candidates) ** 2)
         for start in range(0, len(blocks.costs), step):
             self._add(blocks.costs[start : start + step])
         return kept
 
+    @property
+    def wins(self) -> NDArray[Any]:
+        """In how many blocks i beats j, (m, m): counted when asked for; as int16 for many."""
+        m = len(self.candidates)
+        if self._wins is None:
+            kind = np.int16 if m > _MANY and self.n < np.iinfo(np.int16).max else np.int64
+            self._wins = np.zeros((m, m), dtype=kind)
+        elif self.n > np.iinfo(self._wins.dtype).max:
+            self._wins = self._wins.astype(np.int64)
+        step = max(1, _CELLS // m)
+        for block in self.costs[self._counted :]:
+            for start in range(0, m, step):
+                some = slice(start, start + step)
+                self._wins[some] += block[some, None] < block
+        self._counted = self.n
+        return self._wins
+
     def _add(self, costs: NDArray[np.float64]) -> None:
-        beats = costs[:, :, None] < costs[:, None, :]
-        ranks = np.add.reduce(beats, axis=1, dtype=np.float64)
-        ranks -= np.add.reduce(beats, axis=2, dtype=np.float64)
-        ranks *= 0.5
-        for block in beats:
-            self.wins += block
+        ranks = _centred_ranks(costs)
         self._deviation += np.add.reduce(ranks, axis=0)
         self._within += float(np.vdot(ranks, ranks))
         self._costs.extend(costs)
@@ -84,19 +99,45 @@ class RunningRanks:
         eliminated = np.setdiff1d(everyone, kept)
         costs, stay = self.costs, self.costs[:, kept]
         by_eliminated = len(eliminated) < len(kept)
-        part = np.zeros_like(stay)
-        for opponent in (eliminated if by_eliminated else kept).tolist():
-            other = costs[:, opponent, None]
-            part += 0.5 * np.subtract(other < stay, other > stay, dtype=np.float64)
-        ranks = self._ranks.rows[:, kept] - part if by_eliminated else part
+        opponents = eliminated if by_eliminated else kept
+        if len(opponents) > _FEW:
+            ranks = _sorted_ranks(stay)
+        else:
+            part = np.zeros_like(stay)
+            for opponent in opponents.tolist():
+                other = costs[:, opponent, None]
+                part += 0.5 * np.subtract(other < stay, other > stay, dtype=np.float64)
+            ranks = self._ranks.rows[:, kept] - part if by_eliminated else part
 
         self.candidates = self.candidates[kept]
-        self.wins = self.wins[np.ix_(kept, kept)]
+        if self._wins is not None:
+            self._wins = self._wins[np.ix_(kept, kept)]
         self._costs.keep(columns=kept)
         self._ranks = RowBuffer(len(kept), np.float64)
         self._ranks.extend(ranks)
         self._deviation = ranks.sum(axis=0)
         self._within = float((ranks**2).sum())
+
+
+def _centred_ranks(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ranks of costs (n, m) in their rows, measured from (m+1)/2."""
+    if costs.shape[1] > _FEW:
+        return _sorted_ranks(costs)
+    beats = costs[:, :, None] < costs[:, None, :]
+    ranks = np.add.reduce(beats, axis=1, dtype=np.float64)
+    ranks -= np.add.reduce(beats, axis=2, dtype=np.float64)
+    ranks *= 0.5
+    return np.asarray(ranks)
+
+
+def _sorted_ranks(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the same as `_centred_ranks`, for many candidates."""
+    ranks = np.empty(costs.shape)
+    for row, ordered, into in zip(costs, np.sort(costs, axis=1), ranks, strict=True):
+        into[:] = ordered.searchsorted(row) + ordered.searchsorted(row, "right")
+    ranks -= costs.shape[1]
+    ranks *= 0.5
+    return ranks
 
 
 class Order(NamedTuple):

@@ -1,8 +1,10 @@
 """The order of the candidates that does not depend on how they were given."""
 
 import numpy as np
+import pytest
 
 from racer.deciders import Blocks
+from racer.deciders.parts import rank_tests, ranking
 from racer.deciders.parts.ranking import Order, RunningRanks
 
 COSTS = np.array([[3.0, 1, 1, 2], [1, 2, 2, 3], [2.0, 1, 1, 3]])
@@ -31,3 +33,38 @@ def test_shares_are_means_over_those_alike():
     order = order_of(COSTS)
     found = order.averaged(np.array([0.5, 0.3, 0.15, 0.05]))
     np.testing.assert_allclose(found, [0.15, 0.4, 0.4, 0.05])
+
+
+@pytest.mark.parametrize("kept", [70, 3, 2])
+def test_many_candidates_have_the_ranks_and_wins_of_few(kept, monkeypatch):
+    m, rng = 80, np.random.default_rng(kept)
+    costs = rng.integers(0, 40, size=(9, m)).astype(float)
+    costs[rng.random(costs.shape) < 0.1] = np.inf
+    stay = np.sort(rng.choice(m, kept, replace=False))
+    found = []
+    for few, many in ((m, m), (0, 1)):
+        monkeypatch.setattr(ranking, "_FEW", few)
+        monkeypatch.setattr(ranking, "_MANY", many)
+        monkeypatch.setattr(ranking, "_CELLS", 7 * m)
+        monkeypatch.setattr(rank_tests, "_CELLS", few * m + 300)
+        ranks = RunningRanks(m)
+        ranks.update(Blocks(np.arange(m), costs[:4]))
+        before = ranks.wins.copy()
+        ranks.update(Blocks(stay, costs[4:, stay]))
+        clear = rank_tests.clear_pairs(ranks.wins, 9, "sign", 0.4)
+        found.append([before, ranks.ranks, ranks.wins, *clear, ranks.means])
+        wins = (costs[:, stay, None] < costs[:, None, stay]).sum(axis=0)
+        assert (ranks.wins == wins).all()
+    assert ranks.wins.dtype == np.int16
+    for of_few, of_many in zip(*found, strict=True):
+        assert np.array_equal(of_few, of_many)
+    assert len(clear[0]) or kept == 2
+
+
+def test_wins_grow_beyond_two_bytes(monkeypatch):
+    monkeypatch.setattr(ranking, "_MANY", 1)
+    ranks = RunningRanks(2)
+    ranks.update(Blocks(np.arange(2), np.tile([1.0, 2.0], (40, 1))))
+    assert ranks.wins.dtype == np.int16
+    ranks.update(Blocks(np.arange(2), np.tile([1.0, 2.0], (40_000, 1))))
+    assert ranks.wins[0, 1] == 40_040
