@@ -58,8 +58,8 @@ def _part(piece: Piece, width: int) -> str:
 def grid_text(grid: Grid, width: int, wrap: Callable[[str], str] | None = None) -> str:
     """Return a table as text; `wrap` breaks the heads of figures, whose columns keep their width."""
     table = _table(grid, wrap)
-    if _measure(table) > width:
-        n_words, figures = grid.right.count(False), _measure(_table(grid.only(grid.right), wrap))
+    if _measure(grid, wrap) > width:
+        n_words, figures = grid.right.count(False), _measure(grid.only(grid.right), wrap)
         if not wrap and figures + 3 * n_words > width:  # else some would be cut off
             table = _table(grid._replace(right=(False,) * len(grid.right)))
         if width - (figures if wrap else 8 * sum(grid.right)) >= _LEAST * n_words:
@@ -77,7 +77,7 @@ def narrowed(
     """Return a table without optional columns that have no room, and the heads of these."""
     left_out: list[str] = []
     for name in grid.optional:
-        if _measure(_table(grid, wrap)) > width:
+        if _measure(grid, wrap) > width:
             grid = grid.only([head != name for head in grid.head])
             left_out.append(name)
     return grid, left_out
@@ -89,9 +89,19 @@ def _console() -> Console:
     return Console(width=2000, color_system=None, force_terminal=False, legacy_windows=False)
 
 
-def _measure(table: Table) -> int:
-    """Return how wide a table is if nothing is folded."""
-    return _console().measure(table).maximum
+def _measure(grid: Grid, wrap: Callable[[str], str] | None = None) -> int:
+    """Return how wide the table is if nothing is folded."""
+    from rich.cells import cell_len  # noqa: PLC0415
+
+    marked = 1 if grid.is_marked else 0
+    heads = [wrap(h) if wrap and r else h for h, r in zip(grid.head, grid.right, strict=True)]
+    widths = [max(map(cell_len, head.split("\n"))) for head in heads]
+    for at, is_right in enumerate(grid.right):
+        longest = max(
+            (cell_len(line) for row in grid.rows for line in row[at].split("\n")), default=0
+        )
+        widths[at] = max(widths[at], longest + (marked if is_right else 0))
+    return sum(widths) + 2 * len(widths) + 1 if widths else 0
 
 
 def _table(grid: Grid, wrap: Callable[[str], str] | None = None) -> Table:

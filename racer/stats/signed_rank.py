@@ -120,6 +120,16 @@ def _normal_tail(statistic: float, ranks: NDArray[np.float64]) -> float:
     return float(ndtr(-z))
 
 
+def upper_tail(statistic: float, ranks: NDArray[np.float64]) -> float:
+    """P(T >= statistic) for the sum T of those of the ranks that fair coins choose."""
+    if len(ranks) == 0:
+        return 1.0
+    if len(ranks) > _EXACT:
+        return _normal_tail(statistic, ranks)
+    doubled = tuple(sorted((2 * ranks).astype(int).tolist()))
+    return float(_null_tails(doubled)[int(2 * statistic)])
+
+
 def _rank_sums(
     pair: Pair, zeros: Zeros
 ) -> tuple[float, float, NDArray[np.float64], NDArray[np.int64]]:
@@ -233,18 +243,8 @@ def signed_rank_test(
     choice(zeros, "zeros", ("drop", "rank"))
     pair = paired(x, y, maximize=maximize)
     better, worse, ranks, levels = _rank_sums(pair, zeros)
-    exact = len(ranks) <= _EXACT
-
-    def at_least(statistic: float) -> float:
-        if len(ranks) == 0:
-            return 1.0
-        if not exact:
-            return _normal_tail(statistic, ranks)
-        doubled = tuple(sorted((2 * ranks).astype(int).tolist()))
-        return float(_null_tails(doubled)[int(2 * statistic)])
-
     return SignedRankResult(
-        p_value=p_value_of(alternative, better, worse, at_least),
+        p_value=p_value_of(alternative, better, worse, lambda sum_: upper_tail(sum_, ranks)),
         rank_sum_better=better,
         rank_sum_worse=worse,
         n_better=int((levels > 0).sum()),
@@ -252,7 +252,7 @@ def signed_rank_test(
         n_ties=int((levels == 0).sum()),
         n_dropped=pair.dropped,
         alternative=alternative,
-        method="exact" if exact else "normal",
+        method="exact" if len(ranks) <= _EXACT else "normal",
     )
 
 

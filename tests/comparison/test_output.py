@@ -418,3 +418,18 @@ class TestPictures:
         assert sorted(dots[0].get_xdata()) == sorted(
             rank for name, rank in zip(names, ranks, strict=True) if name in alike
         )
+
+
+def test_of_many_pairs_the_first_are_printed():
+    rng = np.random.default_rng(1)
+    few, many = (rng.normal(size=(12, m)) + np.arange(m) * 0.1 for m in (45, 46))
+    few, many = (racer.compare(scores, "friedman", posthoc="conover") for scores in (few, many))
+    assert len(few.pairs) == 990
+    assert "see `pairs`" not in str(few)
+    assert "(the first 30 of 1035: see `pairs`)" in str(many)
+    shown = str(many).split("Pairs")[1].split("(the first")[0].strip().splitlines()
+    assert [line.split()[:2] for line in shown[-30:]] == many.pairs[["better", "worse"]][
+        :30
+    ].to_numpy().tolist()
+    assert "see `pairs`" in many._repr_html_()
+    assert len(many.to_markdown()) > 2 * len(str(many))

@@ -1,11 +1,14 @@
 """Sections as text and in a notebook: all of it, in 80 columns, and nothing of it markup."""
 
+import random
+
 import numpy as np
 import pytest
 
 import racer
+from racer.render import text
 from racer.render.notebook import as_html
-from racer.render.sections import Code, Grid, Section, parameters, value_shown
+from racer.render.sections import Bold, Code, Grid, Section, parameters, value_shown
 from racer.render.text import as_text
 
 LONG = "a name of eighty characters, which is more than most parameters have, but it occurs"
@@ -79,3 +82,22 @@ def test_an_interrupted_race_shows_what_is_known_in_a_notebook():
     shown = "\n".join(caught.value._render_traceback_())
     assert "the race was interrupted" in shown
     assert repr(caught.value.result) in shown
+
+
+@pytest.mark.parametrize("wrap", [None, lambda head: "\n".join(head.split())])
+def test_a_table_is_as_wide_as_it_is_printed(wrap):
+    rng = random.Random(3)
+
+    def word():
+        return "".join(rng.choice("ab cö漢[]") for _ in range(rng.randint(0, 12)))
+
+    for _ in range(60):
+        n_columns = rng.randint(1, 5)
+        rows = [
+            tuple(Bold(word()) if rng.random() < 0.1 else word() for _ in range(n_columns))
+            for _ in range(rng.randint(0, 4))
+        ]
+        right = tuple(rng.random() < 0.5 for _ in range(n_columns))
+        grid = Grid(tuple(word() for _ in range(n_columns)), tuple(rows), right)
+        by_rich = text._console().measure(text._table(grid, wrap)).maximum
+        assert text._measure(grid, wrap) == by_rich

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from racer.errors import ScoresError, SettingError
-from racer.stats import rank_biserial
+from racer.stats.pairs import pair_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
 
     from racer.comparison.data import Decision, LocalRope, OmnibusTest, Posthoc
     from racer.comparison.scores import Scores
+    from racer.stats.pairs import PairRanks
+
+_CELLS = 1 << 20  # costs at a time
 
 
 class Settings(NamedTuple):
@@ -76,22 +79,45 @@ def left_out(scores: Scores) -> list[str]:
     return [f"{left} with missing scores {verb} left out; the ranking rests on the other {rest}."]
 
 
-def counts(costs: NDArray[np.float64], i: int, j: int) -> dict[str, float]:
-    """Return on how many data sets i won, lost and tied, and its effect size."""
-    a, b = costs[:, i], costs[:, j]
-    return {
-        "wins": int((a < b).sum()),
-        "losses": int((a > b).sum()),
-        "ties": int((a == b).sum()),
-        "effect_size": effect_size(costs, i, j),
-    }
+def encounters(
+    costs: NDArray[np.float64],
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+    ranks: PairRanks | None = None,
+) -> pd.DataFrame:
+    """Return on how many data sets each `first` won, lost and tied with `second`, and effect sizes.
+
+    A row per pair; NaN: no data set in common. `ranks` are theirs, where they are known.
+    """
+    import pandas as pd  # noqa: PLC0415
+
+    known, columns = ~np.isnan(costs), np.ascontiguousarray(costs.T)
+    wins = _both(columns, first, second, np.less)
+    losses = _both(columns, first, second, np.greater)
+    met = (known.T.astype(np.float64) @ known.astype(np.float64))[first, second].astype(int)
+    ranks = pair_ranks(costs, first, second) if ranks is None else ranks
+    effects = ranks.effect_sizes()
+    return pd.DataFrame(
+        {"wins": wins, "losses": losses, "ties": met - wins - losses, "effect_size": effects}
+    )
 
 
-def effect_size(costs: NDArray[np.float64], i: int, j: int) -> float:
-    """Return the rank-biserial correlation of i and j, NaN without a common data set."""
-    a, b = costs[:, i], costs[:, j]
-    met = ~np.isnan(a) & ~np.isnan(b)
-    return rank_biserial(a[met], b[met]) if met.any() else np.nan
+def _both(
+    columns: NDArray[np.float64], first: NDArray[np.intp], second: NDArray[np.intp], than: np.ufunc
+) -> NDArray[np.int64]:
+    """Return how often a comparison holds between rows of columns (m, n), for each pair."""
+    step = max(1, _CELLS // max(columns.shape[1], 1))
+    counts = np.empty(len(first), dtype=np.int64)
+    for at in range(0, len(first), step):
+        some = slice(at, at + step)
+        counts[some] = than(columns[first[some]], columns[second[some]]).sum(axis=1)
+    return counts
+
+
+def places(pairs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first and the second of each pair."""
+    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    return first, second
 
 
 def decide(probability: float, in_rope: float, alpha: float) -> Decision:
@@ -126,7 +152,9 @@ def refuse(settings: Settings, method: str, *names: str) -> None:
             raise SettingError(f"{name}={value!r}: method={method!r} has none")
 
 
-def as_index(frame: pd.DataFrame, names: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of a frame as places in `names`."""
-    for better, worse in zip(frame["better"], frame["worse"], strict=True):
-        yield names.index(better), names.index(worse)
+def as_index(
+    frame: pd.DataFrame, names: tuple[str, ...]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the pairs of a frame as places in `names`."""
+    at = {name: place for place, name in enumerate(names)}
+    return places([(at[a], at[b]) for a, b in zip(frame["better"], frame["worse"], strict=True)])

@@ -13,9 +13,9 @@ from racer.comparison.methods.base import (
     Analysis,
     Settings,
     complete_costs,
-    effect_size,
     left_out,
     many,
+    places,
     rank_frame,
     refuse,
 )
@@ -25,6 +25,7 @@ from racer.stats import (
     joint_comparisons,
 )
 from racer.stats.friedman import iman_davenport_df
+from racer.stats.pairs import pair_ranks
 from racer.stats.sign import probability_indistinguishable
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
     )
     counts = np.array([[s.n_better, s.n_worse, s.n_ties] for s in joint.statements]).T
     in_rope = probability_indistinguishable(*counts, epsilon=epsilon, strength=1.0)
+    sides = places([(s.better, s.worse) for s in joint.statements])
+    effects = pair_ranks(costs, *sides).effect_sizes().tolist()
     rows = []
     for place, statement in enumerate(joint.statements):
         i, j = statement.better, statement.worse
@@ -61,7 +64,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
                 "wins": statement.n_better,
                 "losses": statement.n_worse,
                 "ties": statement.n_ties,
-                "effect_size": effect_size(costs, i, j),
+                "effect_size": effects[place],
                 "estimate": sign.estimate,
                 "low": low,
                 "high": high,

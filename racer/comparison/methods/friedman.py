@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from racer.comparison.data import OmnibusTest
 from racer.comparison.methods.base import (
@@ -13,16 +12,18 @@ from racer.comparison.methods.base import (
     Settings,
     compared,
     complete_costs,
-    counts,
+    encounters,
     left_out,
+    places,
     rank_frame,
     refuse,
 )
 from racer.errors import ScoresError, SettingError
-from racer.stats import conover_posthoc, friedman_test, signed_rank_test
+from racer.stats import conover_posthoc, friedman_test
 from racer.stats.friedman import iman_davenport_df, rank_sums
 from racer.stats.multiplicity import adjust
-from racer.stats.posthoc import mean_rank_scale
+from racer.stats.pairs import pair_ranks
+from racer.stats.posthoc import mean_rank_scale, range_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from racer.comparison.data import Posthoc
     from racer.comparison.scores import Scores
     from racer.stats.multiplicity import Correction
+    from racer.stats.pairs import PairRanks
 
 
 class PairTest(NamedTuple):
@@ -69,23 +71,23 @@ def friedman(scores: Scores, settings: Settings) -> Analysis:
     costs = complete_costs(scores, "the Friedman test")
     test = friedman_test(costs)
     used = costs if name in _BY_RANKS else scores.costs
-    pairs = compared(len(names), settings.control)
-    p_values = adjust(_p_values(name, used, pairs), posthoc.correction, n_candidates=len(names))
+    i, j = places(compared(len(names), settings.control))
+    ranks = pair_ranks(used, i, j, test=name not in _BY_RANKS)
+    p_values = adjust(
+        _p_values(name, used, i, j, ranks), posthoc.correction, n_candidates=len(names)
+    )
     rejected = test.f_p_value <= settings.alpha
     open_gate = rejected or len(names) == 2  # the only pair's test needs no other before it
-    rows = []
-    for (i, j), p_value in zip(pairs, p_values.tolist(), strict=True):
-        first, second = (i, j) if _leads(test.mean_ranks, used, name, i, j) else (j, i)
-        rows.append(
-            {
-                "better": names[first],
-                "worse": names[second],
-                **counts(used, first, second),
-                "rank_difference": float(test.mean_ranks[second] - test.mean_ranks[first]),
-                "p_value": p_value,
-                "decision": "better" if open_gate and p_value <= settings.alpha else "undecided",
-            }
-        )
+    gap = 0.0 if name in _BY_RANKS else ranks.better - ranks.worse
+    leads = (gap > 0) | ((gap == 0) & (test.mean_ranks[i] <= test.mean_ranks[j]))
+    first, second = np.where(leads, (i, j), (j, i))
+    frame = encounters(used, first, second, ranks.turned(~leads))
+    frame.insert(0, "better", [names[place] for place in first.tolist()])
+    frame.insert(1, "worse", [names[place] for place in second.tolist()])
+    frame["rank_difference"] = test.mean_ranks[second] - test.mean_ranks[first]
+    frame["p_value"] = p_values
+    is_better = open_gate & (p_values <= settings.alpha)
+    frame["decision"] = np.where(is_better, "better", "undecided").tolist()
     notes = left_out(scores)
     if not open_gate:
         notes.append("As all may be alike, no algorithm is called better than another.")
@@ -95,7 +97,7 @@ def friedman(scores: Scores, settings: Settings) -> Analysis:
         title=f"Friedman test (Iman-Davenport F), then {posthoc.title}",
         ranking=rank_frame(names, mean_rank=test.mean_ranks),
         order="mean rank",
-        pairs=pd.DataFrame(rows).sort_values("p_value", kind="stable", ignore_index=True),
+        pairs=frame.sort_values("p_value", kind="stable", ignore_index=True),
         meaning=f"an adjusted p-value of at most {settings.alpha:g}",
         references=("demsar2006", "friedman1937", "iman1980", *posthoc.references),
         notes=notes,
@@ -124,37 +126,28 @@ def _checked(settings: Settings) -> Posthoc:
 
 
 def _p_values(
-    name: Posthoc, costs: NDArray[np.float64], pairs: list[tuple[int, int]]
+    name: Posthoc,
+    costs: NDArray[np.float64],
+    i: NDArray[np.intp],
+    j: NDArray[np.intp],
+    ranks: PairRanks,
 ) -> NDArray[np.float64]:
     """Return the p-value of each pair, before any correction."""
     if name == "nemenyi":
-        return _nemenyi(costs, pairs)
+        return _nemenyi(costs, i, j)
     if name == "conover":
         if len(costs) < 2:
             raise ScoresError(
                 "posthoc='conover' needs two data sets with scores of all algorithms, there is one"
             )
-        table = conover_posthoc(costs).p_values
-        return np.array([table[pair] for pair in pairs])
-    return np.array([signed_rank_test(costs[:, i], costs[:, j]).p_value for i, j in pairs])
+        return np.asarray(conover_posthoc(costs).p_values[i, j])
+    return ranks.p_values
 
 
-def _leads(
-    mean_ranks: NDArray[np.float64], costs: NDArray[np.float64], name: Posthoc, i: int, j: int
-) -> bool:
-    """Say whether the first of a pair leads, by what its post-hoc test compares."""
-    if name in _BY_RANKS:
-        return bool(mean_ranks[i] <= mean_ranks[j])
-    test = signed_rank_test(costs[:, i], costs[:, j])
-    gap = test.rank_sum_better - test.rank_sum_worse
-    return gap > 0 or (gap == 0 and bool(mean_ranks[i] <= mean_ranks[j]))
-
-
-def _nemenyi(costs: NDArray[np.float64], pairs: list[tuple[int, int]]) -> NDArray[np.float64]:
+def _nemenyi(
+    costs: NDArray[np.float64], i: NDArray[np.intp], j: NDArray[np.intp]
+) -> NDArray[np.float64]:
     """Return p-values by the law of the studentised range (Demsar 2006, section 3.2.2)."""
-    from scipy.stats import studentized_range  # noqa: PLC0415
-
     sums, _ = rank_sums(costs, maximize=False, min_blocks=1)
-    gap = np.array([abs(sums.mean_ranks[i] - sums.mean_ranks[j]) for i, j in pairs])
-    q = np.sqrt(2.0) * gap / mean_rank_scale(sums.n, sums.m)
-    return np.asarray(np.clip(studentized_range.sf(q, sums.m, np.inf), 0.0, 1.0))
+    gap = np.abs(sums.deviation[i] - sums.deviation[j]) / sums.n
+    return range_tail(np.sqrt(2.0) * gap / mean_rank_scale(sums.n, sums.m), sums.m)

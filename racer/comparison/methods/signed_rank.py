@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from racer.comparison.methods.base import Analysis, Settings, compared, counts, rank_frame, refuse
+from racer.comparison.methods.base import (
+    Analysis,
+    Settings,
+    compared,
+    encounters,
+    places,
+    rank_frame,
+    refuse,
+)
 from racer.errors import ScoresError
 from racer.stats import bayesian_signed_rank_test
 
@@ -24,7 +32,7 @@ def signed_rank(scores: Scores, settings: Settings) -> Analysis:
     rope = 0.0 if settings.rope is None else settings.rope
     pairs = compared(len(names), settings.control)
     theta = np.full((len(names), len(names)), np.nan)
-    rows, result = [], None
+    rows, sides, result = [], [], None
     for i, j in pairs:
         if not (scores.known[:, i] & scores.known[:, j]).any():
             raise ScoresError(
@@ -34,17 +42,13 @@ def signed_rank(scores: Scores, settings: Settings) -> Analysis:
         result = bayesian_signed_rank_test(costs[:, i], costs[:, j], rope=rope, seed=settings.seed)
         theta[i, j], theta[j, i] = result.estimate, 1.0 - result.estimate
         first, second = (i, j) if result.estimate >= 0.5 else (j, i)
-        rows.append(
-            {
-                "better": names[first],
-                "worse": names[second],
-                **counts(costs, first, second),
-                **_row(result, settings.alpha, turned=first == j),
-            }
-        )
-    frame = pd.DataFrame(rows).sort_values(
-        "estimate", ascending=False, kind="stable", ignore_index=True
+        sides.append((first, second))
+        rows.append(_row(result, settings.alpha, turned=first == j))
+    named = pd.DataFrame(
+        [(names[a], names[b]) for a, b in sides], columns=pd.Index(["better", "worse"])
     )
+    frame = pd.concat([named, encounters(costs, *places(sides)), pd.DataFrame(rows)], axis=1)
+    frame = frame.sort_values("estimate", ascending=False, kind="stable", ignore_index=True)
     if settings.control is None:
         standing = np.nanmean(theta, axis=1)
     else:

@@ -12,9 +12,8 @@ from racer.comparison.methods.base import (
     Analysis,
     Settings,
     as_index,
-    counts,
     decide,
-    effect_size,
+    encounters,
     many,
     refuse,
 )
@@ -49,11 +48,11 @@ def _pairs(
     scores: Scores,
     settings: Settings,
     rope: float,
-    met: list[dict[str, float]],
+    met: pd.DataFrame,
 ) -> pd.DataFrame:
     """Return the pairs asked for, with counts and decisions."""
     frame = frame.drop(columns="delta")
-    frame = pd.concat([frame[["better", "worse"]], pd.DataFrame(met), frame.iloc[:, 2:]], axis=1)
+    frame = pd.concat([frame[["better", "worse"]], met, frame.iloc[:, 2:]], axis=1)
     frame["decision"] = [
         decide(probability, in_rope if rope else 0.0, settings.alpha)
         for probability, in_rope in frame[["probability", "in_rope"]].to_numpy().tolist()
@@ -89,15 +88,11 @@ def by_bradley_terry(scores: Scores, settings: Settings) -> Analysis:
         table = win_table(scores.runs, names=names, local_rope=settings.local_rope)
     result = bradley_terry(table, seed=settings.seed)
     frame = result.to_frame(rope=(0.5 - rope, 0.5 + rope))
-    met = [
-        {
-            "wins": int(table.wins[i, j]),
-            "losses": int(table.wins[j, i]),
-            "ties": int(table.ties[i, j]),
-            "effect_size": effect_size(scores.costs, i, j),
-        }
-        for i, j in as_index(frame, names)
-    ]
+    i, j = as_index(frame, names)
+    met = encounters(scores.costs, i, j)
+    for name, counted in (("wins", table.wins[i, j]), ("losses", table.wins[j, i])):
+        met[name] = counted.astype(int)
+    met["ties"] = table.ties[i, j].astype(int)
     low, high = highest_density(result.strengths, 0.89)
     ranking = pd.DataFrame(
         {
@@ -138,7 +133,7 @@ def by_plackett_luce(scores: Scores, settings: Settings) -> Analysis:
     rope, names = _rope(settings), scores.algorithms
     result = plackett_luce(scores.costs, names=names, seed=settings.seed)
     frame = result.pairs(rope=(0.5 - rope, 0.5 + rope))
-    met = [counts(scores.costs, i, j) for i, j in as_index(frame, names)]
+    met = encounters(scores.costs, *as_index(frame, names))
     top = min(3, len(names) - 1)
     ranking = result.to_frame(top=top).drop(columns="probability")
     ranking.attrs[DECIMALS] = _BY_WEIGHT

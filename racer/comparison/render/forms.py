@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Draw = Callable[[Axes | None], Axes]
 
 _WIDTH = 80
+_MOST_PAIRS, _FIRST = 1000, 30  # of more pairs so many are printed
 
 
 class AddedSection(NamedTuple):
@@ -54,13 +55,15 @@ def named_section(comparison: ComparisonData, name: str) -> AddedSection:
 
 def text_pieces(comparison: ComparisonData, added: Iterable[AddedSection] = ()) -> list[str | Grid]:
     """Return the lines and tables of text, for a terminal or a notebook."""
+    n_pairs = len(comparison.pairs)
     pieces: list[str | Grid] = [
         comparison.title,
         *_facts(comparison),
         f"\nRanking by {comparison.order}",
         as_grid(comparison.ranking),
         "Pairs",
-        pairs_grid(comparison.pairs),
+        pairs_grid(comparison.pairs if n_pairs <= _MOST_PAIRS else comparison.pairs[:_FIRST]),
+        *([f"(the first {_FIRST} of {n_pairs}: see `pairs`)"] if n_pairs > _MOST_PAIRS else []),
         f"better: {comparison.meaning}",
         *(f"- {note}" for note in comparison.explained),
     ]
