@@ -10,11 +10,14 @@ well. --decider chooses some, and leaves out what is not about deciders.
 from __future__ import annotations
 
 import random
+import resource
 import statistics
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +28,7 @@ import racer
 from experiments.bench import against
 from experiments.bench.tools import Withheld, evaluate, median_ms, timed
 from experiments.options import number_option
+from experiments.report import print_row
 from racer.deciders import (
     DECIDERS,
     BayesianFriedman,
@@ -50,6 +54,11 @@ UNGATED: dict[str, Decider] = {
     "plackett-luce": PlackettLuceRace(gate=False),
     "signed-rank": SignedRankRace(gate=False),
 }
+GROWING = (  # for one number per cell; "anytime" bets on each pair, models take each into account
+    *("f-race", "f-race-sign", "f-race-mean-rank", "t-race", "correlated-t", "signed-rank"),
+    *("bayesian-friedman", "bayesian-friedman-2015", "bayesian-best", "best-for-budget", "halving"),
+)
+_GROWTH, _BLOCKS = (100, 1000, 10_000), 20
 LOOK_TARGET = 10.0  # milliseconds, with 10 candidates
 
 
@@ -187,6 +196,24 @@ def import_seconds(repeats: int) -> float:
     return statistics.median(run("import racer") - run("pass") for _ in range(repeats))
 
 
+def _grown(name: str, m: int) -> tuple[float, float]:
+    """CPU microseconds per evaluation of races in which all stay, and the peak in MB: of one process."""
+    all_stay(name, 10, 100)  # imports what is imported late
+    repeats = max(1, 20_000 // (m * _BLOCKS))
+    each = median_cpu(repeats, all_stay, name, m, m * _BLOCKS)
+    return each, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def growth(names: tuple[str, ...]) -> None:
+    """Print what an evaluation takes as candidates grow in number, and the peak of memory."""
+    print_row("decider", *(f"{m} candidates, us" for m in _GROWTH), "peak, MB", head=True)
+    context = get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool:
+        for name in names:
+            found = [pool.submit(_grown, name, m).result() for m in _GROWTH]
+            print_row(f"`{name}`", *(f"{us:.1f}" for us, _ in found), f"{found[-1][1]:.0f}")
+
+
 @click.command()
 @number_option("--evaluations", 50_000)
 @number_option("--repeats", 5)
@@ -197,8 +224,14 @@ def import_seconds(repeats: int) -> float:
     type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
     help="Another checkout of racer, timed in turn with this one.",
 )
-def main(evaluations: int, repeats: int, chosen: tuple[str, ...], other: Path | None) -> None:
+@click.option("--growth", "grows", is_flag=True, help="Only races of up to 10 000 candidates.")
+def main(
+    *, evaluations: int, repeats: int, chosen: tuple[str, ...], other: Path | None, grows: bool
+) -> None:
     """Print CPU per evaluation, the joint posterior's two times, and the import."""
+    if grows:
+        growth(chosen or GROWING)
+        return
     if other is not None:
         sizes = {"evaluations": max(evaluations // 10, 500), "tuned": max(evaluations // 50, 100)}
         against.compare(other, deciders=chosen or against.DECIDERS, rounds=repeats, **sizes)

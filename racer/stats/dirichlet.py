@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CHUNK = 64
+_HELD = 1 << 15  # pairs, more than 200 candidates make: beyond, sums are added up each time
 _PATIENCE = 20  # blocks
 
 
@@ -118,6 +119,10 @@ class PairSums:
         self._catch_up(costs)
         for start in range(0, len(better), _CHUNK):
             part = slice(start, start + _CHUNK)
+            if len(self._sums) + _CHUNK > _HELD:
+                signs = better_minus_worse(costs, better[part], worse[part])
+                yield signs.T @ self._gammas.rows
+                continue
             low = np.minimum(better[part], worse[part])
             high = np.maximum(better[part], worse[part])
             self._add_pairs(costs, low, high)

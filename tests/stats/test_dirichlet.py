@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from racer.stats import joint_comparisons
+from racer.stats import dirichlet, joint_comparisons
 from racer.stats.dirichlet import PairSums, better_minus_worse, gamma_weights
 from racer.stats.joint import running_joint
 
@@ -167,3 +167,15 @@ def test_better_minus_worse():
     costs = np.array([[1.0, 2.0, 2.0], [np.inf, np.inf, 0.0]])
     signs = better_minus_worse(costs, *positions([(0, 1), (1, 0), (1, 2)]))
     assert signs.tolist() == [[1.0, -1.0, 0.0], [0.0, 0.0, -1.0]]
+
+
+def test_pairs_beyond_those_held_have_the_same_sums(monkeypatch):
+    costs = np.random.default_rng(9).integers(0, 4, size=(30, 20)).astype(float)
+    better, worse = np.array(list(permutations(range(20), 2))).T
+    held = list(PairSums(20, DRAWS, seed=9)._leads(costs, better, worse))
+    monkeypatch.setattr(dirichlet, "_HELD", 150)
+    sums = PairSums(20, DRAWS, seed=9)
+    anew = list(sums._leads(costs, better, worse))
+    assert 0 < len(sums._sums) <= 150
+    for some, same in zip(held, anew, strict=True):
+        np.testing.assert_allclose(some, same, rtol=1e-4, atol=1e-3)
