@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,17 +11,29 @@ from optuna.trial import TrialState
 
 from racer._checks import check_fraction
 from racer._numerics import as_costs, with_ties
-from racer.errors import ScoresError
-from racer.integrations.optuna.reports import check_study, costs_on, is_maximized, mean, usable
+from racer.errors import ScoresError, SettingError
+from racer.integrations.optuna.metrics import metrics_of, recorded_aim, sought
+from racer.integrations.optuna.reports import (
+    as_study,
+    costs_on,
+    is_feasible,
+    is_maximized,
+    mean,
+    usable,
+)
 from racer.stats.best import best_posterior
 from racer.stats.friedman import friedman_test
 from racer.stats.sign import probability_better, sign_test
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
     from numpy.typing import NDArray
     from optuna.study import Study
     from optuna.trial import FrozenTrial
+
+    from racer.results.metrics import Metrics
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,16 +44,23 @@ class Evidence:
     ----------
     best : int
         The number of the trial that is most probably the best; `study.trials[best]` is the trial.
+        Of a front, the trial that is most probably on it.
     probability : dict of int to float
         For each trial compared, the posterior probability that it is the best of them
-        (`racer.stats.best_posterior`).
+        (`racer.stats.best_posterior`): what the objective seeks, or on the front
+        (`racer.stats.front_posterior`).
     indistinguishable : tuple of int
         The best, and the others that may be: the first of the trials compared, by probability,
-        as many as no test of "all of these are equal" tells apart.
+        as many as no test of "all of these are equal" tells apart. With several directions the
+        fewest that hold what the objective seeks, or the whole front, with probability .95.
     compared_on : tuple of int
-        The instances: all that the trials compared have in common.
+        The instances: all that the trials compared have in common; with several directions, all
+        that any of them has seen.
     instances : dict of int to int
         On how many instances each complete or pruned trial has a usable value.
+    front : tuple of int
+        With several directions: the fewest trials, likeliest first, that hold the whole Pareto
+        front with probability .95; else ().
 
     Examples
     --------
@@ -64,7 +83,11 @@ class Evidence:
     indistinguishable: tuple[int, ...]
     compared_on: tuple[int, ...]
     instances: dict[int, int]
-    _rows: tuple[tuple[str, float | None, float, float], ...]  # state, value, mean, beats best
+    front: tuple[int, ...] = ()
+    # state, value, mean, beats best
+    _rows: tuple[tuple[str, float | None, float, float], ...] = ()
+    _metrics: Metrics | None = None
+    _states: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def trials(self) -> pd.DataFrame:
@@ -73,9 +96,20 @@ class Evidence:
         Columns: state, value (Optuna's), instances, mean (over the instances it has seen),
         probability (of being best; NaN if it was not compared), beats_best (posterior
         probability that it is better than `best` on more than half of the instances, from
-        those that both have seen; pruned trials too), indistinguishable.
+        those that both have seen; pruned trials too), indistinguishable. With several directions:
+        probability, that of being on the front (probability_front), each metric's mean with the
+        interval that holds it with probability .95 (``metric:<name>``, ``low:<name>``,
+        ``high:<name>``), state, instances.
         """
         import pandas as pd  # noqa: PLC0415
+
+        if self._metrics is not None:
+            numbers = list(self.probability)
+            frame = self._metrics.frame.loc[numbers].rename_axis(index="trial")
+            frame.insert(0, "probability", [*self.probability.values()])
+            frame["state"] = [self._states[number] for number in numbers]
+            frame["instances"] = [self.instances[number] for number in numbers]
+            return frame
 
         numbers = list(self.instances)
         state, value, average, beats = zip(*self._rows, strict=True)
@@ -95,6 +129,8 @@ class Evidence:
         return frame.sort_values(order, ascending=False, kind="stable")
 
     def __repr__(self) -> str:
+        if self.front:
+            return f"Evidence(front={self.front}, trials={len(self.probability)})"
         return (
             f"Evidence(best={self.best}, probability={self.probability[self.best]:.3f}, "
             f"indistinguishable={self.indistinguishable}, instances={len(self.compared_on)})"
@@ -108,8 +144,9 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
     compares the values on single instances that the trials reported, as
     ``trial.report(value, step=instance)``, with `RacingPruner`, `race_study` or anything else.
 
-    All complete and pruned trials are compared that have a usable value on each of the instances
-    on which most values of complete trials stand (of pruned ones, if none is complete). The
+    All complete and pruned trials are compared that violate no constraint and have a usable value
+    on each of the instances on which most values of complete trials stand (of pruned ones, if none
+    is complete). The
     indistinguishable ones are the most trials, taken from the first, whose equality is not
     rejected: by Friedman's chi-square, by the sign test where only two are left. So of trials that
     are equally good, and the others clearly worse, one is left out with probability
@@ -119,7 +156,7 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
     Parameters
     ----------
     study : optuna.Study
-        With one objective.
+        With one direction; or with several, if `race_study` has raced it.
     confidence : float in (0.5, 1)
         1 - the level of these tests.
 
@@ -130,9 +167,9 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
     Raises
     ------
     ScoresError
-        No trial has a usable value on an instance.
+        No trial that satisfies all constraints has a usable value on an instance.
     SettingError
-        A parameter out of range, or a study with several objectives.
+        A parameter out of range, or a study with several directions that has not been raced.
 
     References
     ----------
@@ -154,7 +191,8 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
     (1, (1, 0))
     """
     confidence = check_fraction(confidence, "confidence", low=0.5)
-    check_study(study)
+    if len(as_study(study).directions) > 1:
+        return _of_several(study, confidence)
     maximize = is_maximized(study)
     seen = _seen(study)
     steps = sorted(_common_instances(seen))
@@ -173,10 +211,36 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
         tuple(compared[i].number for i in order[:equal]),
         tuple(steps),
         {trial.number: len(values) for trial, values in seen},
-        tuple(
+        _rows=tuple(
             (t.state.name, t.value, mean([*v.values()]), _beats(v, usable(best), maximize=maximize))
             for t, v in seen
         ),
+    )
+
+
+def _of_several(study: Study, confidence: float) -> Evidence:
+    """Return the evidence on a study with several directions."""
+    aim = recorded_aim(study)
+    if aim is None:
+        raise SettingError(
+            "the study has several directions, and no values on single instances: race it with "
+            "race_study(study, .., objective=..)"
+        )
+    found, states = metrics_of(study, aim)
+    posterior = sought(found)
+    chances = posterior.probability_best
+    order = sorted(found.eligible, key=lambda number: -chances[number].round(6))
+    front = found.credible_front
+    is_front = aim.goal is not None and aim.goal.kind == "front"
+    return Evidence(
+        order[0],
+        {number: float(chances[number]) for number in order},
+        front if is_front else posterior.credible_set(confidence),
+        tuple(sorted({row.block for row in found.known.rows})),
+        {n: sum(o.value is not None for o in found.known.of(n).values()) for n in order},
+        front,
+        _metrics=found,
+        _states=states,
     )
 
 
@@ -189,10 +253,13 @@ def _told_apart(costs: NDArray[np.float64], level: float) -> bool:
 
 
 def _seen(study: Study) -> list[tuple[FrozenTrial, dict[int, float]]]:
-    """Return the complete and pruned trials that have usable values, with these."""
+    """Return the feasible trials, complete or pruned, that have usable values, with these."""
     states = (TrialState.COMPLETE, TrialState.PRUNED)
-    trials = [(t, usable(t)) for t in study.get_trials(deepcopy=False, states=states)]
+    known = study.get_trials(deepcopy=False, states=states)
+    trials = [(t, usable(t)) for t in known if is_feasible(t)]
     seen = [(trial, values) for trial, values in trials if values]
+    if not seen and known and not trials:
+        raise ScoresError(f"no trial of study {study.study_name!r} satisfies its constraints")
     if not seen:
         raise ScoresError(
             f"no complete or pruned trial of study {study.study_name!r} reported a finite value "

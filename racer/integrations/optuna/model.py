@@ -10,7 +10,7 @@ import numpy as np
 from optuna.trial import TrialState
 
 from racer._numerics import as_costs, one_blas_thread
-from racer.integrations.optuna.reports import values_of
+from racer.integrations.optuna.reports import is_feasible, values_of
 from racer.integrations.optuna.search_space import Axes, Presence, joined
 from racer.model.effects import Effects, effects
 from racer.model.surrogate import Surrogate
@@ -43,6 +43,8 @@ class Observation(NamedTuple):
     final: float  # cost of the trial's own value; NaN without
     pruned: bool
 
+    is_feasible: bool = True
+
     @property
     def failed(self) -> bool:
         """Whether it has no cost at all."""
@@ -60,6 +62,7 @@ class History:
     # of all parameters that a trial with a cost had
     distributions: Mapping[str, BaseDistribution] = field(default_factory=dict)
     n_usable: int = 0
+    n_infeasible: int = 0
 
     @property
     def free(self) -> dict[str, BaseDistribution]:
@@ -84,11 +87,13 @@ class History:
             self.numbers | {trial.number for trial in new},
             dict(sorted(known.items())),
             self.n_usable + sum(not observation.failed for observation in observed),
+            self.n_infeasible + sum(not observation.is_feasible for observation in observed),
         )
 
     def _observation(self, trial: FrozenTrial) -> Observation:
-        if trial.state not in (TrialState.COMPLETE, TrialState.PRUNED):
-            return Observation(trial.params, {}, math.nan, pruned=False)
+        fits = is_feasible(trial)
+        if trial.state not in (TrialState.COMPLETE, TrialState.PRUNED) or not fits:
+            return Observation(trial.params, {}, math.nan, pruned=False, is_feasible=fits)
         reported = values_of(trial) if self.by_instance else {}
         own = [] if trial.value is None else [trial.value]
         costs = as_costs(np.array([*reported.values(), *own]), maximize=self.maximize)

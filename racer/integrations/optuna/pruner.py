@@ -24,6 +24,7 @@ from racer.integrations.optuna.reports import (
     are_running_means,
     costs_on,
     from_running_means,
+    is_feasible,
     is_maximized,
 )
 from racer.seeding import check_seed, rng_for
@@ -242,8 +243,11 @@ class RacingPruner(BasePruner):
 
 
 def _counts(other: FrozenTrial, trial: FrozenTrial, memory: _Memory) -> bool:
-    """Say whether a trial is an opponent of the running one; not if its process seems dead."""
-    if other.number == trial.number:
+    """Return whether a trial is an opponent of the running one.
+
+    Not if it violates a constraint, or its process seems dead.
+    """
+    if other.number == trial.number or not is_feasible(other):
         return False
     if other.state == TrialState.RUNNING:
         return len(other.intermediate_values) > memory.values_then.get(other.number, 0)

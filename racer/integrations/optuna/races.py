@@ -17,19 +17,29 @@ from racer._checks import flag, whole
 from racer.core.blocks import Order
 from racer.core.budget import Budget
 from racer.core.pool import as_sequence
-from racer.core.rules import Rules
+from racer.core.rules import Rules, check_goal
 from racer.core.table import Row, Table
-from racer.deciders.named import as_decider
+from racer.deciders.bayesian_front import BayesianFront
+from racer.deciders.named import as_decider, usual_decider
 from racer.deciders.parts.wrappers import protected
 from racer.deciders.t_race import TRace
-from racer.errors import BudgetError, RaceInterrupted, ScoresError, SettingError, warn
+from racer.errors import (
+    BudgetError,
+    ObjectiveError,
+    RaceInterrupted,
+    ScoresError,
+    SettingError,
+    warn,
+)
 from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.command.command import check_some
+from racer.evaluate.objective import MAPPING, NO_MAPPING
 from racer.evaluate.outcome import Cell, Outcome, all_failed
 from racer.evaluate.workers import number_of, outcomes_of, workers_for
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
+from racer.integrations.optuna.metrics import aim_of
 from racer.integrations.optuna.record import StudyRecord
-from racer.integrations.optuna.reports import check_study, is_maximized
+from racer.integrations.optuna.reports import is_maximized
 from racer.racing.loop import advance, completed, leads, race
 from racer.racing.repeats import Withheld
 from racer.racing.state import Request, State
@@ -42,13 +52,17 @@ if TYPE_CHECKING:
     from optuna.study import Study
 
     from racer.core.events import Elimination
-    from racer.deciders.decider import Decider
+    from racer.core.objective import Metric
+    from racer.core.objective import Objective as Aims
+    from racer.deciders.decider import Decider, Goal
     from racer.evaluate.objective import Objective
     from racer.evaluate.workers import Workers
     from racer.racing.loop import Evidence as TestEvidence
     from racer.run.progress import Progress
 
 _ALPHA = 0.3  # of the default decider: losing a good trial is cheap, as others like it will follow
+_CONFIDENCE = 0.9  # of that of a front
+_ELITES = 3  # for each metric
 
 Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
 
@@ -109,12 +123,21 @@ class Races:
                     self.check_first([self._config(n) for n in fresh])
                 elites = self._race(number, elites, fresh)
                 if self.display is not None:
-                    best = f"best is trial #{elites[0]}" if elites else "no trial is complete"
+                    best = self._leaders(elites)
                     done = self.display.state.work.evaluations
                     self.display.line(f"race {number}: {best}; {done} of {self.budget} evaluations")
                 number += 1
                 if self.record.sampler_ended(self.budget) and not self.record.in_race(number):
                     break
+
+    def _leaders(self, elites: list[int]) -> str:
+        """Return who leads after a race, in words."""
+        if not elites:
+            return "no trial is complete"
+        goal = None if self.record.aim is None else self.record.aim.goal
+        if goal is None or goal.kind != "front":
+            return f"best is trial #{elites[0]}"
+        return f"elites are trials {', '.join(f'#{number}' for number in elites)}"
 
     def _asked(self, race: int, elites: list[int]) -> list[int]:
         """Return the trials of a race: recorded ones, and new ones unless it has begun."""
@@ -139,6 +162,7 @@ class Races:
     def _suggest_or_fail(self, number: int) -> None:
         try:
             self._config(number)
+            self.record.is_feasible(number)
         except BaseException as error:
             if not _is_of_storage(error):  # else the same call suggests again
                 self.record.fail(number)
@@ -149,10 +173,15 @@ class Races:
         record, n = self.record, len(self.instances)
         numbers = [*elites, *fresh]
         before = sum(len(record.of(e)) for e in elites)
+        infeasible = [trial for trial in fresh if not record.is_feasible(trial)]
+        fresh = [trial for trial in fresh if trial not in infeasible]
+        self._evaluate([(trial, 0) for trial in infeasible])
         self._raced.update(fresh)
-        alive = self._run_to_its_end(number, elites, fresh)
+        alive = set(fresh)
+        if len(elites) + len(fresh) > 1:
+            alive = self._run_to_its_end(number, elites, fresh)
         self._evaluate([(trial, block) for trial in sorted(alive) for block in range(n)])
-        for trial in fresh:
+        for trial in [*infeasible, *fresh]:
             record.end(trial)
         self._spent += sum(len(record.of(i)) for i in numbers) - before
         usable = set().union(*map(record.succeeded, self._raced))
@@ -161,12 +190,14 @@ class Races:
 
     def _rules(self, elites: list[int], fresh: list[int]) -> Rules:
         """Return the rules of a race over all instances, in which no elite can be eliminated."""
-        n = len(self.instances)
+        n, aim = len(self.instances), self.record.aim
         until = (n + 1,) * len(elites) + (0,) * len(fresh)
         return Rules(
             decider=protected(self.settings["decider"], until),
             budget=Budget(evaluations=len(until) * n),
-            maximize=is_maximized(self.record.study),
+            maximize=aim is None and is_maximized(self.record.study),
+            metrics=None if aim is None else aim.metrics,
+            objective=None if aim is None else aim.objective,
             seed=self.record.seed,
             deterministic=True,
             first_test=self.settings["first_test"],
@@ -223,9 +254,12 @@ class Races:
         """Return the elites: the best of the trials that succeeded wherever any has."""
         record = self.record
         evaluated = [i for i in numbers if len(record.of(i)) == len(self.instances)]
-        known = [i for i in evaluated if usable and record.succeeded(i) >= usable]
-        known.sort(key=lambda i: record.cost(i, usable))
-        return known[: self.settings["elites"]]
+        known = [
+            i
+            for i in evaluated
+            if usable and record.succeeded(i) >= usable and record.is_feasible(i)
+        ]
+        return record.best_first(known, usable)[: self.settings["elites"]]
 
     def _warn_of(self, hopeless: set[int]) -> None:
         """Warn of instances on which all trials have failed, once."""
@@ -257,8 +291,12 @@ class Races:
         if not missing:
             return
         record.check_run({n for n, _ in missing})
+        seed, names = record.seed, None if record.aim is None else record.aim.names
         cells = [
-            Cell(block, n, self._config(n), self.instances[block], block_seed(record.seed, block))
+            Cell(
+                *(block, n, self._config(n), self.instances[block], block_seed(seed, block)),
+                metrics=names,
+            )
             for n, block in missing
         ]
         outcomes = outcomes_of(self.workers, cells)
@@ -270,8 +308,12 @@ class Races:
             if told is None:
                 break
             cell, outcome = told
+            if not record.table.rows and outcome.message.startswith((MAPPING, NO_MAPPING)):
+                raise ObjectiveError(f"evaluate {outcome.message}; nothing else was evaluated")
             # without what a study does not hold: a resumed race sees no more
-            stored = Outcome(outcome.status, outcome.value, message=outcome.message)
+            stored = Outcome(
+                outcome.status, outcome.value, message=outcome.message, metrics=outcome.metrics
+            )
             record.report(cell.candidate, cell.block, stored)
             if self.display is not None:
                 self.display.told(outcome)
@@ -304,9 +346,11 @@ def race_study(
     suggest: Suggest,
     budget: int,
     trials: int = 1,
-    elites: int = 3,
+    elites: int | None = None,
     decider: str | Decider | None = None,
     first_test: int | None = None,
+    metrics: Mapping[str, str | Metric] | None = None,
+    objective: Aims | None = None,
     n_jobs: int = 1,
     seed: int | None = None,
     timeout: float | None = None,
@@ -320,7 +364,8 @@ def race_study(
     evaluated on one instance after another, in an order drawn anew for each race; after each
     instance the decider drops those that cannot win. A trial that is dropped ends as PRUNED with
     its mean, one that stays to the last instance as COMPLETE with its mean over all: these values
-    are comparable. Those with the best means, the elites, take part in each race with
+    are comparable. (Of several directions Optuna takes no value of a pruned trial.) Those with the
+    best means, the elites, take part in each race with
     the values that they have, at no cost, and cannot be dropped; a race ends when only they are
     left.
 
@@ -335,9 +380,12 @@ def race_study(
     Parameters
     ----------
     study : optuna.Study
-        With one objective; its direction counts. Its pruner is not asked.
+        Its directions count. Its pruner is not asked. Trials that violate a constraint, by
+        `Trial.set_constraint` in `suggest` or by the sampler's `constraints_func`, are evaluated
+        on one instance only, drop nobody, and are never elites.
     evaluate : callable
         ``evaluate(config, instance, seed) -> float``, as in `racer.race`; a `racer.Command` too.
+        Of a study with several directions, a mapping of metrics by name.
         What raises, or returns anything but a finite number, costs its cell: the trial ranks last
         on this instance, and does not end as COMPLETE. An instance on which all trials so far have
         failed is set aside with a warning: trials may be elites without it. The seed of an
@@ -356,13 +404,19 @@ def race_study(
         New trials per race; two if there are no elites yet. With one, the sampler knows of all
         trials before; but what can be evaluated at once is one instance of each new trial, so
         give as many as there are workers.
-    elites : int
-        At most so many take part in a race.
+    elites : int, optional
+        At most so many take part in a race. None: 3, and for a front 3 for each metric.
     decider : str or Decider, optional
         As in `racer.race`. None: `TRace(alpha=0.3)`, for values without outliers. It drops early,
-        for many trials; "anytime" is for cases where losing a good one is expensive.
+        for many trials; "anytime" is for cases where losing a good one is expensive. With several
+        directions the one that `objective` asks for, to a front `BayesianFront(confidence=0.9)`.
     first_test : int, optional
         Drop no trial before so many instances. None: 3 with the decider None, else 5.
+    metrics : mapping of str to "min", "max" or Metric, optional
+        Of a study with several directions: what evaluate returns, one metric for each direction,
+        in their order. None: the study's `metric_names`.
+    objective : str, Pareto, Within or Constrained, optional
+        Of a study with several directions: what is raced on, as in `racer.race`.
     n_jobs : int
         1 evaluates in this process; more, or -1, in joblib workers, with the same result.
     seed : int >= 0, optional
@@ -386,7 +440,8 @@ def race_study(
     RaceStateError
         Another process has gone on with the races of this study.
     ScoresError
-        Every evaluation failed on the first `first_test` instances: the study stops there.
+        Every evaluation failed on the first `first_test` instances: the study stops there. Or no
+        trial satisfies the constraints.
     RaceInterrupted
         Ctrl-C; what is recorded stays, and the same call goes on. `result` has the `study`, and
         the `evaluations` and `seed` of its races.
@@ -405,13 +460,17 @@ def race_study(
     >>> evidence.best == study.best_trial.number
     True
     """
-    check_study(study)
+    aim = aim_of(study, metrics, objective)
+    goal = None if aim is None else aim.goal
     items = as_sequence(instances, "instances")
     if first_test is None:
         first_test = 3 if decider is None else 5
-    judge = TRace(alpha=_ALPHA) if decider is None else as_decider(decider)
+    if elites is None:
+        elites = _ELITES if goal is None else _ELITES * goal.n_metrics
+    judge = _usual(goal) if decider is None else as_decider(decider)
     if judge.bounds is not None:
         raise SettingError(f"decider={decider!r} is for racer.race: give another one")
+    check_goal(judge, goal, objective)
     settings = {
         "trials": whole(trials, "trials", least=1),
         "elites": whole(elites, "elites", least=0),
@@ -438,7 +497,7 @@ def race_study(
         retries=retries,
         parameters=tuple(suggest) if isinstance(suggest, Mapping) else None,
     )
-    record = StudyRecord(study, settings, items, seed)
+    record = StudyRecord(study, settings, items, seed, aim)
     check_first = partial(check_some, evaluate)
     shows = flag(progress, "progress")
     display = _display(study, record, evaluations, workers) if shows else None
@@ -449,6 +508,14 @@ def race_study(
     except KeyboardInterrupt:
         raise _interrupted(study, record) from None
     return best_trials_by_evidence(study)
+
+
+def _usual(goal: Goal | None) -> Decider:
+    """Return the decider of races that are given none."""
+    if goal is None:
+        return TRace(alpha=_ALPHA)
+    usual = usual_decider(goal)
+    return BayesianFront(_CONFIDENCE) if usual == "bayesian-front" else as_decider(usual)
 
 
 def _display(study: Study, record: StudyRecord, budget: int, workers: Workers) -> Progress:

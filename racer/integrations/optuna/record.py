@@ -2,7 +2,9 @@
 
 A trial of a race carries the number of its race in the user attribute "racer:race", from before
 its first parameter is suggested. Its outcome on block b is its intermediate value at step b, NaN
-where it failed, with the reason in "racer:failed:b". All decisions follow from these.
+where it failed, with the reason in "racer:failed:b". In a study with several directions, which
+takes no intermediate values, it is the user attribute "racer:values:b", metrics by name. All
+decisions follow from these.
 """
 
 from __future__ import annotations
@@ -19,10 +21,17 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 
 from racer._numerics import as_costs
-from racer.core.table import Table
+from racer.core.table import Row, Table
+from racer.deciders.parts.several import best_first
 from racer.errors import RaceStateError, SettingError
-from racer.evaluate.outcome import Outcome
-from racer.integrations.optuna.reports import is_maximized, mean, report_mean, usable, values_of
+from racer.integrations.optuna.metrics import (
+    FAILED,
+    SETTINGS,
+    VALUES,
+    outcomes_of_trial,
+    settings_of,
+)
+from racer.integrations.optuna.reports import is_feasible, is_maximized, mean, report_mean
 from racer.seeding import check_seed
 from racer.store.jsonable import dumps, encode, same, shown
 
@@ -32,10 +41,11 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
+    from racer.core.objective import Aim
+    from racer.evaluate.outcome import Outcome
+
 _RACE = "racer:race"
-_SETTINGS = "racer:race_study"
 _DRIVER = "racer:driver"
-_FAILED = "racer:failed:"
 _ASKED = "racer:asked"  # before the last ask: how many trials were in races, and which were bare
 _ENDED = "racer:sampler_ended"  # the sampler that has ended the study, and within what budget
 
@@ -44,16 +54,23 @@ class StudyRecord:
     """What a study holds of its races; SettingError if it was raced with other settings."""
 
     def __init__(
-        self, study: Study, settings: Mapping[str, Any], instances: Sequence[Any], seed: int | None
+        self,
+        study: Study,
+        settings: Mapping[str, Any],
+        instances: Sequence[Any],
+        seed: int | None,
+        aim: Aim | None = None,
     ) -> None:
         # a study of our own: it is driven without a change to the user's
         self.study = copy(study)
         self.n_blocks = len(instances)
-        recorded = study.user_attrs.get(_SETTINGS, {})
+        recorded = study.user_attrs.get(SETTINGS, {})
         if seed is None and "seed" in recorded:  # else a fresh one
             seed = recorded["seed"]
         self.seed = check_seed(seed)
+        self.aim = aim
         encoded = {name: encode(value) for name, value in settings.items()}
+        encoded |= {} if aim is None else settings_of(aim)
         told = dumps([encode(instance) for instance in instances])
         encoded["instances"] = [self.n_blocks, zlib.crc32(told.encode())]
         encoded["seed"] = self.seed
@@ -65,15 +82,16 @@ class StudyRecord:
                     "new study"
                 )
         if not recorded:
-            study.set_user_attr(_SETTINGS, encoded)
+            study.set_user_attr(SETTINGS, encoded)
         self._driver = str(check_seed(None))
         study.set_user_attr(_DRIVER, self._driver)
         self._handles: dict[int, optuna.Trial] = {}
+        self._feasible: dict[int, bool] = {}
         trials = study.get_trials(deepcopy=False)
         self._trials = {t.number: t for t in trials if _RACE in t.user_attrs}
-        self.table = Table(maximize=is_maximized(study))
+        self.table = Table(maximize=is_maximized(study) if aim is None else aim.maximize)
         for number, trial in self._trials.items():
-            for block, outcome in _outcomes(trial).items():
+            for block, outcome in outcomes_of_trial(trial, aim).items():
                 self.table.add(block, [number], [outcome])
         self._half_asked = _half_asked(trials, study.user_attrs.get(_ASKED))
         # the process that drove before may still report on these
@@ -117,11 +135,48 @@ class StudyRecord:
         """Return the blocks on which a trial has a value."""
         return {block for block, o in self.of(number).items() if o.value is not None}
 
-    def cost(self, number: int, blocks: Iterable[int]) -> float:
-        """Return the mean cost of a trial over blocks on which it succeeded."""
-        outcomes = self.of(number)
-        values = np.array([outcomes[block].value for block in sorted(blocks)], dtype=np.float64)
-        return mean(as_costs(values, maximize=self.table.maximize).tolist())
+    def best_first(self, numbers: Sequence[int], blocks: Iterable[int]) -> list[int]:
+        """Return trials by their mean costs over blocks on which all of them succeeded."""
+        costs = [self._costs(number, sorted(blocks)) for number in numbers]
+        goal = None if self.aim is None else self.aim.goal
+        if goal is None or not costs:
+            order = sorted(range(len(costs)), key=lambda place: costs[place][0])
+        else:
+            order = best_first(goal, np.array(costs))
+        return [numbers[place] for place in order]
+
+    def _costs(self, number: int, blocks: Sequence[int]) -> list[float]:
+        """Return the mean costs of a trial, of each metric that decides."""
+        told = [self.of(number)[block] for block in blocks]
+        values = np.array([outcome.value for outcome in told], dtype=np.float64)
+        if self.aim is None:
+            return [mean(as_costs(values, maximize=self.table.maximize).tolist())]
+        row = Row.of(0, list(range(len(told))), told)
+        return [mean(column.tolist()) for column in np.atleast_2d(self.aim.costs(row).T)]
+
+    def is_feasible(self, number: int) -> bool:
+        """Return whether a trial violates no constraint; also of one that has not ended.
+
+        SettingError if the sampler's `constraints_func` cannot say so before there are values.
+        """
+        trial = self._trials[number]
+        if not is_feasible(trial) or trial.state.is_finished():
+            return is_feasible(trial)
+        if number not in self._feasible:
+            self._refresh(number)
+            trial = self._trials[number]
+            constraints = getattr(self.study.sampler, "_constraints_func", None)
+            try:
+                told = () if constraints is None else constraints(trial)
+            except Exception as error:
+                raise SettingError(
+                    f"constraints_func(trial) of the sampler raised {type(error).__name__}: "
+                    f"{error}; race_study asks it as soon as a trial is suggested, so that who is "
+                    "infeasible drops nobody: let it depend on parameters, or on user attributes "
+                    "that suggest sets; or call trial.set_constraint in suggest"
+                ) from error
+            self._feasible[number] = is_feasible(trial) and all(value <= 0.0 for value in told)
+        return self._feasible[number]
 
     def as_suggested(self, number: int) -> optuna.trial.BaseTrial:
         """Return a trial that suggests its recorded values; new ones only if nothing is evaluated."""
@@ -163,12 +218,15 @@ class StudyRecord:
         told = {}
         if number in self._inherited:
             self._refresh(number)
-            told = _outcomes(self._trials[number])
+            told = outcomes_of_trial(self._trials[number], self.aim)
         if block not in told:
             trial = self._handle(number)
             if outcome.value is None:  # the reason first: the value completes the outcome
-                trial.set_user_attr(f"{_FAILED}{block}", [outcome.status, outcome.message])
-            trial.report(math.nan if outcome.value is None else outcome.value, block)
+                trial.set_user_attr(f"{FAILED}{block}", [outcome.status, outcome.message])
+            elif outcome.metrics is not None:
+                trial.set_user_attr(f"{VALUES}{block}", dict(outcome.metrics))
+            if self.aim is None:
+                trial.report(math.nan if outcome.value is None else outcome.value, block)
         self.table.add(block, [number], [told.get(block, outcome)])
 
     def check_run(self, numbers: Iterable[int]) -> None:
@@ -189,24 +247,33 @@ class StudyRecord:
         if self.state(number) != TrialState.RUNNING:
             return
         known = self._trials[number]
-        values = list(usable(known).values())
+        told = outcomes_of_trial(known, self.aim).values()
+        values = [outcome for outcome in told if outcome.value is not None]
         if len(values) == self.n_blocks:
-            self._tell(number, TrialState.COMPLETE, mean(values))
+            self._tell(number, TrialState.COMPLETE, self._means(values))
         elif values:
-            step = self.n_blocks + len(known.intermediate_values)
-            with suppress(UpdateFinishedTrialError):
-                report_mean(self._handle(number), known, step)
+            if self.aim is None:
+                step = self.n_blocks + len(known.intermediate_values)
+                with suppress(UpdateFinishedTrialError):
+                    report_mean(self._handle(number), known, step)
             self._tell(number, TrialState.PRUNED)
         else:
             self._tell(number, TrialState.FAIL)
+
+    def _means(self, told: Sequence[Outcome]) -> list[float]:
+        """Return the mean of each direction's values."""
+        if self.aim is None:
+            return [mean([o.value for o in told if o.value is not None])]
+        names = self.aim.metrics
+        return [mean([o.metrics[name] for o in told if o.metrics is not None]) for name in names]
 
     def fail(self, number: int) -> None:
         """Tell the study that a trial without outcomes has failed."""
         self._tell(number, TrialState.FAIL)
 
-    def _tell(self, number: int, state: TrialState, value: float | None = None) -> None:
+    def _tell(self, number: int, state: TrialState, values: list[float] | None = None) -> None:
         try:
-            self.study.tell(number, value, state=state)
+            self.study.tell(number, values, state=state)
         except (UpdateFinishedTrialError, ValueError):
             self._refresh(number)
             if not self.state(number).is_finished():
@@ -265,15 +332,3 @@ def _bare(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
         for t in trials
         if t.state == TrialState.RUNNING and not (t.params or t.intermediate_values or t.user_attrs)
     ]
-
-
-def _outcomes(trial: FrozenTrial) -> dict[int, Outcome]:
-    """Return the outcomes that a trial holds, by block."""
-    outcomes = {}
-    for block, value in values_of(trial).items():
-        if math.isnan(value):
-            status, message = trial.user_attrs[f"{_FAILED}{block}"]
-            outcomes[block] = Outcome(status, None, message=message)
-        else:
-            outcomes[block] = Outcome("ok", value)
-    return outcomes

@@ -24,14 +24,24 @@ _LEAST = 1e-4  # share of a step's variance that is not between trials
 MEAN_STEP = "racer:mean_step"  # user attribute that names the step at which the mean is reported
 
 
-def check_study(study: object) -> None:
-    """Raise SettingError unless this is a study with one objective."""
+def as_study(study: object) -> Study:
+    """Return it; SettingError unless it is a study."""
     if not isinstance(study, Study):
         raise SettingError(
             f"study={study!r}: give an optuna.Study, from optuna.create_study or load_study"
         )
-    if len(study.directions) > 1:
-        raise SettingError("the study has several objectives: give one with a single direction")
+    return study
+
+
+def is_feasible(trial: FrozenTrial) -> bool:
+    """Return whether a trial violates no constraint that is recorded of it."""
+    told: list[float] = []
+    for name, value in trial.system_attrs.items():
+        if name == "constraints":  # of `constraints_func`
+            told += value or ()
+        elif name.startswith("constraints:"):  # of `Trial.set_constraint`
+            told.append(value)
+    return all(value <= 0.0 for value in told)
 
 
 def is_maximized(study: Study) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from optuna.pruners import HyperbandPruner, PercentilePruner, SuccessiveHalvingPruner
 from optuna.samplers import BaseSampler
+from optuna.samplers._base import _process_constraints_after_trial
 from optuna.trial import TrialState
 
 from racer._checks import flag, whole
@@ -17,7 +18,7 @@ from racer.integrations.optuna.search_space import Axis
 from racer.seeding import check_seed, rng_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from optuna.distributions import BaseDistribution
     from optuna.study import Study
@@ -60,8 +61,8 @@ class RacingSampler(BaseSampler):
     that have it, or from its whole range. Where there are categorical parameters, three proposals in
     ten have another choice of one of them, also one that lost before.
 
-    A failed trial, or a pruned one without any value, is taken for one vague observation of the
-    worst: regions where many fail are avoided, and a single failure of the machine does little
+    A failed trial, a pruned one without any value, or one that violates a constraint, is taken for
+    one vague observation of the worst: regions where many fail are avoided, and a single failure of the machine does little
     harm. Trials that are running, whether alive or not, are not repeated, and otherwise ignored.
 
     Parameters
@@ -71,6 +72,10 @@ class RacingSampler(BaseSampler):
     by_instance : bool
         False: steps are not instances, but epochs, say. Then only the trials' own values
         count; a pruned one's is at best the median of the complete ones'.
+    constraints_func : callable, optional
+        ``constraints_func(trial) -> sequence of float`` for each complete or pruned trial, as of
+        Optuna's samplers: above 0 is a constraint violated. `Trial.set_constraint` of Optuna 5
+        needs none.
     seed : int >= 0, optional
         With the same seed, the same proposals follow from the same trials, also in another
         process that goes on with a study (``n_jobs=1``; Optuna replaces the seed otherwise,
@@ -109,10 +114,20 @@ class RacingSampler(BaseSampler):
     """
 
     def __init__(
-        self, *, n_startup_trials: int = 10, by_instance: bool = True, seed: int | None = None
+        self,
+        *,
+        n_startup_trials: int = 10,
+        by_instance: bool = True,
+        constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
+        seed: int | None = None,
     ) -> None:
         self._n_startup = whole(n_startup_trials, "n_startup_trials", least=2)
         self._by_instance = flag(by_instance, "by_instance")
+        if constraints_func is not None and not callable(constraints_func):
+            raise SettingError(
+                f"constraints_func={constraints_func!r}: give constraints_func(trial) -> [number, ..]"
+            )
+        self._constraints_func = constraints_func
         self._seed = check_seed(seed)
         self._design = self._seed  # a trial takes the row of its number: no two the same
         self._has_warned = False
@@ -198,7 +213,12 @@ class RacingSampler(BaseSampler):
         state: TrialState,
         values: Sequence[float] | None,  # noqa: ARG002
     ) -> None:
-        """Warn of a pruner that compares values of different instances; Optuna calls this."""
+        """Record the constraints; warn of a pruner that compares values of different instances.
+
+        Optuna calls this.
+        """
+        if self._constraints_func is not None:
+            _process_constraints_after_trial(self._constraints_func, study, trial, state)
         by_steps = self._by_instance and trial.intermediate_values and not self._has_warned
         if by_steps and state == TrialState.PRUNED and isinstance(study.pruner, _RAW):
             self._has_warned = True
@@ -211,7 +231,8 @@ class RacingSampler(BaseSampler):
             )
 
     def _is_started(self, view: _View) -> bool:
-        return view.history.n_usable >= self._n_startup
+        history = view.history
+        return history.n_usable + history.n_infeasible >= self._n_startup and history.n_usable >= 2
 
     def _everywhere(self, trial: FrozenTrial, name: str, axis: Axis) -> Any:
         """Return a value of a Latin hypercube, one for each `n_startup_trials` trials in a row."""

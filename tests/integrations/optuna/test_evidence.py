@@ -144,7 +144,7 @@ def test_what_cannot_be_answered_is_said(study_of, add):
     study.optimize(lambda trial: 1.0, n_trials=2)
     with pytest.raises(ScoresError, match="finite value per instance"):
         best_trials_by_evidence(study)
-    with pytest.raises(SettingError, match="single direction"):
+    with pytest.raises(SettingError, match="several directions"):
         best_trials_by_evidence(optuna.create_study(directions=["minimize", "maximize"]))
     with pytest.raises(SettingError):
         best_trials_by_evidence(study_of(values()), confidence=0.5)

@@ -1050,7 +1050,7 @@ def test_instances_that_are_no_sequence_and_many_objectives_are_refused():
     with pytest.raises(racer.CandidateError):
         race_study(in_order(), evaluate, None, suggest=suggest, budget=99)
     study = optuna.create_study(directions=["minimize"] * 2)
-    with pytest.raises(racer.SettingError, match="single direction"):
+    with pytest.raises(racer.SettingError, match="2 directions: name"):
         race_study(study, evaluate, INSTANCES, suggest=suggest, budget=99)
 
 
