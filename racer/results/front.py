@@ -2,18 +2,52 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from racer._numerics import shown_probability
 from racer.render.sections import Grid, number
 from racer.results.base import mean_on
+from racer.stats.several import on_front
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from racer.core.objective import Aim
     from racer.results.base import Result
 
 _MOST = 12  # candidates in a sentence
+
+
+class FrontOfMeans:
+    """The front of the mean metrics so far, kept up to date while a race runs."""
+
+    def __init__(self, aim: Aim) -> None:
+        self._signs = {name: aim.metrics[name].sign for name in aim.deciding}
+        self._sums: dict[int, NDArray[np.float64]] = {}  # 1 and the costs of each cell
+
+    def add(self, candidate: int, metrics: Mapping[str, float]) -> None:
+        """Take in the metrics of a cell; NaN of one that failed."""
+        costs = [sign * metrics.get(name, math.nan) for name, sign in self._signs.items()]
+        if not any(map(math.isnan, costs)):
+            self._sums[candidate] = self._sums.get(candidate, 0.0) + np.array([1.0, *costs])
+
+    def clear(self) -> None:
+        """Forget all cells."""
+        self._sums.clear()
+
+    def members(self, alive: Iterable[int]) -> tuple[int, ...]:
+        """Return those of some candidates that no other of them is better than in all means."""
+        known = [candidate for candidate in alive if candidate in self._sums]
+        if not known:
+            return ()
+        sums = np.array([self._sums[candidate] for candidate in known])
+        means = sums[:, 1:] / sums[:, :1]
+        return tuple(np.array(known)[on_front(means[None])[0]].tolist())
 
 
 def is_front(result: Result) -> bool:

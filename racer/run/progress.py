@@ -18,11 +18,13 @@ from rich.text import Text
 
 from racer.core.budget import Budget
 from racer.core.events import BlockCompleted, CandidatesAdded, Ended, RaceCompleted, RaceEnded
+from racer.core.objective import Aim
 from racer.errors import StoreError
 from racer.render.escape import printable
 from racer.render.text import folded
 from racer.results.ablation import AblationResult
 from racer.results.base import Result
+from racer.results.front import FrontOfMeans
 from racer.results.summary import why
 from racer.results.tuning import TuneResult
 from racer.run.signals import notify
@@ -36,11 +38,13 @@ if TYPE_CHECKING:
 
     from racer.core.contest import Contest, Kind
     from racer.core.events import Elimination
+    from racer.core.rules import Rules
     from racer.evaluate.outcome import Outcome
     from racer.store.reader import Reader
 
 _LEAST = 0.3  # seconds between two drawings
 _SILENT = 10.0  # seconds without an event after which a log says where it stands
+_NAMED = 2  # candidates of a front
 _EACH = 5  # so many that leave at once are named
 
 
@@ -83,6 +87,14 @@ class ProgressState:
         self._begun = now
         self._completed = self._earlier = 0  # races of a tuning before this one, and their blocks
         self._contest: Contest[Any] | None = None  # of run times: the best is chosen at the end
+        self._means: FrontOfMeans | None = None
+        self.front: tuple[int, ...] = ()  # of the means, in a race to the front
+
+    def aim_at(self, rules: Rules) -> FrontOfMeans | None:
+        """Track the front, if that is what is raced to."""
+        is_front = rules.goal is not None and rules.goal.kind == "front"
+        self._means = FrontOfMeans(rules.aim) if is_front and rules.aim is not None else None
+        return self._means
 
     def begin(self, contest: Contest[Any], workers: int | None, running: Callable[[], int]) -> None:
         """Start tracking a contest."""
@@ -96,6 +108,10 @@ class ProgressState:
         self.best = result.best_index
         failed = len(result.known.failures)
         self.work = Work(result.evaluations, failed, result.seconds, spent=result.spent)
+        if (means := self.aim_at(rules)) is not None:
+            for _, candidate, outcome in result.known.cells():
+                means.add(candidate, outcome.metrics or {})
+            self.front = means.members(contest.alive)
         if rules.runtime is not None and isinstance(result, Result):
             self._contest = contest
         what = f"race of {self.candidates} candidates" if contest.kind == "race" else contest.kind
@@ -148,8 +164,14 @@ class ProgressState:
             self.candidates = max(self.candidates, self.left + len(event.eliminated))
             self.work.evaluations, self.work.seconds = event.evaluations, event.seconds
             self.work.spent = event.spent
+            if self._means is not None and event.metrics is not None:
+                for place, candidate in enumerate(event.candidates):
+                    self._means.add(candidate, {n: of[place] for n, of in event.metrics.items()})
+                self.front = self._means.members(event.alive)
         elif isinstance(event, CandidatesAdded):
             self.race = event.race
+            if self._means is not None:
+                self._means.clear()
             self.candidates = event.first + len(event.configs)
             self.left = len(event.configs)
         elif isinstance(event, RaceCompleted):
@@ -174,14 +196,14 @@ class ProgressState:
 
     def text(self, now: float) -> str:
         """Return all of it as a table of four lines."""
-        best, mean = self._best()
+        (label, best), mean = self._best(), self._mean()
         to_go, watched, work = self.to_go(now), self.of.is_watched, self.work
         within = f"{work.told} of {work.asked} cells of it" if work.asked else "-"
         left = "-" if to_go is None else f"at most {readable(to_go)}"
         used = "watched for" if watched else "time used"
         rows = [
             ("candidates left", f"{self.left} of {self.candidates}", "evaluations", self._spent()),
-            ("best", best, used, readable(now - self._begun)),
+            (label, best, used, readable(now - self._begun)),
             (f"{self.of.mean_is} on common blocks", mean, "time left", left),
             (
                 f"{self._race()}block {self._block()}",
@@ -203,7 +225,8 @@ class ProgressState:
 
     def line(self, now: float) -> str:
         """Return the most of it in a line."""
-        best, mean = self._best()
+        label, best = self._best()
+        mean = "" if self.front else f", {self.of.mean_is} {self._mean()}"
         to_go, work = self.to_go(now), self.work
         within = (
             f"block {self._block()}, {work.told} of {work.asked} cells"
@@ -213,8 +236,8 @@ class ProgressState:
         left = f"; at most {readable(to_go)} left" if to_go else ""
         failed = f", {work.failures} failed" if work.failures else ""
         return (
-            f"{self._race()}{within}: {self.left} candidates left, best {best}, "
-            f"{self.of.mean_is} {mean}; {self._spent()} evaluations{failed}{left}"
+            f"{self._race()}{within}: {self.left} candidates left, {label} {best}"
+            f"{mean}; {self._spent()} evaluations{failed}{left}"
         )
 
     def _race(self) -> str:
@@ -226,10 +249,15 @@ class ProgressState:
         return self.blocks + (self.work.told < self.work.asked)
 
     def _best(self) -> tuple[str, str]:
-        return (
-            "-" if self.best is None else f"#{self.best}",
-            "-" if self.mean is None else f"{self.mean:.4g}",
-        )
+        """Return who leads, and what that means."""
+        if not self.front:
+            return "best", "-" if self.best is None else f"#{self.best}"
+        more = len(self.front) - _NAMED
+        named = ", ".join(f"#{candidate}" for candidate in self.front[:_NAMED])
+        return "front of means", named + (f" and {more} more" if more > 0 else "")
+
+    def _mean(self) -> str:
+        return "-" if self.mean is None else f"{self.mean:.4g}"
 
     def _spent(self) -> str:
         budget, work = self.of.budget, self.work
@@ -489,6 +517,21 @@ def state_in(store: str, state: ProgressState) -> ProgressState:
     return state
 
 
+def _read_front(reader: Reader, state: ProgressState, gone: set[int]) -> None:
+    """Bring the front of the means up to date, of a race to a front."""
+    settings = reader.setup.settings
+    aim = Aim.of(settings.get("metrics"), settings.get("objective"))
+    if aim is None or aim.goal is None or aim.goal.kind != "front":
+        return
+    means = FrontOfMeans(aim)
+    cells = reader.rows(
+        "SELECT candidate, metrics FROM outcomes WHERE NOT held_out AND metrics IS NOT NULL"
+    )
+    for candidate, metrics in cells:
+        means.add(candidate, json.loads(metrics))
+    state.front = means.members(sorted({candidate for candidate, _ in cells} - gone))
+
+
 def _read(reader: Reader, state: ProgressState) -> None:
     setup = reader.setup
     ((n, failed, seconds, spent, block, workers, seen),) = reader.rows(
@@ -521,6 +564,7 @@ def _read(reader: Reader, state: ProgressState) -> None:
         "FROM outcomes WHERE NOT held_out"
     )
     state.mean = None if runtime is not None else mean
+    _read_front(reader, state, gone)
     asked = max(state.left, told or 0)
     state.work = Work(n, failed or 0, seconds or 0.0, asked, told or 0, spent)
     state.blocks = block + (state.work.told == asked)

@@ -86,3 +86,38 @@ def test_an_ablation_is_watched_too(tmp_path):
     state = state_in(path, ProgressState(0.0))
     assert (state.best, state.candidates) == (found.best_index, len(found.configs))
     assert state.ended == found.ended.message
+
+
+WHERE = {0: (0.0, 4.0), 1: (1.0, 1.0), 2: (4.0, 0.0), 3: (2.0, 2.0), 4: (2.0, 5.0)}
+
+
+def both(config, instance, seed, stop=None):
+    if instance == stop:
+        raise KeyboardInterrupt
+    if (config, instance) == (1, 2):
+        raise ValueError
+    error, score = WHERE[config]
+    return {"error": error + seed % 7 / 10.0, "score": -score + seed % 5 / 10.0}
+
+
+def to_front(evaluate, **more):
+    return racer.race(
+        *(range(5), evaluate, range(30)),
+        budget=150, seed=1, progress=True, decider="front", deterministic=True,
+        metrics={"error": "min", "score": "max"}, objective=racer.Pareto("error", "score"), **more,
+    )  # fmt: skip
+
+
+def test_a_race_to_a_front_shows_the_front_of_its_means(tmp_path, capsys):
+    path = str(tmp_path / "front.db")
+    with pytest.raises(racer.RaceInterrupted):
+        to_front(lambda *cell: both(*cell, stop=5), store=path)
+    state = state_in(path, ProgressState(0.0))
+    assert state.front == (0, 1, 2)
+    console = Console(file=io.StringIO(), width=80)
+    watch(path, once=True, console=console)
+    assert "front of means        #0, #1 and 1 more" in console.file.getvalue()
+    capsys.readouterr()
+    to_front(both)
+    shown = capsys.readouterr().err
+    assert "4 candidates left, front of means #0, #1 and 1 more; " in shown
