@@ -41,7 +41,8 @@ class Metric:
         It depends on the candidate only and has no noise: a price, the size of a model.
     margin : float >= 0
         For a front: a candidate also leaves it if another is nowhere worse by more than this, so
-        that differences which nobody cares about keep nobody in.
+        that differences which nobody cares about keep nobody in. It is for elimination alone:
+        `probability_front` is that of the front itself, as fronts within margins are not unique.
     bounds : (float, float), optional
         The smallest and the largest value there can be, as of scores from 0 to 1. With them
         `racer.Within` and `racer.Constrained` make no assumption about the law of the values; give

@@ -179,8 +179,11 @@ def all_failed(outcomes: Sequence[Outcome]) -> str:
     return f"all {len(outcomes)} evaluations failed, the first with {first[:_LONGEST_REASON]!r}"
 
 
-def check_outcome(outcome: Outcome) -> None:
-    """Raise RaceStateError unless this is an Outcome that a table can hold."""
+def check_outcome(outcome: Outcome, names: Sequence[str] | None = None) -> None:
+    """Raise RaceStateError unless this is an Outcome that a table can hold.
+
+    `names` are the metrics that it is to have, which the message says, too.
+    """
     if isinstance(outcome, Outcome):
         value: Any = outcome.value
         status, seconds = outcome.status, outcome.seconds
@@ -199,10 +202,16 @@ def check_outcome(outcome: Outcome) -> None:
                 return
         except (TypeError, OverflowError):
             pass
+    wanted = "value" if names is None else f"value, {metrics_wanted(names)}"
     raise RaceStateError(
-        f"{outcome!r} was told: give racer.Outcome('ok', value) with a finite number, or "
-        "racer.Outcome('failed', None, message=..)"
+        f"{outcome!r} was told: give racer.Outcome('ok', {wanted}) with a finite number"
+        f"{'' if names is None else ' each'}, or racer.Outcome('failed', None, message=..)"
     )
+
+
+def metrics_wanted(names: Sequence[str]) -> str:
+    """Return the argument of an outcome that holds these metrics, in words."""
+    return f"metrics={{{', '.join(f'{name!r}: ..' for name in names)}}}"
 
 
 def _are_metrics(metrics: Any) -> bool:

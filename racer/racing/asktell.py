@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from racer.core.events import check_callbacks
 from racer.core.prices import with_spend
 from racer.errors import RaceStateError, warn
-from racer.evaluate.outcome import Cell, Outcome, bounded, check_outcome
+from racer.evaluate.outcome import Cell, Outcome, bounded, check_outcome, metrics_wanted
 
 if TYPE_CHECKING:
     from racer.core.events import Callback
@@ -108,7 +108,7 @@ class AskTell(ABC):
         """
         if not isinstance(cell, Cell):
             raise RaceStateError(f"{cell!r} is not a cell: tell only cells that ask() returned")
-        check_outcome(outcome)
+        check_outcome(outcome, self.rules.metric_names)
         self._begin()
         cells, told, key = self._round.cells, self._round.told, cell.key
         asked = cells.get(key)
@@ -163,8 +163,8 @@ def as_measured(names: Sequence[str], outcome: Outcome, rules: Rules) -> Outcome
     told = outcome.metrics or {}
     if any(name not in told for name in names) or told[names[0]] != outcome.value:
         raise RaceStateError(
-            f"{outcome!r} was told: give metrics={{{', '.join(map(repr, names))}}} with a "
-            f"number each, and that of {names[0]!r} as the value"
+            f"{outcome!r} was told: give {metrics_wanted(names)} with a finite number each, and "
+            f"that of {names[0]!r} as the value"
         )
     for name, metric in (rules.metrics or {}).items():
         if metric.bounds is not None and not metric.bounds[0] <= told[name] <= metric.bounds[1]:

@@ -220,8 +220,10 @@ class Race(AskTell):
         self._begin()
         if self._request is None or self._request.again or self._round.told:
             raise RaceStateError("tell_block() is for a block of which nothing has been told")
-        outcomes: list[Any] = list(told) if isinstance(told, list | tuple) else []
-        if self.rules.metric_names is None and not any(isinstance(o, Outcome) for o in outcomes):
+        names = self.rules.metric_names
+        is_listed = isinstance(told, (list, tuple) if names is None else (list, tuple, np.ndarray))
+        outcomes: list[Any] = list(told) if is_listed else []  # type: ignore[arg-type]
+        if names is None and not any(isinstance(o, Outcome) for o in outcomes):
             values = self._checked_values(told)
             if self.rules.needs_spend:
                 raise RaceStateError(
@@ -237,11 +239,11 @@ class Race(AskTell):
                 return
             outcomes = [Outcome("ok", value, seconds=value) for value in values.tolist()]
         for outcome in outcomes:
-            check_outcome(outcome)
+            check_outcome(outcome, names)
         if len(outcomes) != len(self._state.alive):
             raise self._unfit()
         self._check_bounds(np.array([outcome.value for outcome in outcomes], dtype=np.float64))
-        if (names := self.rules.metric_names) is not None:
+        if names is not None:
             outcomes = [as_measured(names, outcome, self.rules) for outcome in outcomes]
         if self.rules.needs_spend:
             outcomes = [with_spend(outcome) for outcome in outcomes]

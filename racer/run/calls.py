@@ -106,7 +106,8 @@ def race(
         Larger is better; with `metrics`, leave it out.
     metrics : mapping of str to {"min", "max"} or Metric, optional
         Where `evaluate` returns several metrics by name: their directions, or `racer.Metric` for
-        one that is known exactly, has bounds, or a margin. All of them are recorded.
+        one that is known exactly, has bounds, or a margin. All of them are recorded. None beside a
+        `store` that has metrics: those of the store, as of all settings that are left out.
     objective : str, Pareto, Within or Constrained, optional
         What is raced on: the name of a metric, or `racer.Pareto` (to the front), `racer.Within`
         (the best in one of those that are nearly the best in others), `racer.Constrained` (of

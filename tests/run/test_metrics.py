@@ -193,8 +193,26 @@ def test_told_outcomes_need_their_metrics():
     ):
         with pytest.raises(RaceStateError, match="give metrics="):
             race.tell(cell, told)
-    with pytest.raises(RaceStateError):
+    whole = r"Outcome\('ok', value, metrics=\{'error': \.\., 'dollars': \.\.\}\)"
+    with pytest.raises(RaceStateError, match=whole):
         race.tell_block([1.0, 2.0, 3.0])
+    with pytest.raises(RaceStateError, match=whole):
+        race.tell_block(np.ones(3))
+    with pytest.raises(RaceStateError, match=whole):
+        race.tell(cell, 1.0)
+
+
+def test_margins_are_for_elimination_and_the_front_is_without():
+    how = {name: Metric("min", margin=0.5) for name in ("a", "b")}
+    worlds = {0: (0.0, 1.0), 1: (1.0, 0.0), 2: (0.2, 0.9)}
+
+    def near(config, instance, seed):
+        a, b = worlds[config] + 0.01 * np.random.default_rng([seed, config]).normal(size=2)
+        return {"a": a, "b": b}
+
+    result = racer.race(range(3), near, budget=900, seed=1, metrics=how, objective=Pareto("a", "b"))
+    assert len(result.survivors) == 2  # 0 and 2 are within the margins of each other
+    assert all(chance > 0.99 for chance in result.probability_front.values())
 
 
 def test_one_number_has_no_front():
