@@ -87,9 +87,7 @@ def instances(datasets: Mapping[str, tuple[Any, Any]], cv: Any = 5) -> list[Data
     return [fold for row in zip(*columns, strict=True) for fold in row]
 
 
-def evaluator(
-    model: Any, scoring: Any = None
-) -> Callable[[Mapping[str, Any], DataFold, int], float]:
+def evaluator(model: Any, scoring: Any = None) -> Callable[[Mapping[str, Any], DataFold, int], Any]:
     """Return ``evaluate(params, fold, seed)``: the score on a fold of a model with parameters.
 
     Larger is better, whatever the score: race with ``maximize=True, deterministic=True``. The
@@ -98,8 +96,9 @@ def evaluator(
     Parameters
     ----------
     model : estimator object
-    scoring : str or callable, optional
-        As in scikit-learn; by default the model's own score.
+    scoring : str, callable, or list or dict of several, optional
+        As in scikit-learn; by default the model's own score. Of several, `evaluate` returns a
+        mapping, for ``metrics={"accuracy": "max", ..}``.
 
     Examples
     --------
@@ -120,6 +119,10 @@ def evaluator(
     >>> result.best
     {'max_depth': 3}
     """
+    if isinstance(scoring, Mapping):
+        return _Evaluator(model, {name: check_scoring(model, of) for name, of in scoring.items()})
+    if isinstance(scoring, list | tuple | set):
+        return _Evaluator(model, {name: check_scoring(model, name) for name in scoring})
     return _Evaluator(model, check_scoring(model, scoring))
 
 
@@ -130,11 +133,14 @@ class _Evaluator:
         self._model = model
         self._scorer = scorer
 
-    def __call__(self, params: Mapping[str, Any], fold: DataFold, seed: int) -> float:  # noqa: ARG002
+    def __call__(self, params: Mapping[str, Any], fold: DataFold, seed: int) -> Any:  # noqa: ARG002
         model = clone(self._model).set_params(**clone(dict(params), safe=False))
         rows, target = (
             [_safe_indexing(of, places) for places in (fold.train, fold.test)]
             for of in (fold.X, fold.y)
         )
         model.fit(rows[0], target[0])
+        if isinstance(self._scorer, dict):
+            scored = {name: of(model, rows[1], target[1]) for name, of in self._scorer.items()}
+            return {name: float(value) for name, value in scored.items()}
         return float(self._scorer(model, rows[1], target[1]))

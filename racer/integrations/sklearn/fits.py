@@ -17,6 +17,7 @@ from racer.errors import SettingError
 from racer.evaluate.executor import never
 from racer.evaluate.outcome import Cell, Outcome
 from racer.evaluate.workers import InProcess
+from racer.stats.several import front_posterior
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -204,7 +205,27 @@ def cv_results(
     results["race_folds"] = run.sum(axis=1)
     results[f"rank_test_{fits.metric}"] = _ranks(_by_standing(result, results, fits.metric))
     _add_race(results, result)
+    tested = [name for name in names if name.startswith("test_")]
+    if len(tested) > 1:
+        results["race_probability_front"] = _on_front(tested, known, run)
     return results
+
+
+def _on_front(
+    names: Sequence[str],
+    known: Mapping[tuple[int, int], Mapping[str, float]],
+    run: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Return P(no other candidate is better in all scores) of each; NaN of those without folds."""
+    scores = np.full((len(names), *run.T.shape), np.nan)
+    for (candidate, fold), found in known.items():
+        values = np.array([found.get(name, np.nan) for name in names])
+        scores[:, fold, candidate] = np.where(np.isfinite(values), values, np.inf)  # it failed
+    seen = run.any(axis=1)
+    chances = np.full(len(run), np.nan)
+    maximize = [True] * len(names)
+    chances[seen] = front_posterior(scores[:, :, seen], maximize=maximize).probability_front
+    return chances
 
 
 def warn_of_failures(results: Mapping[str, Any]) -> None:

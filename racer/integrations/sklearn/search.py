@@ -94,6 +94,12 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         RaceInterrupted
             Ctrl-C, which it is; its `result` is what was known by then.
         """
+        if self.refit == "front" and "front" not in (self.scoring or ()):
+            raise SettingError(
+                "refit='front': a front is several models, and one is refitted: give the name of a "
+                "score, and read cv_results_['race_probability_front']; racer.race on instances(..) "
+                "with evaluator(model, scoring=[..]) races to the front"
+            )
         cv, verbose = self.cv, self.verbose
         folds = OneFold(self._splitter(y))
         # with a store, a fold is known by what it is of
@@ -273,7 +279,9 @@ class RacingSearchCV(RacedSearchCV):
         As in `GridSearchCV`, with NaN for folds that were not run, and means over those that were.
         `rank_test_score` is 1 for the most probably best, then survivors, then those that were
         dropped last. Besides: `race_folds` (how many were run), `race_reason` ("" for survivors)
-        and `race_against` (by whom: a row, or -1), `race_probability_best`.
+        and `race_against` (by whom: a row, or -1), `race_probability_best`. With several scores
+        `race_probability_front`: that no other candidate is better in all of them, on the mean of
+        more such folds of these data (as with ``correlation=None``).
     result_ : RaceResult
         The race: eliminations, scores, P(best).
     best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, refit_time_, multimetric_

@@ -29,6 +29,20 @@ def test_each_data_set_comes_once_in_every_round():
     assert len(found) == 8
 
 
+@pytest.mark.parametrize("scoring", [["accuracy", "f1"], {"accuracy": "accuracy", "f1": "f1"}])
+def test_of_several_scores_it_gives_metrics_by_name(scoring):
+    evaluate = pickle.loads(pickle.dumps(evaluator(TREE, scoring)))
+    fold = instances(DATA, cv=4)[0]
+    for name, value in evaluate({"max_depth": 1}, fold, 0).items():
+        assert value == evaluator(TREE, name)({"max_depth": 1}, fold, 0)
+    result = racer.race(
+        *([{"max_depth": 1}, {"max_depth": 3}], evaluate, instances(DATA, cv=4)),
+        budget=16, block_size=2, deterministic=True, first_test=1, seed=1,
+        metrics={"accuracy": "max", "f1": "max"}, objective=racer.Pareto("accuracy", "f1"),
+    )  # fmt: skip
+    assert result.metric("f1").shape == (8, 2)
+
+
 def test_the_evaluator_gives_the_scores_of_scikit_learn():
     evaluate = pickle.loads(pickle.dumps(evaluator(TREE, "balanced_accuracy")))
     for name, (rows, target) in DATA.items():

@@ -42,6 +42,7 @@ from racer import (
 )
 from racer.deciders import CorrelatedTRace
 from racer.integrations.sklearn import RacingSearchCV, TunedSearchCV
+from racer.stats import front_posterior
 
 X, Y = make_classification(
     120, n_features=6, n_informative=3, n_classes=3, n_clusters_per_class=1, random_state=1
@@ -347,8 +348,23 @@ def test_several_scores(search):
     assert found.result_.mean(found.best_index_) == pytest.approx(found.best_score_)
     assert {"rank_test_accuracy", "std_test_accuracy", "split0_test_accuracy"} <= results.keys()
     assert set(found.scorer_) == set(scoring)
+    chances = results["race_probability_front"]
+    n = len(results["params"])
+    table = [
+        [results[f"split{fold}_test_{name}"] for fold in range(found.n_splits_)] for name in scoring
+    ]
+    expected = front_posterior(table, maximize=[True, True]).probability_front
+    assert chances.tolist() == expected.tolist()
+    assert chances.shape == (n,)
     no_refit = search(scoring=scoring, refit=False).fit(X, Y)
     assert not hasattr(no_refit, "best_estimator_")
+
+
+@BOTH
+def test_a_front_cannot_be_refitted(search):
+    with pytest.raises(SettingError, match="race_probability_front"):
+        search(scoring=["accuracy", "balanced_accuracy"], refit="front").fit(X, Y)
+    assert "race_probability_front" not in search().fit(X, Y).cv_results_
 
 
 @BOTH
