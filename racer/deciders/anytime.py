@@ -9,8 +9,8 @@ import numpy as np
 
 from racer._checks import check_fraction, choice, flag
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
-from racer.deciders.parts.e_processes import Bets, log_e_of_signs
-from racer.deciders.parts.plans import used_after
+from racer.deciders.parts.e_processes import Bets, as_e_values, log_e_of_signs, with_frozen
+from racer.deciders.parts.plans import blocks_left, used_after
 from racer.deciders.parts.ranking import RunningRanks
 from racer.deciders.parts.single_trial import evidence_against
 from racer.deciders.parts.verdicts import best_of, drops
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Form = Literal["median", "rank", "sign"]
 
-_LARGEST = float(np.log(np.finfo(np.float64).max))
 _FAR = 1_000_000  # blocks: so many can bring any decision
 
 
@@ -28,18 +27,14 @@ _FAR = 1_000_000  # blocks: so many can bring any decision
 class _State:
     ranks: RunningRanks
     bets: Bets | None  # None: wins and losses are all that counts
-    opponents: int  # at the start
+    setting: Setting
     log_e: NDArray[np.float64]  # (m, m), of i against j, at the last test
     log_e_eliminated: NDArray[np.float64]  # (m,), of the sum of E_ij over eliminated j
-    budget: int | None
-    n_blocks: int | None
     used: int = 0  # evaluations
 
     def keep(self, kept: NDArray[np.intp]) -> None:
         """Freeze the E_ij against those that are eliminated."""
-        eliminated = np.delete(np.arange(len(self.log_e_eliminated)), kept)
-        frozen = np.logaddexp.reduce(self.log_e[np.ix_(kept, eliminated)], axis=1)
-        self.log_e_eliminated = np.logaddexp(self.log_e_eliminated[kept], frozen)
+        self.log_e_eliminated = with_frozen(self.log_e_eliminated, self.log_e, kept)
         if self.bets is not None:
             self.bets.keep(kept)
 
@@ -122,11 +117,9 @@ class AnytimeRace(Decider):
         return _State(
             RunningRanks(m),
             None if self.form == "sign" else Bets(m, self.form),
-            opponents=m - 1,
+            setting,
             log_e=np.where(np.eye(m, dtype=bool), -np.inf, 0.0),
             log_e_eliminated=np.full(m, -np.inf),
-            budget=setting.budget,
-            n_blocks=setting.n_blocks,
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
@@ -163,7 +156,7 @@ class AnytimeRace(Decider):
             return None
         sized = None if self.form == "sign" else self.form
         log_e, against = evidence_against(own, others[:, opponents], sized)
-        e_value = float(np.exp(min(log_e, _LARGEST)))
+        e_value = float(as_e_values(log_e))
         if e_value < self._needed(len(opponents) + 1):
             return None
         return Drop(
@@ -188,22 +181,18 @@ class AnytimeRace(Decider):
 
     def _is_undecided(self, state: _State) -> bool:
         """Return True if no candidate can be dropped any more, whatever the blocks left bring."""
-        left = []
-        if state.n_blocks is not None:
-            left.append(state.n_blocks - state.ranks.n)
-        if state.budget is not None:  # none is dropped on the way, so blocks stay as dear
-            left.append((state.budget - state.used) // len(state.log_e_eliminated))
-        if not left or min(left) > _FAR:
+        alive = len(state.log_e_eliminated)
+        left = blocks_left(state.setting, alive, state.ranks.n, state.used)
+        if left is None or left > _FAR:
             return False
-        at_most = _e_values(state, self._log_e(state, max(min(left), 0)))
+        at_most = _e_values(state, self._log_e(state, max(left, 0)))
         return bool((at_most < self._needed(len(at_most))).all())
 
 
 def _e_values(state: _State, log_e: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean of E_ij over all opponents at the start, at most the largest float."""
     total = np.logaddexp(state.log_e_eliminated, np.logaddexp.reduce(log_e, axis=1))
-    mean: NDArray[np.float64] = np.exp(np.minimum(total - np.log(state.opponents), _LARGEST))
-    return mean
+    return as_e_values(total - np.log(state.setting.n_candidates - 1))
 
 
 def _drop(

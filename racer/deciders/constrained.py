@@ -116,13 +116,11 @@ class ConstrainedRace(Decider):
         violates = np.stack([bets.log_e() for bets in state.over])
         violates = np.logaddexp.reduce(violates, axis=0) - np.log(len(state.over))
         acceptable = np.min([bets.log_e() for bets in state.under], axis=0)
-        excess = (state.sought.means[:, 1:] - limits).max(axis=1)
         return state, verdict_on_one(
             state.sought,
             self.alpha,
             unfit=violates,
             acceptable=acceptable,
-            excess=excess,
             may_leave=np.ones(m, dtype=np.bool_),
             beside=None,
         )

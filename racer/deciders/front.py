@@ -9,17 +9,16 @@ import numpy as np
 
 from racer._checks import check_fraction, flag
 from racer.deciders.decider import Blocks, Decider, Drop, Goal, Setting, Verdict
-from racer.deciders.parts.e_processes import Bets, ShiftedBets
+from racer.deciders.parts.e_processes import Bets, ShiftedBets, as_e_values, with_frozen
 from racer.deciders.parts.horizon import Horizon
-from racer.deciders.parts.plans import used_after
-from racer.deciders.parts.several import blocks_left, exact_means, required_goal
+from racer.deciders.parts.plans import blocks_left, used_after
+from racer.deciders.parts.several import exact_means, required_goal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-_LARGEST = float(np.log(np.finfo(np.float64).max))
 _FULL = 3.0  # the largest relative size of a difference
 _SHARE = 0.7  # of the wealth, in the bets for the number of blocks that is known
 _BEFORE = 10  # one of so many blocks goes before these bets
@@ -42,12 +41,11 @@ class _State:
 
     def keep(self, kept: NDArray[np.intp]) -> None:
         """Freeze the E_ij against those that are eliminated, unless there are margins."""
-        gone = np.delete(np.arange(len(self.candidates)), kept)
-        before = self.log_e_eliminated[kept]
-        if not any(self.goal.margins):
-            frozen = np.logaddexp.reduce(self.log_e[np.ix_(kept, gone)], axis=1)
-            before = np.logaddexp(before, frozen)
-        self.log_e_eliminated = before
+        before = self.log_e_eliminated
+        has_margins = any(self.goal.margins)
+        self.log_e_eliminated = (
+            before[kept] if has_margins else with_frozen(before, self.log_e, kept)
+        )
         self.candidates, self.sums = self.candidates[kept], self.sums[kept]
         self.counts = self.counts[kept]
         for bets in self.bets:
@@ -176,7 +174,7 @@ class FrontRace(Decider):
             dropped,
             None,
             _standing(state, against),
-            {"largest_e_value": float(np.exp(min(float(against.max()), _LARGEST)))},
+            {"largest_e_value": float(as_e_values(against.max()))},
             settled=not dropped and self._is_settled(state),
             undecided=not dropped and self._is_undecided(state),
         )
@@ -233,7 +231,7 @@ class FrontRace(Decider):
                     int(state.candidates[i]),
                     "dominated",
                     against=int(state.candidates[int(evidence.argmax())]),
-                    probability=float(np.exp(min(float(against[i]), _LARGEST))),
+                    probability=float(as_e_values(against[i])),
                     measure="e-value",
                 )
             )

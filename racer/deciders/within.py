@@ -135,15 +135,11 @@ class WithinRace(Decider):
         acceptable = beside.min(axis=1)
         np.fill_diagonal(far, -np.inf)
         np.fill_diagonal(worse, -np.inf)
-        means = state.sought.means
-        behind = apart(means[:, 1:], means[:, 1:].min(axis=0)[None, :])
-        excess = (behind - np.array(state.goal.limits)).max(axis=1)
         return state, verdict_on_one(
             state.sought,
             self.alpha,
             unfit=far,
             acceptable=acceptable,
-            excess=excess,
             may_leave=worse.max(axis=1) >= np.log(m / self.alpha),
             beside=beside,
         )

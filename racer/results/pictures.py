@@ -39,7 +39,7 @@ _MOST_BEHIND = 400  # configurations behind the elites
 
 def race_pictures(result: Result) -> dict[str, Draw]:
     """Return the pictures of a race, the usual one first."""
-    return {"race": partial(_race, result), **survivor_pictures(result), **_of_metrics(result)}
+    return {"race": partial(_race, result), **survivor_pictures(result), **_metric_pictures(result)}
 
 
 def tuning_pictures(
@@ -58,11 +58,11 @@ def tuning_pictures(
         "importance": importance,
         **tests,
         **survivor_pictures(result),
-        **_of_metrics(result),
+        **_metric_pictures(result),
     }
 
 
-def _of_metrics(result: Result) -> dict[str, Draw]:
+def _metric_pictures(result: Result) -> dict[str, Draw]:
     """Return the picture of the front, if there are several metrics."""
     metrics = result._metrics
     if metrics is None or len(metrics.front_names) < 2:

@@ -330,7 +330,7 @@ def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[st
         "seconds": result.seconds,
         **({} if result.spent is None else {"spent": result.spent}),
         "seed": result.seed,
-        **_of_metrics(result),
+        **_metric_payload(result),
         **_mean_scores(result),
         "eliminations": [vars(gone) for gone in result._eliminations],
     }
@@ -343,7 +343,7 @@ def _mean_scores(result: Result) -> dict[str, Any]:
     return {"mean_scores": mean_scores(result)}
 
 
-def _of_metrics(result: Result) -> dict[str, Any]:
+def _metric_payload(result: Result) -> dict[str, Any]:
     """Return what several metrics say, as plain data."""
     metrics = result._metrics
     if metrics is None:

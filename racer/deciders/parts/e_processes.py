@@ -19,6 +19,7 @@ _FRACTIONS: dict[Sized, tuple[float, ...]] = {
 }
 _FULL: dict[Sized, float] = {"rank": 1.0, "median": 3.0}  # the size of the largest bet
 _MOST = np.finfo(np.float64).max
+_LARGEST = float(np.log(_MOST))
 _ENOUGH = 256  # sizes of a pair that later ones are measured by: bounds time and memory
 
 
@@ -177,6 +178,20 @@ class ShiftedBets:
     def log_e(self, more: int = 0) -> NDArray[np.float64]:
         """Return log E_ij, (m, m), -inf on the diagonal, after `more` blocks on which i fails."""
         return self._table(self._duels.log_e(more)[0], -np.inf)
+
+
+def as_e_values(log_e: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    """Return e-values of their logarithms, at most the largest float."""
+    return np.asarray(np.exp(np.minimum(log_e, _LARGEST)))
+
+
+def with_frozen(
+    before: NDArray[np.float64], log_e: NDArray[np.float64], kept: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return `before` (m,) of those that are kept, with the log E_ij (m, m) against the others."""
+    gone = np.delete(np.arange(len(before)), kept)
+    frozen = np.logaddexp.reduce(log_e[np.ix_(kept, gone)], axis=1)
+    return np.asarray(np.logaddexp(before[kept], frozen))
 
 
 def log_e_of_signs(lost: NDArray[np.int64], won: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -37,6 +37,14 @@ def budget_after(budget: float, used: int, blocks: Blocks) -> float:
     return used / blocks.used_share if blocks.used_share > 0.0 else math.inf
 
 
+def blocks_left(setting: Setting, alive: int, blocks: int, used: int) -> int | None:
+    """Return how many blocks are left if nobody leaves; None if that is not known."""
+    left = [] if setting.n_blocks is None else [setting.n_blocks - blocks]
+    if setting.budget is not None:
+        left.append((setting.budget - used) // alive)
+    return min(left) if left else None
+
+
 def room(n_candidates: int, used: int, budget: float, power: float = 1.0) -> int:
     """Return m^((1 - u)^power), rounded up and 2 at least, u the fraction of the budget used."""
     left = max(0.0, 1.0 - used / budget)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from racer.deciders.decider import Drop, Verdict
+from racer.deciders.parts.e_processes import as_e_values, with_frozen
 from racer.deciders.parts.mean_bets import MeanBets
 from racer.deciders.parts.scores import impute_failed
 from racer.errors import SettingError
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_LARGEST = float(np.log(np.finfo(np.float64).max))
 _OBJECTIVES = {"front": "Pareto", "within": "Within", "constrained": "Constrained"}
 
 
@@ -32,14 +32,6 @@ def required_goal(setting: Setting, kind: GoalKind) -> Goal:
             f"decider={kind!r} is for objective=racer.{_OBJECTIVES[kind]}(..), with metrics="
         )
     return goal
-
-
-def blocks_left(setting: Setting, alive: int, blocks: int, used: int) -> int | None:
-    """Return how many blocks are left if nobody leaves; None if that is not known."""
-    left = [] if setting.n_blocks is None else [setting.n_blocks - blocks]
-    if setting.budget is not None:
-        left.append((setting.budget - used) // alive)
-    return min(left) if left else None
 
 
 def exact_means(sums: Floats, counts: Floats | NDArray[np.int64]) -> Floats:
@@ -103,9 +95,7 @@ class Sought:
         kept = np.searchsorted(self.candidates, candidates)
         if len(kept) == len(self.candidates):
             return kept
-        gone = np.delete(np.arange(len(self.candidates)), kept)
-        frozen = np.logaddexp.reduce(self.against[np.ix_(kept, gone)], axis=1)
-        self.log_e_eliminated = np.logaddexp(self.log_e_eliminated[kept], frozen)
+        self.log_e_eliminated = with_frozen(self.log_e_eliminated, self.against, kept)
         self.candidates, self.sums = self.candidates[kept], self.sums[kept]
         self.given_up, self.counts = self.given_up[kept], self.counts[kept]
         self.cheaper = None if self.cheaper is None else self.cheaper[kept]
@@ -145,14 +135,13 @@ def verdict_on_one(
     *,
     unfit: Floats,
     acceptable: Floats,
-    excess: Floats,
     may_leave: NDArray[np.bool_],
     beside: Floats | None,
 ) -> Verdict:
     """Return the verdict of a race for the cheapest acceptable candidate.
 
     `unfit` is evidence that i is not acceptable, (m,) or for each opponent (m, m); `acceptable` that j
-    is, (m,), and `beside` beside each opponent. `excess` (m,) is how far i seems to be from being so.
+    is, (m,), and `beside` beside each opponent.
     """
     m = len(sought.candidates)
     dearer, cheaper = sought.log_dearer()
@@ -172,8 +161,9 @@ def verdict_on_one(
     sought.given_up = total >= -np.log(alpha)
     if sought.given_up.all():
         sought.given_up[total.argmin()] = False
-    price = sought.means[:, 0]
-    order = np.lexsort((price, np.maximum(excess, 0.0), sought.given_up))
+    means = sought.means
+    over = np.maximum(excess(sought.goal, means), 0.0)
+    order = np.lexsort((means[:, 0], over, sought.given_up))
     standing = np.empty(m)
     standing[order] = np.arange(m)
     first = int(order[0])
@@ -209,7 +199,7 @@ def _drop(
         int(sought.candidates[place]),
         "inferior" if is_better else "unacceptable",
         against=int(sought.candidates[against]),
-        probability=float(np.exp(min(total, _LARGEST))),
+        probability=float(as_e_values(total)),
         measure="e-value",
     )
 
@@ -218,9 +208,15 @@ def best_first(goal: Goal, means: Floats) -> list[int]:
     """Return the places of candidates in the order in which mean costs, (m, d), serve a goal."""
     if goal.kind == "front":
         return _by_layers(means)
-    others = means[:, 1:] - (means[:, 1:].min(axis=0) if goal.kind == "within" else 0.0)
-    excess = np.maximum((others - np.array(goal.limits)).max(axis=1), 0.0)
-    return [int(i) for i in np.lexsort((means[:, 0], excess))]
+    return [int(i) for i in np.lexsort((means[:, 0], np.maximum(excess(goal, means), 0.0)))]
+
+
+def excess(goal: Goal, means: Floats) -> Floats:
+    """Return by how much mean costs, (m, d), exceed the limits of a goal at most, (m,)."""
+    others = means[:, 1:]
+    if goal.kind == "within":
+        others = apart(others, others.min(axis=0)[None, :])
+    return np.asarray((others - np.array(goal.limits)).max(axis=1))
 
 
 def _by_layers(means: Floats) -> list[int]:
