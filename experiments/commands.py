@@ -57,6 +57,7 @@ bench = Commands(
         "limits": ("bench.limits", "An evaluation in a process of its own, beside one without"),
         "optuna": ("optuna_study.tables", "Racing in an Optuna study, beside WilcoxonPruner"),
         "optuna-sampler": ("tuner.samplers", "racer's sampler in an Optuna study, beside TPE"),
+        "metrics": ("bench.metrics", "What a second metric costs a race"),
         "progress": ("bench.progress", "Progress at a millisecond per evaluation"),
         "report": ("bench.report", "Time and size of the report of 20 000 evaluations"),
         "sklearn": ("sklearn_folds.tables", "Searches over folds of real data"),
