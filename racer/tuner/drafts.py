@@ -27,6 +27,9 @@ _FALLBACKS = 2  # drafts, of those to look at, without another choice
 _CROSSED = 0.5  # fraction of the children that take each parameter from any elite
 MANY = 10  # parameters, beyond which a draft does not vary all of them ..
 _VARIED = 5  # .. but so many on average
+_TO_ENDS = 0.5  # fraction of the drafts with parameters at the ends of their ranges ..
+_AT_ENDS = 0.7  # .. so many of those that are nearer than the spread
+_NEAR = 0.01  # or than this
 _LEARNT = 200  # candidates that the surrogate learns from
 _ALIKE = 1e-4  # of the range: nearer ones are near-duplicates
 
@@ -58,13 +61,16 @@ def drafts_around(
     surrogate: Forecast | None,
     rng: np.random.Generator,
     branches: int = 0,
+    *,
+    to_ends: bool = False,
 ) -> Drafts:
     """Draw drafts for n children around the elites (m, d), best first, the better the more often.
 
     `spreads` is (m,), `choices` (d,); the last `branches` rows are no elites, but the best of other
     branches. The surrogate orders the drafts of most children by its mean. The others explore, in
     the order of mean - sd: with a choice drawn anew, as it may have lost, or never been tried, with
-    poor values of the other parameters; or around the best of another branch.
+    poor values of the other parameters; or around the best of another branch. With `to_ends` some
+    drafts have parameters at an end of their ranges.
     """
     m, d = len(elites) - branches, len(choices)
     each = min(_DRAFTS, max(_DRAFTS_IN_ALL // n, _DRAFTS_LEAST))
@@ -86,6 +92,9 @@ def drafts_around(
         np.repeat(middles, each, axis=0), np.repeat(spreads[parents], each), choices, rng
     ).reshape(n, each, d)
     drafts = _with_few_varied(drafts, middles, rng)
+    if to_ends:
+        near = ~np.isnan(middles) & (choices == 0)
+        drafts = _with_ends(drafts, near[:, None], spreads[parents], rng)
     if surrogate is None:
         return Drafts(parents, drafts, _there(drafts, present))
     exploring, others = np.flatnonzero(explores), np.flatnonzero(~explores)
@@ -122,6 +131,22 @@ def _with_few_varied(
     rates = np.where(counts > MANY, _VARIED / counts.clip(1), 1.0)
     kept = (rng.random(drafts.shape) >= rates[:, None, None]) & present[:, None]
     return np.where(kept, middles[:, None], drafts)
+
+
+def _with_ends(
+    drafts: NDArray[np.float64],
+    may: NDArray[np.bool_],
+    spreads: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Return drafts (n, each, d), some with most of what is near an end of its range put there.
+
+    Fronts often lie at ends of ranges, which truncated normals never reach.
+    """
+    near = np.minimum(drafts, 1.0 - drafts) < np.maximum(spreads, _NEAR)[:, None, None]
+    moved = rng.random((*drafts.shape[:2], 1)) < _TO_ENDS
+    moved = moved & (rng.random(drafts.shape) < _AT_ENDS) & near & may
+    return np.where(moved, np.round(drafts), drafts)
 
 
 def _with_another_choice(

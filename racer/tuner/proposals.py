@@ -219,7 +219,8 @@ class Proposals:
             if size:
                 order = np.arange(len(centres))
                 order[:elites] = self._goal.order(view, centres[:elites])
-                part = drafts_around(vectors[order], size, spreads[order], *of, view, rng, n_others)
+                around = vectors[order], size, spreads[order], *of, view, rng, n_others
+                part = drafts_around(*around, to_ends=True)
                 parts.append(part._replace(parents=order[part.parents]))
         fewest = min(part.vectors.shape[1] for part in parts)
         return Drafts(

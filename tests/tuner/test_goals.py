@@ -9,6 +9,7 @@ from objectives import two_metrics_of_x
 import racer
 from racer import Constrained, Pareto, Within
 from racer.model.effects import natural_effects
+from racer.tuner.drafts import drafts_around
 
 HOW = {"error": "min", "dollars": "min"}
 SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
@@ -94,3 +95,23 @@ def test_effects_in_the_unit_of_the_costs():
     assert abs(found.value.mean() - 12.3) < 0.6
     assert found.variance[2] > found.variance[1]
     assert natural_effects(costs, 40).variance[1] < 1e-9
+
+
+def test_drafts_of_fronts_reach_the_ends_of_ranges():
+    elites = np.array([[0.02, 0.5, 0.5 / 3.0]])
+    choices = np.array([0, 0, 3])
+
+    def drawn(**how):
+        rng = np.random.default_rng(1)
+        return drafts_around(
+            *(elites, 40, np.array([0.05]), choices),
+            *(lambda vectors: np.ones(vectors.shape, dtype=bool), None, rng),
+            **how,
+        ).vectors
+
+    plain, ends = drawn(), drawn(to_ends=True)
+    assert not (plain[:, :, 0] == 0.0).any()
+    at_end = ends[:, :, 0] == 0.0
+    assert 0.2 < at_end.mean() < 0.5
+    assert (ends[~at_end] == plain[~at_end]).all()
+    assert (ends[:, :, 1:] == plain[:, :, 1:]).all()  # far from an end, and a choice
