@@ -61,7 +61,8 @@ def test_all_settings_of_a_race_are_recorded(recorded):
     import inspect
 
     free = {
-        *("metrics", "objective"),  # recorded where evaluate returns several numbers
+        # recorded where they are given
+        *("metrics", "objective", "prices", "groups", "instance_order"),
         "n_jobs",
         "executor",
         "ahead",
