@@ -147,13 +147,15 @@ def contest_from_store(
                 "begin a new tuning"
             )
     recorded = {**setup.settings, "candidates": setup.candidates, "instances": setup.instances}
-    names = [name for name in ARGUMENTS[setup.kind] if name in recorded]
+    # the usual order of a race, "given", is not recorded
+    has = {*recorded, "instance_order"}
+    names = [name for name in ARGUMENTS[setup.kind] if name in has]
     if other := next((name for name in given if name not in names), None):
         raise SettingError(
             f"store {reader.path!r} holds {_a(setup.kind)}, which has no {other}: leave it out"
         )
     with sense_made_of(reader.path):
-        left = [name for name in names if name not in given]
+        left = [name for name in names if name in recorded and name not in given]
         arguments = {name: _recorded(reader, name, recorded[name], numbered) for name in left}
         arguments |= given
         if "budget" in given:

@@ -252,6 +252,15 @@ def test_workers_change_nothing_and_a_store_is_resumed(tmp_path):
         assert raced(executor=threads).table.equals(raced().table)
 
 
+def test_the_same_call_goes_on_where_the_order_is_the_usual_one_and_is_given(tmp_path):
+    some = {"store": tmp_path / "run.db", "decider": BestForBudget(by="mean"), "budget": 200}
+    first = raced(**some, instance_order="given")
+    for order in ("given", None):
+        assert raced(**some, instance_order=order).table.equals(first.table)
+    with pytest.raises(racer.StoreError, match="instance_order is 'shuffled'"):
+        raced(**some, instance_order="shuffled")
+
+
 def test_tuning_on_bounded_scores():
     space = racer.Space({"x": racer.Real(0, 1)})
 
