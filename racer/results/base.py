@@ -14,6 +14,7 @@ from racer._checks import did_you_mean, is_whole
 from racer.core.contest import Unused
 from racer.core.table import Table, with_success
 from racer.deciders.correlated_t import CorrelatedTRace
+from racer.deciders.mean import MeanRace
 from racer.deciders.parts.scores import impute_failed
 from racer.errors import CandidateError, SettingError
 from racer.render.notebook import Displayed
@@ -69,6 +70,7 @@ class Result(AnyResult, ABC):
 
     _survivor_label: ClassVar[str]
     _frame_names: ClassVar[tuple[str, ...]]
+    _is_race: ClassVar[bool] = False
 
     leader: int | None
     survivors: tuple[int, ...]
@@ -310,7 +312,7 @@ def posterior_of(
 ) -> BestPosterior:
     """Return the posterior of the best of all candidates, by means where these are raced for.
 
-    A rejected one is not the best.
+    A rejected one is not the best. Where scores have bounds, a failed cell has the worst.
     """
     if isinstance(rules.decider, CorrelatedTRace):
         correlation = rules.decider.correlation
@@ -321,6 +323,8 @@ def posterior_of(
     if stream.groups is None:
         costs = known.all_costs(eligible, stream.instance)
         n_blocks = n_blocks_of(known, stream, costs)
+        if rules.cost_bounds is not None:
+            costs = np.minimum(costs, rules.cost_bounds[1])
     else:
         costs = with_success(costs_shown(known, n_candidates, stream, rules)[:, eligible])
         n_blocks = stream.n_blocks
@@ -331,9 +335,14 @@ def posterior_of(
         costs,
         by_block=not by_means,
         correlation=correlation,
-        n_blocks=None if correlation else n_blocks,
+        n_blocks=None if correlation or is_of_population(rules) else n_blocks,
     )
     return found.among(eligible, n_candidates)
+
+
+def is_of_population(rules: Rules) -> bool:
+    """Return whether the means of a population are raced for, of which the items are a sample."""
+    return isinstance(rules.decider, MeanRace) and rules.decider.population
 
 
 def costs_shown(

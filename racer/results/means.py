@@ -10,7 +10,7 @@ from racer.deciders.mean import MeanRace
 from racer.deciders.parts.mean_bets import mean_limits
 from racer.errors import SettingError
 from racer.render.sections import Grid, Section, number
-from racer.results.base import costs_shown
+from racer.results.base import costs_shown, is_of_population
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 _MOST = 12  # rows of a summary
 
 
+def has_means(result: Result) -> bool:
+    """Return whether means have confidence sequences: of a race, whose candidates begin together."""
+    return result._is_race and result.rules.bounds is not None and len(result.known) > 0
+
+
 def mean_scores(result: Result) -> list[dict[str, Any]]:
     """Return one row per candidate, the best mean first: its mean, and what it is behind the best."""
     rules, m = result.rules, len(result.configs)
@@ -33,9 +38,7 @@ def mean_scores(result: Result) -> list[dict[str, Any]]:
     low, high = rules.cost_bounds
     alpha = 1.0 - _level(result)
     costs = costs_shown(result.known, m, result.stream, rules)
-    decider, n_blocks = rules.decider, result.stream.n_blocks
-    if isinstance(decider, MeanRace) and decider.population:
-        n_blocks = None
+    n_blocks = None if is_of_population(rules) else result.stream.n_blocks
     limits = mean_limits(costs, (low, high), n_blocks=n_blocks, alpha=alpha / m)
     columns = {
         "items": (~np.isnan(costs)).sum(axis=0),

@@ -17,7 +17,7 @@ from racer.render.html import as_page
 from racer.render.sections import Code, Drawing, Grid, Section, number, value_shown
 from racer.results.agreement import instance_name, instance_section
 from racer.results.base import mean_on
-from racer.results.means import means_section
+from racer.results.means import has_means, means_section
 from racer.results.pictures import final_order
 from racer.results.summary import (
     configuration,
@@ -81,7 +81,7 @@ def _best_section(result: Result) -> Section:
 def _survivor_section(result: Result) -> Section:
     """Return the survivors: on common blocks, held out, and side by side."""
     pieces: list[Piece] = [survivors(result, _MOST)]
-    if result.rules.bounds is not None:
+    if has_means(result):
         pieces.append(means_section(result, _MOST))
     if "front" in result._pictures:
         words = "All candidates by the metrics of the front; shaded: where each is with probability .95."

@@ -124,7 +124,7 @@ class RaceResult(Result):
     ['block', 'candidate', 'reason', 'against', 'probability', 'measure']
     """
 
-    _survivor_label = "survivors"
+    _survivor_label, _is_race = "survivors", True
     _frame_names = ("scores", "table", "eliminations", "verdicts", "failures", "blocks")
 
     @cached_property

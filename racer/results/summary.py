@@ -11,7 +11,7 @@ from racer.core.objective import Constrained, Within
 from racer.render.sections import Code, Grid, Section, number, parameters, value_shown
 from racer.results.base import mean_on
 from racer.results.front import front_grid, is_front, verdict_of_front
-from racer.results.means import mean_scores, means_section
+from racer.results.means import has_means, mean_scores, means_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ def summary(result: Result) -> list[Piece]:
         best.append(configuration(result.best))
     if len(result.leaders) > 1 or result.best_index is None or result.rules.aim is not None:
         best.append(Section(result._survivor_label.capitalize(), (survivors(result, _MOST),)))
-    if result.rules.bounds is not None and len(result.known) and len(result.configs) > 1:
+    if has_means(result) and len(result.configs) > 1:
         best.append(means_section(result))
     return [*best, f"{result.ended.message} {cost(result)}"]
 
@@ -338,9 +338,7 @@ def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[st
 
 def _mean_scores(result: Result) -> dict[str, Any]:
     """Return mean scores with their limits as plain data, where scores have bounds."""
-    if result.rules.bounds is None or not len(result.known):
-        return {}
-    return {"mean_scores": mean_scores(result)}
+    return {"mean_scores": mean_scores(result)} if has_means(result) else {}
 
 
 def _metric_payload(result: Result) -> dict[str, Any]:

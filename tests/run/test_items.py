@@ -229,6 +229,27 @@ def test_means_and_differences_with_their_limits():
         _ = raced(decider="anytime", deterministic=True).means
 
 
+FAILS = {"never": 0.8, "on a tenth of the items": 0.95}
+
+
+def may_fail(name, item, seed):
+    fails, draw = np.random.default_rng([item, len(name)]).random(2)
+    return float("nan") if fails < 0.1 and name != "never" else float(draw < FAILS[name])
+
+
+@pytest.mark.parametrize("groups", [None, list(range(200))])
+def test_a_failed_cell_is_the_worst_score_for_the_best_as_well(groups):
+    how = {"maximize": True, "budget": 400, "seed": 2, "groups": groups}
+    result = racer.race(list(FAILS), may_fail, range(200), decider="mean", **how)
+    assert len(result.failures) > 5
+    assert result.survivors == (1,) == (result.best_index,)
+    assert result.means.index[0] == 1
+    sample = racer.race(list(FAILS), may_fail, range(200), decider=MeanRace(population=True), **how)
+    assert sample.evaluations == 400
+    assert sample.best_index == 1
+    assert result.probability_best[1] > 0.99 > sample.probability_best[1]
+
+
 def test_they_are_printed_and_in_the_data():
     result = raced()
     text = str(result)
@@ -269,3 +290,6 @@ def test_tuning_on_bounded_scores():
 
     result = racer.tune(space, evaluate, range(60), budget=400, **HOW)
     assert abs(result.best["x"] - 0.3) < 0.2
+    # candidates that come later have not seen the first items, as confidence sequences need
+    assert "Mean scores" not in str(result)
+    assert "mean_scores" not in result.to_dict()
