@@ -114,8 +114,14 @@ def group_numbers(labels: Any, n_instances: int | None, block_size: int) -> tupl
         raise SettingError("groups= with block_size=: give one of them")
     try:
         numbers = {label: number for number, label in enumerate(dict.fromkeys(given))}
+        missing = [label is None or label != label for label in given]  # noqa: PLR0124  (NaN)
     except TypeError as error:
         raise SettingError(f"groups=: a label is no name or number ({error})") from None
+    if any(missing):
+        raise SettingError(
+            f"groups[{missing.index(True)}] is missing: an instance without others needs a label of "
+            "its own"
+        )
     return tuple(numbers[label] for label in given)
 
 

@@ -125,7 +125,11 @@ class MeanRace(Decider):
             raise SettingError(f"margin={self.margin!r}: give a finite number >= 0")
         given: Any = self.bounds
         bounds = tuple(given) if isinstance(given, list | tuple) else ()
-        if len(bounds) != 2 or not all(map(is_real, bounds)) or not bounds[0] < bounds[1]:
+        if (
+            len(bounds) != 2
+            or not all(map(is_real, bounds))
+            or not -math.inf < bounds[0] < bounds[1] < math.inf
+        ):
             raise SettingError(
                 f"bounds={self.bounds!r}: give the smallest and the largest score, (0, 1)"
             )

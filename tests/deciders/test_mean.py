@@ -159,6 +159,7 @@ def test_a_failed_cell_has_the_worst_score():
         ({"margin": "2%"}, "margin='2%'"),
         ({"bounds": (1, 0)}, r"bounds=\(1, 0\)"),
         ({"bounds": 3}, "bounds=3"),
+        ({"bounds": (0, float("inf"))}, r"bounds=\(0, inf\)"),
         ({"alpha": 0.5}, "alpha"),
         ({"population": "no"}, "population"),
         ({"familywise": 1}, "familywise"),
