@@ -114,7 +114,7 @@ def group_numbers(labels: Any, n_instances: int | None, block_size: int) -> tupl
         raise SettingError("groups= with block_size=: give one of them")
     try:
         numbers = {label: number for number, label in enumerate(dict.fromkeys(given))}
-        missing = [label is None or label != label for label in given]  # noqa: PLR0124  (NaN)
+        missing = [label is None or bool(label != label) for label in given]  # noqa: PLR0124  (NaN)
     except TypeError as error:
         raise SettingError(f"groups=: a label is no name or number ({error})") from None
     if any(missing):

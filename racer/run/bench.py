@@ -256,8 +256,11 @@ def _outcomes(
 
 def _other_output(expected: Any, output: Any, name: str, same: Same) -> str:
     """Return how an output differs from what it should be; "" if it does not."""
-    if same(expected, output):
-        return ""
+    try:
+        if same(expected, output):
+            return ""
+    except Exception as error:  # noqa: BLE001  (arrays of other shapes, say)
+        return f"returned what cannot be compared with the output of {name} ({describe(error)})"
     if isinstance(expected, Printout) and isinstance(output, Printout):
         where = output.difference(expected)
         return f"printed something else than {name}" + (f": {where}" if where else "")
@@ -265,6 +268,8 @@ def _other_output(expected: Any, output: Any, name: str, same: Same) -> str:
 
 
 def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)  # of one shape, too
     return bool(np.all(operator.eq(one, other)))
 
 

@@ -252,6 +252,23 @@ def test_functions_return_the_same():
     assert not near.failures
 
 
+@pytest.mark.parametrize(
+    ("output", "is_same"),
+    [(np.ones(2), True), ([1.0, 1.0], True), (np.ones(1), False), (np.zeros(0), False), (1, False)],
+)
+def test_arrays_are_the_same_if_their_shapes_are(output, is_same):
+    result = racer.bench({"a": lambda: np.ones(2), "b": lambda: output}, same_output=True, rounds=1)
+    assert bool(result.failures) != is_same
+
+
+def test_what_cannot_be_compared_has_failed():
+    arrays = {"a": lambda: np.ones(3), "b": lambda: np.ones(2)}
+    (failure,) = racer.bench(arrays, same_output=np.allclose, rounds=1).failures
+    assert re.match(
+        r"returned what cannot be compared with the output of [ab] \(ValueError", failure.message
+    )
+
+
 # -- commands
 
 

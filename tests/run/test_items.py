@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import racer
@@ -54,6 +55,7 @@ def test_a_wrong_order_or_wrong_groups_are_refused():
         ({"groups": [1, 2]}, "groups= has 2 labels: give one for each of the 80 instances"),
         ({"groups": [1] * N, "block_size": 2}, "give one of them"),
         ({"groups": [[1]] * N}, "no name or number"),
+        ({"groups": [pd.NA] * N}, "no name or number"),
         ({"groups": [*range(N - 1), None]}, r"groups\[79\] is missing"),
         ({"groups": [float("nan")] * N}, r"groups\[0\] is missing"),
         ({"groups": [1], "items": None}, "the no instances"),
