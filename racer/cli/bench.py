@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.cli.answer import FOLDER, NO_BEST, csv_of, reported, say, write_new
+from racer.cli.answer import FOLDER, NO_BEST, csv_of, reported, say, tell, write_new
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from racer.results.bench import BenchResult
+
+_SHELL = {"|", "||", "&&", "&", ";", "<", ">", ">>"}
 
 
 class _Share(click.ParamType[float]):
@@ -55,7 +57,7 @@ def bench_command(
     csv: Path | None,
     **settings: Any,
 ) -> None:
-    r"""Say which COMMAND is faster, and stop when that is sure.
+    """Say which COMMAND is faster, and stop when that is sure.
 
     Each is one argument, split as a shell would, but run without one. In a round each command
     runs once, in random order, on the same instance, so that a machine that slows down favours
@@ -67,7 +69,7 @@ def bench_command(
 
     The exit code is 0 if the fastest is known, or those that are as fast; 3 if not; 1 if a command
     failed; 130 after Ctrl-C, which prints what is known so far.
-    """
+    """  # noqa: D301  (a backspace is click's mark of lines to keep)
     from racer.errors import RaceInterrupted  # noqa: PLC0415  (fast --help)
     from racer.run.bench import bench  # noqa: PLC0415
     from racer.scenario.scenario import Scenario  # noqa: PLC0415
@@ -76,6 +78,12 @@ def bench_command(
         raise click.UsageError(f"{len(names)} --name for {len(commands)} commands: one for each")
     if len(set(names)) < len(names):
         raise click.UsageError("two commands have the same --name")
+    for command in commands:
+        if found := sorted(_SHELL.intersection(command.split())):
+            tell(
+                f"racer: no shell runs {command!r}, so that {found[0]} is an argument of the program; "
+                "for a shell's syntax write sh -c '..'"
+            )
     programs: Any = dict(zip(names, commands, strict=True)) if names else commands
     with reported():
         items = Scenario({"instances": instances}).instances("instances")

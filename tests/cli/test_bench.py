@@ -26,6 +26,20 @@ def made_up(monkeypatch):
     monkeypatch.setattr(racer.run.bench, "_runner", runner)
 
 
+def test_the_help_shows_a_whole_command():
+    assert (
+        "bench './sort_a {instance}' './sort_b {instance}' --instances data/\n" in run("-h").stdout
+    )
+
+
+def test_the_syntax_of_a_shell_is_pointed_out():
+    done = run("true | cat", "true '|'", "--rounds", "1")
+    assert done.stderr == (
+        "racer: no shell runs 'true | cat', so that | is an argument of the program; for a shell's "
+        "syntax write sh -c '..'\n"
+    )
+
+
 @pytest.mark.usefixtures("made_up")
 def test_the_fastest_and_the_exit_code(tmp_path):
     done = run("3", "2", "2.5", "--seed", "7", "--csv", str(tmp_path / "out"))
