@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,7 @@ import click
 from racer._files import read_bytes
 from racer.cli.answer import FILE, forms, give, reported, say, tell
 from racer.cli.scenarios import _WithCommand
-from racer.errors import CandidateError, ScoresError, SettingError
+from racer.errors import CandidateError, RaceInterrupted, ScoresError, SettingError
 from racer.render.sections import Grid, Section, number
 from racer.render.text import as_text
 
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 @click.option("--score", metavar="NAME", help="Which of several scores, as in racer compare.")
 @click.option("--instances", metavar="PATH", help="For a program: a folder, or a file of lines.")
 @click.option("--jobs", type=int, default=1, help="For a program: how many run at a time.")
+@click.option(
+    "--deterministic", is_flag=True, default=None, help="For a program: it ignores its seed."
+)
 @click.option("-o", "--store", type=FILE, help="Record the race in this file, or go on with it.")
 @forms
 @click.pass_context
@@ -45,7 +50,8 @@ def race(
     needed. Or, with a program at the end, -- ./solver {parameters} {instance} {seed}, FILE has the
     candidates: a JSON list of objects, or CSV with a column for each parameter.
 
-    Exit code 0: there is a best; 1: an error; 2: wrong usage; 3: no best.
+    Exit code 0: there is a best; 1: an error; 2: wrong usage; 3: no best; 130 after Ctrl-C, which
+    prints what is known so far, or keeps it in the store.
     """
     from racer.run.calls import race as run  # noqa: PLC0415  (a second)
 
@@ -57,6 +63,8 @@ def race(
         if command is None:
             if instances is not None:
                 raise SettingError("--instances is for a program: -- ./solver {instance}, say")
+            if form["configurations"] is not None:
+                raise SettingError("--configurations is for a program: scores have names only")
             given = _recorded(path, score)
             options["budget"] = options["budget"] or len(given["candidates"]) * len(
                 given["instances"]
@@ -68,9 +76,17 @@ def race(
                 raise SettingError("--budget: how many times may the program be run?")
             given = _by_program(path, command, instances)
             settings, options["n_jobs"] = {"command": given["evaluate"].settings}, jobs
-        result = run(
-            instance_order=order, **given | {k: v for k, v in options.items() if v is not None}
-        )
+            options["progress"] = sys.stderr.isatty()
+        given |= {name: value for name, value in options.items() if value is not None}
+        try:
+            result = run(instance_order=order, **given)
+        except RaceInterrupted as stop:
+            if stop.kept:
+                raise
+            tell("racer: interrupted; this is known so far, and recorded only with --store")
+            with suppress(SystemExit):
+                give(stop.result, settings, **form)
+            sys.exit(stop.code)
         if command is None and not form["as_json"]:
             say(_found(result))
         give(result, settings, **form)

@@ -140,3 +140,40 @@ def test_there_must_be_an_instance_with_all_scores(tmp_path):
     done = run(path)
     assert done.exit_code == 1
     assert "no instance has a score of each of a, b" in done.stderr
+
+
+def test_an_interrupt_prints_what_is_known_or_names_the_store(tmp_path, monkeypatch):
+    race = racer.Race([{"x": 1}, {"x": 2}], budget=20)
+    race.tell_block([0.5, 0.25])
+    path = tmp_path / "configs.csv"
+    path.write_text("x\n1\n2\n")
+    args = (path, "--budget", 20, "--json", "--", "echo", "{x}")
+    for kept in ("", "go on with racer resume"):
+
+        def interrupted(*_, kept=kept, **__):
+            raise racer.RaceInterrupted(race.result(), kept=kept)
+
+        monkeypatch.setattr("racer.run.calls.race", interrupted)
+        done = run(*args)
+        assert done.exit_code == 130
+        if kept:
+            assert not done.stdout
+        else:
+            assert json.loads(done.stdout)["evaluations"] == 2
+            assert "recorded only with --store" in done.stderr
+
+
+def test_a_program_that_ignores_its_seed_runs_once_an_instance(tmp_path):
+    path, instances = tmp_path / "configs.csv", tmp_path / "instances.txt"
+    path.write_text("x\n1\n2\n7\n")
+    instances.write_text("0.5\n0.25\n0.75\n")
+    given = (path, "--budget", 60, "--instances", instances, "--deterministic", "--json")
+    done = run(*given, "--", sys.executable, "-c", SQUARE, "{x}", "{instance}")
+    assert json.loads(done.stdout)["evaluations"] == 9
+    assert not done.stderr
+
+
+def test_scores_have_no_configurations_to_write(scores, tmp_path):
+    done = run(scores, "--configurations", tmp_path / "table.txt")
+    assert done.exit_code == 1
+    assert "--configurations is for a program" in done.stderr
