@@ -76,15 +76,21 @@ class Prices:
     ) -> list[Outcome]:
         """Learn what evaluations on an instance cost; return them, all with a spend.
 
-        One whose cost is not known, as of a process that was killed, counts at its expected price.
+        One whose cost is not known, as of a process that was killed, counts at its price: at the
+        given one for each attempt, else at the expected one.
         """
+        told = []
         for candidate, outcome in zip(candidates, outcomes, strict=True):
-            if outcome.spend is not None:
-                above = max(outcome.spend - self._base(candidate, instance), 0.0)
+            base, spend = self._base(candidate, instance), outcome.spend
+            if spend is None and self._given is not None:
+                spend = base * outcome.attempts
+            if spend is not None:
+                above = max(spend - base, 0.0)
                 self._excess[candidate] = max(self._excess.get(candidate, 0.0), above)
+            told.append(outcome if spend is None else replace(outcome, spend=spend))
         return [
             o if o.spend is not None else replace(o, spend=self.of(candidate, instance))
-            for candidate, o in zip(candidates, outcomes, strict=True)
+            for candidate, o in zip(candidates, told, strict=True)
         ]
 
 

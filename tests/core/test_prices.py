@@ -29,6 +29,14 @@ def test_an_outcome_that_does_not_say_what_it_cost_counts_at_its_price():
     assert learned.settled([0, 1], None, told(None, 3.0)) == told(3.0, 3.0)
 
 
+def test_every_attempt_of_a_given_price_is_paid_for():
+    prices = Prices((2.0, 3.0), ["a", "b"], None)
+    flaky = [Outcome("ok", 1.0, attempts=4), Outcome("failed", None, attempts=2)]
+    assert [o.spend for o in prices.settled([0, 1], None, flaky)] == [8.0, 6.0]
+    assert [prices.of(0, None), prices.of(1, None)] == [8.0, 6.0]  # it may happen again
+    assert [o.spend for o in prices.settled([0], None, told(None))] == [2.0]
+
+
 def test_given_prices_depend_on_configuration_and_instance():
     prices = Prices(lambda config, instance: config * instance, [1.0, 2.0], [10.0, 30.0])
     assert prices.of(1, 1) == 60.0
