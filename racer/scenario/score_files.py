@@ -33,6 +33,8 @@ COLUMNS = ("algorithm", "instance", "score")
 _DELIMITERS = (",", ";", "\t")
 _SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")  # task, time
 _MOST_BYTES = 1_000_000_000  # records of whole conversations are large
+_SAMPLE = {"doc_id", "filter", "metrics"}  # what lm_eval writes of each
+_RESULT = {"promptIdx", "testIdx"}  # of promptfoo
 _ERROR = 2  # promptfoo's failureReason of an answer that never came
 
 
@@ -88,7 +90,8 @@ def read_scores(
     columns = Columns(data_set, algorithm, fold, score)
     rows = [row for path in paths for row in _rows(Path(path), columns)]
     if not rows:
-        raise ScoresError(f"{', '.join(map(str, paths))}: there is no score in it")
+        what = "score" if score is None else f"score {score!r}"
+        raise ScoresError(f"{', '.join(map(str, paths))}: there is no {what} in it")
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     again = frame[frame.duplicated(["algorithm", "instance"])]
     if len(again):
@@ -126,17 +129,23 @@ def _rows(path: Path, columns: Columns) -> Iterator[Row]:
                 f"{path}: no samples_*.jsonl in this folder; run lm_eval with --log_samples"
             )
         for file in latest.values():
-            yield from _of_lm_eval(file, _lines_of_json(file), columns.score)
+            yield from _of_records(file, _lines_of_json(file), columns.score)
         return
     records = _lines_of_json(path) if path.suffix == ".jsonl" else _results(path)
-    if records and "doc_id" in records[0]:
-        yield from _of_lm_eval(path, records, columns.score)
-    elif records and {"promptIdx", "testIdx"} <= records[0].keys():
-        yield from _of_promptfoo(path, records, columns.score)
+    yield from _of_records(path, records, columns.score)
+
+
+def _of_records(path: Path, records: list[Record], score: str | None) -> Iterator[Row]:
+    """Yield the scores of promptfoo's results or of lm_eval's samples."""
+    keys = records[0].keys() if records else set()
+    if keys >= _SAMPLE:
+        yield from _of_lm_eval(path, records, score)
+    elif keys >= _RESULT:
+        yield from _of_promptfoo(path, records, score)
     else:
         raise ScoresError(
-            f"{path} is neither what promptfoo eval -o writes nor samples of lm_eval: give those, "
-            "or a CSV file"
+            f"{path} is neither what promptfoo eval -o writes nor samples of lm_eval, which have "
+            f"{', '.join(sorted(_SAMPLE))}: give those, or a CSV file"
         )
 
 
@@ -164,7 +173,7 @@ def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Itera
     for record in sorted(records, key=lambda record: (record["testIdx"], record["promptIdx"])):
         if record.get("failureReason") == _ERROR:
             continue
-        found = record.get("namedScores", {}).get(score) if score else record.get("score")
+        found = (record.get("namedScores") or {}).get(score) if score else record.get("score")
         if found is None and score:  # asserted in some tests only
             continue
         where = f"{path}, test {record['testIdx']}"
@@ -306,7 +315,7 @@ def _lines_of_json(path: Path) -> list[Record]:
 def _objects(records: list[Any], path: Path) -> list[Record]:
     """Return records that are objects, all of one kind."""
     first = records[0].keys() if records and isinstance(records[0], dict) else set()
-    needed = first & {"doc_id", "filter", "promptIdx", "testIdx"}
+    needed = first & (_SAMPLE | _RESULT)
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict) or not needed <= record.keys():
             raise ScoresError(f"{path}, record {number} is not like the first one")

@@ -144,6 +144,8 @@ def test_compare_takes_what_is_read():
     [
         ("a.json", "{", "is not JSON"),
         ("a.json", "[1]", "neither what promptfoo"),
+        ("a.jsonl", '{"doc_id": 0, "acc": 1.0}', "which have doc_id, filter, metrics"),
+        ("a.jsonl", '{"doc_id": 0, "acc": 1, "metrics": ["acc"]}', "have doc_id, filter, metrics"),
         ("a.json", '{"results": {"results": [1]}}', "neither|not like"),
         ("a.jsonl", '{"doc_id": 1, "filter": "f"}\n{"doc_id": 2}', "record 2 is not like"),
         ("a.jsonl", '{"doc_id": 1}\n{', "line 2 is not JSON"),
@@ -166,7 +168,7 @@ def test_more_that_is_refused(tmp_path):
         racer.read_scores(tmp_path)
     with pytest.raises(racer.SettingError, match="is not CSV"):
         racer.read_scores(PROMPTFOO, algorithm="model")
-    with pytest.raises(racer.ScoresError, match="there is no score in it"):
+    with pytest.raises(racer.ScoresError, match="there is no score 'nonsense' in it"):
         racer.read_scores(PROMPTFOO, score="nonsense")
 
 
