@@ -107,6 +107,8 @@ def why_not_replayed(setup: Setup) -> str | None:
         return "its decider is not one of racer's own"
     if not is_plain(setup.settings.get("runtime")):
         return "the function of its utility is not in the file"
+    if not is_plain(setup.settings.get("prices")):
+        return "its prices are a function, which is not in the file"
     written = setup.settings.get("space")
     if isinstance(written, dict) and written.get("repair"):
         return "its repair is not in the file"

@@ -248,7 +248,7 @@ class Reader:
         if setup.kind == "ablation":
             return f"the same call of racer.ablation(.., store={self.path!r})"
         parts = {**setup.settings, "candidates": setup.candidates, "instances": setup.instances}
-        names = ("candidates", "instances", "decider", "runtime", "test_instances")
+        names = ("candidates", "instances", "decider", "runtime", "prices", "test_instances")
         needed = [name for name in names if not is_plain(parts.get(name))]
         if not_kept(parts.get("space")) is not None:
             needed.append("space")

@@ -16,6 +16,7 @@ from rich.console import Console
 import racer
 from racer import Budget, ObjectiveError, RaceInterrupted, StoreError
 from racer.run.progress import watch
+from racer.store.load import check_store
 
 SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
 SETTINGS = {"decider": "best-for-budget", "seed": 3}
@@ -89,6 +90,15 @@ def test_a_function_of_prices_has_to_be_given_again(tmp_path):
         StoreError, match=r"only describes its prices.*racer.resume\(.., prices=..\)"
     ):
         racer.resume(path, evaluate)
+    with pytest.raises(
+        StoreError, match=r"are a function, which is not in the file.*evaluate, prices=\.\.\)"
+    ):
+        racer.load(path)
+    report = check_store(path)
+    assert not report.problems
+    assert report.notes == [
+        "its prices are a function, which is not in the file: verdicts were not replayed"
+    ]
     with pytest.raises(StoreError, match="prices is"):
         racer.resume(path, evaluate, prices=[1.0] * 8)
     listed = tmp_path / "listed.db"
