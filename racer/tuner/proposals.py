@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _FEW = 5  # candidates that succeeded: with fewer, failures are learnt as costs
 _LABEL_NOISE = 0.01  # variance: of two neighbours, one may fail
 
-SAMPLING = 1  # recorded in stores; raised when a seed samples other configurations than before
+SAMPLING = 2  # recorded in stores; raised when a seed samples other configurations than before
 
 
 class Child(NamedTuple):

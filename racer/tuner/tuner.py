@@ -157,20 +157,23 @@ class Tuner(AskTell):
 
     @property
     def least_budget(self) -> int:
-        """The smallest number of evaluations with which its races make sense."""
-        schedule = self._plan.schedule(None)  # a larger budget means more races
-        return max(schedule.minimum, len(self._plan.initial) * self._plan.first_test)
+        """The smallest number of evaluations: two candidates to the first test, and `initial`.
+
+        Of several metrics, that with which races in series make sense.
+        """
+        plan, given = self._plan, len(self._plan.initial)
+        if plan.rules.goal is None:
+            return 2 * plan.first_test + max(given - 2, 0)
+        return max(plan.schedule(None).minimum, given * plan.first_test)
 
     def _check_budget(self) -> None:
         """Refuse a budget with which no race makes sense."""
         budget, least = self.rules.budgets[0].evaluations, self.least_budget
-        schedule = self._plan.schedule(None)
         if budget is not None and budget < least:
             raise BudgetError(
-                f"budget of {budget} evaluations: at least {least} are needed for "
-                f"{schedule.races} races, with {schedule.elites} elites and {len(self._plan.initial)} "
-                f"initial candidates, the first test after {self._plan.first_test} blocks; raise the "
-                "budget, or lower elites or first_test"
+                f"budget of {budget} evaluations: at least {least} are needed with "
+                f"{len(self._plan.initial)} initial candidates, the first test after "
+                f"{self._plan.first_test} blocks; raise the budget, or lower first_test"
             )
 
     @property

@@ -21,6 +21,7 @@ from racer.results.base import posterior_of
 from racer.results.tuning import Origin
 from racer.seeding import seed_for
 from racer.tuner.match import Match
+from racer.tuner.opening import SMALL, Opening
 from racer.tuner.proposals import Child, Proposals
 
 if TYPE_CHECKING:
@@ -84,9 +85,13 @@ class Tuning:
         ledger = self.ledger
         if not ledger.plan.test_instances or self.best is None or ledger.plan.rules.goal:
             return self.elites
-        plan, n = ledger.plan, len(ledger.configs)
-        found = posterior_of(ledger.known, n, plan.stream, plan.rules).best
+        found = self._favourite()
         return self.elites if found in self.elites else (*self.elites, found)
+
+    def _favourite(self) -> int:
+        """Return the candidate with the largest probability to be the best of all."""
+        plan, n = self.ledger.plan, len(self.ledger.configs)
+        return posterior_of(self.ledger.known, n, plan.stream, plan.rules).best
 
     @property
     def alive(self) -> set[int]:
@@ -107,6 +112,12 @@ class Tuning:
         """Race the elites and new candidates again and again while the budget pays for a race."""
         ledger = self.ledger
         begun = len(self.races) if phase else 0
+        if phase == 0 and (small := self._small_budget()) is not None:
+            opening = Opening(ledger, self._draw, self._expected_best_first, self._favourite)
+            self.elites = yield from opening.run(small)
+            self._has_difference = bool(self.elites) and not ledger.known.is_all_equal
+            self.best = self.elites[0] if self._has_difference else None
+            return
         while True:
             left = self._left_for_races()
             if left is None and self.races:
@@ -142,6 +153,15 @@ class Tuning:
             if len(self.races) >= _HOPELESS and not ledger.known.n_usable:
                 return
 
+    def _small_budget(self) -> int | None:
+        """Return the evaluations of a budget that is too small for races in series; else None."""
+        plan, left = self.ledger.plan, self.ledger.left()
+        if left is None or plan.rules.goal is not None:
+            return None
+        least = plan.schedule(None).minimum
+        small = max(SMALL, least) if plan.stream.length is None else least
+        return left if left < small else None
+
     def _left_for_races(self) -> int | None:
         """Return how many evaluations are left beside those of elites that were capped."""
         again = sum(
@@ -160,26 +180,31 @@ class Tuning:
 
     def _propose(self, race: int, schedule: Schedule, cells: int, *, anew: bool) -> tuple[int, ...]:
         """Return the entrants of a race: the elites, and new candidates that cells pay for."""
+        ledger, first = self.ledger, len(self.ledger.configs)
+        wanted = schedule.new_ones(race, cells, known=len(self.elites))
+        self._draw(wanted, self.elites, None if anew else self._clarity)
+        return (*self.elites, *range(first, len(ledger.configs)))
+
+    def _draw(self, wanted: int, elites: Sequence[int], clarity: float | None) -> None:
+        """Add candidates around the elites, or, without a clarity, from the whole space."""
         ledger, number = self.ledger, len(self.races)
         plan, first = ledger.plan, len(ledger.configs)
-        wanted = schedule.new_ones(race, cells, known=len(self.elites))
+        stream = number or first
         if not ledger.configs:
             self._add(number, [Child(config, None) for config in plan.initial], initial=True)
             wanted = max(wanted - len(plan.initial), 0)
-        if anew:
-            known = self.elites or range(len(ledger.configs))
-            children = self._proposals.everywhere(wanted, number, known)
+        if clarity is None or not elites:
+            known = elites or range(len(ledger.configs))
+            children = self._proposals.everywhere(wanted, stream, known)
         else:
-            children = self._proposals.around(self.elites, wanted, number, self._clarity)
+            children = self._proposals.around(elites, wanted, stream, clarity)
         self._add(number, children)
-        entrants = (*self.elites, *range(first, len(ledger.configs)))
-        self._is_exhausted = len(entrants) == len(self.elites)
+        self._is_exhausted = len(ledger.configs) == first
         if len(ledger.configs) == 1 < plan.space.size and plan.space.repair is None:
             self._note(
                 "only one configuration that is allowed was found: if there are more, narrow "
                 "the ranges to where they are, or give some by initial="
             )
-        return entrants
 
     def _add(self, race: int, children: Sequence[Child], *, initial: bool = False) -> None:
         if not children:
@@ -427,7 +452,7 @@ class Tuning:
         known = self.ledger.known
         if len(self.ledger.configs) == 1:
             return Ended.ONE_CANDIDATE
-        if self.races and not known.n_usable:
+        if self.ledger.evaluations and not known.n_usable:
             return Ended.ALL_FAILED
         all_equal = self.races and self.best is None and known.is_all_equal
         if all_equal and not self._is_too_short():
