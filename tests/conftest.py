@@ -78,6 +78,12 @@ def two_blas_threads():
         yield
 
 
+@pytest.fixture
+def in_series(monkeypatch):
+    """Let tunings with small budgets be races in series, too, if the budget is enough for that."""
+    monkeypatch.setattr("racer.tuner.tuning.SMALL", 0)
+
+
 def pytest_xdist_auto_num_workers(config):
     """Return one worker more than there are cores: many tests wait; so BLAS has one thread each."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,15 +58,15 @@ def by_halving(problem: Problem, budget: int, seed: int) -> Config:
     return dict(result.configs[result.survivors[0]])
 
 
-def by_tpe(problem: Problem, budget: int, seed: int) -> Config:
-    """Optuna's TPE, a trial being the mean over the same five instances."""
+def by_tpe(problem: Problem, budget: int, seed: int, per_trial: int = PER_TRIAL) -> Config:
+    """Optuna's TPE, a trial being the mean over the same few instances."""
     import optuna  # noqa: PLC0415  (an extra)
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
     order = rng_for(seed, "rotation").permutation(problem.tuning).tolist()
     distributions = problem.space.to_optuna()
-    per_trial = min(PER_TRIAL, problem.tuning)
+    per_trial = min(per_trial, problem.tuning)
     configs = []
     for _ in range(budget // per_trial):
         trial = study.ask()
@@ -99,6 +100,7 @@ def by_irace(problem: Problem, budget: int, seed: int) -> Config:
 CONTENDERS: dict[str, Contender] = {
     "racer": by_racer,
     "tpe": by_tpe,
+    "tpe-2": partial(by_tpe, per_trial=2),  # better with the smallest budgets
     "halving": by_halving,
     "irace": by_irace,
 }

@@ -285,6 +285,9 @@ def tune(
     promising. Elites keep what is known of them, and are safe until the others have seen the same
     instances. What is left of the budget at the end goes to a race among the last elites.
 
+    With fewer than 600 evaluations many candidates are evaluated on few instances each, those on
+    more that do as well as the best one; the last tenth goes to a race among the best four.
+
     Parameters
     ----------
     space : Space
@@ -296,7 +299,8 @@ def tune(
         Objects of any type that the configurations are to be good at. None: a noisy objective
         without instances.
     budget : int, Budget, or list of these
-        An int means evaluations. It is never exceeded, and used up (with `deterministic`, but for
+        An int means evaluations, at least two candidates' to the first test (10 by default), and
+        one for each of `initial` beyond two. It is never exceeded, and used up (with `deterministic`, but for
         less than a configuration takes on all instances). With `racer.Budget` in seconds, the
         cost of an evaluation is estimated from those made, and likewise in money. A list, each larger than the one
         before: a tuning with the first, which goes on from its end with what the next adds.

@@ -388,8 +388,12 @@ class Progress:
             many = len(event.configs)
             new = "new candidate" + "s" * (many != 1)
             self.line(f"race {event.race}: {many} {new}, from #{event.first} on")
-        elif isinstance(event, BlockCompleted) and (
-            (event.eliminated and self.state.of.kind != "tuning")
+        elif isinstance(event, BlockCompleted | CandidatesAdded) and (
+            (
+                isinstance(event, BlockCompleted)
+                and event.eliminated
+                and self.state.of.kind != "tuning"
+            )
             or time.monotonic() - self._last >= _SILENT
         ):
             self._show()

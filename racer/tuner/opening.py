@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
     Candidates = Sequence[int]
 
 SMALL = 600  # evaluations: with fewer, no races in series
+FINALISTS = 4
 _SHARE = 0.9  # of the evaluations; the rest is for a race among the best
 _DESIGN = 0.15  # of the evaluations: candidates from the whole space, each on one block
 _BATCH = 6  # candidates at a time
 _CENTRES = 3  # around which they are drawn
-_FINALISTS = 4
 _HOPELESS = 5  # batches of which no evaluation succeeds, before it is given up
+_HARD = 0.05  # of those that succeed somewhere: so many fail on a block
+_TRIES = 6  # candidates, to find one that succeeds on a block on which others fail
 _LEAST_CLARITY = 0.5  # with nothing but noise; 1 without any
 
 
@@ -49,42 +52,55 @@ class Opening:
         self._ledger, self._draw, self._ranked = ledger, draw, ranked
         self._favourite = favourite
         self._seen = 1  # blocks, by the best candidate
+        self._until = 0  # evaluations
+        self._unsolved: set[int] = set()  # blocks: no candidate is sought that succeeds there
 
-    def run(self, total: int) -> Generator[Asked, Any, tuple[int, ...]]:
-        """Yield cells until what is left of so many evaluations is for a race; return its entrants."""
+    def run(self, total: int, finalists: int) -> Generator[Asked, Any, tuple[int, ...]]:
+        """Yield cells until what is left of `total` evaluations is for a race of so many.
+
+        Return the candidates that succeeded somewhere, best first.
+        """
         ledger = self._ledger
         design = max(round(_DESIGN * total), 2)
-        until = max(total - self._reserve(total), design)
         self._draw(design, (), 1.0)
         batch: Candidates = range(len(ledger.configs))
         if len(batch) < 2:
             return ()
+        self._until = max(total - self._reserve(total, finalists), len(batch))
         elites: tuple[int, ...] = ()
         turn = 0
         while batch:
-            yield from self._climb(batch, turn, until - ledger.evaluations)
+            yield from self._climb(batch, turn)
             elites = self._best()
             if elites:
-                yield from self._show_more(elites[0], until - ledger.evaluations)
-            if ledger.evaluations >= until or (turn >= _HOPELESS and not elites):
+                yield from self._show_more(elites[0])
+                yield from self._find_success(design)
+            if (room := self._room) <= 0 or (turn >= _HOPELESS and not elites):
                 break
             first, turn = len(ledger.configs), turn + 1
             clarity = _LEAST_CLARITY + (1.0 - _LEAST_CLARITY) * self._reliability()
-            self._draw(_BATCH, elites[:_CENTRES], clarity)
+            self._draw(min(_BATCH, room), elites[:_CENTRES], clarity)
             batch = range(first, len(ledger.configs))
         if not elites:
             return ()
-        first = yield from self._confirm(total - len(elites[:_FINALISTS]))
-        return (first, *(c for c in elites if c != first))[:_FINALISTS]
+        self._until = total - min(finalists, len(elites))
+        best = yield from self._confirm()
+        return tuple(c for c in dict.fromkeys((best, *elites)) if self._is_good(c))
 
-    def _reserve(self, total: int) -> int:
+    def _reserve(self, total: int, finalists: int) -> int:
         """Return how many evaluations are kept for the race, no more than it can use."""
         plan = self._ledger.plan
         reserve = max(round((1.0 - _SHARE) * total), 2 * (plan.first_test - 1))
         length = plan.stream.length
-        return reserve if length is None else min(reserve, _FINALISTS * (length - 1))
+        return reserve if length is None else min(reserve, finalists * (length - 1))
 
-    def _confirm(self, until: int) -> Generator[Asked, Any, int]:
+    @property
+    def _room(self) -> int:
+        """How many evaluations may be asked for; one while the budget is in unknown seconds."""
+        left = self._ledger.left()
+        return min(self._until - self._ledger.evaluations, 1 if left is None else left)
+
+    def _confirm(self) -> Generator[Asked, Any, int]:
         """Evaluate the candidate that is probably the best on as many blocks as a test takes.
 
         Another one may turn out to be on the way. Return the last.
@@ -93,61 +109,89 @@ class Opening:
         while True:
             found = self._favourite()
             known = ledger.known.of(found)
-            blocks = min(ledger.plan.first_test, self._most_blocks())
-            missing = [block for block in range(int(blocks)) if block not in known]
-            if not missing or ledger.evaluations >= until:
+            blocks = self._hardest_first(range(min(ledger.plan.first_test, self._most_blocks)))
+            missing = [block for block in blocks if block not in known]
+            if not missing or self._room <= 0:
                 return found
             yield from self._evaluate([found], missing[0])
 
+    def _is_good(self, candidate: int) -> bool:
+        """Return True if a candidate succeeded somewhere, and was rejected nowhere."""
+        ledger = self._ledger
+        return candidate not in ledger.rejected and ledger.known.mean(candidate) is not None
+
     def _best(self) -> tuple[int, ...]:
         """Return the candidates that succeeded somewhere, the best expected first."""
-        ledger = self._ledger
-        some = [
-            c
-            for c in range(len(ledger.configs))
-            if c not in ledger.rejected and ledger.known.mean(c) is not None
-        ]
+        some = list(filter(self._is_good, range(len(self._ledger.configs))))
         return self._ranked(some) if some else ()
 
-    def _climb(self, batch: Candidates, turn: int, room: int) -> Generator[Asked, Any, None]:
+    def _climb(self, batch: Candidates, turn: int) -> Generator[Asked, Any, None]:
         """Evaluate a batch on one block after the other, the better half of it each time."""
-        known, blocks = self._ledger.known, self._seen
-        for at in range(blocks):
-            batch = batch[: max(room, 0)]
-            if not batch:
-                return
-            block = (turn + at) % blocks
-            room -= yield from self._evaluate(batch, block)
-            told = [(known.of(c)[block].value, c) for c in batch if c not in self._ledger.rejected]
-            sign = -1.0 if self._ledger.plan.rules.maximize else 1.0
-            order = sorted((value is None, sign * (value or 0.0), c) for value, c in told)
-            batch = [c for _, _, c in order[: len(batch) // 2]]
+        ledger = self._ledger
+        blocks = min(self._seen, self._most_blocks)
+        sign = -1.0 if ledger.plan.rules.maximize else 1.0
+        for block in self._hardest_first([(turn + at) % blocks for at in range(blocks)]):
+            yield from self._evaluate(batch, block)
+            told = [(ledger.known.of(c).get(block), c) for c in batch if c not in ledger.rejected]
+            costs = [(o.value is None, sign * (o.value or 0.0), c) for o, c in told if o]
+            batch = [c for _, _, c in sorted(costs)[: len(batch) // 2]]
 
-    def _show_more(self, best: int, room: int) -> Generator[Asked, Any, None]:
-        """Evaluate the best on the blocks that the one before has seen, or else on another."""
-        known = self._ledger.known.of(best)
-        missing = [block for block in range(self._seen) if block not in known]
-        if not missing and self._seen < self._most_blocks():
+    def _hardest_first(self, blocks: Sequence[int]) -> list[int]:
+        """Put the blocks first on which many fail, of those that succeed on another one."""
+        known = self._ledger.known
+        good = [c for c in range(len(self._ledger.configs)) if self._is_good(c)]
+
+        def is_hard(block: int) -> bool:
+            told = [known.of(c)[block].value for c in good if block in known.of(c)]
+            return known.is_usable(block) and told.count(None) >= max(_HARD * len(told), 2)
+
+        return sorted(blocks, key=is_hard, reverse=True)
+
+    def _find_success(self, design: int) -> Generator[Asked, Any, None]:
+        """Evaluate candidates from the whole space on blocks on which all have failed so far.
+
+        While that is not known, a candidate that fails there is no worse than others.
+        """
+        known = self._ledger.known
+        for block in range(self._seen):
+            others = [c for c in range(design) if self._is_good(c) and block not in known.of(c)]
+            for candidate in others[:_TRIES]:
+                if known.is_usable(block) or block in self._unsolved:
+                    break
+                yield from self._evaluate([candidate], block)
+            if not known.is_usable(block):
+                self._unsolved.add(block)
+
+    def _show_more(self, best: int) -> Generator[Asked, Any, None]:
+        """Evaluate the best on the blocks that the one before has seen, or else on another.
+
+        That shows also whether an instance used again brings anything new, where that is not known.
+        """
+        ledger = self._ledger
+        known = ledger.known.of(best)
+        blocks = self._hardest_first(range(min(self._seen, self._most_blocks)))
+        missing = [block for block in blocks if block not in known]
+        if not missing and self._seen < self._most_blocks + ledger.repeats.is_open:
             missing = [self._seen]
             self._seen += 1
-        for block in missing[: max(room, 0)]:
+        for block in missing:
             yield from self._evaluate([best], block)
 
-    def _evaluate(self, candidates: Candidates, block: int) -> Generator[Asked, Any, int]:
-        """Yield the cells of candidates on a block; return how many there were."""
+    def _evaluate(self, candidates: Candidates, block: int) -> Generator[Asked, Any, None]:
+        """Yield the cells of candidates on a block, as many as there is room for."""
         ledger = self._ledger
         cells = ledger.cells(candidates, block, ledger.limit)
-        if cells:
-            yield Asked(partial(list, cells))
+        while cells and (room := self._room) > 0:
+            yield Asked(partial(list, cells[:room]))
             ledger.blocks_used = max(ledger.blocks_used, block + 1)
-        return len(cells)
+            cells = cells[room:]
 
-    def _most_blocks(self) -> float:
-        """Return how many blocks bring news: while that is not known, each instance once."""
+    @property
+    def _most_blocks(self) -> int:
+        """How many blocks there are, or, until it is known whether more bring news, instances."""
         stream, repeats = self._ledger.plan.stream, self._ledger.repeats
-        if stream.length is not None or repeats.is_open or repeats.found:
-            return stream.n_instances or np.inf
-        return np.inf
+        used_once = stream.length is not None or repeats.is_open
+        return repeats.n_instances if used_once else sys.maxsize
 
     def _reliability(self) -> float:
         """Return the part of the variance of costs within blocks that is not noise, from 0 to 1."""

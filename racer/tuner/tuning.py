@@ -21,14 +21,14 @@ from racer.results.base import posterior_of
 from racer.results.tuning import Origin
 from racer.seeding import seed_for
 from racer.tuner.match import Match
-from racer.tuner.opening import SMALL, Opening
+from racer.tuner.opening import FINALISTS, SMALL, Opening
 from racer.tuner.proposals import Child, Proposals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from racer.core.rules import Rules
-    from racer.evaluate.outcome import Cell
+    from racer.evaluate.outcome import Cell, Outcome
     from racer.racing.loop import Evidence
     from racer.tuner.ledger import Ledger
     from racer.tuner.match import Blocks, Kind
@@ -96,7 +96,9 @@ class Tuning:
     @property
     def alive(self) -> set[int]:
         """The candidates of which more may be asked: where none succeeds, also of those eliminated."""
-        return {*self.elites, *(() if self.match is None else self.match.entrants)}
+        if self.match is None:
+            return {*range(len(self.ledger.configs))} - self.ledger.rejected
+        return {*self.elites, *self.match.entrants}
 
     @property
     def fell_short(self) -> bool:
@@ -106,17 +108,15 @@ class Tuning:
     def _is_too_short(self) -> bool:
         """Return whether seconds or money, unlike evaluations not known before, did for no test."""
         ledger = self.ledger
-        return ledger.budget.ends_unforeseen(ledger.evaluations + 1) and not self.evidence
+        is_unforeseen = ledger.budget.ends_unforeseen(ledger.evaluations + 1)
+        return is_unforeseen and not self.evidence and self.best is None
 
     def _race_series(self, phase: int) -> Flow:
         """Race the elites and new candidates again and again while the budget pays for a race."""
         ledger = self.ledger
         begun = len(self.races) if phase else 0
         if phase == 0 and (small := self._small_budget()) is not None:
-            opening = Opening(ledger, self._draw, self._expected_best_first, self._favourite)
-            self.elites = yield from opening.run(small)
-            self._has_difference = bool(self.elites) and not ledger.known.is_all_equal
-            self.best = self.elites[0] if self._has_difference else None
+            yield from self._open(small)
             return
         while True:
             left = self._left_for_races()
@@ -138,7 +138,7 @@ class Tuning:
                 cells = max(part, schedule.least(race))
                 if cells > left:
                     return
-            if not self.races:
+            if not ledger.configs:
                 cells = max(cells, self._price_of_initial(schedule, left))
             is_anew = not self.elites or (race == 0 and phase == 0)
             entrants = self._propose(race, schedule, cells, anew=is_anew)
@@ -155,12 +155,30 @@ class Tuning:
 
     def _small_budget(self) -> int | None:
         """Return the evaluations of a budget that is too small for races in series; else None."""
-        plan, left = self.ledger.plan, self.ledger.left()
-        if left is None or plan.rules.goal is not None:
+        plan, evaluations = self.ledger.plan, self.ledger.budget.evaluations
+        if evaluations is None or plan.rules.goal is not None:
             return None
         least = plan.schedule(None).minimum
         small = max(SMALL, least) if plan.stream.length is None else least
-        return left if left < small else None
+        return evaluations if evaluations < small else None
+
+    def _open(self, evaluations: int) -> Flow:
+        """Find the elites with few evaluations of many candidates, without races."""
+        ledger, finalists = self.ledger, self.ledger.plan.elites or FINALISTS
+        opening = Opening(ledger, self._draw, self._expected_best_first, self._favourite)
+        found = yield from opening.run(evaluations, finalists)
+        self.eliminations += [Elimination.of_rejected(0, c) for c in sorted(ledger.rejected)]
+        for block in range(ledger.blocks_used):
+            rows = [row for row in ledger.known.rows if row.block == block]
+            if rows and not any(row.is_usable for row in rows):
+                self._note_set_aside(block, [o for row in rows for o in row.outcomes()])
+        self._has_difference = bool(found) and not ledger.known.is_all_equal
+        self.elites = found[:finalists]
+        self.best = found[0] if self._has_difference else None
+        left = ledger.left() or 0
+        entrants = found[: left // ledger.plan.first_test]
+        if self._is_exhausted and len(entrants) > finalists:  # there is nobody else
+            yield from self._race("race", entrants, left, finalists)
 
     def _left_for_races(self) -> int | None:
         """Return how many evaluations are left beside those of elites that were capped."""
@@ -274,7 +292,10 @@ class Tuning:
         if self.is_watched:
             self._note(match.event(eliminated, row, self._steps, evidence))
         if not row.is_usable:
-            self._note(f"block {row.block + 1} is set aside: {all_failed(row.outcomes())}")
+            self._note_set_aside(row.block, row.outcomes())
+
+    def _note_set_aside(self, block: int, outcomes: Sequence[Outcome]) -> None:
+        self._note(f"block {block + 1} is set aside: {all_failed(outcomes)}")
 
     @property
     def _steps(self) -> int:
@@ -454,7 +475,7 @@ class Tuning:
             return Ended.ONE_CANDIDATE
         if self.ledger.evaluations and not known.n_usable:
             return Ended.ALL_FAILED
-        all_equal = self.races and self.best is None and known.is_all_equal
+        all_equal = self.ledger.evaluations and self.best is None and known.is_all_equal
         if all_equal and not self._is_too_short():
             return Ended.ALL_EQUAL
         nothing_new = self.ledger.plan.stream.length is not None and self._is_exhausted

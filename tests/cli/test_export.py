@@ -63,7 +63,7 @@ def test_a_tuning_is_a_study(store, tmp_path):
         assert trial.intermediate_values == values
         if values:
             assert trial.value == result.mean(trial.number)
-            assert (trial.state.name == "COMPLETE") is (trial.number in result.survivors)
+            assert (trial.state.name == "COMPLETE") is (trial.number in result.leaders)
         else:
             assert trial.state.name == "FAIL"
     again = said("export", store, "--optuna", tmp_path / "study.log")

@@ -94,12 +94,12 @@ def test_it_gives_json_csv_and_a_table_of_configurations(store, tmp_path):
     result = racer.load(store)
     answer = json.loads(done.stdout)
     assert answer["best"] == result.best
-    assert [s["candidate"] for s in answer["survivors"]] == list(result.elites)
+    assert {s["candidate"] for s in answer["survivors"]} == set(result.leaders)
     assert answer["survivors"][0]["held_out_blocks"] == 2
     assert (tmp_path / "csv" / "scores.csv").read_text().count("\n") == len(result.scores) + 1
     assert {p.stem for p in (tmp_path / "csv").iterdir()} >= {"races", "tests", "configurations"}
     found = read_configurations(tmp_path / "elites.txt", SPACE)
-    assert found == [result.config(candidate) for candidate in result.elites]
+    assert found == [result.config(candidate) for candidate in result.leaders]
     again = said("show", store, "--configurations", tmp_path / "elites.txt")
     assert again.exit_code == 1
     assert "is there already" in again.stderr

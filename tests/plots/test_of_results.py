@@ -46,7 +46,7 @@ def tuned(d, budget=180):
 
 @pytest.fixture(scope="module", name="tuning")
 def _tuning():
-    return tuned(3)
+    return tuned(3, budget=700)
 
 
 def on_the_left(ax):

@@ -208,7 +208,7 @@ def says_its_time(config, instance, seed):
     return 1.0 + config["x"] + config["y"] + seed % 3
 
 
-def test_what_the_tuning_stopped_below_the_limit_is_run_again(tmp_path):
+def test_what_the_tuning_stopped_below_the_limit_is_run_again(tmp_path, in_series):
     runtime = Runtime(20.0, slack=1.0)
     space = Space({"x": Real(0, 9), "y": Real(0, 9)})
     tuned = racer.tune(space, says_its_time, [0, 1], budget=84, seed=1, runtime=runtime)

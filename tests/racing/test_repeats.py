@@ -62,7 +62,7 @@ def test_repeated_values_are_no_evidence():
 
 
 @pytest.mark.parametrize("start", [raced, tuned])
-def test_it_is_the_same_with_workers_and_after_a_resume(start, tmp_path):
+def test_it_is_the_same_with_workers_and_after_a_resume(start, tmp_path, in_series):
     with pytest.warns(racer.RacerWarning, match="ignore its seed"):
         alone = start()
     with pytest.warns(racer.RacerWarning, match="ignore its seed"), ThreadPoolExecutor(3) as pool:
@@ -76,7 +76,7 @@ def test_it_is_the_same_with_workers_and_after_a_resume(start, tmp_path):
         assert told(racer.load(path)) == told(alone)
 
 
-def test_a_tuning_goes_on_with_each_instance_used_once():
+def test_a_tuning_goes_on_with_each_instance_used_once(in_series):
     with pytest.warns(racer.RacerWarning, match="ignore its seed"):
         found = tuned()
     assert found.shared_blocks == 3

@@ -173,7 +173,7 @@ def test_an_outcome_capped_too_early_is_refused():
         other.tell(other.ask()[0], Outcome("capped", 1.0))
 
 
-def test_a_tuner_never_compares_times_under_different_caps():
+def test_a_tuner_never_compares_times_under_different_caps(in_series):
     """Per race and block: one cap, which no elite has to be run again for."""
     tuner = Tuner(SPACE, budget=300, seed=4, runtime=Runtime(LIMIT), test_instances=[1, 2])
     asked = played(tuner)

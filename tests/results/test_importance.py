@@ -32,7 +32,7 @@ def cost(config, instance, seed):
 
 @pytest.fixture(scope="module", name="found")
 def _found():
-    return racer.tune(SPACE, cost, range(5), budget=400, seed=1).importance
+    return racer.tune(SPACE, cost, range(5), budget=700, seed=1).importance
 
 
 def test_what_matters_comes_first(found):

@@ -56,7 +56,7 @@ def test_nothing_that_a_race_says_contradicts_anything_else(decider):
 
 
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
-def test_nothing_that_a_tuning_says_contradicts_anything_else():
+def test_nothing_that_a_tuning_says_contradicts_anything_else(in_series):
     for seed in range(6):
         result = racer.tune(
             SPACE, fails_on_a_quarter, [1, 2, 3, 4], budget=200, seed=seed, test_instances=[5, 6]
@@ -67,7 +67,7 @@ def test_nothing_that_a_tuning_says_contradicts_anything_else():
 
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")
 @pytest.mark.parametrize("seed", range(4))
-def test_who_fails_on_a_quarter_of_the_instances_does_not_win(seed):
+def test_who_fails_on_a_quarter_of_the_instances_does_not_win(seed, in_series):
     settings = {"budget": 300, "seed": seed}
     tuned = racer.tune(SPACE, fails_on_a_quarter, [1, 2, 3, 4], **settings)
     assert tuned.best["k"] == "a"

@@ -85,7 +85,7 @@ def test_the_best_is_among_those_it_cannot_be_told_from(result):
 
 
 def test_clearly_worse_elites_can_be_told_from_the_best(tuning):
-    tuner = Tuner(tuning.countable(3), budget=200, seed=1)
+    tuner = Tuner(tuning.countable(3), budget=700, seed=1)
     tuning.play(tuner, lambda cell: 9.0 * cell.config["k0"] + tuning.noise(cell))
     result = tuner.result()
     assert result.best == {"k0": 0}
@@ -102,7 +102,7 @@ def test_it_says_what_it_is(result):
     for name, value in result.best.items():
         assert re.search(rf"^ {name} +{value}$", text, re.MULTILINE)
     for elite in result.elites:
-        assert f" #{elite} " in text
+        assert re.search(rf" #{elite}\b", text)
     assert result.ended.message in " ".join(text.split())
     assert text.endswith("seed 4.")
     assert f'<td style="text-align:left">#{result.leaders[-1]}</td>' in result._repr_html_()
@@ -129,7 +129,8 @@ def test_where_all_are_equal_there_is_no_best(tuning):
     assert result.best is None
     assert result.evaluations == 100
     assert result.ended is Ended.ALL_EQUAL
-    assert set(result.probability_best.values()) == {1 / len(result.configs)}
+    chances = list(result.probability_best.values())
+    assert chances == pytest.approx([1 / len(result.configs)] * len(chances))
 
 
 @pytest.mark.parametrize("candidate", [-1, 10**6, 1.0, None, True])

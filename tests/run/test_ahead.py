@@ -254,7 +254,7 @@ def test_a_plan_that_is_none_is_refused(room):
         list(race.ahead(3))
 
 
-def test_the_same_cell_is_asked_for_as_went_ahead():
+def test_the_same_cell_is_asked_for_as_went_ahead(in_series):
     for name in ("race", "tuning"):
         contest, ahead, met = CONTESTS[name](), {}, 0
         while cells := contest.ask():

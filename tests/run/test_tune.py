@@ -124,7 +124,7 @@ def test_a_slow_evaluation_is_cut_off():
         (ObjectiveError, {"evaluate": lambda config: 0.0}, "evaluate"),
         (ObjectiveError, {"evaluate": None}, "evaluate"),
         (SettingError, {"space": {"x": Real(0, 1)}}, "give a racer.Space"),
-        (BudgetError, {"budget": 20}, "at least 84 are needed"),
+        (BudgetError, {"budget": 9}, "at least 10 are needed"),
         (CandidateError, {"initial": [{"x": 7, "y": 0}]}, r"initial\[0\]: x=7"),
         (CandidateError, {"instances": []}, "instances"),
         (SettingError, {"n_jobs": 0}, "n_jobs"),
@@ -210,7 +210,7 @@ def test_progress_in_a_log_is_a_line_for_each_race(capsys):
 
 
 @pytest.mark.filterwarnings("ignore:block .* is set aside:racer.RacerWarning")
-def test_progress_shows_runs_in_which_nothing_is_known(capsys):
+def test_progress_shows_runs_in_which_nothing_is_known(capsys, in_series):
     def fail(config, instance, seed):
         raise (ValueError if config["x"] < 0.5 else TypeError)(config)
 

@@ -236,7 +236,7 @@ WRONG = [
     (BudgetError, {"budget": []}, "give at least one"),
     (BudgetError, {"budget": [300, 200]}, "give a larger one"),
     (BudgetError, {"budget": [300, 300]}, "give a larger one"),
-    (BudgetError, {"budget": 40}, "at least"),
+    (BudgetError, {"budget": 9}, "at least"),
 ]
 
 

@@ -1,0 +1,214 @@
+"""Budgets that are too small for races in series."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import racer
+from racer import Budget, BudgetError, Outcome, Tuner
+from racer.tuner import CandidatesAdded
+
+SETTINGS = {"budget": 90, "seed": 3, "test_instances": ["u"]}
+
+
+def played(tuning, evaluate=None, space=None, instances=None, **settings):
+    tuner = Tuner(space or tuning.reals(), instances, **{"budget": 100, "seed": 1, **settings})
+    steps = tuning.play(tuner, evaluate or tuning.noisy)
+    return tuner.result(), steps
+
+
+@pytest.mark.parametrize("budget", [10, 11, 37, 100, 599])
+def test_it_spends_the_budget_exactly(tuning, budget):
+    result, _ = played(tuning, budget=budget)
+    assert result.evaluations == len(result.scores) == budget
+    assert result.best is not None
+    assert [race.kind for race in result.completed_races] == ["selection"]
+
+
+def test_it_finds_better_ones_the_more_it_may_spend(tuning):
+    def mean(budget):
+        found = [played(tuning, budget=budget, seed=seed)[0].best for seed in range(6)]
+        return np.mean([tuning.height(config) for config in found])
+
+    assert mean(300) < 0.5 * mean(30)
+
+
+def test_it_begins_with_a_design_from_the_whole_space_on_one_block(tuning):
+    """15 % of the evaluations, of which `initial` is a part."""
+    initial = tuning.reals().sample(3, seed=7)
+    result, steps = played(tuning, budget=200, initial=initial)
+    assert {cell.block for cell in steps[0]} == {0}
+    assert [cell.candidate for cell in steps[0]] == list(range(30))
+    assert [origin.initial for origin in result.origins[:4]] == [True] * 3 + [False]
+    assert all(origin.parent is None for origin in result.origins[:30])
+    assert any(origin.parent is not None for origin in result.origins[30:36])
+
+
+def test_every_initial_candidate_is_evaluated(tuning):
+    initial = tuning.reals().sample(100, seed=7)
+    with pytest.raises(BudgetError, match="at least 108 are needed"):
+        played(tuning, budget=107, initial=initial)
+    result, _ = played(tuning, budget=108, initial=initial)
+    assert result.evaluations == 108
+    assert all(result.mean(candidate) is not None for candidate in range(100))
+
+
+def test_the_best_is_evaluated_on_as_many_blocks_as_a_test_takes(tuning):
+    def evaluate(cell):
+        return 5.0 * (cell.candidate > 0) + tuning.noisy(cell)
+
+    initial = [{"x0": 0.0, "x1": 0.0}]
+    result, _ = played(tuning, evaluate, budget=40, first_test=9, elites=1, initial=initial)
+    assert result.best_index == 0
+    assert len(result.known.of(0)) >= 9
+    assert result.elites == (0,)
+
+
+def test_no_candidate_is_drawn_that_is_not_evaluated(tuning):
+    result, _ = played(tuning, budget=150)
+    assert all(result.known.of(candidate) for candidate in range(len(result.configs)))
+
+
+def test_the_order_of_telling_changes_nothing(tuning):
+    def evaluate(cell):
+        return None if tuning.noise(cell) > 1.5 else tuning.noisy(cell)
+
+    rng = np.random.default_rng(1)
+    one, other = (Tuner(tuning.mixed(), range(9), **SETTINGS) for _ in range(2))
+    tuning.play(one, evaluate)
+    tuning.play(
+        other, evaluate, order=lambda cells: [cells[i] for i in rng.permutation(len(cells))]
+    )
+    assert tuning.content(one.result()) == tuning.content(other.result())
+
+
+FILTER = pytest.mark.filterwarnings(
+    "ignore:the race in .* was begun with evaluate:racer.RacerWarning"
+)
+
+
+def bowl(config, instance, seed):
+    return (config["x"] - 0.3) ** 2 + 0.01 * (seed % 100) / 100
+
+
+@FILTER
+def test_it_is_the_same_after_a_resume_and_with_workers(tmp_path):
+    space = racer.Space({"x": racer.Real(0, 1)})
+    whole = racer.tune(space, bowl, range(9), **SETTINGS)
+    for at in (5, 40, 80):
+        calls = []
+
+        def stopping(config, instance, seed, at=at, calls=calls):
+            calls.append(config)
+            if len(calls) == at:
+                raise KeyboardInterrupt
+            return bowl(config, instance, seed)
+
+        path = tmp_path / f"{at}.db"
+        with pytest.raises(racer.RaceInterrupted):
+            racer.tune(space, stopping, range(9), **SETTINGS, store=path)
+        assert racer.load(path).evaluations < 90
+        again = racer.resume(path, bowl)
+        assert again.scores.drop(columns="seconds").equals(whole.scores.drop(columns="seconds"))
+        assert (again.configs, again.best, again.elites) == (
+            whole.configs,
+            whole.best,
+            whole.elites,
+        )
+    with ThreadPoolExecutor(2) as pool:
+        more = racer.tune(space, bowl, range(9), **SETTINGS, executor=pool, n_jobs=2)
+    assert (more.configs, more.best, more.elites) == (whole.configs, whole.best, whole.elites)
+
+
+def test_it_mirrors_when_maximising(tuning):
+    low, _ = played(tuning)
+    high, _ = played(tuning, lambda cell: -tuning.noisy(cell), maximize=True)
+    assert (low.best, low.elites, low.configs) == (high.best, high.elites, high.configs)
+
+
+@pytest.mark.parametrize("elites", [1, 2, 7])
+def test_as_many_elites_stay_as_were_asked_for(tuning, elites):
+    result, _ = played(tuning, elites=elites)
+    assert len(result.elites) == elites
+    assert result.evaluations == 100
+
+
+def test_a_rejected_candidate_is_no_elite_and_told_as_eliminated(tuning):
+    def evaluate(cell):
+        bad = cell.config["x0"] < 0
+        return Outcome("rejected", None, message="no") if bad else tuning.noisy(cell)
+
+    result, _ = played(tuning, evaluate)
+    rejected = set(result.eliminations["candidate"][result.eliminations["reason"] == "rejected"])
+    assert rejected == {c for c, config in enumerate(result.configs) if config["x0"] < 0} != set()
+    assert all(result.config(elite)["x0"] >= 0 for elite in result.elites)
+    assert all(len(result.known.of(candidate)) == 1 for candidate in rejected)
+
+
+def test_where_nothing_succeeds_it_is_given_up_and_said_why(tuning):
+    with pytest.warns(racer.RacerWarning, match="block 1 is set aside: all 118 evaluations failed"):
+        result, _ = played(tuning, lambda cell: None, budget=590)
+    assert (result.best, result.ended) == (None, racer.Ended.ALL_FAILED)
+    assert result.evaluations == 88 + 5 * 6
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning")
+@pytest.mark.parametrize("seed", range(3))
+def test_elites_are_not_those_that_fail_on_an_instance(seed):
+    """k = "b" is better, but fails where nobody would succeed if all elites were like it."""
+    space = racer.Space({"x": racer.Real(0, 1), "k": racer.Categorical(["a", "b"])})
+
+    def evaluate(config, instance, seed):
+        if config["k"] == "b" and instance == 3:
+            raise ValueError("b fails on 3")
+        noise = 0.05 * np.random.default_rng(seed).normal()
+        return (config["x"] - 0.3) ** 2 + 0.1 * (config["k"] == "a") + noise
+
+    result = racer.tune(space, evaluate, [1, 2, 3, 4], budget=300, seed=seed)
+    assert [result.config(elite)["k"] for elite in result.elites[:1]] == ["a"]
+
+
+def test_a_space_that_is_drawn_in_full_is_raced(tuning):
+    space = tuning.countable(4, 5)
+    result, _ = played(tuning, space=space, budget=400)
+    assert len(result.configs) == 20
+    assert [race.kind for race in result.completed_races] == ["race", "selection"]
+    assert result.completed_races[0].candidates == 20
+    assert result.evaluations == 400
+
+
+def test_seconds_beside_evaluations_end_it(tuning):
+    tuner = Tuner(tuning.reals(), budget=Budget(evaluations=200, seconds=60.0), seed=1)
+    tuning.play(tuner, seconds=lambda cell: 1.0)
+    result = tuner.result()
+    assert result.evaluations == 60
+    assert result.best is not None
+    tuner = Tuner(tuning.reals(), budget=Budget(evaluations=200, seconds=60.0), seed=1)
+    assert len(tuner.ask()) == 1  # which shows what the others cost
+
+
+@pytest.mark.parametrize("is_noisy", [True, False])
+def test_instances_used_again_count_only_if_they_bring_anything_new(tuning, is_noisy):
+    def evaluate(cell):
+        return tuning.height(cell.config) + cell.instance + is_noisy * tuning.noise(cell)
+
+    result, _ = played(tuning, evaluate, instances=[0, 1, 2], budget=200)
+    known = [result.known.of(candidate) for candidate in range(len(result.configs))]
+    again = sum(block >= 3 for told in known for block in told)
+    assert (again > 20) is is_noisy
+    assert result.shared_blocks <= 3 or is_noisy
+
+
+def test_a_larger_budget_goes_on_by_races(tuning):
+    seen = []
+    first, _ = played(tuning, budget=60)
+    both, _ = played(tuning, budget=[60, 400], callbacks=[seen.append])
+    assert both.evaluations == 400
+    assert both.configs[: len(first.configs)] == first.configs
+    kinds = [race.kind for race in both.completed_races]
+    assert kinds[:2] == ["selection", "race"]
+    batches = [event for event in seen if isinstance(event, CandidatesAdded)]
+    assert sum(len(event.configs) for event in batches) == len(both.configs)
