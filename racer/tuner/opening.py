@@ -182,9 +182,13 @@ class Opening:
         ledger = self._ledger
         cells = ledger.cells(candidates, block, ledger.limit)
         while cells and (room := self._room) > 0:
-            yield Asked(partial(list, cells[:room]))
+            now = cells[: room if ledger.prices is None else 1]
+            if not ledger.affords([cell.candidate for cell in now], block):
+                self._until = 0  # the money is spent
+                return
+            yield Asked(partial(list, now))
             ledger.blocks_used = max(ledger.blocks_used, block + 1)
-            cells = cells[room:]
+            cells = cells[len(now) :]
 
     @property
     def _most_blocks(self) -> int:

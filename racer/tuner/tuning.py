@@ -67,7 +67,8 @@ class Tuning:
         ledger = self.ledger
         for number, budget in enumerate(ledger.plan.rules.budgets):
             ledger.budget = budget
-            yield from self._race_series(number)
+            small = self._small_budget() if number == 0 else None
+            yield from self._race_series(number) if small is None else self._open(small)
             yield from self._select()
             self._put_best_first()
             yield from self._spend_rest()
@@ -115,9 +116,6 @@ class Tuning:
         """Race the elites and new candidates again and again while the budget pays for a race."""
         ledger = self.ledger
         begun = len(self.races) if phase else 0
-        if phase == 0 and (small := self._small_budget()) is not None:
-            yield from self._open(small)
-            return
         while True:
             left = self._left_for_races()
             if left is None and self.races:

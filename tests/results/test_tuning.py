@@ -16,7 +16,7 @@ def _result(tuning):
     tuner = Tuner(
         tuning.mixed(),
         ["u", "v", "w"],
-        budget=400,
+        budget=700,
         seed=4,
         initial=[{"kind": "c", "level": 1}],
         test_instances=["t"],
@@ -30,7 +30,7 @@ def test_scores_have_one_row_per_evaluation(result):
     assert scores.columns.tolist() == [
         *("block", "instance", "seed", "candidate", "value", "status", "seconds", "message")
     ]
-    assert len(scores) == result.evaluations == 400
+    assert len(scores) == result.evaluations == 700
     assert scores["block"].is_monotonic_increasing
     assert scores["value"].notna().eq(scores["status"] == "ok").all()
     assert {"ok", "failed"} == set(scores["status"])
