@@ -36,6 +36,7 @@ class Ledger:
         self.evaluations = 0
         self.seconds = 0.0
         self.blocks_used = 0
+        self.tested: tuple[int, ...] = ()  # those evaluated on held-out instances
 
     def record(self, cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> None:
         """Record the outcomes of cells, in the order in which they were asked for."""

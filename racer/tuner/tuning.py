@@ -56,7 +56,6 @@ class Tuning:
         self.elites: tuple[int, ...] = ()
         self.best: int | None = None
         self.ended: Ended | None = None
-        self._held_out: tuple[int, ...] = ()  # those evaluated on held-out instances
         self._note = note
         self._proposals = Proposals(ledger.plan.space, ledger.plan.seed, ledger.plan.rules.goal)
         self._clarity = 1.0  # of the last race: how many of those that could go it eliminated
@@ -75,7 +74,7 @@ class Tuning:
             yield from self._spend_rest()
             if len(ledger.configs) == 1:
                 self.best, self.elites = 0, (0,)
-            tested = self._held_out = self._tested()
+            tested = ledger.tested = self._tested()
             for index in range(len(ledger.plan.test_instances)):
                 cells = partial(ledger.held_out, index, tested)
                 yield Asked(cells, partial(ledger.all_held_out, tested, index + 1))
@@ -100,7 +99,7 @@ class Tuning:
         """The candidates of which more may be asked: where none succeeds, also of those eliminated."""
         if self.match is None:
             return {*range(len(self.ledger.configs))} - self.ledger.rejected
-        return {*self.elites, *self.match.entrants, *self._held_out}
+        return {*self.elites, *self.match.entrants, *self.ledger.tested}
 
     @property
     def fell_short(self) -> bool:
