@@ -140,11 +140,11 @@ def contest_from_store(
     if setup.kind == "tuning":
         from racer.tuner.proposals import SAMPLING  # noqa: PLC0415
 
-        if setup.settings["sampling"] != SAMPLING:
+        if (sampling := setup.settings["sampling"]) != SAMPLING:
             raise StoreError(
-                f"store {reader.path!r}: its tuning was begun by racer {setup.settings['racer']}, "
-                "which samples other configurations than this version: go on with that version, or "
-                "begin a new tuning"
+                f"store {reader.path!r}: its tuning was begun by racer {setup.settings['racer']} and "
+                f"samples configurations by version {sampling}, where racer {VERSION} has version "
+                f"{SAMPLING}: go on with the racer that began it, or begin a new tuning"
             )
     recorded = {**setup.settings, "candidates": setup.candidates, "instances": setup.instances}
     # the usual order of a race, "given", is not recorded
