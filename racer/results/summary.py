@@ -121,6 +121,7 @@ def survivors(result: Result, most: int | None = None) -> Grid:
         return front_grid(result, most)
     leaders = result.leaders
     chosen = leaders[:most]
+    gone = {e.candidate for e in result._eliminations}.difference(result.survivors)
     common = result.known.common(leaders) if leaders else []
     tests, runtime = result.test_means, result.rules.runtime
     times = {c: result._run_times(c) for c in chosen}
@@ -133,7 +134,7 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     has_failed_tests = any(result.test_failures.values())
     rows = [
         (
-            f"#{c}" if c in result.survivors else f"#{c}, eliminated",
+            f"#{c}, eliminated" if c in gone else f"#{c}",
             _chance_of(result, c),
             number(mean_on(result.known, c, common)),
             *(number(mean_on(table, c, common)) for table in others.values()),
