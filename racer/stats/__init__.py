@@ -16,6 +16,10 @@ from racer.stats.friedman import (
     probability_smallest_rank,
 )
 from racer.stats.joint import JointComparisons, Statement, joint_comparisons
+from racer.stats.kruskal_wallis import (
+    BayesianKruskalWallisResult,
+    bayesian_kruskal_wallis,
+)
 from racer.stats.multiplicity import bonferroni, hochberg, holm, shaffer
 from racer.stats.plackett_luce_model import (
     PlackettLuceResult,
@@ -43,6 +47,7 @@ from racer.stats.wins import WinTable, win_table
 
 __all__ = [
     "BayesianFriedmanResult",
+    "BayesianKruskalWallisResult",
     "BayesianSignResult",
     "BayesianSignedRankResult",
     "BestPosterior",
@@ -60,6 +65,7 @@ __all__ = [
     "Waic",
     "WinTable",
     "bayesian_friedman_test",
+    "bayesian_kruskal_wallis",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",
     "best_posterior",
