@@ -90,6 +90,7 @@ study = Commands(
         "solvers": ("runtime.solvers", "minisat or HiGHS tuned for speed, at equal time"),
         "stress": ("stress", "Races killed at random moments, and resumed"),
         "tuner-deciders": ("tuner.deciders", "Deciders inside the tuner"),
+        "unpaired": ("unpaired.tables", "Level and power of tests of independent samples"),
         "within": ("fronts.within", "Races for the cheapest within a tolerance of the best"),
     },
 )

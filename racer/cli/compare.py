@@ -11,7 +11,7 @@ import click
 from racer._files import written
 from racer.cli.answer import in_terminal, say
 from racer.comparison.columns import Columns, numbered
-from racer.comparison.data import LocalRope, Method, Named, Posthoc
+from racer.comparison.data import Design, LocalRope, Method, Named, Posthoc
 from racer.errors import RacerError
 from racer.plots._canvas import require
 from racer.render.escape import in_json
@@ -63,6 +63,12 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     type=click.Choice(get_args(Method)),
     default="auto",
     help="How they are compared; auto chooses, and says why.",
+)
+@click.option(
+    "--design",
+    type=click.Choice(get_args(Design)),
+    default="paired",
+    help="Scores on common data sets, or independent samples of the algorithms.",
 )
 @click.option("--maximize", is_flag=True, help="Larger scores are better.")
 @click.option("--control", metavar="NAME", help="Compare this algorithm with each other one.")
@@ -123,7 +129,8 @@ def compare_command(
         given = Columns(*(settings[role] for role in Columns._fields))
         if is_csv(scores):
             table, indexed = read_csv(scores)
-            ids = numbered(table, given, counted=not indexed)
+            paired = settings["design"] == "paired"
+            ids = numbered(table, given, counted=not indexed) if paired else None
         else:
             table, ids = read_scores(scores, **given._asdict()), None
             settings["score"] = None

@@ -31,8 +31,13 @@ class Columns(NamedTuple):
     score: str | None = None
 
 
-def recognised(frame: pd.DataFrame, given: Columns, *, counted: bool = False) -> Columns:
-    """Return which columns are labels; `counted`: a first column that counts rows is one too."""
+def recognised(
+    frame: pd.DataFrame, given: Columns, *, counted: bool = False, paired: bool = True
+) -> Columns:
+    """Return which columns are labels; `counted`: a first column that counts rows is one too.
+
+    A long table needs a column of data sets if its scores are `paired` by them.
+    """
     for role, name in given._asdict().items():
         if name is not None and name not in frame:
             raise SettingError(
@@ -40,7 +45,7 @@ def recognised(frame: pd.DataFrame, given: Columns, *, counted: bool = False) ->
             )
     found = _by_usual_names(frame, given)
     if found.algorithm is not None:
-        return _long(frame, found)
+        return _long(frame, found, paired=paired)
     if found.score is not None:
         raise ScoresError(f"no column of algorithms beside score={found.score!r}: algorithm=..")
     first = str(frame.columns[0])
@@ -90,9 +95,9 @@ def _labels(frame: pd.DataFrame, found: Columns, *, counted: bool) -> bool:
     return counts and not all(map(_counts, others))
 
 
-def _long(frame: pd.DataFrame, found: Columns) -> Columns:
+def _long(frame: pd.DataFrame, found: Columns, *, paired: bool) -> Columns:
     """Return the columns of a long table, which must be all there."""
-    if found.data_set is None:
+    if found.data_set is None and paired:
         texts = [n for n in map(str, frame) if n not in found and not is_numeric(frame[n])]
         found = found._replace(data_set=texts[0] if len(texts) == 1 else None)
     if found.score is None:
@@ -104,9 +109,10 @@ def _long(frame: pd.DataFrame, found: Columns) -> Columns:
                 "are data sets, transpose it"
             )
         found = found._replace(score=rest[0])
-    if found.data_set is None:
+    if found.data_set is None and paired:
         raise ScoresError(
-            f"no column of data sets among {', '.join(frame.columns)}: name it, data_set=.."
+            f"no column of data sets among {', '.join(frame.columns)}: name it, data_set=.., or "
+            "compare independent samples, design='unpaired'"
         )
     chosen = [name for name in found if name is not None]
     if len(set(chosen)) < len(chosen):

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 import pandas as pd
 
-from racer._checks import check_fraction, flag, is_real
+from racer._checks import check_fraction, choice, flag, is_real
 from racer._numerics import as_costs
 from racer.comparison.columns import Columns
-from racer.comparison.data import LocalRope, Method, Posthoc
+from racer.comparison.data import UNPAIRED, Design, LocalRope, Method, Posthoc
 from racer.comparison.methods.base import Analysis, Settings, many
 from racer.comparison.methods.bayesian_friedman import bayesian_friedman
 from racer.comparison.methods.friedman import friedman
 from racer.comparison.methods.signed_rank import signed_rank
 from racer.comparison.methods.strengths import by_bradley_terry, by_plackett_luce
+from racer.comparison.methods.unpaired import by_bayesian_kruskal_wallis, by_kruskal_wallis
 from racer.comparison.render.cite import EFFECT_SIZE
 from racer.comparison.result import Comparison
-from racer.comparison.scores import Scores, read_scores
+from racer.comparison.scores import Scores, read_scores, read_unpaired
 from racer.errors import SettingError
 from racer.seeding import check_seed
 from racer.stats.best import best_posterior
@@ -36,13 +37,16 @@ METHODS: dict[str, Callable[[Scores, Settings], Analysis]] = {
     "signed-rank": signed_rank,
     "bradley-terry": by_bradley_terry,
     "plackett-luce": by_plackett_luce,
+    "bayesian-kruskal-wallis": by_bayesian_kruskal_wallis,
+    "kruskal-wallis": by_kruskal_wallis,
 }
 
 
 def compare(
     scores: pd.DataFrame | ArrayLike,
-    method: Method = "bayesian-friedman",
+    method: Method | None = None,
     *,
+    design: Design = "paired",
     maximize: bool = False,
     control: str | None = None,
     rope: float | None = None,
@@ -55,7 +59,7 @@ def compare(
     score: str | None = None,
     seed: int = 0,
 ) -> Comparison:
-    """Compare algorithms by their scores on common data sets.
+    """Compare algorithms by their scores on common data sets, or by independent samples.
 
     Parameters
     ----------
@@ -65,11 +69,17 @@ def compare(
         may have a column of folds (runs), which are averaged; "plackett-luce" takes their
         medians, and a local rope uses all. Missing scores are allowed and counted; an infinite
         one is worse (better) than all finite ones.
-    method : str
-        "bayesian-friedman": mean ranks, and statements that hold jointly. "friedman": Iman and
+    method : str, optional
+        "bayesian-friedman" (default): mean ranks, and statements that hold jointly. "friedman": Iman and
         Davenport's F, then `posthoc`. "signed-rank": the Bayesian signed-rank test of each pair.
         "bradley-terry" and "plackett-luce": models of pairwise wins, and of whole rankings.
-        "auto" chooses, and `Comparison.reason` says why.
+        For unpaired samples "bayesian-kruskal-wallis" (default): relative effects, and statements
+        that hold jointly; "kruskal-wallis": the classical test, then Brunner and Munzel's of the
+        pairs with Holm's correction. "auto" chooses, and `Comparison.reason` says why.
+    design : {"paired", "unpaired"}
+        Unpaired: scores of different algorithms have no data sets in common, as from runs on one
+        problem or on instances of their own. Long: columns of algorithms and scores; or wide,
+        samples of different sizes filled up with NaN.
     maximize : bool
         Larger is better.
     control : str, optional
@@ -131,9 +141,10 @@ def compare(
     >>> comparison.pairs[["better", "worse", "decision"]].values.tolist()
     [['boosting', 'tree', 'better'], ['svm', 'tree', 'better'], ['boosting', 'svm', 'undecided']]
     """
-    if method not in get_args(Method):
-        raise SettingError(f"method={method!r}: choose from {', '.join(get_args(Method))}")
-    table = read_scores(
+    choice(design, "design", get_args(Design))
+    method = _method(method, design)
+    read = read_scores if design == "paired" else read_unpaired
+    table = read(
         scores, Columns(data_set, algorithm, fold, score), maximize=flag(maximize, "maximize")
     )
     if local_rope is not None and local_rope not in get_args(LocalRope):
@@ -152,10 +163,13 @@ def compare(
     analysis = METHODS[chosen](table, settings)
     known_as = {name: place for place, name in enumerate(table.algorithms)}
     values = as_costs(table.costs, maximize=maximize)
+    ranking = analysis.ranking
+    if design == "paired":
+        ranking = _with_best(ranking, table, known_as)
     return Comparison(
         method=chosen,
         title=analysis.title,
-        ranking=_with_means(_with_best(analysis.ranking, table, known_as), values, known_as),
+        ranking=_with_means(ranking, values, known_as),
         order=analysis.order,
         pairs=analysis.pairs,
         omnibus=analysis.omnibus,
@@ -163,7 +177,7 @@ def compare(
         reason=reason,
         meaning=analysis.meaning,
         algorithms=table.algorithms,
-        data_sets=table.data_sets,
+        data_sets=table.data_sets if design == "paired" else (),
         n_folds=table.n_folds,
         n_missing=table.n_missing,
         n_ties=_ties(table)[0],
@@ -176,7 +190,22 @@ def compare(
         references=(*analysis.references, EFFECT_SIZE),
         scores=pd.DataFrame(values, index=table.data_sets, columns=table.algorithms),
         details=analysis.details,
+        design=design,
     )
+
+
+def _method(method: Method | None, design: Design) -> Method:
+    """Return the method given, or the default of a design."""
+    if method is None:
+        return "bayesian-friedman" if design == "paired" else "bayesian-kruskal-wallis"
+    suited = [name for name in get_args(Method) if (name in UNPAIRED) == (design == "unpaired")]
+    if method not in get_args(Method):
+        raise SettingError(f"method={method!r}: choose from {', '.join(get_args(Method))}")
+    if method != "auto" and method not in suited:
+        raise SettingError(
+            f"method={method!r} is not for design={design!r}: choose from {', '.join(suited)}"
+        )
+    return method
 
 
 def _rope(rope: float | None, method: Method) -> float | None:
@@ -207,6 +236,11 @@ def _control(control: Any, table: Scores) -> int | None:
 def _choose(table: Scores) -> tuple[str, str]:
     """Return the method for ``method="auto"``, and why."""
     cells = table.costs.size
+    if table.design == "unpaired":
+        return "bayesian-kruskal-wallis", (
+            "The Bayesian Kruskal-Wallis test was chosen because the samples are independent: it "
+            "allows them to differ in size and spread, and its statements hold together."
+        )
     if table.n_failed:
         return "plackett-luce", (
             f"Plackett-Luce was chosen because {table.n_failed} of {cells} results failed: the "
@@ -252,6 +286,11 @@ def _with_means(
 
 def _ties(table: Scores) -> tuple[int, int]:
     """Return how many comparisons of two algorithms on a data set tie, of how many."""
+    if table.design == "unpaired":
+        _, value = np.unique(table.costs[table.known], return_inverse=True)
+        sizes = np.zeros((int(value.max()) + 1, len(table.algorithms)), dtype=np.int64)
+        np.add.at(sizes, (value, np.nonzero(table.known)[1]), 1)
+        return _across(sizes), _across(sizes.sum(axis=0, keepdims=True))
     ties = met = 0
     for row in table.costs:
         known = row[~np.isnan(row)]
@@ -259,6 +298,11 @@ def _ties(table: Scores) -> tuple[int, int]:
         ties += int((sizes * (sizes - 1) // 2).sum())
         met += len(known) * (len(known) - 1) // 2
     return ties, met
+
+
+def _across(sizes: NDArray[np.int64]) -> int:
+    """Return the pairs of scores of two algorithms within groups of sizes (groups, K)."""
+    return int((sizes.sum(axis=1) ** 2).sum() - (sizes**2).sum()) // 2
 
 
 def _counted(table: Scores) -> list[str]:
@@ -275,9 +319,10 @@ def _counted(table: Scores) -> list[str]:
             "over fewer folds than another algorithm has on the same data set."
         )
     ties, met = _ties(table)
+    paired = table.design == "paired"
+    compared = "two algorithms on a data set" if paired else "a score with another algorithm's"
     if ties:
         notes.append(
-            f"{ties} of {met} comparisons of two algorithms on a data set "
-            f"{'is a tie' if ties == 1 else 'are ties'}."
+            f"{ties} of {met} comparisons of {compared} {'is a tie' if ties == 1 else 'are ties'}."
         )
     return notes

@@ -11,8 +11,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Method = Literal[
-    "auto", "bayesian-friedman", "friedman", "signed-rank", "bradley-terry", "plackett-luce"
+    "auto",
+    "bayesian-friedman",
+    "friedman",
+    "signed-rank",
+    "bradley-terry",
+    "plackett-luce",
+    "bayesian-kruskal-wallis",
+    "kruskal-wallis",
 ]
+Design = Literal["paired", "unpaired"]
+UNPAIRED = ("bayesian-kruskal-wallis", "kruskal-wallis")  # methods of independent samples
 Posthoc = Literal["wilcoxon-holm", "wilcoxon-hochberg", "wilcoxon-shaffer", "nemenyi", "conover"]
 LocalRope = Literal["paired", "unpaired"]
 Named = Literal["scores", "matrix"]  # sections that are shown if asked for
@@ -26,12 +35,14 @@ class OmnibusTest(NamedTuple):
     statistic: float
     probability: float  # p-value, or posterior probability beyond the region through "all alike"
     rejected: bool
-    df: tuple[int, int]  # degrees of freedom of the statistic
+    df: tuple[int, ...]  # degrees of freedom: two of an F, one of Kruskal and Wallis's H, else none
 
     @property
     def found(self) -> str:
         """The statistic with its degrees of freedom."""
-        return f"F({self.df[0]}, {self.df[1]}) = {self.statistic:.2f}"
+        name = ("Q", "H", "F")[len(self.df)]
+        df = f"({', '.join(map(str, self.df))})" if self.df else ""
+        return f"{name}{df} = {self.statistic:.2f}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,6 +72,18 @@ class ComparisonData:
     references: tuple[str, ...]
     scores: pd.DataFrame
     details: Any = None
+    design: str = "paired"
+
+    @property
+    def basis(self) -> str:
+        """What the algorithms were compared on: data sets, or independent samples."""
+        if self.design == "unpaired":
+            sizes = self.scores.notna().sum()
+            few, most = int(sizes.min()), int(sizes.max())
+            size = f"{few} scores" if few == most else f"{few} to {most} scores"
+            return f"independent samples of {size}"
+        n = len(self.data_sets)
+        return f"{n} data set" + ("" if n == 1 else "s")
 
     @property
     def explained(self) -> tuple[str, ...]:

@@ -30,7 +30,12 @@ _WITHIN_ONE = (
 
 
 def input_notes(
-    runs: NDArray[np.float64], data_sets: Iterable[str], names: Iterable[str], *, maximize: bool
+    runs: NDArray[np.float64],
+    data_sets: Iterable[str],
+    names: Iterable[str],
+    *,
+    maximize: bool,
+    paired: bool = True,
 ) -> list[str]:
     """Return notes on costs (n, r, K); `names` are those of the columns that hold the scores."""
     notes = _direction(runs, list(names), maximize=maximize)
@@ -38,7 +43,7 @@ def input_notes(
         if _SUMMARIES.fullmatch(re.sub(r"[\W_]+", " ", name).strip().casefold()):
             notes.append(f"Row {name!r} counts as a data set: leave it out if it sums up others.")
     n, _, k = runs.shape
-    if k > n:
+    if k > n and paired:
         notes.append(
             f"There are more algorithms ({k}) than data sets ({n}): rows count as data sets; "
             "transpose the table if they are the algorithms."

@@ -80,9 +80,13 @@ class Comparison(ComparisonData):
     references : tuple of str
         BibTeX keys.
     scores : DataFrame
-        Data sets x algorithms: what was compared, means (or medians) over the folds.
+        Data sets x algorithms: what was compared, means (or medians) over the folds. Unpaired: a
+        column for each sample, NaN below its last score.
     details : object
         The result of `racer.stats` behind it, where there is one.
+    design : {"paired", "unpaired"}
+        Of unpaired samples there are no data sets; wins, losses and ties are those of pairs of
+        scores, and `effect_size` is their rank-biserial correlation.
     """
 
     _added: tuple[AddedSection, ...] = ()

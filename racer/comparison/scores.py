@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from racer.comparison.data import Design
+
 # texts that say that there is no score
 _MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
 
@@ -37,6 +39,7 @@ class Scores:
     n_uneven: int  # cells with fewer folds than another algorithm has on the same data set
     over_folds: str = "average"  # or "median"
     notes: tuple[str, ...] = ()  # on how the table was read
+    design: Design = "paired"  # unpaired: a column is a sample, and the rows mean nothing
 
     def by_medians(self) -> Scores:
         """Return the same scores with medians over folds as costs."""
@@ -60,8 +63,8 @@ class Scores:
 
     @property
     def n_missing(self) -> int:
-        """Cells without a score."""
-        return int((~self.known).sum())
+        """Cells without a score; in unpaired samples there are none."""
+        return int((~self.known).sum()) if self.design == "paired" else 0
 
     @property
     def n_failed(self) -> int:
@@ -86,6 +89,54 @@ def read_scores(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
     names = scores.algorithms if found.score is None else [found.score]
     notes += input_notes(scores.runs, scores.data_sets, names, maximize=maximize)
     return replace(scores, notes=tuple(notes))
+
+
+def read_unpaired(frame: Any, columns: Columns, *, maximize: bool) -> Scores:
+    """Return independent samples as costs: a long table, or a column for each algorithm."""
+    import pandas as pd  # noqa: PLC0415
+
+    frame, notes = _plain(_as_frame(frame)), []
+    index = row_numbers(frame, columns)
+    if index is not None:
+        frame = frame.drop(columns=index)
+    found = recognised(frame, columns, paired=False)
+    if found.algorithm is not None and found.score is not None:
+        _check_labels(frame, [found.algorithm])
+        owner = pd.Series([_label(value) for value in frame[found.algorithm]])
+        scored = pd.Series(_numbers(frame[found.score], found.score, None))
+        samples = {name: scored[owner == name] for name in dict.fromkeys(owner)}
+        if scored.isna().any():
+            notes.append(f"Of {len(scored)} scores, {scored.isna().sum()} are missing.")
+        if found.data_set is not None and _shared(list(frame[found.data_set]), list(owner)):
+            notes.append(
+                f"Algorithms have values of {found.data_set!r} in common: if these are data sets, "
+                "design='paired' compares on them."
+            )
+    else:
+        names = [str(name) for name in frame if name not in (found.data_set, found.fold)]
+        samples = {name: pd.Series(_numbers(frame[name], name, None)) for name in names}
+    if len(samples) < 2:
+        raise ScoresError(f"{len(samples)} algorithm(s): give at least 2 to compare")
+    wide = pd.DataFrame({k: v.dropna().reset_index(drop=True) for k, v in samples.items()})
+    for name, size in wide.notna().sum().items():
+        if size < 2:
+            raise ScoresError(
+                f"algorithm {name!r} has {size} score(s): unpaired samples need at least 2"
+            )
+    costs = as_costs(wide.to_numpy(dtype=np.float64), maximize=maximize)
+    costs = with_ties(costs.reshape(1, -1)).reshape(costs.shape)
+    named = [found.score] if found.score is not None else list(samples)
+    notes += input_notes(costs[:, None], [], named, maximize=maximize, paired=False)
+    rows = tuple(map(str, wide.index))
+    return Scores(
+        tuple(samples), rows, costs, costs[:, None], 0, notes=tuple(notes), design="unpaired"
+    )
+
+
+def _shared(labels: Sequence[object], owners: Sequence[str]) -> bool:
+    """Return True if a label occurs with more than one owner."""
+    met = set(zip(labels, owners, strict=True))
+    return len({label for label, _ in met}) < len(met)
 
 
 def _as_frame(scores: Any) -> pd.DataFrame:

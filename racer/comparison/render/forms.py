@@ -44,6 +44,8 @@ class AddedSection(NamedTuple):
 
 def named_section(comparison: ComparisonData, name: str) -> AddedSection:
     """Return a section that is shown if asked for; SettingError if there is no such one."""
+    if name == "scores" and comparison.design == "unpaired":
+        raise SettingError("'scores' is a table of data sets, which unpaired samples do not have")
     if name == "scores":
         grid, notes = scores_grid(comparison)
         return AddedSection("Scores", grid, tuple(notes))
@@ -145,7 +147,7 @@ def _facts(comparison: ComparisonData) -> list[str]:
     folds = f" ({comparison.n_folds} folds)" if comparison.n_folds > 1 else ""
     facts = [
         f"{many(len(comparison.algorithms), 'algorithm')} on "
-        f"{many(len(comparison.data_sets), 'data set')}{folds}; "
+        f"{comparison.basis}{folds}; "
         f"{'larger' if comparison.maximize else 'smaller'} is better"
         + (f"; control {comparison.control}" if comparison.control else "")
     ]

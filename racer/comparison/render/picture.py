@@ -42,6 +42,8 @@ def pictures(comparison: ComparisonData) -> dict[str, Draw]:
 
 def posterior_of(comparison: ComparisonData, pair: tuple[str, str], ax: Axes | None) -> Axes:
     """Draw the posterior of two algorithms, by the Bayesian signed-rank test."""
+    if comparison.design == "unpaired":
+        raise SettingError("pair= needs scores on common data sets, not unpaired samples")
     known = list(comparison.scores.columns)
     if len(set(pair)) != 2 or any(name not in known for name in pair):
         names = ", ".join(map(str, known))
@@ -109,7 +111,9 @@ def _pairs(comparison: ComparisonData, ax: Axes | None) -> Axes:
     from racer.plots import intervals  # noqa: PLC0415
 
     frame, caption = _few(comparison)
-    probabilistic = comparison.method in ("bradley-terry", "plackett-luce", "bayesian-friedman")
+    probabilistic = comparison.method in (
+        *("bradley-terry", "plackett-luce", "bayesian-friedman", "bayesian-kruskal-wallis"),
+    )
     rope = comparison.rope if probabilistic else None
     return intervals(
         [f"{row.better} > {row.worse}" for row in frame.itertuples()],
@@ -131,6 +135,7 @@ def _few(comparison: ComparisonData) -> tuple[pd.DataFrame, str]:
         "signed-rank": "theta",
         "bayesian-friedman": "probability of being better, ties half",
         "plackett-luce": "probability of coming before the other",
+        "bayesian-kruskal-wallis": "probability of a better score, ties half",
     }.get(comparison.method, "probability of winning on a data set")
     if len(frame) > _MOST and comparison.control is None:
         first = comparison.ranking["algorithm"].iloc[0]

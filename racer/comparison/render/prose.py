@@ -24,7 +24,7 @@ def compared(comparison: ComparisonData) -> str:
     methods = [key for key in comparison.references if key != EFFECT_SIZE]
     return (
         f"{many(others, 'algorithm')} {'was' if others == 1 else 'were'} compared{control} on "
-        f"{many(len(comparison.data_sets), 'data set')}{folds} by the "
+        f"{comparison.basis}{folds} by the "
         f"{comparison.title} ({in_prose(methods)}). {better} scores are better."
     )
 
@@ -90,9 +90,10 @@ def leader(comparison: ComparisonData) -> str:
         if kind in groups
     ]
     text = "; ".join(said)
+    matched = "matched-pairs " if comparison.design == "paired" else ""
     return (
         f"{text[0].upper() if text.startswith('it ') else text[0]}{text[1:]} ({measure}; r is the "
-        f"effect size of {name}, a matched-pairs rank-biserial correlation, "
+        f"effect size of {name}, a {matched}rank-biserial correlation, "
         f"{in_prose([EFFECT_SIZE])})."
     )
 

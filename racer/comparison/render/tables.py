@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 HEADS = {
     "mean_rank": "mean rank",
+    "relative_effect": "relative effect",
     "probability_best": "P(best)",
     "expected_rank": "expected rank",
     "top_1": "P(top 1)",

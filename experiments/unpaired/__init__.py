@@ -1,0 +1,1 @@
+"""Tests of independent samples: level and power, beside classical ones."""

@@ -1,0 +1,163 @@
+"""Tests of independent samples, as methods of `racer.compare`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from racer._checks import check_epsilon
+from racer.comparison.data import OmnibusTest
+from racer.comparison.methods.base import Analysis, Settings, compared, rank_frame, refuse
+from racer.stats import bayesian_kruskal_wallis
+from racer.stats.multiplicity import adjust
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from racer.comparison.data import Decision
+    from racer.comparison.scores import Scores
+
+_SHOWN = ("estimate", "low", "high", "probability", "joint", "in_rope")
+_ALIKE = "As all may be alike, no algorithm is called better than another."
+
+
+def _samples(scores: Scores) -> list[NDArray[np.float64]]:
+    """Return the costs of each algorithm."""
+    return [column[~np.isnan(column)] for column in scores.costs.T]
+
+
+def _counts(won: int, lost: int, tied: int) -> dict[str, float]:
+    """Return the pairs of scores won, lost and tied, and the effect size."""
+    size = (won - lost) / (won + lost + tied)
+    return {"wins": won, "losses": lost, "ties": tied, "effect_size": size}
+
+
+def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
+    """Rank by relative effects; accept the statements that hold together."""
+    refuse(settings, "bayesian-kruskal-wallis", "posthoc", "local_rope")
+    epsilon = check_epsilon(0.05 if settings.rope is None else settings.rope)
+    names, confidence = scores.algorithms, 1.0 - settings.alpha
+    result = bayesian_kruskal_wallis(
+        _samples(scores),
+        confidence=confidence,
+        epsilon=epsilon,
+        seed=settings.seed,
+        control=settings.control,
+    )
+    rows = []
+    for row in result.to_frame().to_dict("records"):
+        decision: Decision = "better" if row["accepted"] else "undecided"
+        if epsilon > 0.0 and row["in_rope"] > confidence:
+            decision = "equivalent"
+        rows.append(
+            {
+                "better": names[row["better"]],
+                "worse": names[row["worse"]],
+                **_counts(row["n_better"], row["n_worse"], row["n_ties"]),
+                **{name: row[name] for name in _SHOWN},
+                "decision": decision,
+            }
+        )
+    notes = [] if result.rejected else [_ALIKE]
+    if any(row["wins"] and not row["losses"] + row["ties"] for row in rows):
+        notes.append(
+            "P(better) is at its limit, 1, where all scores of one are better than all of the "
+            "other, however few there are."
+        )
+    ranking = rank_frame(
+        names,
+        order=-result.effects,
+        relative_effect=result.effects,
+        low=result.low,
+        high=result.high,
+        probability_best=result.probability_best,
+    )
+    return Analysis(
+        title="Bayesian Kruskal-Wallis test with joint comparisons",
+        ranking=ranking.drop(columns="order"),
+        order="relative effect",
+        pairs=pd.DataFrame(rows),
+        meaning=(
+            "a random score of the one is more often better than worse than one of the other, in "
+            f"statements that hold all together with a posterior probability above {confidence:g}"
+        ),
+        references=("benavoli2015", "brunner2021", "chung2013"),
+        notes=notes,
+        omnibus=OmnibusTest(
+            "studentised permutation test", result.statistic, result.p_value, result.rejected, ()
+        ),
+        rope=epsilon,
+        details=result,
+    )
+
+
+def by_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
+    """Test whether all laws are the same, then compare pairs by Brunner and Munzel's test."""
+    from scipy.stats import rankdata  # noqa: PLC0415
+
+    refuse(settings, "kruskal-wallis", "rope", "posthoc", "local_rope")
+    names, k = scores.algorithms, len(scores.algorithms)
+    ranks = np.full(scores.costs.shape, np.nan)
+    ranks[scores.known] = rankdata(scores.costs[scores.known])
+    samples = [column[~np.isnan(column)] for column in ranks.T]
+    means = np.array([sample.mean() for sample in samples])
+    statistic, p_value = _kruskal(samples)
+    pairs = compared(k, settings.control)
+    tests = [brunner_munzel(samples[i], samples[j]) for i, j in pairs]
+    rejected = p_value <= settings.alpha
+    open_gate = rejected or k == 2  # the only pair's test needs no other before it
+    rows = []
+    for (i, j), adjusted in zip(pairs, adjust(np.array(tests), "holm").tolist(), strict=True):
+        won = int((samples[i][:, None] < samples[j]).sum())
+        lost = int((samples[i][:, None] > samples[j]).sum())
+        leads = won > lost or (won == lost and means[i] <= means[j])
+        first, second = (i, j) if leads else (j, i)
+        tied = len(samples[i]) * len(samples[j]) - won - lost
+        rows.append(
+            {
+                "better": names[first],
+                "worse": names[second],
+                **_counts(max(won, lost), min(won, lost), tied),
+                "p_value": adjusted,
+                "decision": "better" if open_gate and adjusted <= settings.alpha else "undecided",
+            }
+        )
+    return Analysis(
+        title="Kruskal-Wallis test, then Brunner and Munzel's test, Holm's correction",
+        ranking=rank_frame(names, mean_rank=means),
+        order="mean rank",
+        pairs=pd.DataFrame(rows).sort_values("p_value", kind="stable", ignore_index=True),
+        meaning=f"an adjusted p-value of at most {settings.alpha:g}",
+        references=("kruskal1952", "brunner2000", "holm1979"),
+        notes=[] if open_gate else [_ALIKE],
+        omnibus=OmnibusTest("Kruskal-Wallis", statistic, p_value, rejected, (k - 1,)),
+    )
+
+
+def _kruskal(samples: list[NDArray[np.float64]]) -> tuple[float, float]:
+    """Return Kruskal and Wallis's H and its p-value; 0 and 1 where all scores tie."""
+    from scipy.stats import kruskal  # noqa: PLC0415
+
+    if np.ptp(np.concatenate(samples)) == 0.0:
+        return 0.0, 1.0
+    found = kruskal(*samples)
+    return float(found.statistic), float(found.pvalue)
+
+
+def brunner_munzel(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    """Return the p-value of Brunner and Munzel's test by Student's t.
+
+    It is at least the chance that one sample lies on one side of the other, if they have the same
+    law: where it does, the statistic has no variance.
+    """
+    from scipy.stats import brunnermunzel  # noqa: PLC0415
+
+    least = min(1.0, 2.0 / math.comb(len(x) + len(y), len(x)))
+    if x.max() < y.min() or y.max() < x.min():
+        return least
+    if np.ptp(np.concatenate([x, y])) == 0.0:
+        return 1.0
+    return max(least, float(brunnermunzel(x, y).pvalue))
