@@ -97,11 +97,18 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     help="Write a picture to this file (.png, .pdf, .svg ..).",
 )
 @click.option(
+    "--picture",
+    "kinds",
+    metavar="KIND",
+    multiple=True,
+    help="What --plot draws: critical-difference, pairs, winning, posterior, matrix. May be repeated.",
+)
+@click.option(
     "--with",
     "more",
     type=click.Choice(get_args(Named)),
     multiple=True,
-    help="Add a table: all scores, or a matrix of the pairs. May be given twice.",
+    help="Add a table: all scores, a matrix of the pairs, or (above 15) the pairs. May be repeated.",
 )
 @click.option("--markdown", is_flag=True, help="Print Markdown tables.")
 @click.option("--latex", is_flag=True, help="Print LaTeX tables.")
@@ -109,7 +116,11 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
 @click.option("--prose", is_flag=True, help="Print a paragraph for a paper.")
 @click.option("--bibtex", is_flag=True, help="Print the BibTeX of the methods.")
 def compare_command(
-    scores: Path, plot: Path | None, more: tuple[Named, ...], **settings: Any
+    scores: Path,
+    plot: Path | None,
+    kinds: tuple[str, ...],
+    more: tuple[Named, ...],
+    **settings: Any,
 ) -> None:
     """Say which algorithm is better, from a CSV file of SCORES.
 
@@ -122,6 +133,8 @@ def compare_command(
     from racer.comparison.compare import compare  # noqa: PLC0415  (a second)
     from racer.scenario.score_files import is_csv, read_csv, read_scores  # noqa: PLC0415
 
+    if kinds and plot is None:
+        raise click.UsageError("--picture needs --plot FILE, where it is drawn")
     forms = [name for name in FORMATS if settings.pop(name, False)]
     if len(forms) > 1:
         raise click.UsageError(f"--{forms[0]} and --{forms[1]}: one of them at a time")
@@ -147,7 +160,8 @@ def compare_command(
             comparison = replace(comparison, notes=(note, *comparison.notes))
         say(FORMATS[forms[0] if forms else "text"](comparison))
         if plot is not None:
-            figure: Any = comparison.plot().figure
+            drawn = comparison.plot(kinds)[0] if kinds else comparison.plot()
+            figure: Any = drawn.figure
             with written(plot) as part:
                 figure.savefig(part)
             say(f"Picture written to {plot}.", err=True)

@@ -24,7 +24,7 @@ Design = Literal["paired", "unpaired"]
 UNPAIRED = ("bayesian-kruskal-wallis", "kruskal-wallis")  # methods of independent samples
 Posthoc = Literal["wilcoxon-holm", "wilcoxon-hochberg", "wilcoxon-shaffer", "nemenyi", "conover"]
 LocalRope = Literal["paired", "unpaired"]
-Named = Literal["scores", "matrix"]  # sections that are shown if asked for
+Named = Literal["scores", "matrix", "pairs"]  # sections that are shown if asked for
 Decision = Literal["better", "equivalent", "undecided", "indeterminate"]
 
 

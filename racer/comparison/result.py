@@ -6,7 +6,7 @@ import math
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from racer.comparison.data import ComparisonData
 from racer.comparison.render.cite import bibtex
@@ -19,7 +19,7 @@ from racer.comparison.render.forms import (
     named_section,
     text_pieces,
 )
-from racer.comparison.render.picture import pictures, posterior_of
+from racer.comparison.render.picture import pictures, posterior_of, together
 from racer.comparison.render.tables import as_grid
 from racer.errors import SettingError
 from racer.render.notebook import as_html
@@ -109,10 +109,11 @@ class Comparison(ComparisonData):
         Parameters
         ----------
         title : str
-            Above the table; in LaTeX its caption begins with it. Two alone name a table: "scores",
+            Above the table; in LaTeX its caption begins with it. Three alone name a table: "scores",
             all scores, the best of each data set in bold, and the mean ranks in the last row;
             "matrix", the posterior probability that the row is better than the column, or the
-            p-value, for all pairs, those decided in bold.
+            p-value, for all pairs, those decided in bold; "pairs", a row for each pair, which
+            otherwise is left out above 15 pairs.
         table : DataFrame, optional
             Columns of numbers stand on the right, with three decimals where they have any; its
             index is not shown.
@@ -176,13 +177,23 @@ class Comparison(ComparisonData):
         """Return the BibTeX entries of the methods used."""
         return bibtex(self.references)
 
+    @overload
     def plot(
         self,
         kind: str | None = None,
         *,
         pair: tuple[str, str] | None = None,
         ax: Axes | None = None,
-    ) -> Axes:
+    ) -> Axes: ...
+    @overload
+    def plot(self, kind: list[str] | tuple[str, ...]) -> list[Axes]: ...
+    def plot(
+        self,
+        kind: str | list[str] | tuple[str, ...] | None = None,
+        *,
+        pair: tuple[str, str] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes | list[Axes]:
         """Draw the comparison.
 
         Parameters
@@ -193,7 +204,7 @@ class Comparison(ComparisonData):
             the first); probabilities of winning (Plackett-Luce); the posterior of the one pair
             compared (signed-rank); all pairs as a matrix, of posterior probabilities or p-values; or
             a picture of a section added. By default what suits the
-            method.
+            method. A list of kinds: one below the other in one figure.
         pair : pair of str, optional
             With "posterior": any two algorithms, compared by the Bayesian signed-rank test on the
             data sets that have both, whatever the method; one pair, as if it were the only one.
@@ -202,19 +213,27 @@ class Comparison(ComparisonData):
 
         Returns
         -------
-        matplotlib Axes
+        matplotlib Axes, or a list of them
 
         Raises
         ------
         SettingError
-            A kind that the method has no data for, or that no section has.
+            A kind that the method has no data for, or that no section has; an empty list.
         MissingExtraError
             Without matplotlib (``pip install 'racer-tuning[plot]'``).
         """
+        if isinstance(kind, list | tuple):
+            if not kind or pair is not None or ax is not None:
+                raise SettingError(f"kind={kind!r}: give one kind or more, without pair= or ax=")
+            return together([self._drawn(one) for one in kind])
         if pair is not None:
             if kind not in {None, "posterior"}:
                 raise SettingError(f'pair= is for "posterior", not for kind={kind!r}')
             return posterior_of(self, pair, ax)
+        return self._drawn(kind)(ax)
+
+    def _drawn(self, kind: str | None) -> Draw:
+        """Return the function that draws a picture, the first if no kind is given."""
         known = pictures(self)
         for section in self._added:
             known |= section.pictures
@@ -224,7 +243,7 @@ class Comparison(ComparisonData):
             raise SettingError(
                 f"kind={kind!r}: {why}; method={self.method!r} has {', '.join(known)}"
             )
-        return known[chosen](ax)
+        return known[chosen]
 
     def __str__(self) -> str:
         return as_text(text_pieces(self, self._added))

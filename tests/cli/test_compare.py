@@ -65,6 +65,22 @@ def test_json_is_json(tmp_path, scores):
     assert f"Picture written to {picture}." in done.stderr
 
 
+def test_pictures_are_chosen(tmp_path):
+    heights = []
+    for kinds in ((), ("matrix",), ("critical-difference", "matrix")):
+        path = tmp_path / "out.png"
+        done = run(
+            DEMSAR, "--plot", path, *(word for kind in kinds for word in ("--picture", kind))
+        )
+        assert done.exit_code == 0, done.output
+        heights.append(int.from_bytes(path.read_bytes()[20:24], "big"))  # of a PNG
+    assert heights[2] == pytest.approx(heights[0] + heights[1], abs=2)
+    assert "--picture needs --plot" in run(DEMSAR, "--picture", "matrix").stderr
+    unknown = run(DEMSAR, "--picture", "pie", "--plot", tmp_path / "out.png")
+    assert unknown.exit_code == 2
+    assert "no such kind" in unknown.stderr
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_long_tables_with_folds_and_gaps(tmp_path, delimiter):
     rows = [

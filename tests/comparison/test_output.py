@@ -13,7 +13,7 @@ import racer
 from racer import plots, stats
 from racer.comparison import example_scores
 from racer.comparison.render import cite
-from racer.comparison.render.tables import figures, shown
+from racer.comparison.render.tables import figures, letters, shown
 from racer.errors import SettingError
 from racer.render.markup import escape_latex, latex_table, markdown
 from racer.render.sections import Grid
@@ -357,7 +357,7 @@ class TestASectionFromOutside:
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            ({}, "'Seconds': give a table or notes beside it, or one of scores, matrix"),
+            ({}, "'Seconds': give a table or notes beside it, or one of scores, matrix, pairs"),
             ({"title": 3}, "title=3: give a text"),
             ({"notes": ["fine", 3]}, r"notes=\['fine', 3\]: give a list of texts"),
             ({"table": {"algorithm": ["a"]}}, r"table={'algorithm': \['a'\]}: give a DataFrame"),
@@ -390,6 +390,19 @@ class TestPictures:
         for kind in {"critical-difference", "pairs", "winning", "posterior", "pie"} - {*possible}:
             with pytest.raises(SettingError, match=f"has {', '.join(possible)}"):
                 comparison.plot(kind)
+
+    def test_several_in_one_figure(self, comparison):
+        kinds = [*self.kinds[comparison.method], "matrix"]
+        alone = [comparison.plot(kind) for kind in kinds]
+        drawn = comparison.plot(kinds)
+        assert len({id(ax.figure) for ax in drawn}) == 1
+        assert [ax.get_xlabel() for ax in drawn] == [ax.get_xlabel() for ax in alone]
+        heights = [ax.figure.get_size_inches()[1] for ax in alone]
+        assert drawn[0].figure.get_size_inches()[1] == pytest.approx(sum(heights))
+        drawn[0].figure.savefig(io.BytesIO(), dpi=40)
+        for wrong in ([], ["matrix", "pie"]):
+            with pytest.raises(SettingError, match="kind="):
+                comparison.plot(wrong)
 
     def test_the_posterior_of_one_pair(self):
         comparison = racer.compare(scores(k=2), "signed-rank", rope=0.3, control="alg_b")
@@ -433,3 +446,39 @@ def test_of_many_pairs_the_first_are_printed():
     ].to_numpy().tolist()
     assert "see `pairs`" in many._repr_html_()
     assert len(many.to_markdown()) > 2 * len(str(many))
+
+
+def many_algorithms(control=None):
+    rng = np.random.default_rng(1)
+    table = rng.normal(np.arange(9) * 0.3, 1.0, (30, 9))
+    return racer.compare(pd.DataFrame(table).add_prefix("a"), "friedman", control=control)
+
+
+def test_letters_are_shared_by_those_not_told_apart():
+    comparison = many_algorithms()
+    names = comparison.ranking["algorithm"].tolist()
+    of = dict(zip(names, map(set, letters(comparison)), strict=True))
+    assert {row.decision for row in comparison.pairs.itertuples()} == {"better", "undecided"}
+    for row in comparison.pairs.itertuples():
+        assert bool(of[row.better] & of[row.worse]) == (row.decision != "better")
+    first = [min(of[name]) for name in names]
+    assert first == sorted(first)
+    assert first[0] == "a"
+
+
+def test_an_algorithm_told_apart_from_all_has_a_letter_of_its_own():
+    table = np.arange(3.0) * 10 + np.random.default_rng(0).normal(size=(30, 3))
+    assert letters(racer.compare(table, "friedman")) == ["a", "b", "c"]
+
+
+def test_above_fifteen_pairs_letters_stand_for_the_pairs():
+    comparison = many_algorithms()
+    for text in (str(comparison), comparison.to_markdown(), comparison.to_latex()):
+        assert "letters" in text
+        assert "Algorithms that share a letter" in text
+        assert "effect" not in text
+        assert "an adjusted p-value of at most" in text
+    assert "effect" in str(comparison.with_section("pairs"))
+    for few in (many_algorithms("a0"), racer.compare(scores(k=6), "friedman")):
+        assert "letters" not in str(few)
+        assert "effect" in str(few)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from racer.comparison.methods.base import many
 from racer.comparison.render import prose
-from racer.comparison.render.tables import as_grid, matrix_grid, pairs_grid, scores_grid
+from racer.comparison.render.tables import as_grid, letters, matrix_grid, pairs_grid, scores_grid
 from racer.errors import SettingError
 from racer.render.escape import escape_latex, escape_markdown
 from racer.render.markup import bullets, latex_table, markdown_table
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 80
 _MOST_PAIRS, _FIRST = 1000, 30  # of more pairs so many are printed
+_MANY = 15  # pairs: up to so many have a row each, above letters stand for them
 
 
 class AddedSection(NamedTuple):
@@ -52,20 +53,50 @@ def named_section(comparison: ComparisonData, name: str) -> AddedSection:
     if name == "matrix":
         grid, title = matrix_grid(comparison)
         return AddedSection(title, grid)
-    raise SettingError(f"{name!r}: give a table or notes beside it, or one of scores, matrix")
+    if name == "pairs":
+        return AddedSection("Pairs", pairs_grid(comparison.pairs))
+    raise SettingError(
+        f"{name!r}: give a table or notes beside it, or one of scores, matrix, pairs"
+    )
+
+
+def _ranking(comparison: ComparisonData) -> Grid:
+    """Return the ranking, with compact letters where there are too many pairs to show."""
+    frame = comparison.ranking
+    if _has_letters(comparison):
+        frame = frame.copy()
+        frame.insert(1, "letters", letters(comparison))
+    return as_grid(frame)
+
+
+def _has_letters(comparison: ComparisonData) -> bool:
+    return _MANY < len(comparison.pairs) <= _MOST_PAIRS and comparison.control is None
+
+
+def _by_letters(comparison: ComparisonData) -> str:
+    return (
+        "Algorithms that share a letter are not told apart, the others are; section 'pairs' has "
+        f"a row for each of the {len(comparison.pairs)} pairs, 'matrix' a table"
+    )
+
+
+def _pairs(comparison: ComparisonData) -> list[str | Grid]:
+    """Return the pairs for a terminal; of very many, the first."""
+    pairs, n_pairs = comparison.pairs, len(comparison.pairs)
+    if n_pairs <= _MOST_PAIRS:
+        return ["Pairs", pairs_grid(pairs)]
+    more = f"(the first {_FIRST} of {n_pairs}: see `pairs`)"
+    return ["Pairs", pairs_grid(pairs[:_FIRST]), more]
 
 
 def text_pieces(comparison: ComparisonData, added: Iterable[AddedSection] = ()) -> list[str | Grid]:
     """Return the lines and tables of text, for a terminal or a notebook."""
-    n_pairs = len(comparison.pairs)
     pieces: list[str | Grid] = [
         comparison.title,
         *_facts(comparison),
         f"\nRanking by {comparison.order}",
-        as_grid(comparison.ranking),
-        "Pairs",
-        pairs_grid(comparison.pairs if n_pairs <= _MOST_PAIRS else comparison.pairs[:_FIRST]),
-        *([f"(the first {_FIRST} of {n_pairs}: see `pairs`)"] if n_pairs > _MOST_PAIRS else []),
+        _ranking(comparison),
+        *([_by_letters(comparison)] if _has_letters(comparison) else _pairs(comparison)),
         f"better: {comparison.meaning}",
         *(f"- {note}" for note in comparison.explained),
     ]
@@ -96,12 +127,13 @@ def _wrapped(head: str) -> str:
 def as_markdown(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
     """Return what was compared, the tables and the notes."""
     words = f"Ranking by {comparison.order}; better: {comparison.meaning}."
+    more = [_by_letters(comparison) + "."] if _has_letters(comparison) else []
     parts = [
         f"**{escape_markdown(comparison.title)}**",
         escape_markdown(f"{'. '.join(_facts(comparison))}."),
-        markdown_table(as_grid(comparison.ranking)),
-        markdown_table(pairs_grid(comparison.pairs)),
-        bullets([words, *comparison.explained]),
+        markdown_table(_ranking(comparison)),
+        *([] if more else [markdown_table(pairs_grid(comparison.pairs))]),
+        bullets([words, *more, *comparison.explained]),
     ]
     for section in added:
         notes = section.noted("In bold")
@@ -115,11 +147,16 @@ def as_latex(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
     """Return the tables, with what was compared and the notes in their captions."""
     title = comparison.title
     ranking = [f"Ranking by {comparison.order}. {title}", *_facts(comparison)]
-    pairs = [f"Pairs of algorithms. {title}; better: {comparison.meaning}", *comparison.explained]
-    parts = [
-        latex_table(as_grid(comparison.ranking), _sentences(ranking)),
-        latex_table(pairs_grid(comparison.pairs), _sentences(pairs)),
-    ]
+    said = [f"better: {comparison.meaning}", *comparison.explained]
+    if _has_letters(comparison):
+        ranking += [_by_letters(comparison), *said]
+        parts = [latex_table(_ranking(comparison), _sentences(ranking))]
+    else:
+        pairs = [f"Pairs of algorithms. {title}; {said[0]}", *said[1:]]
+        parts = [
+            latex_table(_ranking(comparison), _sentences(ranking)),
+            latex_table(pairs_grid(comparison.pairs), _sentences(pairs)),
+        ]
     for section in added:
         caption = _sentences([section.title, *section.noted("In bold")])
         grid = section.grid

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from racer.comparison.render.tables import shown
 from racer.errors import SettingError
-from racer.plots._canvas import shortened
+from racer.plots._canvas import canvas, shortened
 from racer.stats import (
     BayesianSignedRankResult,
     bayesian_signed_rank_test,
@@ -17,6 +17,8 @@ from racer.stats import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
     from matplotlib.axes import Axes
 
@@ -38,6 +40,15 @@ def pictures(comparison: ComparisonData) -> dict[str, Draw]:
     if "estimate" in comparison.pairs:
         found["pairs"] = partial(_pairs, comparison)
     return {**found, "matrix": partial(_matrix, comparison)}
+
+
+def together(draw: Sequence[Draw]) -> list[Axes]:
+    """Draw pictures one below the other in one figure, each of the height that it has alone."""
+    alone: list[Any] = [one(None).figure for one in draw]
+    sizes = np.array([figure.get_size_inches() for figure in alone])
+    figure = canvas(sizes[:, 0].max(), sizes[:, 1].sum())
+    grid = figure.add_gridspec(len(draw), height_ratios=sizes[:, 1].tolist())
+    return [one(figure.add_subplot(grid[place])) for place, one in enumerate(draw)]
 
 
 def posterior_of(comparison: ComparisonData, pair: tuple[str, str], ax: Axes | None) -> Axes:

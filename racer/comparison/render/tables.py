@@ -9,6 +9,7 @@ import numpy as np
 
 from racer._numerics import as_costs, shown_probability
 from racer.comparison.columns import is_numeric
+from racer.plots.critical_difference import groups
 from racer.render.sections import Bold, Grid
 from racer.stats import rank_blocks
 
@@ -87,6 +88,23 @@ def as_grid(frame: pd.DataFrame) -> Grid:
     head = tuple(HEADS.get(str(name), str(name)) for name in frame)
     right = tuple(is_numeric(column) for _, column in frame.items())
     return Grid(head, tuple(zip(*columns, strict=True)), right)
+
+
+def letters(comparison: ComparisonData) -> list[str]:
+    """Return letters of the algorithms in the order of the ranking: those who share one are not told apart."""
+    names = comparison.ranking["algorithm"].tolist()
+    alike = np.zeros((len(names), len(names)), dtype=bool)
+    for row in comparison.pairs[comparison.pairs["decision"] != "better"].itertuples():
+        i, j = names.index(row.better), names.index(row.worse)
+        alike[i, j] = alike[j, i] = True
+    found = groups(np.arange(len(names), dtype=np.float64), alike)
+    found += [[one] for one in range(len(names)) if not alike[one].any()]
+    columns = [""] * len(names)
+    for place, group in enumerate(sorted(found)):
+        letter = chr(ord("a") + place % 26) + (str(place // 26) if place >= 26 else "")
+        for one in group:
+            columns[one] += letter
+    return columns
 
 
 def pairs_grid(pairs: pd.DataFrame) -> Grid:
