@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import Cell
 
 
+_SAMPLE = 10  # instances, from which on they stand for others like them
+
+
 class RulesGiven(TypedDict, total=False):
     """The arguments of `Rules`, for functions that take them by name and pass them on."""
 
@@ -46,6 +49,7 @@ class RulesGiven(TypedDict, total=False):
     metrics: Mapping[str, str | Metric] | None
     objective: Objective | Mapping[str, object] | None
     prices: Sequence[float] | Given | None
+    generalize: bool | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +91,10 @@ class Rules:
         What is raced on; needed where there are several metrics.
     prices : sequence of float, or callable, optional
         What an evaluation of each candidate costs in money, or ``prices(config, instance)``.
+    generalize : bool, optional
+        What is claimed where instances are used again, with other seeds. True: it is about
+        instances like these, of which each is a sample of one, however many its seeds. False: it
+        is about these instances. None: True from ten instances on.
 
     Raises
     ------
@@ -107,6 +115,7 @@ class Rules:
     metrics: Mapping[str, Metric] | None = field(default=None, hash=False)
     objective: Objective | None = field(default=None, hash=False)
     prices: Given | None = None
+    generalize: bool | None = None
 
     def __post_init__(self) -> None:
         budgets = Budget.each(self.budget)
@@ -124,6 +133,8 @@ class Rules:
         }
         if self.deterministic is not None:
             checked["deterministic"] = flag(self.deterministic, "deterministic")
+        if self.generalize is not None:
+            checked["generalize"] = flag(self.generalize, "generalize")
         for name in ("first_test", "min_survivors", "block_size"):
             checked[name] = whole(getattr(self, name), name, least=1)
         checked["each_test"] = None if self.each_test is None else _each_test(self.each_test)
@@ -227,6 +238,12 @@ class Rules:
             return self.decider.bounds is not None
         return self.deterministic
 
+    def generalizes(self, n_instances: int | None) -> bool:
+        """Return whether claims are about instances like these, not about these alone."""
+        if self.generalize is None:
+            return n_instances is None or n_instances >= _SAMPLE
+        return self.generalize
+
     def check_bounds(self, cell: Cell, value: float | None) -> None:
         """Raise ObjectiveError for a value outside the bounds that the decider asks for."""
         if self.bounds is None or value is None or self.bounds[0] <= value <= self.bounds[1]:
@@ -249,12 +266,14 @@ class Rules:
         return self.aim.costs(row)
 
     def settings(self) -> dict[str, Any]:
-        """Return the arguments that make these rules again; metrics and prices only if given."""
+        """Return the arguments that make these rules again; metrics, prices, generalize only if given."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         if not isinstance(self.budget, Budget):
             values["budget"] = list(self.budget)
         if self.prices is None:
             del values["prices"]
+        if self.generalize is None:
+            del values["generalize"]
         if self.aim is None:
             del values["metrics"], values["objective"]
             return values

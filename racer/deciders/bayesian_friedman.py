@@ -134,7 +134,9 @@ class BayesianFriedman(Decider):
         level, gate = 1.0 - self.confidence, self.gate
         return _State(
             RunningRanks(m),
-            Region(self.strength, level) if gate == "region" else Omnibus(gate, level, seed),
+            Region(self.strength, level)
+            if gate == "region"
+            else Omnibus(gate, level, seed, generalize=setting.generalize),
             PairSums(m, self.draws, seed),
         )
 

@@ -91,14 +91,23 @@ class BayesianFront(Decider):
             goal,
             setting.n_blocks,
             [RunningRanks(setting.n_candidates) for _ in metrics],
-            [Omnibus(self.gate if not goal.exact[d] else False, level, seed) for d in metrics],
+            [
+                Omnibus(
+                    self.gate if not goal.exact[d] else False,
+                    level,
+                    seed,
+                    generalize=setting.generalize,
+                )
+                for d in metrics
+            ],
             [],
         )
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         metrics = np.asarray(blocks.metrics)
         for d, ranks in enumerate(state.ranks):
-            kept = ranks.update(Blocks(blocks.candidates, metrics[:, :, d]))
+            shown = Blocks(blocks.candidates, metrics[:, :, d], instances=blocks.instances)
+            kept = ranks.update(shown)
             if kept is not None and d == 0:
                 state.costs = [row[kept] for row in state.costs]
         state.costs.extend(metrics)

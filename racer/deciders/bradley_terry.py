@@ -101,7 +101,8 @@ class BradleyTerryRace(Decider):
 
     def start(self, setting: Setting) -> _State:
         seed = int(setting.rng.integers(2**63))
-        gate, m = Omnibus(self.gate, self.threshold, seed), setting.n_candidates
+        m = setting.n_candidates
+        gate = Omnibus(self.gate, self.threshold, seed, generalize=setting.generalize)
         return _State(RunningRanks(m), gate, np.zeros(m), seed)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:

@@ -78,6 +78,9 @@ class Setting:
         Price of an evaluation of each candidate, its mean over instances; None if it is not known.
     bounds : (float, float), optional
         The smallest and the largest cost, where the decider has `bounds`; else None.
+    generalize : bool
+        The claims are about instances like those given, not about these alone: of two blocks of one
+        instance, the second is no evidence about others.
     has_share : bool
         The budget is in money or in seconds, too: `Blocks.used_share` will be given.
 
@@ -99,6 +102,7 @@ class Setting:
     prices: NDArray[np.float64] | None = None
     bounds: tuple[float, float] | None = None
     has_share: bool = False
+    generalize: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

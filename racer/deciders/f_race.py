@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from racer.deciders.parts.verdicts import best_of, drop_losers, drop_worse
 from racer.stats.multiplicity import Correction, adjust, check_correction
 from racer.stats.posthoc import conover_p_values, mean_rank_scale
 from racer.stats.signed_rank import signed_rank_test
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Posthoc = Literal["conover", "sign", "mean-rank"]
 LastTwo = Literal["signed-rank", "sign"]
@@ -97,14 +100,15 @@ class FRace(Decider):
             choice(self.last_two, "last_two", get_args(LastTwo))
 
     def start(self, setting: Setting) -> _State:
-        gate = Omnibus(self.gate, self.alpha, int(setting.rng.integers(2**63)))
+        seed = int(setting.rng.integers(2**63))
+        gate = Omnibus(self.gate, self.alpha, seed, generalize=setting.generalize)
         return _State(RunningRanks(setting.n_candidates), gate)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:
         ranks = state.ranks
         ranks.update(blocks)
         if self._asks_signed_rank and len(blocks.candidates) == 2 <= ranks.n:
-            dropped, evidence = self._of_two(ranks)
+            dropped, evidence = self._of_two(ranks, state.gate.independent(ranks))
             best = best_of(blocks.candidates, ranks.means)
             return state, Verdict(dropped, best, ranks.means, evidence)
         return state, gated(state.gate, ranks, ranks.means, partial(self._compare, state))
@@ -123,12 +127,14 @@ class FRace(Decider):
             self.last_two is None and self.posthoc == "conover"
         )
 
-    def _of_two(self, ranks: RunningRanks) -> tuple[tuple[Drop, ...], Evidence]:
-        test = signed_rank_test(*ranks.costs.T)
+    def _of_two(
+        self, ranks: RunningRanks, costs: NDArray[np.float64]
+    ) -> tuple[tuple[Drop, ...], Evidence]:
+        test = signed_rank_test(*costs.T)
         loser = int(test.rank_sum_better > test.rank_sum_worse)
         p_value = test.p_value
-        if ranks.n in (test.n_better, test.n_worse):  # one lost every block
-            p_value = 0.5**ranks.n
+        if len(costs) in (test.n_better, test.n_worse):  # one lost every block
+            p_value = 0.5 ** len(costs)
         evidence: Evidence = {"gate": "signed-rank", "p_value": p_value}
         deviation = ranks.sums.deviation
         if p_value >= self.alpha or deviation[loser] <= deviation[1 - loser]:

@@ -136,7 +136,7 @@ class PlackettLuceRace(Decider):
     def start(self, setting: Setting) -> _State:
         m = setting.n_candidates
         seed = int(setting.rng.integers(2**63))
-        gate = Omnibus(self.gate, self.threshold, seed)
+        gate = Omnibus(self.gate, self.threshold, seed, generalize=setting.generalize)
         return _State(RunningRanks(m), gate, _RunningChoices(m), np.zeros(m), seed)
 
     def decide(self, state: _State, blocks: Blocks) -> tuple[_State, Verdict]:

@@ -95,7 +95,7 @@ class SignedRankRace(Decider):
         seed = int(setting.rng.integers(2**63))
         return _State(
             RunningRanks(setting.n_candidates),
-            Omnibus(self.gate, 1.0 - self.confidence, seed),
+            Omnibus(self.gate, 1.0 - self.confidence, seed, generalize=setting.generalize),
             WalshSums(setting.n_candidates, self.draws, self.ignorance, seed),
         )
 

@@ -75,6 +75,7 @@ class State:
             prices=None if prices is None else prices.given(),
             has_share=rules.one_budget.has_share,
             bounds=rules.cost_bounds,
+            generalize=rules.generalizes(n_instances),
         )
         alive = np.arange(n_candidates)
         alive.setflags(write=False)  # deciders are shown it

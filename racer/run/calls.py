@@ -56,6 +56,7 @@ def race(
     ahead: Ahead = "auto",
     seed: int | None = None,
     deterministic: bool | None = None,
+    generalize: bool | None = None,
     first_test: int = 5,
     each_test: Schedule | None = None,
     min_survivors: int = 1,
@@ -136,6 +137,10 @@ def race(
         are used again then have to bring another value with another seed, for one candidate at
         least; while they bring the same they are no evidence, and once that is no coincidence the
         race warns and goes on as with True. False: they are always evidence.
+    generalize : bool, optional
+        What is claimed where instances are used again with other seeds. True: it is about
+        instances like these, of which more seeds of one make no more. False: about these alone.
+        None: True from ten instances on.
     first_test : int
         Test first after so many blocks.
     each_test : int or "growing", optional
@@ -218,6 +223,7 @@ def race(
         objective=objective,
         seed=seed,
         deterministic=deterministic,
+        generalize=generalize,
         prices=prices,  # type: ignore[arg-type]
         first_test=first_test,
         each_test=each_test,
@@ -263,6 +269,7 @@ def tune(
     ahead: Ahead = "auto",
     seed: int | None = None,
     deterministic: bool | None = None,
+    generalize: bool | None = None,
     first_test: int = 5,
     each_test: Schedule | None = None,
     block_size: int = 1,
@@ -329,6 +336,8 @@ def tune(
     deterministic : bool, optional
         `evaluate` ignores its seed: a configuration is evaluated once on each instance. There
         may be fewer instances than `first_test`. None: not known, and found out as in `racer.race`.
+    generalize : bool, optional
+        As in `racer.race`.
     first_test : int
         In each race test first after so many blocks.
     each_test : int or "growing", optional
@@ -402,6 +411,7 @@ def tune(
         "prices": prices,
         "seed": seed,
         "deterministic": deterministic,
+        "generalize": generalize,
         "first_test": first_test,
         "each_test": each_test,
         "block_size": block_size,

@@ -38,7 +38,7 @@ _COMMENT = re.compile(r"(?<!\S)#.*")  # of a line of instances
 _PASSED = (
     *("elites", "first_test", "each_test", "block_size", "maximize", "instance_order"),
     *("metrics", "objective"),
-    *("timeout", "memory", "retries", "deterministic", "seed"),
+    *("timeout", "memory", "retries", "deterministic", "generalize", "seed"),
 )
 
 

@@ -93,6 +93,7 @@ SETTINGS: Mapping[str, Setting] = {
     "each_test": Setting("distance", "Blocks between tests, or growing.", least=1),
     "block_size": Setting("whole", "Instances in a row that make a group.", least=1),
     "deterministic": Setting("flag", "The program ignores its seed."),
+    "generalize": Setting("flag", "Claims are about instances like these."),
     "maximize": Setting("flag", "Larger is better."),
     "metrics": Setting(
         "table",

@@ -120,8 +120,6 @@ def flip_test(ranks: NDArray[np.float64], flips: NDArray[np.float64]) -> FlipTes
     Row 0 of `flips` flips none. Where no random flip is as large, the p-value is the tail of the
     gamma law with the mean and the variance of the others, if that is smaller.
     """
-    from scipy.special import gammaincc  # noqa: PLC0415
-
     if not ranks.any():
         return FlipTest(0.0, 1.0, largest=False)
     n = len(ranks)
@@ -131,13 +129,54 @@ def flip_test(ranks: NDArray[np.float64], flips: NDArray[np.float64]) -> FlipTes
     else:
         sums = (flips @ ranks).T
         statistics = np.einsum("ij,ij->j", sums, np.linalg.solve(_shrunk(ranks), sums))
+    return _among(statistics, 0.0 if every else 0.5 ** (n - 1))
+
+
+def rotation_test(
+    ranks: NDArray[np.float64], instances: NDArray[np.intp], turns: NDArray[np.float64]
+) -> FlipTest:
+    """Test by centred ranks (n, m) whether all expected ranks are equal, averaged over instances.
+
+    The mean over instances, and n - I orthogonal contrasts of blocks of the same instance (I of
+    them), have the same covariance: the statistic S' M^-1 S of the mean is compared with that of
+    random directions in the space of all of them (Langsrud: Rotation tests, 2005), `turns`, normal,
+    shape (k, n - I + 1). Exact for normal ranks of equal covariance; their sums nearly are.
+    """
+    rows = within_contrasts(ranks, instances)
+    if not rows[0].any():
+        return FlipTest(0.0, 1.0, largest=False)
+    drawn = (turns @ rows).T / np.sqrt((turns**2).sum(axis=1))
+    sums = np.column_stack([rows[0], drawn])
+    statistics = np.einsum("ij,ij->j", sums, np.linalg.solve(_shrunk(rows), sums))
+    return _among(statistics, 0.5 ** (len(rows) - 1))
+
+
+def within_contrasts(
+    ranks: NDArray[np.float64], instances: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return the mean over instances, and Helmert contrasts within them, (n - I + 1, m)."""
+    found, mean, variance = [], np.zeros(ranks.shape[1]), 0.0
+    for instance in np.unique(instances):
+        own = ranks[instances == instance]
+        before = np.arange(1, len(own))[:, None]
+        earlier = own.cumsum(axis=0)[:-1] / before
+        found.append((own[1:] - earlier) * np.sqrt(before / (before + 1.0)))
+        mean += own.mean(axis=0)
+        variance += 1.0 / len(own)
+    return np.vstack([mean / np.sqrt(variance), *found])
+
+
+def _among(statistics: NDArray[np.float64], least: float) -> FlipTest:
+    """Compare the first statistic with the others; a tail of their law is at least `least`, 0: none."""
+    from scipy.special import gammaincc  # noqa: PLC0415
+
     statistic, others = float(statistics[0]), statistics[1:]
     as_large = 1 + int(np.count_nonzero(others >= statistic * (1.0 - 1e-9)))
-    p_value = as_large / len(flips)
-    if as_large == 1 and not every:
+    p_value = as_large / len(statistics)
+    if as_large == 1 and least:
         scale = others.var() / others.mean()
         tail = float(gammaincc(others.mean() / scale, statistic / scale))
-        p_value = min(p_value, max(tail, 0.5 ** (n - 1)))
+        p_value = min(p_value, max(tail, least))
     return FlipTest(statistic, p_value, largest=as_large == 1)
 
 

@@ -135,7 +135,7 @@ ARGUMENTS: Mapping[Kind, tuple[str, ...]] = {
 }
 """What a contest of each kind is made of: settings, and rows of the tables of that name."""
 
-MAY_LACK = ("metrics", "objective", "prices", "instance_order", "groups")
+MAY_LACK = ("metrics", "objective", "prices", "instance_order", "groups", "generalize")
 """Settings that are not written where they are as by default (`instance_order`: of a race)."""
 
 ROWS = {

@@ -10,10 +10,12 @@ import numpy as np
 from racer._numerics import RowBuffer, one_blas_thread
 from racer.deciders.decider import Drop, Verdict
 from racer.deciders.parts.rank_tests import two_sided_sign
+from racer.deciders.parts.ranking import instance_means
 from racer.deciders.parts.verdicts import best_of
 from racer.errors import SettingError
-from racer.stats.friedman import chi_square, friedman, gate_test, iman_davenport
-from racer.stats.sign_flips import all_flips, flip_test, flips_of
+from racer.seeding import rng_for
+from racer.stats.friedman import RankSums, chi_square, friedman, gate_test, iman_davenport
+from racer.stats.sign_flips import all_flips, flip_test, flips_of, rotation_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,10 +59,17 @@ def as_gate(gate: Any, kinds: Any) -> Any:
 
 
 class Omnibus:
-    """The gate of one race: a test of "all equal" at each test of the race."""
+    """The gate of one race: a test of "all equal" at each test of the race.
 
-    def __init__(self, gate: Gate | bool, level: float, seed: int) -> None:
+    Where instances have been used again, it is about instances like these if `generalize`: one
+    mean of the ranks counts for each; else about these alone, once each has been used twice.
+    """
+
+    def __init__(
+        self, gate: Gate | bool, level: float, seed: int, *, generalize: bool = True
+    ) -> None:
         self._gate, self._level, self._seed = gate, level, seed
+        self._generalize = generalize
         self._k = min(max(_FLIPS, math.ceil(_PER_LEVEL / level)), _MOST)
         self._flips = RowBuffer(self._k, np.float64)  # a row per block
 
@@ -68,6 +77,13 @@ class Omnibus:
         """Return whether it opens, and the test; two candidates take the two-sided sign test."""
         if not self._gate:
             return True, {"gate": "none"}
+        instances = ranks.repeated
+        if instances is not None and self._generalize:
+            return self._across(instance_means(ranks.ranks, instances))
+        if instances is not None and self._gate == "sign-flip":
+            counts = np.unique(instances, return_counts=True)[1]
+            if len(counts) > 1 and counts.min() > 1:
+                return self._within(ranks.ranks, instances, ranks.n - len(counts) + 1)
         if len(ranks.candidates) == 2:
             p_value = two_sided_sign(ranks)
             return p_value < self._level, {"gate": "sign", "p_value": p_value}
@@ -75,15 +91,47 @@ class Omnibus:
             statistic, p_value = friedman(ranks.sums)
             opened = p_value < self._level
             return opened, {"gate": "friedman", "statistic": statistic, "p_value": p_value}
+        return self._flipped(ranks.ranks, ranks.sums)
+
+    def independent(self, ranks: RunningRanks) -> NDArray[np.float64]:
+        """Return costs (k, m) of blocks that are independent evidence; of instances, by their means."""
+        instances = ranks.repeated if self._generalize else None
+        return ranks.costs if instances is None else instance_means(ranks.costs, instances)
+
+    def _flipped(self, rows: NDArray[np.float64], sums: RankSums) -> tuple[bool, Evidence]:
+        """Ask by sign flips of centred ranks (n, m), with too few of them by their F as well."""
         with one_blas_thread():
-            statistic, p_value, largest = flip_test(ranks.ranks, self._flips_of(ranks.n))
+            statistic, p_value, largest = flip_test(rows, self._flips_of(len(rows)))
         opened = p_value <= self._level * (1.0 + 1e-9)
         gate = "sign-flip"
-        if 0.5 ** (ranks.n - 1) > self._level:  # too few blocks for flips to say so alone
-            gate, sums = "iman-davenport", ranks.sums
+        if 0.5 ** (len(rows) - 1) > self._level:  # too few blocks for flips to say so alone
+            gate = "iman-davenport"
             statistic, p_value = iman_davenport(chi_square(sums), sums.n, sums.m)
             opened = largest and p_value < self._level
         return opened, {"gate": gate, "statistic": statistic, "p_value": p_value}
+
+    def _across(self, rows: NDArray[np.float64]) -> tuple[bool, Evidence]:
+        """Ask about instances like these, by their means (I, m)."""
+        sums = RankSums(len(rows), rows.sum(axis=0), float(np.vdot(rows, rows)))
+        if len(rows) == 1:
+            return False, {"gate": "none", "instances": 1}
+        if self._gate == "friedman":
+            statistic, p_value = friedman(sums)
+            opened = p_value < self._level
+            found: Evidence = {"gate": "friedman", "statistic": statistic, "p_value": p_value}
+        else:
+            opened, found = self._flipped(rows, sums)
+        return opened, found | {"instances": len(rows)}
+
+    def _within(
+        self, ranks: NDArray[np.float64], instances: NDArray[np.intp], n: int
+    ) -> tuple[bool, Evidence]:
+        """Ask about these instances, by what differs between seeds of the same: n - 1 contrasts."""
+        turns = rng_for(self._seed, "turns").standard_normal((n, self._k - 1)).T
+        with one_blas_thread():
+            statistic, p_value, _ = rotation_test(ranks, instances, turns)
+        opened = p_value <= self._level * (1.0 + 1e-9)
+        return opened, {"gate": "rotation", "statistic": statistic, "p_value": p_value}
 
     def _flips_of(self, n: int) -> NDArray[np.float64]:
         """Return all flips of n blocks, or k, (k, n): a block's are the same at every test."""

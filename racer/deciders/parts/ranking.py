@@ -33,6 +33,7 @@ class RunningRanks:
         self._within = 0.0
         self._costs = RowBuffer(m, np.float64)
         self._ranks = RowBuffer(m, np.float64)
+        self._instances: list[int] | None = []
 
     @property
     def n(self) -> int:
@@ -59,12 +60,24 @@ class RunningRanks:
         """Mean ranks, measured from (m+1)/2, shape (m,)."""
         return self._deviation / max(self.n, 1)
 
+    @property
+    def repeated(self) -> NDArray[np.intp] | None:
+        """The instance of each block, (n,); None if none is used twice, or they are not known."""
+        known = self._instances
+        if known is None or len(set(known)) == len(known):
+            return None
+        return np.array(known, dtype=np.intp)
+
     def update(self, blocks: Blocks) -> NDArray[np.intp] | None:
         """Forget the eliminated, add the new blocks; return the positions kept, None if all are."""
         kept = None
         if len(blocks.candidates) != len(self.candidates):
             kept = np.searchsorted(self.candidates, blocks.candidates)
             self._keep(kept)
+        if blocks.instances is None:
+            self._instances = None
+        elif self._instances is not None:
+            self._instances += np.asarray(blocks.instances).tolist()
         step = max(1, _CELLS // len(self.candidates) ** 2)
         for start in range(0, len(blocks.costs), step):
             self._add(blocks.costs[start : start + step])
@@ -138,6 +151,14 @@ def _sorted_ranks(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     ranks -= costs.shape[1]
     ranks *= 0.5
     return ranks
+
+
+def instance_means(values: NDArray[np.float64], instances: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the means of blocks (n, m) over each instance, one row per instance."""
+    found, at, count = np.unique(instances, return_inverse=True, return_counts=True)
+    sums = np.zeros((len(found), values.shape[1]))
+    np.add.at(sums, at, values)
+    return np.asarray(sums / count[:, None])
 
 
 class Order(NamedTuple):
