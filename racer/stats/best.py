@@ -15,12 +15,15 @@ from racer._checks import as_floats, check_fraction, whole
 from racer._numerics import as_costs, one_blas_thread, with_ties
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
+from racer.stats.strata import noise_by_instance, residuals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
+
+    from racer.stats.strata import Noise
 
 __all__ = ["BestPosterior", "Part", "best_posterior", "probability_smallest"]
 
@@ -125,6 +128,8 @@ def best_posterior(
     by_block: bool = True,
     correlation: float = 0.0,
     n_blocks: int | None = None,
+    instances: ArrayLike | None = None,
+    generalize: bool = True,
 ) -> BestPosterior:
     """Return the posterior probability of each candidate that it is the best of all of them.
 
@@ -163,6 +168,12 @@ def best_posterior(
     n_blocks : int, optional
         How many blocks there are in all, if the question is who is the best on these: the mean of
         a candidate that has seen all of them has no error. None: on more like them.
+    instances : array_like of int, shape (n,), optional
+        The instance of each block, where some have several blocks (seeds): an analysis of variance
+        then separates what candidates differ by from instance to instance from noise. None: all
+        blocks are independent.
+    generalize : bool
+        With `instances`: True asks who is the best on instances like these, False on these.
 
     Returns
     -------
@@ -208,11 +219,22 @@ def best_posterior(
     if m > _MOST:
         some = _plausible(costs)
         part = best_posterior(
-            costs[:, some], by_block=by_block, correlation=correlation, n_blocks=n_blocks
+            costs[:, some],
+            by_block=by_block,
+            correlation=correlation,
+            n_blocks=n_blocks,
+            instances=instances,
+            generalize=generalize,
         )
         return part.among(some.tolist(), m)
     with one_blas_thread():
-        found = locations(costs, by_block=by_block, correlation=correlation, n_blocks=n_blocks)
+        found = locations(
+            costs,
+            by_block=by_block,
+            correlation=correlation,
+            n_blocks=n_blocks,
+            strata=None if instances is None else (np.asarray(instances), generalize),
+        )
         probability = probability_smallest(found.parts, found.freedom, found.failing)
     mean = found.mean
     return BestPosterior(frozen(probability), frozen(mean - mean.mean()), found.n_blocks)
@@ -248,16 +270,24 @@ class Locations(NamedTuple):
 
 
 def locations(
-    costs: NDArray[np.float64], *, by_block: bool, correlation: float, n_blocks: int | None
+    costs: NDArray[np.float64],
+    *,
+    by_block: bool,
+    correlation: float,
+    n_blocks: int | None,
+    strata: Strata | None = None,
 ) -> Locations:
     """Return the posterior of `best_posterior` for costs (n, m), +inf where a cell failed."""
     seen = (~np.isnan(costs)).sum(axis=0)
-    additive = _additive(costs, by_block=by_block)
+    additive = _additive(costs, by_block=by_block, strata=strata)
     all_blocks = np.inf if n_blocks is None else n_blocks
     parts = _posteriors(additive, correlation / (1.0 - correlation), seen, all_blocks)
     mean = sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
     failing = _failing(costs, max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean))))
     return Locations(parts, additive.freedom, failing, additive.n_blocks, additive.unit)
+
+
+Strata = tuple["NDArray[np.intp]", bool]  # the instance of each block, whether to generalize
 
 
 class _Additive(NamedTuple):
@@ -324,7 +354,9 @@ def _within_bounds(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     return costs / largest if largest > _LARGE else costs
 
 
-def _additive(costs: NDArray[np.float64], *, by_block: bool) -> _Additive:
+def _additive(
+    costs: NDArray[np.float64], *, by_block: bool, strata: Strata | None = None
+) -> _Additive:
     """Centre costs (n, m) by block, NaN or inf where there is none; return what is sufficient."""
     known = np.isfinite(costs)
     several = known.sum(axis=1) > 1
@@ -337,15 +369,33 @@ def _additive(costs: NDArray[np.float64], *, by_block: bool) -> _Additive:
     centred = np.where(known, values - (values.sum(axis=1) / count)[:, None], 0.0)
     share = known / count[:, None]
     precision = np.diag(known.sum(axis=0).astype(np.float64)) - share.T @ known.astype(np.float64)
+    inflation = _INFLATION / (1.0 - clipped) ** 2
+    if strata is not None:
+        noise = noise_by_instance(values, known, strata[0][several], generalize=strata[1])
+        if noise is not None:
+            return _weighted(values, known, noise)._replace(inflation=inflation, unit=usual)
     return _Additive(
         precision,
         centred.sum(axis=0),
         float((centred**2).sum()),
         int(known.sum()) - n,
-        _INFLATION / (1.0 - clipped) ** 2,
+        inflation,
         n,
         usual,
     )
+
+
+def _weighted(values: NDArray[np.float64], known: NDArray[np.bool_], noise: Noise) -> _Additive:
+    """Return what is sufficient of values (n, m) whose means have another noise than blocks say."""
+    weights = known / noise.relative
+    total = weights.sum(axis=1, keepdims=True)
+    centred = weights * (values - (weights * values).sum(axis=1, keepdims=True) / total)
+    precision = np.diag(weights.sum(axis=0)) - (weights / total).T @ weights
+    sums = centred.sum(axis=0)
+    explained = float(sums @ np.linalg.pinv(precision, hermitian=True) @ sums)
+    freedom = max(round(noise.freedom), 1) + int(known.any(axis=0).sum()) - 1
+    squares = noise.variance * max(round(noise.freedom), 1) + explained
+    return _Additive(precision, sums, squares, freedom, 1.0, len(values), 1.0)
 
 
 def in_units(
@@ -363,7 +413,7 @@ def in_units(
         scales = np.ones(len(scale)) if by_noise else _shrunk_scales(scale, count)
         least = _ROUNDING * float(np.nanmean(np.abs(above)))
         for _ in range(_ROUNDS if by_noise else 0):
-            rest = _residuals(np.where(known, above / scales[:, None], 0.0), known, count)
+            rest = residuals(np.where(known, above / scales[:, None], 0.0), known, count)
             size = np.where(known, np.abs(rest), np.nan)
             mean = np.nanmean(size, axis=1) / _MEAN_SIZE
             middle = _MAD * np.nanmedian(size, axis=1)
@@ -434,31 +484,20 @@ def _clipped(
 ) -> tuple[NDArray[np.float64], float]:
     """Clip two-way residuals of values (n, m) with heavy tails (Huber); return the share clipped."""
     cells, (n, m) = int(known.sum()), values.shape
-    residuals = _residuals(values, known, count)
-    found = residuals[known]
+    left = residuals(values, known, count)
+    found = left[known]
     usual = _MAD * float(np.median(np.abs(found)))
     if usual == 0.0 or float((found**2).mean()) <= (_TAILS[0] + _TAILS[1] / cells) * usual**2:
         return values, 0.0
     correction = math.sqrt(cells / max(cells - n - m + 1, 1))
     inside, is_far = values, np.zeros(values.shape, dtype=np.bool_)
     for _ in range(_STEPS):
-        fitted = inside - _residuals(inside, known, count)
+        fitted = inside - residuals(inside, known, count)
         far = values - fitted
         most = _CLIP * correction * _MAD * float(np.median(np.abs(far[known])))
         is_far = known & (np.abs(far) > most)
         inside = np.where(is_far, fitted + np.clip(far, -most, most), values)
     return inside, min(float(is_far.sum()) / cells, 0.5)
-
-
-def _residuals(
-    values: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """Return values (n, m) less the effects of blocks and candidates, by alternating projections."""
-    columns = np.maximum(known.sum(axis=0), 1)
-    for _ in range(3):
-        values = np.where(known, values - (values.sum(axis=1) / count)[:, None], 0.0)
-        values = np.where(known, values - values.sum(axis=0) / columns, 0.0)
-    return values
 
 
 def _failing(costs: NDArray[np.float64], price: float) -> _Failing | None:
