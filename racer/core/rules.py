@@ -239,7 +239,14 @@ class Rules:
         return self.deterministic
 
     def generalizes(self, n_instances: int | None) -> bool:
-        """Return whether claims are about instances like these, not about these alone."""
+        """Return whether claims are about instances like these; SettingError if they cannot be."""
+        if self.generalize is not None and n_instances is None:
+            raise SettingError(f"generalize={self.generalize} without instances: leave it out")
+        if self.generalize and n_instances == 1:
+            raise SettingError(
+                "generalize=True with one instance: it says nothing of others; give more instances, or "
+                "leave generalize out"
+            )
         if self.generalize is None:
             return n_instances is None or n_instances >= _SAMPLE
         return self.generalize

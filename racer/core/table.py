@@ -286,16 +286,20 @@ class Table:
         With `instance_of`, also on blocks that none of their candidates solved, if any candidate
         solved the instance on another block; and of run times each as it was told, capped or not.
         """
+        counted = self.counted(candidates, instance_of)
+        return self._costs(candidates, counted, shared_caps=instance_of is None)
+
+    def counted(
+        self, candidates: Sequence[int], instance_of: Callable[[int], int | None] | None = None
+    ) -> list[int]:
+        """Return the blocks of `all_costs`, ascending."""
         blocks = sorted({b for c in candidates for b in self.of(c)})
         if instance_of is None:
-            return self._costs(candidates, filter(self.is_usable, blocks))
+            return [*filter(self.is_usable, blocks)]
         solved = {instance_of(block) for block in self._is_usable if self.is_usable(block)} - {None}
-        counted = (
-            [b for b in blocks if b not in self._repeated and instance_of(b) in solved]
-            if solved
-            else filter(self.is_usable, blocks)
-        )
-        return self._costs(candidates, counted, shared_caps=False)
+        if not solved:
+            return [*filter(self.is_usable, blocks)]
+        return [b for b in blocks if b not in self._repeated and instance_of(b) in solved]
 
     def _costs(
         self, candidates: Sequence[int], blocks: Iterable[int], *, shared_caps: bool = True

@@ -320,8 +320,11 @@ def posterior_of(
         return BestPosterior(np.zeros(0), np.zeros(0), 0)
     rejected = known.rejected
     eligible = [c for c in range(n_candidates) if c not in rejected] or list(range(n_candidates))
+    instances = None
     if stream.groups is None:
         costs = known.all_costs(eligible, stream.instance)
+        if stream.n_instances is not None:
+            instances = [stream.instance(b) or 0 for b in known.counted(eligible, stream.instance)]
         n_blocks = n_blocks_of(known, stream, costs)
         if rules.cost_bounds is not None:
             costs = np.minimum(costs, rules.cost_bounds[1])
@@ -331,11 +334,14 @@ def posterior_of(
     if rules.runtime is not None:
         costs = rules.runtime.as_costs(costs)
     by_means = rules.runtime is not None or rules.decider.by_means
+    of_others = is_of_population(rules) or rules.generalize
     found = best_posterior(
         costs,
         by_block=not by_means,
         correlation=correlation,
-        n_blocks=None if correlation or is_of_population(rules) else n_blocks,
+        n_blocks=None if correlation or of_others else n_blocks,
+        instances=instances,
+        generalize=rules.generalizes(stream.n_instances),
     )
     return found.among(eligible, n_candidates)
 

@@ -53,7 +53,23 @@ def verdict(result: Result) -> tuple[str, ...]:
     more = () if result._metrics is None else result._metrics.notes
     more = (*more, _unacceptable(result))
     said = (chances, _rivals(result), _eliminated_best(result), _failing(result), *more)
+    said = (*said, _population(result))
     return tuple(filter(None, said))
+
+
+def _population(result: Result) -> str:
+    """Return in a sentence which instances the result is about, if some are used again."""
+    stream, given = result.stream, result.rules.generalize
+    if stream.n_instances is None or result.rules.goal is not None:
+        return ""
+    blocks = {row.block for row in result.known.rows}
+    if given is None and len(blocks) == len({stream.instance(block) for block in blocks}):
+        return ""
+    n = stream.n_instances
+    if result.rules.generalizes(n):
+        return f"That is about instances like these {n} (generalize=True)."
+    which = f"these {n} instances" if n > 1 else "this one instance"
+    return f"That is about {which} with other seeds, not about others like them (generalize=False)."
 
 
 def _question(result: Result) -> str:

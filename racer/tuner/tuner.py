@@ -134,6 +134,7 @@ class Tuner(AskTell):
                 "function prices(config, instance) -> float"
             )
         n_instances = None if self.instances is None else len(self.instances)
+        self.rules.generalizes(n_instances)  # refuses what cannot be
         stream = Stream(
             n_instances,
             self.seed,
