@@ -73,6 +73,10 @@ study = Commands(
     {
         "bench": ("bench_clock.tables", "Which program is faster, on simulated clocks"),
         "classifier": ("classifier.tables", "A pipeline tuned on real data, beside its default"),
+        "few-instances": (
+            "few_instances.tables",
+            "Few instances with many seeds: the gate and P(best)",
+        ),
         "figures": ("figures", "The pictures of races, tunings and comparisons"),
         "fold-errors": ("sklearn_folds.worlds", "Errors of races over correlated folds"),
         "fronts": ("fronts.tables", "Races to the front of several metrics, beside other ways"),

@@ -1,0 +1,1 @@
+"""Few instances with many seeds: what the gate and P(best) say."""
