@@ -69,7 +69,7 @@ def _population(result: Result) -> str:
     if result.rules.generalizes(n):
         return f"That is about instances like these {n} (generalize=True)."
     which = f"these {n} instances" if n > 1 else "this one instance"
-    return f"That is about {which} with other seeds, not about others like them (generalize=False)."
+    return f"That is about {which}, not about others like them (generalize=False)."
 
 
 def _question(result: Result) -> str:

@@ -15,6 +15,9 @@ from racer.seeding import rng_for
 from racer.stats import sign_flip_test, sign_flips
 from racer.stats.friedman import centred
 
+from racer.stats import sign_flip_test
+from racer.stats.sign_flips import rotation_test, within_contrasts
+
 TIES = np.array([[1.0, 1.0, 2.0, 3.0], [2.0, 1.0, 3.0, 3.0], [1.0, 2.0, 2.0, 4.0]])
 
 
@@ -105,3 +108,43 @@ def test_fewer_blocks_than_candidates_need_only_a_system_of_the_blocks(seed, mon
     assert of_blocks.statistic == pytest.approx(of_candidates.statistic, rel=1e-8)
     assert of_blocks.p_value == pytest.approx(of_candidates.p_value, rel=1e-6)
     assert of_blocks.largest == of_candidates.largest
+
+
+def repeated(rng, n_instances, seeds, m, ahead=0.0):
+    """Return centred ranks and instances; expected ranks are equal on average, but for the first."""
+    mixed = rng.normal(size=(n_instances, m))
+    mixed[n_instances // 2 :] = -mixed[: n_instances // 2]
+    instances = np.tile(np.arange(n_instances), seeds)
+    costs = mixed[instances] + rng.normal(size=(len(instances), m))
+    costs[:, 0] -= ahead
+    return rankdata(costs, axis=1) - (m + 1) / 2, instances
+
+
+def test_the_mean_over_instances_and_contrasts_within_them_have_one_covariance():
+    instances = np.array([3, 0, 3, 1, 0, 3, 1])
+    basis = within_contrasts(np.eye(7), instances)
+    assert basis.shape == (7 - 3 + 1, 7)
+    assert np.allclose(basis @ basis.T, np.eye(5))
+    mean = np.mean([np.eye(7)[instances == i].mean(axis=0) for i in (0, 1, 3)], axis=0)
+    assert np.allclose(basis[0] / np.linalg.norm(basis[0]), mean / np.linalg.norm(mean))
+    assert np.allclose(basis[1:] @ (instances[:, None] == [0, 1, 3]), 0.0)
+
+
+@pytest.mark.parametrize(("n_instances", "seeds", "m"), [(4, 2, 3), (6, 4, 8)])
+def test_rotations_keep_the_level_on_given_instances_and_find_a_difference(n_instances, seeds, m):
+    races, rejected = 400, {0.0: 0, 1.5: 0}
+    for seed, ahead in itertools.product(range(races), rejected):
+        rng = np.random.default_rng(seed)
+        ranks, instances = repeated(rng, n_instances, seeds, m, ahead)
+        turns = rng.normal(size=(99, len(ranks) - n_instances + 1))
+        rejected[ahead] += rotation_test(ranks, instances, turns).p_value <= 0.05
+    assert 0.02 * races <= rejected[0.0] <= 0.075 * races
+    assert rejected[1.5] >= 3 * rejected[0.0]
+
+
+def test_rotations_of_ties_and_of_equal_seeds():
+    instances, turns = np.tile(np.arange(3), 4), np.random.default_rng(0).normal(size=(99, 10))
+    tied = rotation_test(np.zeros((12, 3)), instances, turns)
+    assert (tied.statistic, tied.p_value) == (0.0, 1.0)
+    certain = np.tile([[-1.0, 0.0, 1.0], [0.0, -1.0, 1.0], [-1.0, 0.0, 1.0]], (4, 1))
+    assert rotation_test(certain, instances, turns).p_value < 0.01

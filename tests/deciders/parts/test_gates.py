@@ -11,6 +11,7 @@ from racer.deciders import (
     BradleyTerryRace,
     FRace,
     PlackettLuceRace,
+    Setting,
     SignedRankRace,
 )
 from racer.deciders.parts.gates import Omnibus
@@ -88,3 +89,82 @@ def test_the_flips_of_a_block_are_the_same_at_every_test():
     for n in range(5, 31):
         last = step_by_step.ask(ranks_of(costs[:n]))
     assert at_once.ask(ranks_of(costs)) == last
+
+
+def repeated(seed, *, ahead=0.0, m=8, n_instances=6, seeds=8, cancel=False):
+    """Return costs and instances; `cancel`: expected ranks are equal over these instances."""
+    rng = np.random.default_rng(seed)
+    mixed = rng.normal(size=(n_instances, m))
+    if cancel:
+        mixed[n_instances // 2 :] = -mixed[: n_instances // 2]
+    instances = np.tile(np.arange(n_instances), seeds)
+    costs = mixed[instances] + rng.normal(size=(len(instances), m))
+    costs[:, 0] -= ahead
+    return costs, instances
+
+
+def asked(costs, instances, *, gate="sign-flip", generalize=True):
+    ranks = RunningRanks(costs.shape[1])
+    half = len(costs) // 2
+    for rows in (slice(half), slice(half, None)):
+        of = None if instances is None else instances[rows]
+        ranks.update(Blocks(np.arange(costs.shape[1]), costs[rows], instances=of))
+    return Omnibus(gate, 0.05, 0, generalize=generalize).ask(ranks)
+
+
+@pytest.mark.parametrize("m", [2, 8])
+def test_equal_candidates_are_not_told_apart_by_many_seeds_of_few_instances(m):
+    races, opened, blind = 150, {"sign-flip": 0, "friedman": 0}, 0
+    for seed in range(races):
+        costs, instances = repeated(seed, m=m)
+        blind += asked(costs, None)[0]
+        for gate in opened:
+            is_open, found = asked(costs, instances, gate=gate)
+            opened[gate] += is_open
+            assert (found["gate"], found["instances"]) == (gate, 6)
+    assert opened["sign-flip"] <= 0.1 * races < 0.2 * races < blind
+    assert opened["friedman"] <= 0.1 * races
+
+
+@pytest.mark.parametrize("m", [2, 8])
+def test_what_differs_on_given_instances_is_found_behind_interactions(m):
+    races, opened, blind = 100, {0.0: 0, 0.6: 0}, 0
+    for seed in range(races):
+        for ahead in opened:
+            costs, instances = repeated(seed, ahead=ahead, cancel=True, m=m)
+            is_open, found = asked(costs, instances, generalize=False)
+            opened[ahead] += is_open
+            assert found["gate"] == "rotation"
+        blind += asked(costs, None)[0]
+    assert opened[0.0] <= 0.1 * races < 0.3 * races < opened[0.6]
+    assert opened[0.6] > 1.2 * blind
+
+
+@pytest.mark.parametrize("generalize", [True, False])
+def test_instances_used_once_change_nothing(generalize):
+    costs, _ = repeated(1, ahead=0.4)
+    for k in (3, 5, 12, 40):
+        once = asked(costs[:k], np.arange(k), generalize=generalize)
+        assert once == asked(costs[:k], None)
+
+
+def test_given_instances_are_compared_once_each_has_been_used_twice():
+    costs, instances = repeated(2, seeds=2)
+    before = asked(costs[:-1], instances[:-1], generalize=False)
+    assert before == asked(costs[:-1], None)
+    assert asked(costs, instances, generalize=False)[1]["gate"] == "rotation"
+    alone = asked(costs, np.zeros(12, dtype=int), generalize=False)
+    assert alone == asked(costs, None)  # of one instance, blocks differ by chance alone
+    assert asked(costs, np.zeros(12, dtype=int))[1] == {"gate": "none", "instances": 1}
+
+
+@pytest.mark.parametrize("decider", GATED)
+def test_deciders_ask_about_the_instances_that_are_meant(decider):
+    gates = {}
+    for generalize in (True, False):
+        setting = Setting(8, np.random.default_rng(0), generalize=generalize)
+        costs, instances = repeated(3)
+        state = decider().start(setting)
+        shown = Blocks(np.arange(8), costs, instances=instances)
+        gates[generalize] = decider().decide(state, shown)[1].evidence["gate"]
+    assert gates == {True: "sign-flip", False: "rotation"}
