@@ -35,9 +35,10 @@ SIZES = tuple(product((5, 10), (5, 10), (2, 4, 10)))  # candidates, instances, s
 WORLDS = {
     "these, equal ranks": (False, 0.0),
     "these, equal means": (False, 0.0),
-    "these, one better": (False, 0.3),
+    "these, one 0.3 better": (False, 0.3),
+    "these, one 0.6 better": (False, 0.6),
     "like these, equal": (True, 0.0),
-    "like these, one better": (True, 1.0),
+    "like these, one 1 better": (True, 1.0),
 }
 LEVEL = 0.05
 GATES = ("world", "candidates", "instances", "seeds", "blind", "aware", "without")

@@ -323,7 +323,7 @@ def posterior_of(
     instances = None
     if stream.groups is None:
         costs = known.all_costs(eligible, stream.instance)
-        if stream.n_instances is not None:
+        if stream.n_instances is not None and not correlation:
             instances = [stream.instance(b) or 0 for b in known.counted(eligible, stream.instance)]
         n_blocks = n_blocks_of(known, stream, costs)
         if rules.cost_bounds is not None:

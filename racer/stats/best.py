@@ -170,8 +170,8 @@ def best_posterior(
         a candidate that has seen all of them has no error. None: on more like them.
     instances : array_like of int, shape (n,), optional
         The instance of each block, where some have several blocks (seeds): an analysis of variance
-        then separates what candidates differ by from instance to instance from noise. None: all
-        blocks are independent.
+        then separates what candidates differ by from instance to instance from noise (with clear
+        differences of that kind; else blocks count as independent). None: all are independent.
     generalize : bool
         With `instances`: True asks who is the best on instances like these, False on these.
 
