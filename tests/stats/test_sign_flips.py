@@ -14,8 +14,6 @@ import racer
 from racer.seeding import rng_for
 from racer.stats import sign_flip_test, sign_flips
 from racer.stats.friedman import centred
-
-from racer.stats import sign_flip_test
 from racer.stats.sign_flips import rotation_test, within_contrasts
 
 TIES = np.array([[1.0, 1.0, 2.0, 3.0], [2.0, 1.0, 3.0, 3.0], [1.0, 2.0, 2.0, 4.0]])
