@@ -82,7 +82,8 @@ class Omnibus:
             return self._across(instance_means(ranks.ranks, instances))
         if instances is not None and self._gate == "sign-flip":
             counts = np.unique(instances, return_counts=True)[1]
-            if len(counts) > 1 and counts.min() > 1:
+            is_enough = 0.5 ** (ranks.n - len(counts)) <= self._level  # contrasts, as of flips
+            if len(counts) > 1 and counts.min() > 1 and is_enough:
                 return self._within(ranks.ranks, instances, ranks.n - len(counts) + 1)
         if len(ranks.candidates) == 2:
             p_value = two_sided_sign(ranks)
