@@ -311,8 +311,7 @@ class RaceCompleted:
     ...         print(event.race, event.candidates, event.best_mean, event.ended)
     >>> space = racer.Space({"x": racer.Integer(0, 3)})
     >>> result = racer.tune(space, lambda c, i, s: c["x"], budget=60, seed=1, callbacks=[race_over])
-    0 4 0.0 decided
-    1 2 0.0 budget
+    0 4 0.0 budget
     """
 
     race: int

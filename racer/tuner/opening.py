@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SMALL = 600  # evaluations: with fewer, no races in series
 FINALISTS = 4
 _SHARE = 0.9  # of the evaluations; the rest is for a race among the best
+_NOISY = 0.15  # of them, more for the race where candidates differ by nothing but noise
 _DESIGN = 0.15  # of the evaluations: candidates from the whole space, each on one block
 _BATCH = 6  # candidates at a time
 _CENTRES = 3  # around which they are drawn
@@ -58,7 +59,8 @@ class Opening:
     def run(self, total: int, finalists: int) -> Generator[Asked, Any, tuple[int, ...]]:
         """Yield cells until what is left of `total` evaluations is for a race of so many.
 
-        Return the candidates that succeeded somewhere, best first.
+        Return the candidates that succeeded somewhere, best first; the best of those that were
+        given is among the finalists.
         """
         ledger = self._ledger
         design = max(round(_DESIGN * total), 2)
@@ -78,19 +80,29 @@ class Opening:
             if (room := self._room) <= 0 or (turn >= _HOPELESS and not elites):
                 break
             first, turn = len(ledger.configs), turn + 1
-            clarity = _LEAST_CLARITY + (1.0 - _LEAST_CLARITY) * self._reliability()
+            reliability = self._reliability()
+            clarity = _LEAST_CLARITY + (1.0 - _LEAST_CLARITY) * reliability
+            reserve = self._reserve(total, finalists, 1.0 - reliability)
+            self._until = max(total - reserve, first)
             self._draw(min(_BATCH, room), elites[:_CENTRES], clarity)
             batch = range(first, len(ledger.configs))
         if not elites:
             return ()
         self._until = total - min(finalists, len(elites))
         best = yield from self._confirm()
-        return tuple(c for c in dict.fromkeys((best, *elites)) if self._is_good(c))
+        given = [c for c in elites if c < len(ledger.plan.initial)][:1]
+        last = max(finalists - 2, 0)
+        order = dict.fromkeys((best, *elites[:last], *given, *elites))
+        return tuple(c for c in order if self._is_good(c))
 
-    def _reserve(self, total: int, finalists: int) -> int:
-        """Return how many evaluations are kept for the race, no more than it can use."""
+    def _reserve(self, total: int, finalists: int, noise: float = 0.0) -> int:
+        """Return how many evaluations are kept for the race, no more than it can use.
+
+        The more, the more of what candidates differ by is noise.
+        """
         plan = self._ledger.plan
-        reserve = max(round((1.0 - _SHARE) * total), 2 * (plan.first_test - 1))
+        share = 1.0 - _SHARE + _NOISY * noise
+        reserve = max(round(share * total), 2 * (plan.first_test - 1))
         length = plan.stream.length
         return reserve if length is None else min(reserve, finalists * (length - 1))
 

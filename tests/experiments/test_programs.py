@@ -16,6 +16,7 @@ SMALL = {"maxsat": (80, 2, 2, 5), "minisat": (250, 3, 5, 8)}
 
 
 @pytest.mark.parametrize("name", tables.PROGRAMS)
+@pytest.mark.usefixtures("in_series")
 def test_a_program_is_tuned_from_its_scenario(name, tmp_path):
     if not tables.is_there(name):
         pytest.skip("its program is not installed")
