@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -114,3 +115,20 @@ def pytest_collection_modifyitems(items):
             item.path,  # whichever was collected first
         )
     )
+
+
+REFUSED = ("need os.fork, which this system", "runs programs on Linux and macOS only")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """On Windows, skip what asks for limits or programs; `test_windows.py` checks the refusals."""
+    try:
+        return (yield)
+    except BaseException as error:
+        causes = [error]
+        while causes[-1] is not None:
+            causes.append(causes[-1].__cause__ or causes[-1].__context__)
+        if sys.platform == "win32" and any(words in str(c) for c in causes for words in REFUSED):
+            pytest.skip("limits and programs are refused on Windows")
+        raise

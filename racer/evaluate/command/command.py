@@ -128,7 +128,9 @@ class Command:
         success_codes: Sequence[int] = (0,),
     ) -> None:
         if not hasattr(select, "poll"):
-            raise SettingError("Command needs a POSIX system: write a function that runs it")
+            raise SettingError(
+                "Command runs programs on Linux and macOS only: write a function that runs yours"
+            )
         for name, value, kinds in (
             ("reads", reads, Reads),
             ("cost", cost, Cost),

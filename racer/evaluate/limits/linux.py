@@ -46,6 +46,8 @@ def dying_with(parent: int) -> Callable[[], None]:
 
 def die_with_process(parent: int) -> None:
     """Die as soon as the parent process is gone, whichever of its threads started this one."""
+    if sys.platform == "win32":  # no signal can be asked for, and the parent's id never changes
+        return
     if sys.platform != "linux" or os.getpid() in _children_of_thread(parent, parent):
         die_with_parent(parent)
         return

@@ -1,0 +1,52 @@
+"""Python as racer finds it on Windows, on any system: put this folder on PYTHONPATH.
+
+The modules of racer and of its tests see no module, function or constant that only Unix has, and
+`sys.platform` is "win32" to them. Other packages see the system as it is: on Windows they have
+code of their own. Worker processes inherit PYTHONPATH, and so this view.
+"""
+
+import builtins
+import importlib
+import types
+
+from unix_only import HIDDEN, MODULES
+
+SEEN_BY = {"racer", "tests"}
+OTHERS = {"os": {"name": "nt"}, "sys": {"platform": "win32"}}
+
+
+class _Narrowed(types.ModuleType):
+    """A module without some of its names; what is set is set in the module itself."""
+
+    def __init__(self, module):
+        super().__init__(module.__name__)
+        vars(self).update(_real=module, __doc__=module.__doc__)
+
+    def __getattr__(self, name):
+        if name in HIDDEN.get(self.__name__, ()):
+            raise AttributeError(f"module {self.__name__!r} has no {name!r} on Windows", name=name)
+        others = OTHERS.get(self.__name__, {})
+        return others[name] if name in others else getattr(self._real, name)
+
+    def __setattr__(self, name, value):
+        setattr(self._real, name, value)
+
+    def __delattr__(self, name):
+        delattr(self._real, name)
+
+
+_NARROWED = {name: _Narrowed(importlib.import_module(name)) for name in {*HIDDEN, *OTHERS}}
+_import = builtins.__import__
+
+
+def _import_as_on_windows(name, globals=None, locals=None, fromlist=(), level=0):  # noqa: A002
+    if level == 0 and (globals or {}).get("__name__", "").partition(".")[0] in SEEN_BY:
+        top = name.partition(".")[0]
+        if top in MODULES:
+            raise ModuleNotFoundError(f"No module named {name!r} on Windows", name=name)
+        if name in _NARROWED or (top in _NARROWED and not fromlist):  # `import os.path` binds os
+            return _NARROWED[top]
+    return _import(name, globals, locals, fromlist, level)
+
+
+builtins.__import__ = _import_as_on_windows
