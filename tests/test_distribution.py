@@ -79,7 +79,7 @@ def test_the_new_name_and_the_package_are_left_alone(right):
 
 def test_what_is_cited_is_this_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    cited = (ROOT / "docs" / "CITATION.cff").read_text(encoding="utf-8")
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.findall(r"^version: (.*)$", cited, re.MULTILINE) == [project["version"]]
 
 
