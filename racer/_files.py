@@ -43,7 +43,8 @@ def _opened(path: StrPath) -> int:
     """Open a file without waiting for whoever may write to it; OSError unless it is regular."""
     if "\0" in os.fspath(path):
         raise OSError(errno.EINVAL, "a path has no NUL", os.fspath(path))
-    file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    wanted = ("O_BINARY", "O_NONBLOCK", "O_CLOEXEC")  # as far as the system has them
+    file = os.open(path, sum((getattr(os, name, 0) for name in wanted), os.O_RDONLY))
     mode = os.fstat(file).st_mode
     if not stat.S_ISREG(mode):
         os.close(file)
@@ -66,7 +67,7 @@ def written(path: StrPath, *, is_new: bool = False) -> Iterator[str]:
     part = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(4)}{target.suffix}")
     try:
         yield str(part)
-        with part.open("rb") as file:
+        with part.open("r+b") as file:  # Windows syncs what is open for writing
             os.fsync(file.fileno())
         if target.exists():
             part.chmod(stat.S_IMODE(target.stat().st_mode))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import sys
 from pathlib import Path
 
@@ -73,6 +72,7 @@ def test_where_there_is_no_room_the_previous_output_stays(store, what):
     done, target = OUTPUTS[what](store, store.with_name("output"))
     assert done.exit_code == 0, done.output
     before, names = target.read_bytes(), sorted(store.parent.iterdir())
+    resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -17,6 +16,7 @@ from processes import alive, noted, wait_for
 import racer
 from racer.evaluate.workers import outcomes_of, workers_for
 
+resource = pytest.importorskip("resource")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 # what it does -> script, status, reason

@@ -11,12 +11,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from faults import TAKES_ROOM
 
 import racer
 from racer.store.load import check_store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="replaces Linux's system calls")
+TAKES_ROOM = pytest.importorskip("faults").TAKES_ROOM  # fcntl
 
 POOL = [0, 1]
 SETTINGS = {"budget": 6, "first_test": 2, "seed": 1, "decider": "f-race"}

@@ -315,6 +315,7 @@ def test_commands_print_the_same():
     assert not racer.bench(given, rounds=1).failures
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="programs are refused")
 def test_the_time_of_a_command():
     slept = timed(["sleep", "0.05"], "/bin/sleep", None, keep=False)
     assert slept.cpu < 0.05 <= slept.wall

@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 import signal
+import sys
 import threading
 import time
 from collections import Counter
@@ -229,6 +230,7 @@ def test_ctrl_c_does_not_wait(executor, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_workers_killed_every_second_change_nothing(cluster, client, monkeypatch):
     settings = SETTINGS | {"budget": 100}
     evaluate = objective(0.03)  # with two workers, more than a second

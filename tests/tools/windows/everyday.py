@@ -5,8 +5,12 @@ import json
 import pkgutil
 import sys
 import warnings
+from pathlib import Path
+
+from click.testing import CliRunner
 
 import racer
+from racer.cli import main
 from racer.comparison import example_scores
 
 
@@ -30,6 +34,18 @@ def everyday(folder):
         tuned = racer.tune(space, evaluate, range(5), budget=budget, seed=1, store=store)
         found[f"tune {budget}"] = tuned.best
     found["loaded"] = racer.load(store).best
+    out = f"{folder}/scores.csv"
+    example_scores().to_csv(out)
+    for line in (
+        ["check", store],
+        ["show", store, "--configurations", f"{folder}/best.txt"],
+        ["export", store, "--csv", f"{folder}/tables"],
+        ["compare", out, "--maximize"],
+    ):
+        done = CliRunner().invoke(main, line)
+        assert done.exit_code == 0, done.output
+    found["files"] = sorted(path.name for path in Path(folder, "tables").iterdir())
+    found["best"] = Path(folder, "best.txt").read_text(encoding="utf-8")
     found["compare"] = racer.compare(example_scores(), maximize=True, seed=1).prose()
     return found
 

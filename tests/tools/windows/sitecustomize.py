@@ -6,13 +6,33 @@ code of their own. Worker processes inherit PYTHONPATH, and so this view.
 """
 
 import builtins
+import errno
+import fcntl
 import importlib
+import os
 import types
 
 from unix_only import HIDDEN, MODULES
 
 SEEN_BY = {"racer", "tests"}
-OTHERS = {"os": {"name": "nt"}, "sys": {"platform": "win32"}}
+O_BINARY = 0x8000  # on Linux it changes nothing
+
+
+def _open(path, flags, *more, **named):
+    assert flags & O_BINARY, "Windows would take \\r\\n for the end of a line"
+    return os.open(path, flags, *more, **named)
+
+
+def _fsync(descriptor):
+    if fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+        raise OSError(errno.EBADF, "Windows syncs only what is open for writing")
+    os.fsync(descriptor)
+
+
+OTHERS = {
+    "os": {"name": "nt", "O_BINARY": O_BINARY, "open": _open, "fsync": _fsync},
+    "sys": {"platform": "win32"},
+}
 
 
 class _Narrowed(types.ModuleType):
