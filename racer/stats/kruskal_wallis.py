@@ -111,6 +111,8 @@ class Samples(NamedTuple):
 
 def read_samples(samples: Sequence[ArrayLike], *, maximize: bool) -> Samples:
     """Check one list of scores per candidate, leave out NaN, and pool them as costs."""
+    if not np.iterable(samples):
+        raise ScoresError(f"samples is {samples!r}: give a sequence of samples, one per candidate")
     if len(samples) < 2:
         raise ScoresError(f"{len(samples)} sample(s): give at least 2, one per candidate")
     given = [as_floats(one, f"samples[{place}]", 1) for place, one in enumerate(samples)]

@@ -106,7 +106,7 @@ def test_check_scenario_runs_a_few_and_names_what_fails(folder):
     assert done.exit_code == 0, done.output
     for line in (
         "2 parameters, 2 instances",
-        "the least budget is 84 evaluations",
+        "the least budget is 10 evaluations",
         "initial configuration 1: ",
         "  cost 4.0, in ",
         "  REJECTED, in ",

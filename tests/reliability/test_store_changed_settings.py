@@ -62,7 +62,7 @@ def test_all_settings_of_a_race_are_recorded(recorded):
 
     free = {
         # recorded where they are given
-        *("metrics", "objective", "prices", "groups", "instance_order"),
+        *("metrics", "objective", "prices", "groups", "instance_order", "generalize"),
         "n_jobs",
         "executor",
         "ahead",

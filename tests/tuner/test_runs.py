@@ -420,7 +420,7 @@ def test_held_out_results_can_be_looked_at_while_they_come(tuning):
     assert tuner.result().tests.shape[0] == 0
     tuner.tell(cells[0], Outcome("ok", 7.0))
     tests = tuner.result().tests
-    assert tests.shape == (1, len(tuner.result().elites))
+    assert tests.shape == (1, len(tuner.result().leaders))
     assert tests.notna().sum().sum() == 1
     assert tuner.result().evaluations == 100
 
@@ -432,7 +432,7 @@ def test_failed_tests_are_missing_values(tuning):
         test_instances=["u", "v"],
         budget=100,
     )
-    assert result.tests.shape == (2, len(result.elites))
+    assert result.tests.shape == (2, len(result.leaders))
     assert result.tests.isna().all().all()
 
 
