@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -120,11 +121,11 @@ def pytest_collection_modifyitems(items):
 REFUSED = ("need os.fork, which this system", "runs programs on Linux and macOS only")
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem):
+@contextmanager
+def _skipped_where_refused():
     """On Windows, skip what asks for limits or programs; `test_windows.py` checks the refusals."""
     try:
-        return (yield)
+        yield
     except BaseException as error:
         causes = [error]
         while causes[-1] is not None:
@@ -132,3 +133,17 @@ def pytest_pyfunc_call(pyfuncitem):
         if sys.platform == "win32" and any(words in str(c) for c in causes for words in REFUSED):
             pytest.skip("limits and programs are refused on Windows")
         raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup():
+    """Skip a test with a fixture that is refused."""
+    with _skipped_where_refused():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call():
+    """Skip a test that is refused."""
+    with _skipped_where_refused():
+        return (yield)
