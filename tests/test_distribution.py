@@ -91,3 +91,19 @@ def test_the_conda_recipe_asks_for_what_the_package_asks_for():
     assert asked == ["python>=${{python_min}}", *project["dependencies"]]
     assert f'version: "{project["version"]}"' in recipe
     assert f'python_min: "{project["requires-python"].removeprefix(">=")}"' in recipe
+
+
+def test_the_address_of_the_repository_is_to_be_filled_in_in_one_place():
+    """`.ci/release` writes it where else it is needed."""
+    about_it = {".ci/release", "docs/releasing.md"}
+    found = [name for name, content in tracked() if re.search(r"\bOWNER\b", content)]
+    assert set(found) - about_it <= {"pyproject.toml"}
+
+
+def test_actions_are_pinned_by_commit():
+    workflows = "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")
+    )
+    used = re.findall(r"uses: (.*)", workflows)
+    assert len(used) >= 2
+    assert [one for one in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", one)] == []

@@ -129,6 +129,16 @@ def test_links_lead_somewhere(page):
         assert (page.parent / target).exists(), target
 
 
+def test_every_page_is_linked_from_another():
+    targets = {
+        (page.parent / target).resolve()
+        for page in [*PAGES, ROOT / "CONTRIBUTING.md"]
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
+        if (page.parent / target).resolve() != page.resolve()
+    }
+    assert [page.name for page in PAGES[1:] if page.resolve() not in targets] == []
+
+
 STUDIES = sorted((ROOT / "experiments").glob("*/README.md"))
 CELLS = re.compile(r"(?:`[^`]*`|\\\||[^|`])*")
 
