@@ -95,7 +95,7 @@ study = Commands(
         "stress": ("stress", "Races killed at random moments, and resumed"),
         "tuner-deciders": ("tuner.deciders", "Deciders inside the tuner"),
         "unpaired": ("unpaired.tables", "Level and power of tests of independent samples"),
-        "voice": ("voice", "How docstrings and pages read: rates of words, sizes of pages"),
+        "voice": ("voice", "How docstrings and pages read, in numbers"),
         "within": ("fronts.within", "Races for the cheapest within a tolerance of the best"),
     },
 )

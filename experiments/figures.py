@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
@@ -66,7 +67,7 @@ def searches(budgets: tuple[int, ...], runs: int, seed: int) -> dict[float, Any]
 
 
 def step_sizes() -> racer.RaceResult:
-    """Return the race of the README."""
+    """Return the race of docs/start.md."""
 
     def evaluate(config: dict[str, float], instance: float, seed: int) -> float:
         rng, x = np.random.default_rng(seed), instance
@@ -128,31 +129,80 @@ def pictures() -> Iterator[tuple[str, Axes]]:
         "evolution",
         evolution(plackett_luce_by_budget(scores, names=names), caption="evaluations"),
     )
-    yield "sklearn", searched().result_.plot()
+    search = searched()
+    yield "sklearn", search.result_.plot()
+    yield "fits.svg", fits(search)
 
 
-def searched() -> Any:
-    """Return the search of docs/sklearn.md."""
+def data() -> tuple[Any, dict[str, list[float]], Any, Any]:
+    """Return the model, the grid and the data of docs/sklearn.md."""
     from sklearn.datasets import load_breast_cancer  # noqa: PLC0415
     from sklearn.pipeline import make_pipeline  # noqa: PLC0415
     from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
     from sklearn.svm import SVC  # noqa: PLC0415
 
+    grid = {"svc__C": [0.01, 0.1, 1, 10, 100], "svc__gamma": [0.001, 0.01, 0.1, 1]}
+    return make_pipeline(StandardScaler(), SVC()), grid, *load_breast_cancer(return_X_y=True)
+
+
+def searched() -> Any:
+    """Return the search of docs/sklearn.md."""
     from racer.integrations.sklearn import RacingSearchCV  # noqa: PLC0415
 
-    model = make_pipeline(StandardScaler(), SVC())
-    grid = {"svc__C": [0.01, 0.1, 1, 10, 100], "svc__gamma": [0.001, 0.01, 0.1, 1]}
-    return RacingSearchCV(model, grid).fit(*load_breast_cancer(return_X_y=True))
+    model, grid, *rows = data()
+    return RacingSearchCV(model, grid, random_state=1).fit(*rows)
+
+
+def full_grid(search: Any) -> Any:
+    """Return the grid search of the same candidates on the same folds."""
+    from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold  # noqa: PLC0415
+
+    model, grid, *rows = data()
+    folds = RepeatedStratifiedKFold(
+        n_splits=5,
+        n_repeats=4,
+        random_state=search._seed(),  # noqa: SLF001
+    )
+    return GridSearchCV(model, grid, cv=folds).fit(*rows)
+
+
+def fits(search: Any) -> Axes:
+    """Draw a bar per candidate, as long as its number of fits: a full grid, and the race."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    raced = np.sort(search.cv_results_["race_folds"])[::-1]
+    same = full_grid(search).best_params_ == search.best_params_
+    winner = "the same winner" if same else "another winner"
+    grid = np.full(len(raced), raced.max())
+    grey, teal = "#848d97", "#00897b"  # both can be read on white and on black
+    axes = Figure(figsize=(7.2, 2.5), layout="constrained").subplots(1, 2, sharey=True)
+    titles = (f"grid search: {grid.sum()} fits", f"racer: {raced.sum()} fits, {winner}")
+    axes[0].invert_yaxis()
+    for ax, folds, title in zip(axes, (grid, raced), titles, strict=True):
+        ax.barh(range(len(folds)), folds, color=[teal, *[grey] * (len(folds) - 1)])
+        ax.set_title(title, color=grey, fontweight="bold")
+        ax.set_xlabel("fits of a candidate, one per fold", color=grey)
+        ax.set_xticks(range(0, int(raced.max()) + 1, 5))
+        ax.tick_params(colors=grey, left=False, labelleft=False)
+        ax.spines[:].set_visible(False)
+    axes[0].set_ylabel(f"{len(raced)} candidates", color=grey)
+    right: Axes = axes[1]
+    return right
 
 
 @click.command()
 @figures_option
 def main(folder: Path) -> None:
-    """Write the pictures as PNG."""
+    """Write the pictures, most of them as PNG."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, ax in pictures():
-        path = folder / f"{name}.png"
         figure: Any = ax.figure
-        figure.savefig(path, dpi=100)
-        shrink(path)
+        if name.endswith(".svg"):
+            path = folder / name
+            with mpl.rc_context({"svg.hashsalt": "racer"}):
+                figure.savefig(path, transparent=True, metadata={"Date": None})
+        else:
+            path = folder / f"{name}.png"
+            figure.savefig(path, dpi=100)
+            shrink(path)
         print(f"{path}: {path.stat().st_size / 1000:.0f} kB")

@@ -48,7 +48,7 @@ HEADLINES = (
     ),
     Headline(
         "Error rates of the deciders",
-        "docs/deciders.md",
+        "docs/evidence_deciders.md",
         "error_rates.py",
         "--summary --repetitions 60",
         "--summary --repetitions 60 --candidates 10 --blocks 50 --worlds 'normal interaction' "
@@ -84,7 +84,7 @@ HEADLINES = (
     ),
     Headline(
         "Searches of scikit-learn",
-        "docs/sklearn.md",
+        "docs/evidence_sklearn.md",
         "bench.py sklearn",
         "",
         "--data 'wine breast_cancer' --estimators tree --repetitions 3",

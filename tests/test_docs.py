@@ -20,19 +20,24 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TUTORIALS = [page for page in PAGES if page.name.startswith(("start", "tutorial", "money"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 EXAMPLES = [
-    pytest.param(code, id=f"{page.name}:{number}")
+    pytest.param(code, printed if following == "text" else None, id=f"{page.name}:{number}")
     for page in PAGES
     if page not in TUTORIALS
-    for number, (language, code) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
+    for number, ((language, code), (following, printed)) in enumerate(
+        pairwise([*BLOCK.findall(page.read_text(encoding="utf-8")), ("", "")])
+    )
     if language == "python"
 ]
 
 
-@pytest.mark.parametrize("code", EXAMPLES)
-def test_example_runs(code, monkeypatch):
+@pytest.mark.parametrize(("code", "printed"), EXAMPLES)
+def test_example_runs(code, printed, monkeypatch):
     monkeypatch.chdir(ROOT)
-    with contextlib.redirect_stdout(io.StringIO()):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
         exec(compile(code, "example", "exec"), {})
+    if printed is not None and out.getvalue():
+        assert out.getvalue() == printed
 
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.name)
@@ -73,9 +78,11 @@ def test_every_public_name_has_a_reference_entry():
 
 
 def test_values_named_in_comments_are_right():
-    page = (ROOT / "docs" / "race.md").read_text(encoding="utf-8")
+    pages = [ROOT / "docs" / name for name in ("race.md", "own_decider.md")]
     checked = 0
-    for language, code in BLOCK.findall(page):
+    for language, code in BLOCK.findall(
+        "".join(page.read_text(encoding="utf-8") for page in pages)
+    ):
         if language == "python":
             names = {}
             exec(compile(code, "example", "exec"), names)
@@ -85,29 +92,10 @@ def test_values_named_in_comments_are_right():
     assert checked == 3
 
 
-def test_the_readme_example_is_short_and_prints_what_it_says():
-    blocks = BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
-    (language, code), (_, printed) = blocks[:2]
-    assert language == "python"
+def test_the_readme_begins_with_a_short_example():
+    (language, code), (following, _) = BLOCK.findall((ROOT / "README.md").read_text("utf-8"))[:2]
+    assert (language, following) == ("python", "text")
     assert len([line for line in code.splitlines() if line.strip()]) < 15
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile(code, "example", "exec"), {})
-    assert out.getvalue() == printed
-
-
-def test_what_the_page_on_comparing_prints(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    blocks = BLOCK.findall((ROOT / "docs" / "compare.md").read_text(encoding="utf-8"))
-    checked = 0
-    for (language, code), (following, printed) in pairwise(blocks):
-        if (language, following) == ("python", "text"):
-            out = io.StringIO()
-            with contextlib.redirect_stdout(out):
-                exec(compile(code, "example", "exec"), {})
-            assert out.getvalue() == printed
-            checked += 1
-    assert checked == 2
 
 
 def test_the_command_lines_shown_are_such(monkeypatch, tmp_path):

@@ -15,7 +15,7 @@ OUTSIDERS = {
     "a decider": ["tests/deciders/test_outside_decider.py"],
     "deciders and callbacks of the pages": [
         "tests/test_docs.py",
-        "-k=tutorial_decider or deciders.md: or race.md:",
+        "-k=tutorial_decider or decider.md: or deciders.md: or race.md:",
     ],
     "an executor": ["tests/run/test_executor.py"],
     "a callback": ["tests/core/test_events.py", "-k=told"],

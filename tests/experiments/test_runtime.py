@@ -6,7 +6,7 @@ from pathlib import Path
 from experiments.runtime.caps import HERE, LIMIT, PAST, as_irace, as_racer, drawn, tables
 from experiments.runtime.solvers import FILE, table
 
-PAGE = (Path(__file__).parents[2] / "docs" / "runtime.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "evidence_runtime.md").read_text(encoding="utf-8")
 
 
 def test_the_tables_in_the_docs_are_the_recorded_ones():

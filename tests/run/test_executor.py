@@ -118,7 +118,7 @@ class FakeJob:
 
 
 def test_the_adapter_for_submitit_that_the_docs_show(threads):
-    page = Path(__file__).parents[2] / "docs" / "workers.md"
+    page = Path(__file__).parents[2] / "docs" / "clusters.md"
     (code,) = re.findall(
         r"^```python\n([^`]*class Jobs[^`]*)```$", page.read_text(encoding="utf-8"), re.MULTILINE
     )

@@ -119,7 +119,7 @@ def test_what_is_misspelt_or_no_number():
 
 
 def test_each_option_does_one_thing_and_stands_in_the_docs():
-    page = (DOCS / "irace.md").read_text(encoding="utf-8")
+    page = (DOCS / "irace_options.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|$", page, re.MULTILINE))
     assert rows.keys() == OPTIONS.keys()
     for name, option in OPTIONS.items():
