@@ -6,7 +6,7 @@ from experiments.voice import Text, docstrings, habits, how_to, old_sentences, p
 
 # uses per 1 000 words; of "Say whether" their number
 DOCSTRINGS = {"what/who": 8.3, "tell/say": 3.7, "Say whether": 36}
-DOCS = {"what/who": 3.4, "tell/say": 1.4, "Say whether": 1}
+DOCS = {"what/who": 2.0, "tell/say": 1.0, "Say whether": 1}
 LONG_PARAGRAPHS, LONG_PAGES, OLD_SENTENCES = 3, 3, 10
 
 
