@@ -19,7 +19,7 @@ from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.errors import BudgetError, SettingError
 from racer.evaluate.outcome import Cell
-from racer.racing.asktell import Ahead, Asked, AskTell, Flow
+from racer.racing.asktell import Asked, AskTell, Flow
 from racer.racing.loop import advance, race
 from racer.racing.repeats import Withheld
 from racer.racing.state import Request, State
@@ -28,7 +28,7 @@ from racer.seeding import seed_for
 from racer.space.structure import toward
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
     from typing import Unpack
 
     from racer.core.contest import Kind
@@ -159,9 +159,9 @@ class Ablation(AskTell):
             path=tuple(self._path),
             configs=self.configs,
             ended=self._ended or Ended.INTERRUPTED,
-            evaluations=len(self._table.rows) + len(self._round.told),
-            seconds=self._seconds + math.fsum(o.seconds for o in self._round.told.values()),
-            spent=spent_with(self._table.spent, self._round.told.values()),
+            evaluations=len(self._table.rows) + len(self._asked.told),
+            seconds=self._seconds + math.fsum(o.seconds for o in self._asked.told.values()),
+            spent=spent_with(self._table.spent, self._asked.told.values()),
             seed=self.rules.seed or 0,
             known=self._table.copy(),
             rules=self.rules,
@@ -213,7 +213,7 @@ class Ablation(AskTell):
         self._notes.append(RaceEnded(self._ended, eliminated=()))
 
     def _evaluate(
-        self, candidates: Sequence[int], blocks: Sequence[int], later: Ahead = tuple
+        self, candidates: Sequence[int], blocks: Sequence[int], later: Callable[[], Iterable[list[Cell]]] = tuple
     ) -> Generator[Asked, Any, bool]:
         """Evaluate the missing cells of candidates on blocks; return False if the budget is short."""
         cells = self._missing(candidates, blocks)

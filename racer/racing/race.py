@@ -218,42 +218,28 @@ class Race(AskTell):
             The race is over, some cells of the block have been told, or this does not fit.
         """
         self._begin()
-        if self._request is None or self._request.again or self._round.told:
+        if self._request is None or self._request.again or self._asked.told:
             raise RaceStateError("tell_block() is for a block of which nothing has been told")
-        names = self.rules.metric_names
-        is_listed = isinstance(told, (list, tuple) if names is None else (list, tuple, np.ndarray))
+        is_several = self.rules.metric_names is not None
+        is_listed = isinstance(told, (list, tuple, np.ndarray) if is_several else (list, tuple))
         outcomes: list[Any] = list(told) if is_listed else []  # type: ignore[arg-type]
-        if names is None and not any(isinstance(o, Outcome) for o in outcomes):
+        if not is_several and not any(isinstance(o, Outcome) for o in outcomes):
             values = self._checked_values(told)
-            if self.rules.needs_spend:
-                raise RaceStateError(
-                    f"budget={self.rules.budget}, and plain values do not say what they cost: tell "
-                    "outcomes, racer.Outcome('ok', value, spend=..), or give prices="
-                )
             if not 0.0 <= (seconds or 0.0) < math.inf:
                 raise RaceStateError(f"seconds={seconds!r}: give a finite number >= 0")
-            self._check_bounds(values)
+            if self.rules.bounds is not None:
+                for cell, value in zip(self._asked.cells.values(), values.tolist(), strict=True):
+                    self.rules.check_bounds(cell, value)
             if self.rules.runtime is None:
                 self._account.seconds += seconds or 0.0
                 self._advance(values)
                 return
             outcomes = [Outcome("ok", value, seconds=value) for value in values.tolist()]
         for outcome in outcomes:
-            check_outcome(outcome, names)
+            check_outcome(outcome, self.rules.metric_names)
         if len(outcomes) != len(self._state.alive):
             raise self._unfit()
-        self._check_bounds(np.array([outcome.value for outcome in outcomes], dtype=np.float64))
-        if names is not None:
-            outcomes = [as_measured(names, outcome, self.rules) for outcome in outcomes]
-        if self.rules.needs_spend:
-            outcomes = [with_spend(outcome) for outcome in outcomes]
-        self._advance([under(self._bound, outcome) for outcome in outcomes])
-
-    def _check_bounds(self, values: NDArray[np.float64]) -> None:
-        bounds = self.rules.bounds
-        if bounds is not None and ((values < bounds[0]) | (values > bounds[1])).any():
-            for cell, value in zip(self._round.cells.values(), values.tolist(), strict=True):
-                self.rules.check_bounds(cell, value)
+        self._advance([*map(self._counted, self._asked.cells.values(), outcomes)])
 
     def _checked_values(self, told: Any) -> NDArray[np.float64]:
         try:
@@ -262,6 +248,11 @@ class Race(AskTell):
             raise self._unfit() from None
         if values.shape != self._state.alive.shape or not np.isfinite(values).all():
             raise self._unfit()
+        if self.rules.needs_spend:
+            raise RaceStateError(
+                f"budget={self.rules.budget}, and plain values do not say what they cost: tell "
+                "outcomes, racer.Outcome('ok', value, spend=..), or give prices="
+            )
         return values
 
     def _unfit(self) -> RaceStateError:
@@ -272,7 +263,7 @@ class Race(AskTell):
 
     def result(self) -> RaceResult:
         """Return what is known: the result of a race that has ended, or the state of one."""
-        state, told = self._state, self._round.told.values()
+        state, told = self._state, self._asked.told.values()
         survivors = best_first(state, self.rules.runtime, self._table)
         return RaceResult(
             configs=self.configs,
@@ -286,7 +277,7 @@ class Race(AskTell):
             known=self._table.copy(),
             stream=self._stream,
             _eliminations=tuple(state.eliminations),
-            _evidence=state.evidence,
+            _evidence=tuple(state.evidence),
             rules=self.rules,
             instances=self.instances,
         )
@@ -408,14 +399,10 @@ class Race(AskTell):
         return self._cells_on(asked.block, asked.candidates.tolist(), self._bound)
 
     def _cells_on(self, block: int, candidates: Sequence[int], bound: float | None) -> list[Cell]:
-        index, seed = self._stream.place(block)
+        (index, seed), names = self._stream.place(block), self.rules.metric_names
         instance = None if index is None or self.instances is None else self.instances[index]
+        configs = self.configs
         return [
-            Cell(
-                *(block, c, self.configs[c], instance, seed),
-                instance_index=index,
-                bound=bound,
-                metrics=self.rules.metric_names,
-            )
+            Cell(block, c, configs[c], instance, seed, instance_index=index, bound=bound, metrics=names)
             for c in candidates
         ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from racer.deciders.decider import Setting
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from racer.core.rules import Rules
     from racer.deciders.decider import Verdict
 
+Evidence = Mapping[str, float | str]  # what a verdict says of its omnibus test
 Pays = Callable[[int, float], bool]  # for so many cells, and so many seconds besides
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """Cells that a race needs: `candidates` on a block; or those of `again`, (block, candidate)."""
 
     block: int
@@ -43,7 +43,8 @@ class State:
     decided: Any  # state of the decider
     alive: NDArray[np.intp]
     judged: NDArray[np.intp]  # candidates of the last verdict
-    verdicts: list[tuple[int, Verdict]] = field(default_factory=list)  # and after which block
+    verdict: Verdict | None = None  # the last one
+    evidence: list[tuple[int, Evidence]] = field(default_factory=list)  # and after which block
     pending: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)  # not tested
     block: int = 0  # complete blocks
     used: int = 0  # evaluations
@@ -86,16 +87,6 @@ class State:
     def n_candidates(self) -> int:
         """How many candidates began the race."""
         return self.setting.n_candidates
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """The last verdict."""
-        return self.verdicts[-1][1] if self.verdicts else None
-
-    @property
-    def evidence(self) -> tuple[tuple[int, Mapping[str, float | str]], ...]:
-        """What each verdict says of its omnibus test, and after which block."""
-        return tuple((block, verdict.evidence) for block, verdict in self.verdicts)
 
     @property
     def ranked(self) -> tuple[int, ...]:
