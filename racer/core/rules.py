@@ -297,13 +297,11 @@ class Rules:
 
     def is_due(self, usable: int, first_test: int, blocks: int) -> bool:
         """Say whether a test is due after so many blocks, of which so many are usable."""
+        if usable < first_test:
+            return False
         counted = usable if self.block_size == 1 else blocks  # groups have blocks set aside, too
         groups, rest = divmod(counted, self.block_size)
-        return (
-            usable >= first_test
-            and not rest
-            and is_due(groups, first_test // self.block_size, self.each_test or 1)
-        )
+        return not rest and is_due(groups, first_test // self.block_size, self.each_test or 1)
 
     def is_whole(self, blocks: int) -> bool:
         """Say whether so many blocks are whole groups."""

@@ -49,7 +49,7 @@ class Row(NamedTuple):
             for place, o in enumerate(told)
             if o.status != "ok" or o.attempts != 1 or o.metrics is not None or o.spend is not None
         }
-        workers = tuple(intern(o.worker) for o in told)
+        workers = tuple([intern(o.worker) for o in told])
         return cls(block, numbers, values, seconds, others, workers if any(workers) else None)
 
     def costs(self, *, maximize: bool) -> NDArray[np.float64]:
@@ -75,17 +75,18 @@ class Row(NamedTuple):
 
     def places(self, status: Status) -> list[int]:
         """Return the places of the candidates with a status."""
-        return [place for place, outcome in self.others.items() if outcome.status == status]
+        others = self.others
+        return [at for at, outcome in others.items() if outcome.status == status] if others else []
 
     @property
     def is_usable(self) -> bool:
         """Whether any candidate succeeded."""
-        return self.n_failed < len(self.values)
+        return not self.others or self.n_failed < len(self.values)
 
     @property
     def n_failed(self) -> int:
         """How many cells have no value."""
-        return sum(o.value is None for o in self.others.values()) if self.others else 0
+        return sum(o.value is None for o in self.others.values())
 
     def outcomes(self) -> list[Outcome]:
         """Return an outcome per candidate."""
@@ -174,12 +175,9 @@ class Table:
                 self.failures.append(Failure(row.block, candidate, outcome.status, outcome.message))
             if outcome.spend is not None:
                 self.spent = (self.spent or 0.0) + outcome.spend
-        self._note(row.block, usable=row.is_usable)
-
-    def _note(self, block: int, *, usable: bool) -> None:
-        was_usable = self._is_usable.get(block, False)
-        self._is_usable[block] = usable or was_usable
-        self._n_usable += usable and not was_usable
+        was_usable = self._is_usable.get(row.block, False)
+        self._is_usable[row.block] = is_usable = was_usable or row.is_usable
+        self._n_usable += is_usable and not was_usable
 
     @property
     def n_usable(self) -> int:

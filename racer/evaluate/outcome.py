@@ -170,6 +170,7 @@ _SET_ATTEMPTS, _SET_WORKER, _SET_METRICS, _SET_SPEND = _OUTCOME
 
 _STATUSES = get_args(Status)
 _WITH_VALUE = ("ok", "capped")
+_FLAGS = (bool, np.bool_)  # numbers to Python
 _LONGEST_REASON = 500  # characters of a message in a sentence
 
 
@@ -191,7 +192,7 @@ def check_outcome(outcome: Outcome, names: Sequence[str] | None = None) -> None:
             sound = math.isfinite(value) if status in _WITH_VALUE else value is None
             if (
                 sound
-                and not isinstance(value, bool | np.bool_)
+                and not isinstance(value, _FLAGS)
                 and status in _STATUSES
                 and 0.0 <= seconds < math.inf
                 and (

@@ -23,6 +23,7 @@ class Account:
         self.seconds = 0.0
         self.prices = None
         self._budget = rules.one_budget
+        self.has_share = self._budget.has_share
         if rules.is_paid or rules.prices is not None:
             self.prices = Prices(rules.prices, configs, instances)
 
@@ -67,12 +68,6 @@ class Account:
             return not is_endless
         return limits.affords(price, spent=spent or 0.0)
 
-    def pays(self, cells: int, extra: float = 0.0, *, evaluations: int) -> bool:
-        """Return whether so many cells more, and `extra` seconds, are within the other limits."""
-        return self._budget.pays(cells, evaluations=evaluations, seconds=self.seconds, extra=extra)
-
-    def share(self, evaluations: int, spent: float | None) -> float | None:
-        """Return the fraction of the budget used; None where it is in evaluations alone."""
-        if not self._budget.has_share:
-            return None
+    def share(self, evaluations: int, spent: float | None) -> float:
+        """Return the fraction of the budget used."""
         return self._budget.share(evaluations=evaluations, seconds=self.seconds, spent=spent or 0.0)

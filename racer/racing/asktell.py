@@ -106,7 +106,8 @@ class AskTell(ABC):
             raise RaceStateError(f"{cell!r} is not a cell: tell only cells that ask() returned")
         check_outcome(outcome, self.rules.metric_names)
         self._begin()
-        cells, told, key = self._asked.cells, self._asked.told, cell.key
+        request, key = self._asked, (cell.held_out, cell.block, cell.candidate)
+        cells, told = request.cells, request.told
         asked = cells.get(key)
         if asked is None or key in told:
             where = "held-out instance" if cell.held_out else "block"
@@ -131,8 +132,9 @@ class AskTell(ABC):
             outcome = as_measured(cell.metrics, outcome, rules)
         if rules.needs_spend:
             outcome = with_spend(outcome)
-        is_plain = cell.bound is None and outcome.status != "capped"
-        return outcome if is_plain else under(cell.bound, outcome)
+        if cell.bound is None and outcome.status != "capped":
+            return outcome
+        return under(cell.bound, outcome)
 
     def _begin(self) -> None:
         """Run to the first request, once."""

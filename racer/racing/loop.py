@@ -52,7 +52,8 @@ def race(
             continue
         order.advance()
         block, state.block, state.used = state.block, state.block + 1, state.used + len(row.values)
-        state.pending[:0] = withheld.released()
+        if withheld.count:
+            state.pending[:0] = withheld.released()
         costs, rejected, is_usable = rules.costs(row), row.places("rejected"), row.is_usable
         eliminated: tuple[Elimination, ...] = ()
         before = state.tested
@@ -187,8 +188,8 @@ def _why_over(
         return Ended.DECIDED if m else Ended.ALL_REJECTED
     if not state.usable and state.block >= state.first_test:
         return Ended.ALL_FAILED
-    if state.stopped is not None:
-        return state.stopped
+    if (stopped := state.stopped) is not None:
+        return stopped
     if order.peek() is None:
         return Ended.INSTANCES
     return None if pays(m) else Ended.BUDGET

@@ -315,20 +315,20 @@ class Race(AskTell):
 
     def _record(self, asked: Request, told: list[Outcome] | NDArray[np.float64]) -> Row:
         """Put outcomes, or values, into the table; return the row of the block."""
+        account, repeats = self._account, self._withheld.repeats
         if isinstance(told, list):
-            self._account.seconds += math.fsum(outcome.seconds for outcome in told)
+            account.seconds += math.fsum([outcome.seconds for outcome in told])
         if asked.again:
             for (block, candidate), outcome in zip(asked.again, told, strict=True):
                 row = self._table.add(block, [candidate], [outcome])
             return row
-        account = self._account
         if account.prices is not None:
             instance = self._stream.instance(asked.block)
             told = account.settled(asked.candidates.tolist(), instance, told)
         row = self._table.add(asked.block, asked.candidates, told)
-        used = self._state.used + len(row.values)
-        self._state.used_share = account.share(used, self._table.spent)
-        repeats = self._withheld.repeats
+        if account.has_share:
+            used = self._state.used + len(row.values)
+            self._state.used_share = account.share(used, self._table.spent)
         if repeats is not None and repeats.is_open:
             repeats.see(asked.block, asked.candidates.tolist(), self._table)
             if repeats.found:
@@ -349,10 +349,13 @@ class Race(AskTell):
             is_endless = not self._stream.length and state.tested >= state.first_test
             if not self._account.affords(alive, instance, spent, is_endless=is_endless):
                 return False
-        return self._pays(cells + (0 if self._caps is None else self._caps.reserve(self._state)))
+        if self._caps is not None:
+            cells += self._caps.reserve(self._state)
+        return self._pays(cells)
 
     def _pays(self, cells: int, extra: float = 0.0) -> bool:
-        return self._account.pays(cells, extra, evaluations=self._state.used)
+        used, seconds = self._state.used, self._account.seconds
+        return self.rules.one_budget.pays(cells, evaluations=used, seconds=seconds, extra=extra)
 
     def _complete(
         self, eliminated: tuple[Elimination, ...], row: Row, evidence: Evidence | None
