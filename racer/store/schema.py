@@ -225,14 +225,11 @@ def checksum(row: OutcomeRow) -> int:
 
 def packed(row: OutcomeRow) -> bytes:
     """Return the bytes of a row of `outcomes` that its checksum is over."""
-    block, candidate, attempts, status, value, metrics, spend, seconds, *texts, held_out, bound = (
-        row
-    )
-    numbers = _NUMBERS.pack(
-        *(block, candidate, attempts, held_out, _NAN if value is None else value),
-        *(seconds, bound, _NAN if spend is None else spend),
-    )
-    return numbers + "\0".join((status, *texts, metrics or "")).encode()
+    block, candidate, attempts, status, value, metrics, spend, seconds, worker, *rest = row
+    message, held_out, bound = rest
+    value, spend = _NAN if value is None else value, _NAN if spend is None else spend
+    numbers = _NUMBERS.pack(block, candidate, attempts, held_out, value, seconds, bound, spend)
+    return numbers + f"{status}\0{worker}\0{message}\0{metrics or ''}".encode()
 
 
 def unpacked(data: bytes) -> OutcomeRow:
