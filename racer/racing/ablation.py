@@ -28,11 +28,12 @@ from racer.seeding import seed_for
 from racer.space.structure import toward
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
     from typing import Unpack
 
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
+    from racer.racing.asktell import Ahead
     from racer.space.space import Space
 
 __all__ = ["Ablation"]
@@ -213,7 +214,7 @@ class Ablation(AskTell):
         self._notes.append(RaceEnded(self._ended, eliminated=()))
 
     def _evaluate(
-        self, candidates: Sequence[int], blocks: Sequence[int], later: Callable[[], Iterable[list[Cell]]] = tuple
+        self, candidates: Sequence[int], blocks: Sequence[int], later: Ahead = tuple
     ) -> Generator[Asked, Any, bool]:
         """Evaluate the missing cells of candidates on blocks; return False if the budget is short."""
         cells = self._missing(candidates, blocks)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from racer.core.prices import Prices
 from racer.errors import BudgetError, SettingError
-from racer.evaluate.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,25 +43,11 @@ class Account:
                 "candidates, or lower first_test"
             )
 
-    def settled(self, candidates: Sequence[int], instance: int | None, told: Any) -> Any:
-        """Return outcomes or values of a block as they are, or, where money counts, with a spend."""
-        if self.prices is None:
-            return told
-        given = (
-            told if isinstance(told, list) else [Outcome("ok", value) for value in told.tolist()]
-        )
-        return self.prices.settled(candidates, instance, given)
-
-    def affords(
-        self, alive: Sequence[int], instance: int | None, spent: float | None, *, is_endless: bool
-    ) -> bool:
+    def affords(self, price: float, spent: float | None, *, is_endless: bool) -> bool:
         """Return whether the money pays for a block.
 
         One that costs nothing can always be paid, but not where nothing else would end the race.
         """
-        if self.prices is None:
-            return True
-        price = self.prices.total(alive, instance)
         limits = self._budget
         if not price and spent is not None and limits.evaluations is None is limits.seconds:
             return not is_endless

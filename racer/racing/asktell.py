@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from racer.core.rules import Rules
     from racer.evaluate.outcome import CellKey
 
-Cells = list[Cell]
+    Cells = list[Cell]
+    Ahead = Callable[[], Iterable[Cells]]
 
 
 class Asked:
@@ -32,9 +33,7 @@ class Asked:
 
     __slots__ = ("_cells", "_make", "later", "told")
 
-    def __init__(
-        self, make: Callable[[], Cells], later: Callable[[], Iterable[Cells]] = tuple
-    ) -> None:
+    def __init__(self, make: Callable[[], Cells], later: Ahead = tuple) -> None:
         self._make = make
         self._cells: dict[CellKey, Cell] | None = None
         self.later = later

@@ -52,8 +52,7 @@ def race(
             continue
         order.advance()
         block, state.block, state.used = state.block, state.block + 1, state.used + len(row.values)
-        if withheld.count:
-            state.pending[:0] = withheld.released()
+        state.pending[:0] = withheld.released()
         costs, rejected, is_usable = rules.costs(row), row.places("rejected"), row.is_usable
         eliminated: tuple[Elimination, ...] = ()
         before = state.tested

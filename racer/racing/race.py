@@ -14,14 +14,14 @@ from racer.core.blocks import Order, Stream, group_numbers
 from racer.core.contest import Description
 from racer.core.events import Callback, Elimination, Ended
 from racer.core.pool import as_pool, as_sequence
-from racer.core.prices import spent_with, with_spend
+from racer.core.prices import spent_with
 from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.deciders.parts.wrappers import grouped
 from racer.errors import BudgetError, RaceStateError, SettingError
 from racer.evaluate.outcome import Cell, Outcome, all_failed, check_outcome
 from racer.racing.account import Account
-from racer.racing.asktell import Asked, AskTell, Flow, as_measured, under
+from racer.racing.asktell import Asked, AskTell, Flow
 from racer.racing.capping import Caps, best_first
 from racer.racing.loop import advance, best, completed, expected, fell_short, leads, race
 from racer.racing.repeats import Repeats, Withheld
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from racer.core.blocks import InstanceOrder
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
-    from racer.racing.loop import Evidence
+    from racer.racing.state import Evidence
 
 __all__ = ["Race"]
 
@@ -323,8 +323,10 @@ class Race(AskTell):
                 row = self._table.add(block, [candidate], [outcome])
             return row
         if account.prices is not None:
+            if not isinstance(told, list):
+                told = [Outcome("ok", value) for value in told.tolist()]
             instance = self._stream.instance(asked.block)
-            told = account.settled(asked.candidates.tolist(), instance, told)
+            told = account.prices.settled(asked.candidates.tolist(), instance, told)
         row = self._table.add(asked.block, asked.candidates, told)
         if account.has_share:
             used = self._state.used + len(row.values)
@@ -343,14 +345,14 @@ class Race(AskTell):
 
     def _pays_block(self, order: Order, cells: int) -> bool:
         """Return whether a block can be begun: with what may have to be evaluated again."""
-        if self._account.prices is not None:
-            state, spent = self._state, self._table.spent
-            alive, instance = state.alive.tolist(), self._stream.instance(order.peek() or 0)
+        state, prices = self._state, self._account.prices
+        if prices is not None:
+            price = prices.total(state.alive.tolist(), self._stream.instance(order.peek() or 0))
             is_endless = not self._stream.length and state.tested >= state.first_test
-            if not self._account.affords(alive, instance, spent, is_endless=is_endless):
+            if not self._account.affords(price, self._table.spent, is_endless=is_endless):
                 return False
         if self._caps is not None:
-            cells += self._caps.reserve(self._state)
+            cells += self._caps.reserve(state)
         return self._pays(cells)
 
     def _pays(self, cells: int, extra: float = 0.0) -> bool:
@@ -406,6 +408,15 @@ class Race(AskTell):
         instance = None if index is None or self.instances is None else self.instances[index]
         configs = self.configs
         return [
-            Cell(block, c, configs[c], instance, seed, instance_index=index, bound=bound, metrics=names)
+            Cell(
+                block,
+                c,
+                configs[c],
+                instance,
+                seed,
+                instance_index=index,
+                bound=bound,
+                metrics=names,
+            )
             for c in candidates
         ]

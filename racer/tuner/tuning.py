@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from racer.core.rules import Rules
     from racer.evaluate.outcome import Cell, Outcome
-    from racer.racing.loop import Evidence
+    from racer.racing.state import Evidence
     from racer.tuner.ledger import Ledger
     from racer.tuner.match import Blocks, Kind
     from racer.tuner.schedule import Schedule

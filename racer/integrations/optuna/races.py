@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider, Goal
     from racer.evaluate.objective import Objective
     from racer.evaluate.workers import Workers
-    from racer.racing.loop import Evidence as TestEvidence
+    from racer.racing.state import Evidence as TestEvidence
     from racer.run.progress import Progress
 
 _ALPHA = 0.3  # of the default decider: losing a good trial is cheap, as others like it will follow
