@@ -128,9 +128,9 @@ def _test(
         metrics=None if costs.ndim == 2 else costs,
         used_share=state.used_share,
     )
-    state.tested, state.judged, state.pending = state.tested + len(rows), state.alive, []
+    state.tested, state.pending = state.tested + len(rows), []
     state.decided, verdict = verdict_on(rules.decider, state.decided, blocks, state.n_candidates)
-    state.verdict = verdict
+    state.judged = state.alive, verdict
     state.evidence.append((block, verdict.evidence))
     spare = len(state.alive) - rules.min_survivors if state.tested >= state.first_test else 0
     dropped = verdict.dropped[: max(spare, 0)]

@@ -42,8 +42,7 @@ class State:
     first_test: int  # usable blocks
     decided: Any  # state of the decider
     alive: NDArray[np.intp]
-    judged: NDArray[np.intp]  # candidates of the last verdict
-    verdict: Verdict | None = None  # the last one
+    judged: tuple[NDArray[np.intp], Verdict | None]  # candidates of the last verdict, and it
     evidence: list[tuple[int, Evidence]] = field(default_factory=list)  # and after which block
     pending: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)  # not tested
     block: int = 0  # complete blocks
@@ -81,7 +80,7 @@ class State:
         alive = np.arange(n_candidates)
         alive.setflags(write=False)  # deciders are shown it
         first_test = rules.least_blocks(n_instances)
-        return cls(setting, first_test, rules.decider.start(setting), alive, alive)
+        return cls(setting, first_test, rules.decider.start(setting), alive, (alive, None))
 
     @property
     def n_candidates(self) -> int:
@@ -89,11 +88,16 @@ class State:
         return self.setting.n_candidates
 
     @property
+    def verdict(self) -> Verdict | None:
+        """The last verdict."""
+        return self.judged[1]
+
+    @property
     def ranked(self) -> tuple[int, ...]:
         """The candidates that have not been eliminated, best standing first."""
         if self.verdict is None:
             return tuple(self.alive.tolist())
-        ranked = self.judged[np.argsort(self.verdict.standing, kind="stable")]
+        ranked = self.judged[0][np.argsort(self.verdict.standing, kind="stable")]
         if len(ranked) > len(self.alive):
             is_alive = np.zeros(self.n_candidates, dtype=np.bool_)
             is_alive[self.alive] = True
