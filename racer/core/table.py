@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Iterator, Mapping
 from sys import intern
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +14,7 @@ from racer._numerics import as_costs
 from racer.evaluate.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, KeysView, Sequence
 
     from numpy.typing import NDArray
 
@@ -101,6 +102,71 @@ class Row(NamedTuple):
             outcomes[place] = outcome
         return outcomes
 
+    def outcome(self, place: int) -> Outcome:
+        """Return the outcome of the candidate at a place."""
+        other = self.others.get(place)
+        if other is not None:
+            return other
+        seconds = 0.0 if self.seconds is None else float(self.seconds[place])
+        worker = "" if self.workers is None else self.workers[place]
+        return Outcome("ok", float(self.values[place]), seconds=seconds, worker=worker)
+
+
+class Column(Mapping[int, Outcome]):
+    """The outcomes of a candidate by block; each is made when it is looked at."""
+
+    __slots__ = ("_cells",)
+
+    def __init__(self) -> None:
+        self._cells: dict[int, tuple[Row, int] | Outcome] = {}
+
+    def add(self, row: Row, place: int) -> None:
+        """Add the outcome at a place of a row, which takes the place of an earlier one."""
+        self._cells[row.block] = row, place
+
+    def __getitem__(self, block: int) -> Outcome:
+        """Return the outcome on a block."""
+        cell = self._cells[block]
+        if isinstance(cell, tuple):
+            cell = self._cells[block] = cell[0].outcome(cell[1])
+        return cell
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the blocks."""
+        return iter(self._cells)
+
+    def __len__(self) -> int:
+        """Return how many blocks there are."""
+        return len(self._cells)
+
+    def __contains__(self, block: object) -> bool:
+        """Return whether there is an outcome on a block."""
+        return block in self._cells
+
+    def keys(self) -> KeysView[int]:
+        """Return the blocks."""
+        return self._cells.keys()
+
+    def value(self, block: int) -> float | None:
+        """Return the value on a block, None if the cell failed."""
+        cell = self._cells[block]
+        if isinstance(cell, Outcome):
+            return cell.value
+        value = float(cell[0].values[cell[1]])
+        return None if math.isnan(value) else value
+
+    def unsuccessful(self) -> list[Outcome]:
+        """Return the outcomes of another status than "ok"."""
+        found = []
+        for cell in self._cells.values():
+            outcome = cell[0].others.get(cell[1]) if isinstance(cell, tuple) else cell
+            if outcome is not None and outcome.status != "ok":
+                found.append(outcome)
+        return found
+
+
+_NONE = Column()
+
 
 class Failure(NamedTuple):
     """One cell without a value."""
@@ -126,7 +192,7 @@ class Table:
         self._is_usable: dict[int, bool] = {}
         self._n_usable = 0
         self._repeated: set[int] = set()
-        self._columns: dict[int, dict[int, Outcome]] = {}
+        self._columns: dict[int, Column] = {}
         self._n_in_columns = 0  # rows
         self._successes: dict[int, array[float]] = {}
         self._n_in_successes = 0  # rows
@@ -145,6 +211,27 @@ class Table:
         twin._repeated = self._repeated.copy()
         twin.spent = self.spent
         return twin
+
+    @classmethod
+    def of_rows(
+        cls,
+        rows: Iterable[Row],
+        repeated: Iterable[int],
+        *,
+        maximize: bool = False,
+        runtime: Runtime | None = None,
+    ) -> Table:
+        """Return the table of these rows; `repeated` are the blocks that only repeat others."""
+        table = cls(maximize=maximize, runtime=runtime)
+        for row in rows:
+            table._append(row)
+        table._repeated = {*repeated}
+        return table
+
+    @property
+    def repeated(self) -> set[int]:
+        """The blocks that only repeat others."""
+        return self._repeated.copy()
 
     def of_metric(self, name: str, *, maximize: bool) -> Table:
         """Return the table of a metric: its values instead of those that are raced on."""
@@ -219,25 +306,33 @@ class Table:
 
     def _index(self) -> None:
         """Sort the outcomes of new rows by candidate."""
+        columns = self._columns
         for row in self.rows[self._n_in_columns :]:
-            for candidate, outcome in zip(row.candidates.tolist(), row.outcomes(), strict=True):
-                self._columns.setdefault(candidate, {})[row.block] = outcome
+            for place, candidate in enumerate(row.candidates.tolist()):
+                column = columns.get(candidate)
+                if column is None:
+                    column = columns[candidate] = Column()
+                column.add(row, place)
         self._n_in_columns = len(self.rows)
 
-    def of(self, candidate: int) -> Mapping[int, Outcome]:
+    def of(self, candidate: int) -> Column:
         """Return the outcomes of a candidate, by block."""
         if self._n_in_columns < len(self.rows):
             self._index()
-        return self._columns.get(candidate, {})
+        return self._columns.get(candidate, _NONE)
 
     def _values_of(self, candidate: int) -> array[float]:
         """Return the values of a candidate's successful cells, as they came."""
+        successes = self._successes
         for row in self.rows[self._n_in_successes :]:
             if row.block in self._repeated:
                 continue
             for number, value in zip(row.candidates.tolist(), row.values.tolist(), strict=True):
                 if value == value:  # noqa: PLR0124  (not NaN)
-                    self._successes.setdefault(number, array("d")).append(value)
+                    known = successes.get(number)
+                    if known is None:
+                        known = successes[number] = array("d")
+                    known.append(value)
         self._n_in_successes = len(self.rows)
         return self._successes.get(candidate, array("d"))
 
@@ -291,7 +386,7 @@ class Table:
         self, candidates: Sequence[int], instance_of: Callable[[int], int | None] | None = None
     ) -> list[int]:
         """Return the blocks of `all_costs`, ascending."""
-        blocks = sorted({b for c in candidates for b in self.of(c)})
+        blocks = sorted(set().union(*(self.of(c).keys() for c in candidates)))
         if instance_of is None:
             return [*filter(self.is_usable, blocks)]
         solved = {instance_of(block) for block in self._is_usable if self.is_usable(block)} - {None}

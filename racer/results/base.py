@@ -243,13 +243,14 @@ class Result(AnyResult, ABC):
 
     def _run_times(self, candidate: int) -> RunTimes:
         """Return the run times of a candidate; `capped` are those below the limit."""
-        outcomes, runtime = list(self.known.of(candidate).values()), self.rules.runtime
+        known, runtime = self.known.of(candidate), self.rules.runtime
         limit = math.inf if runtime is None else runtime.limit
-        capped = [outcome.value or 0.0 for outcome in outcomes if outcome.status == "capped"]
+        others = known.unsuccessful()
+        capped = [outcome.value or 0.0 for outcome in others if outcome.status == "capped"]
         unsolved = sum(value >= limit for value in capped)
-        failed = sum(outcome.value is None for outcome in outcomes)
+        failed = sum(outcome.value is None for outcome in others)
         capped_early = len(capped) - unsolved
-        return RunTimes(self.mean(candidate), unsolved, failed, capped_early, len(outcomes))
+        return RunTimes(self.mean(candidate), unsolved, failed, capped_early, len(known))
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -394,5 +395,5 @@ def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None
     if known.runtime is not None:
         scores = [known.runtime.score(column[block]) for block in blocks if block in column]
         return math.fsum(scores) / len(scores) if scores else None
-    values = [v for b in blocks if b in column and (v := column[b].value) is not None]
+    values = [v for b in blocks if b in column and (v := column.value(b)) is not None]
     return math.fsum(v / len(values) for v in values) if values else None

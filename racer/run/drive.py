@@ -181,6 +181,7 @@ def drive(
             if store is not None:
                 store.flush()
                 store.finish()
+                store.keep(loop.result())
     except KeyboardInterrupt:
         raise _interrupted(loop.result(), store, stop.code) from None
     if stop.requested():

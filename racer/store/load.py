@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,7 @@ from racer.store.jsonable import is_plain
 from racer.store.log import damage_to_log, has_log
 from racer.store.reader import explained, open_to_read, sense_made_of
 from racer.store.replay import Recorder, replay
+from racer.store.snapshot import snapshot_of
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from racer.results.tuning import TuneResult
     from racer.store.reader import Reader
     from racer.store.schema import Setup
+    from racer.store.snapshot import Snapshot
 
     AnyResult = RaceResult | TuneResult | AblationResult
 
@@ -84,7 +87,8 @@ def load_record(store: str | PathLike[str]) -> Recorded:
     if not isinstance(given, str | os.PathLike):
         raise SettingError(f"store={store!r}: give the path of a file")
     with open_to_read(os.fspath(store)) as reader, sense_made_of(reader.path):
-        reader.check_schema()
+        snapshot = snapshot_of(reader)
+        reader.check_schema(pages=snapshot is None)
         setup = reader.setup
         if (why := why_not_replayed(setup)) is not None:
             raise StoreError(
@@ -92,7 +96,9 @@ def load_record(store: str | PathLike[str]) -> Recorded:
                 f"use {reader.how_to_resume()}"
             )
         settings = seen_settings(reader, setup)
-        result, _ = replayed(reader)
+        result = None if snapshot is None else restored(reader, snapshot)
+        if result is None:
+            result, _ = replayed(reader)
         names = ("racer", "evaluate", "command", "retries", "timeout", "memory")
         how = {name: settings[name] for name in names if name in settings}
         workers = reader.rows("SELECT DISTINCT worker FROM outcomes")
@@ -122,6 +128,14 @@ def seen_settings(reader: Reader, setup: Setup) -> dict[str, Any]:
         name: decode_setting(reader.path, name, value) if is_plain(value) else value
         for name, value in setup.settings.items()
     }
+
+
+def restored(reader: Reader, snapshot: Snapshot) -> AnyResult | None:
+    """Return the result that a snapshot holds of a recorded contest; None if it makes no sense."""
+    with suppress(RacerError, TypeError):
+        found: AnyResult | None = snapshot.result(reader, contest_from_store(reader, numbered=True))
+        return found
+    return None
 
 
 def replayed(reader: Reader) -> tuple[AnyResult, Contest[Any]]:
