@@ -253,7 +253,8 @@ def watch(store: str, *, interval: float, once: bool) -> None:
 
 @click.command(short_help="Say whether a store is sound.")
 @click.argument("store", type=click.Path())
-def check(store: str) -> None:
+@click.option("--quick", is_flag=True, help="Compare checksums only; replay nothing.")
+def check(store: str, *, quick: bool) -> None:
     """Say whether STORE is sound, what it holds, and how to go on with it.
 
     STORE is a file that racer.race or racer.tune (.., store=) has written. It is only read, and
@@ -262,7 +263,7 @@ def check(store: str) -> None:
     from racer.store.load import check_store  # noqa: PLC0415  (a second)
 
     with reported():
-        report = check_store(store)
+        report = check_store(store, quick=quick)
     if report.settings:
         for name, value in _lines(report):
             line = f"{name:<15}{value}"

@@ -6,7 +6,7 @@ import math
 from array import array
 from collections.abc import Iterator, Mapping
 from sys import intern
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -112,60 +112,99 @@ class Row(NamedTuple):
         return Outcome("ok", float(self.values[place]), seconds=seconds, worker=worker)
 
 
+class _Cells(NamedTuple):
+    """The cells of many rows, numbered through: the row and the place of each, and its value."""
+
+    rows: Sequence[Row]
+    numbers: NDArray[np.intp]  # of rows
+    places: NDArray[np.intp]
+    values: NDArray[np.float64]
+    others: Mapping[int, Outcome]  # by cell
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> _Cells:
+        sizes = [len(row.values) for row in rows]
+        ends = np.cumsum(sizes)
+        starts = ends - sizes
+        others = {
+            begin + place: outcome
+            for begin, row in zip(starts.tolist(), rows, strict=True)
+            for place, outcome in row.others.items()
+        }
+        places = np.arange(ends[-1]) - np.repeat(starts, sizes)
+        values = np.concatenate([row.values for row in rows])
+        return cls(rows, np.repeat(np.arange(len(rows)), sizes), places, values, others)
+
+    def outcome(self, cell: int) -> Outcome:
+        return self.rows[self.numbers[cell]].outcome(int(self.places[cell]))
+
+
 class Column(Mapping[int, Outcome]):
-    """The outcomes of a candidate by block; each is made when it is looked at."""
+    """The outcomes of a candidate by block; of many rows, each is made when it is looked at."""
 
-    __slots__ = ("_cells",)
+    __slots__ = ("_cells", "_known", "_numbered")
 
-    def __init__(self) -> None:
-        self._cells: dict[int, tuple[Row, int] | Outcome] = {}
+    def __init__(self, cells: _Cells | None = None, numbers: dict[int, Any] | None = None) -> None:
+        self._cells = cells
+        self._known: dict[int, Any] = numbers or {}  # of cells, or outcomes
+        self._numbered = numbers is not None  # all of them are
 
-    def add(self, row: Row, place: int) -> None:
-        """Add the outcome at a place of a row, which takes the place of an earlier one."""
-        self._cells[row.block] = row, place
+    def add(self, block: int, outcome: Outcome) -> None:
+        """Add an outcome, which takes the place of an earlier one."""
+        self._known[block] = outcome
+        self._numbered = False
 
     def __getitem__(self, block: int) -> Outcome:
         """Return the outcome on a block."""
-        cell = self._cells[block]
-        if isinstance(cell, tuple):
-            cell = self._cells[block] = cell[0].outcome(cell[1])
-        return cell
+        known = self._known[block]
+        if isinstance(known, Outcome):
+            return known
+        assert self._cells is not None  # noqa: S101  (for the type checker)
+        outcome = self._cells.outcome(known)
+        self._known[block], self._numbered = outcome, False
+        return outcome
 
     def __iter__(self) -> Iterator[int]:
         """Yield the blocks."""
-        return iter(self._cells)
+        return iter(self._known)
 
     def __len__(self) -> int:
         """Return how many blocks there are."""
-        return len(self._cells)
+        return len(self._known)
 
     def __contains__(self, block: object) -> bool:
         """Return whether there is an outcome on a block."""
-        return block in self._cells
+        return block in self._known
+
+    def get(self, block: int, default: Any = None) -> Any:
+        """Return the outcome on a block, `default` if there is none."""
+        return self[block] if block in self._known else default
 
     def keys(self) -> KeysView[int]:
         """Return the blocks."""
-        return self._cells.keys()
+        return self._known.keys()
 
-    def value(self, block: int) -> float | None:
-        """Return the value on a block, None if the cell failed."""
-        cell = self._cells[block]
-        if isinstance(cell, Outcome):
-            return cell.value
-        value = float(cell[0].values[cell[1]])
-        return None if math.isnan(value) else value
+    def values_on(self, blocks: Iterable[int]) -> list[float]:
+        """Return the values on those of some blocks that have one."""
+        chosen = [block for block in blocks if block in self._known]
+        if self._cells is not None and self._numbered:
+            values = self._cells.values[[self._known[block] for block in chosen]]
+            return values[~np.isnan(values)].tolist()  # type: ignore[no-any-return]
+        return [value for block in chosen if (value := self[block].value) is not None]
 
     def unsuccessful(self) -> list[Outcome]:
         """Return the outcomes of another status than "ok"."""
-        found = []
-        for cell in self._cells.values():
-            outcome = cell[0].others.get(cell[1]) if isinstance(cell, tuple) else cell
-            if outcome is not None and outcome.status != "ok":
-                found.append(outcome)
-        return found
+        known: Iterable[Any] = self._known.values()
+        if self._cells is not None:
+            others = self._cells.others
+            if self._numbered and not others:
+                return []
+            known = [others.get(one) if isinstance(one, int) else one for one in known]
+        return [outcome for outcome in known if outcome is not None and outcome.status != "ok"]
 
 
 _NONE = Column()
+_MANY = 1000  # rows, of which outcomes are not made at once
 
 
 class Failure(NamedTuple):
@@ -307,12 +346,23 @@ class Table:
     def _index(self) -> None:
         """Sort the outcomes of new rows by candidate."""
         columns = self._columns
+        if not columns and len(self.rows) >= _MANY:
+            self._index_at_once()
         for row in self.rows[self._n_in_columns :]:
-            for place, candidate in enumerate(row.candidates.tolist()):
+            for candidate, outcome in zip(row.candidates.tolist(), row.outcomes(), strict=True):
                 column = columns.get(candidate)
                 if column is None:
                     column = columns[candidate] = Column()
-                column.add(row, place)
+                column.add(row.block, outcome)
+        self._n_in_columns = len(self.rows)
+
+    def _index_at_once(self) -> None:
+        """Sort the cells of all rows by candidate."""
+        cells = _Cells.of(self.rows)
+        blocks = np.array([row.block for row in self.rows])[cells.numbers]
+        for candidate, own in _by_candidate(self.rows):
+            numbers = dict(zip(blocks[own].tolist(), own.tolist(), strict=True))
+            self._columns[candidate] = Column(cells, numbers)
         self._n_in_columns = len(self.rows)
 
     def of(self, candidate: int) -> Column:
@@ -324,9 +374,14 @@ class Table:
     def _values_of(self, candidate: int) -> array[float]:
         """Return the values of a candidate's successful cells, as they came."""
         successes = self._successes
-        for row in self.rows[self._n_in_successes :]:
-            if row.block in self._repeated:
-                continue
+        new = [r for r in self.rows[self._n_in_successes :] if r.block not in self._repeated]
+        if len(new) >= _MANY:
+            values = np.concatenate([row.values for row in new])
+            for number, own in _by_candidate(new):
+                part = values[own]
+                successes.setdefault(number, array("d")).frombytes(part[~np.isnan(part)].tobytes())
+            new = []
+        for row in new:
             for number, value in zip(row.candidates.tolist(), row.values.tolist(), strict=True):
                 if value == value:  # noqa: PLR0124  (not NaN)
                     known = successes.get(number)
@@ -441,6 +496,14 @@ class Table:
         for block, candidates in by_block.items():
             for candidate in candidates:
                 yield block, candidate, self._columns[candidate][block]
+
+
+def _by_candidate(rows: Sequence[Row]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Yield each candidate with the places of its cells among those of all rows, in their order."""
+    numbers = np.concatenate([row.candidates for row in rows])
+    order = numbers.argsort(kind="stable")
+    found, begins = np.unique(numbers[order], return_index=True)
+    yield from zip(found.tolist(), np.split(order, begins[1:]), strict=True)
 
 
 def with_success(costs: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -395,5 +395,5 @@ def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None
     if known.runtime is not None:
         scores = [known.runtime.score(column[block]) for block in blocks if block in column]
         return math.fsum(scores) / len(scores) if scores else None
-    values = [v for b in blocks if b in column and (v := column.value(b)) is not None]
-    return math.fsum(v / len(values) for v in values) if values else None
+    values = column.values_on(blocks)
+    return math.fsum((np.array(values) / len(values)).tolist()) if values else None

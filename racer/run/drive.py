@@ -27,6 +27,7 @@ from racer.run.signals import GracefulStop, exit_with_code, notify
 from racer.store.contest import VERSION, described_objective
 from racer.store.reader import sense_made_of
 from racer.store.replay import Prefetched, Recording
+from racer.store.snapshot import write_snapshot
 from racer.store.writer import Store
 
 if TYPE_CHECKING:
@@ -124,13 +125,18 @@ def start(
             contest.watch(watcher)
     else:
         recording = Recording(store, contest, evaluate, how, watchers)
+    provenance = {"racer": VERSION, **described_objective(evaluate), **how}
+    concluded: R | None = None if recording is None else recording.concluded()
+    if concluded is not None:
+        took = {"wall": 0.0, "busy": concluded.unused.seconds}
+        provenance |= {"workers": number_of(workers(contest)), **took}
+        return replace(concluded, provenance=provenance)
     with sense_made_of(store.path) if store and store.holds_a_race else nullcontext():
         contest.ask()  # a tuner samples its first candidates now
     made = workers(contest)
     if ahead == "auto" and is_coroutine_function(evaluate):
         ahead = _AUTO_CALLS * made.capacity
     prefetched = None if recording is None else recording.begin()
-    provenance = {"racer": VERSION, **described_objective(evaluate), **how}
     try:
         with display or nullcontext():
             return drive(
@@ -181,7 +187,7 @@ def drive(
             if store is not None:
                 store.flush()
                 store.finish()
-                store.keep(loop.result())
+                write_snapshot(store.reader, loop.result())
     except KeyboardInterrupt:
         raise _interrupted(loop.result(), store, stop.code) from None
     if stop.requested():

@@ -175,33 +175,39 @@ class Report:
     resume: str = ""  # the call that continues it
 
 
-def check_store(path: str | PathLike[str]) -> Report:
-    """Check a store, which may be in use, without writing: integrity, checksums, verdicts."""
-    report = _look(path)
+def check_store(path: str | PathLike[str], *, quick: bool = False) -> Report:
+    """Check a store, which may be in use, without writing: integrity, checksums, verdicts.
+
+    `quick`: do not replay it; where it has a snapshot, compare its checksum only.
+    """
+    report = _look(path, quick)
     if report.problems and has_log(str(path)):
-        report = _look(path)  # a race may have begun in the middle of it
+        report = _look(path, quick)  # a race may have begun in the middle of it
     return report
 
 
-def _look(path: str | PathLike[str]) -> Report:
+def _look(path: str | PathLike[str], quick: bool) -> Report:
     report = Report()
     with open_to_read(str(path), is_checked=False) as reader:
         try:
             with sense_made_of(reader.path):
-                _fill(report, reader)
+                _fill(report, reader, quick)
         except StoreError as error:
             report.problems.append(str(error))
     return report
 
 
-def _fill(report: Report, reader: Reader) -> None:
+def _fill(report: Report, reader: Reader, quick: bool) -> None:
     """Report all that is found; StoreError at the first thing that is not sound."""
     with explained(reader.path):
         warning = damage_to_log(reader.path)
     if warning:
         report.notes.append(warning)
-    reader.check_schema()
-    reader.check_pages("integrity_check(10)")
+    snapshot = snapshot_of(reader)
+    is_known = quick and snapshot is not None  # to be as it was at the end of the run
+    reader.check_schema(pages=not is_known)
+    if not quick:
+        reader.check_pages("integrity_check(10)")
 
     setup = reader.setup
     report.kind = setup.kind
@@ -212,16 +218,28 @@ def _fill(report: Report, reader: Reader) -> None:
     ending = reader.ending()
     report.ended = None if ending is None else ending.ended
 
-    for row in reader.outcomes():
-        report.statuses[row.status] += 1
-        report.evaluations += 1
-        report.failure = report.failure or row.message
-        report.seconds += row.seconds
+    if not is_known:
+        reader.check_outcomes()
+        _ = reader.eliminated()
+    (report.statuses, report.seconds, report.failure) = reader.statuses()
+    report.evaluations = report.statuses.total()
 
     if (why := why_not_replayed(setup)) is not None:
         report.notes.append(f"{why}: verdicts were not replayed")
         return
     # candidates and instances may be replaced by their numbers
-    report.result, contest = replayed(reader)
-    report.blocks = contest.n_blocks
-    report.candidates = len(contest.configs)
+    if quick:
+        report.result = None if snapshot is None else restored(reader, snapshot)
+        if report.result is None:
+            report.notes.append("not replayed: without --quick, its verdicts are checked as well")
+            return
+        report.blocks = len(report.result.known)
+    else:
+        report.result, contest = replayed(reader)
+        report.blocks = contest.n_blocks
+        if snapshot is not None and not snapshot.is_of(report.result):
+            report.problems.append(
+                f"store {reader.path!r}: its snapshot says otherwise than its outcomes: remove "
+                f"{reader.path + '.snapshot'!r}, which is not needed"
+            )
+    report.candidates = len(report.result.configs)

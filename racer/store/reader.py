@@ -10,7 +10,8 @@ import shlex
 import sqlite3
 import struct
 import zlib
-from contextlib import closing, contextmanager
+from collections import Counter
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -102,6 +103,14 @@ _ERROR_CODE = re.compile(r"error code=(\d+)")
 _ALWAYS = {"racer", "evaluate", "retries", "timeout", "memory"}
 
 
+class _PlainTails(dict[str, bytes]):
+    """The end of a packed row of `PLAIN_OUTCOMES`, by worker."""
+
+    def __missing__(self, worker: str) -> bytes:
+        tail = self[worker] = schema.plain_tail(worker)
+        return tail
+
+
 class Reader:
     """Contents of a store, over an open connection."""
 
@@ -164,19 +173,57 @@ class Reader:
         with explained(self.path):
             for *values, written in self.connection.execute(schema.ROWS["outcomes"]):
                 row = schema.OutcomeRow(*values)
-                try:
-                    data = schema.packed(row)
-                    sound = zlib.crc32(data) == written
-                except (struct.error, TypeError, ValueError):
-                    sound = False
-                if not sound:
-                    self.damaged(
-                        f"the outcome of candidate {row.candidate} on block {row.block} does not "
-                        "match its checksum"
-                    )
+                data = self._checked(row, written)
                 if self.remember is not None:
                     self.remember(data, written)
                 yield row
+
+    def _checked(self, row: schema.OutcomeRow, written: Any) -> bytes:
+        """Return a row as its checksum is over it; StoreError if that differs."""
+        data = None
+        with suppress(struct.error, TypeError, ValueError):
+            data = schema.packed(row)
+        if data is None or zlib.crc32(data) != written:
+            self._outcome_damaged(row.candidate, row.block)
+        return data
+
+    def _outcome_damaged(self, candidate: object, block: object) -> NoReturn:
+        self.damaged(
+            f"the outcome of candidate {candidate} on block {block} does not match its checksum"
+        )
+
+    def check_outcomes(self) -> tuple[int, int]:
+        """Check all outcomes, in any order; return their number and the sum of their checksums."""
+        n = total = block = candidate = 0
+        with explained(self.path):
+            for *values, written in self.connection.execute(schema.OTHER_OUTCOMES):
+                self._checked(schema.OutcomeRow(*values), written)
+                n, total = n + 1, total + written
+            crc, pack, tails = zlib.crc32, schema.PLAIN_NUMBERS.pack, _PlainTails()
+            rows = self.connection.execute(schema.PLAIN_OUTCOMES)
+            is_sound = True
+            try:
+                for worker, written, block, candidate, tries, out, value, took, bound in rows:
+                    numbers = pack(block, candidate, tries, out, value, took, bound)
+                    is_sound = crc(tails[worker], crc(numbers)) == written
+                    if not is_sound:
+                        break
+                    n, total = n + 1, total + written
+            except (struct.error, TypeError, ValueError):
+                is_sound = False
+            if not is_sound:
+                self._outcome_damaged(candidate, block)
+        return n, total
+
+    def statuses(self) -> tuple[Counter[str], float, str]:
+        """Return how many outcomes have which status, their seconds, and the first message."""
+        counts: Counter[str] = Counter()
+        seconds = 0.0
+        for status, n, took in self.rows(schema.STATUSES):
+            counts[status] = n
+            seconds += took
+        first = self.rows(schema.FIRST_MESSAGE)
+        return counts, seconds, first[0][0] if first else ""
 
     def verdicts(self) -> Iterator[schema.VerdictRow]:
         """Return the verdicts in order of block, each checked."""

@@ -15,6 +15,7 @@ from racer.store.contest import VERSION, refuse_differences, set_up
 from racer.store.jsonable import decode, dumps, encode, same
 from racer.store.reader import sense_made_of
 from racer.store.schema import CandidateRow, Ending, VerdictRow
+from racer.store.snapshot import snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -79,8 +80,12 @@ class Recorder:
         elif isinstance(event, CandidatesAdded):
             self._compare_candidates(event)
         if not self.replaying or isinstance(event, RaceEnded):
-            for watcher in self._watchers:
-                watcher(event)
+            self.pass_on(event)
+
+    def pass_on(self, event: Event) -> None:
+        """Tell watchers of an event."""
+        for watcher in self._watchers:
+            watcher(event)
 
     def _compare(
         self, place: str, recorded: VerdictRow | Ending | None, now: VerdictRow | Ending
@@ -200,6 +205,33 @@ class Recording:
             self._recorder.expect(store.reader, larger_budget=self._has_grown)
         contest.watch(self._recorder)
 
+    def concluded(self) -> Any:
+        """Return the result of a contest that has ended, by its snapshot; None without one.
+
+        Watchers are told of its end.
+        """
+        store = self._store
+        if not store.holds_a_race or self._has_grown:
+            return None
+        reader = store.reader
+        snapshot, ending = snapshot_of(reader), reader.ending()
+        result = None if snapshot is None else snapshot.result(reader, self._contest)
+        if result is None or ending is None or result.ended != ending.ended:
+            return None
+        gone = len(json.loads(ending.dropped))
+        all_gone = result._eliminations  # noqa: SLF001  (as events, not as a frame)
+        latest = all_gone[len(all_gone) - gone :]
+        self._recorder.pass_on(RaceEnded(result.ended, eliminated=latest))
+        self._warn_of_failures(result.ended)
+        return result
+
+    def _warn_of_failures(self, ended: Ended | None) -> None:
+        if ended is Ended.ALL_FAILED:
+            warn(
+                f"in the race in {self._store.path!r} all evaluations failed, and what is recorded "
+                "is not evaluated again: once evaluate is mended, begin a new store"
+            )
+
     def begin(self) -> Prefetched:
         """Write the settings of a new contest, or replay a recorded one; return unused outcomes."""
         store, contest = self._store, self._contest
@@ -211,11 +243,7 @@ class Recording:
             recorded = store.reader.setup
             settings = {**recorded.settings, "budget": self._given.settings["budget"]}
             store.extend(recorded._replace(settings=settings))
-        if contest.ended is Ended.ALL_FAILED:
-            warn(
-                f"in the race in {store.path!r} all evaluations failed, and what is recorded is not "
-                "evaluated again: once evaluate is mended, begin a new store"
-            )
+        self._warn_of_failures(contest.ended)
         return untold
 
 

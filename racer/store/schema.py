@@ -76,6 +76,15 @@ CREATE TABLE ending (
 )""",
 }
 
+_PLAIN = "status IS 'ok' AND value NOTNULL AND spend ISNULL AND metrics ISNULL AND message IS ''"
+_NUMBERS_OF_PLAIN = "block, candidate, attempts, held_out, value, seconds, bound"
+PLAIN_OUTCOMES = f"SELECT worker, checksum, {_NUMBERS_OF_PLAIN} FROM outcomes WHERE {_PLAIN}"  # noqa: S608
+OTHER_OUTCOMES = f"SELECT * FROM outcomes WHERE NOT ({_PLAIN})"  # noqa: S608
+
+_IN_ORDER = "ORDER BY held_out, block, candidate, bound"
+STATUSES = "SELECT status, count(*), sum(seconds) FROM outcomes GROUP BY status"
+FIRST_MESSAGE = f"SELECT message FROM outcomes WHERE message != '' {_IN_ORDER} LIMIT 1"  # noqa: S608
+
 ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 _COMMAND = {"argv", "switches", "reads", "protocol", "cost", "cwd", "success_codes"}
@@ -139,7 +148,7 @@ MAY_LACK = ("metrics", "objective", "prices", "instance_order", "groups", "gener
 """Settings that are not written where they are as by default (`instance_order`: of a race)."""
 
 ROWS = {
-    "outcomes": "SELECT * FROM outcomes ORDER BY held_out, block, candidate, bound",
+    "outcomes": f"SELECT * FROM outcomes {_IN_ORDER}",  # noqa: S608
     "verdicts": "SELECT * FROM verdicts ORDER BY block",
     "ending": "SELECT * FROM ending",
 }
@@ -211,6 +220,7 @@ class CandidateRow(NamedTuple):
 
 
 _NUMBERS = struct.Struct("<4q4d")
+PLAIN_NUMBERS, _SPEND = struct.Struct("<4q3d"), struct.Struct("<d")  # together the same
 _NAN = float("nan")
 
 
@@ -230,6 +240,11 @@ def packed(row: OutcomeRow) -> bytes:
     value, spend = _NAN if value is None else value, _NAN if spend is None else spend
     numbers = _NUMBERS.pack(block, candidate, attempts, held_out, value, seconds, bound, spend)
     return numbers + f"{status}\0{worker}\0{message}\0{metrics or ''}".encode()
+
+
+def plain_tail(worker: str) -> bytes:
+    """Return what follows `PLAIN_NUMBERS` in a packed row of `PLAIN_OUTCOMES`."""
+    return _SPEND.pack(_NAN) + f"ok\0{worker}\0\0".encode()
 
 
 def unpacked(data: bytes) -> OutcomeRow:

@@ -69,27 +69,28 @@ _REFUSED = (
 )
 
 
-def write_snapshot(path: str, connection: sqlite3.Connection, result: Any) -> None:
+def write_snapshot(reader: Reader, result: Any) -> None:
     """Write what a replay of the database would find beside it; nothing if that cannot be.
 
     No transaction is open, and the database holds what the result is made of.
     """
     if isinstance(result, Result) and result.evaluations >= LEAST:
         with suppress(*_REFUSED):
-            data = content_of(result, _identity(connection))
-            with written(_beside(path)) as part:
+            data = content_of(result, _identity(reader.connection))
+            with written(_beside(reader.path)) as part:
                 Path(part).write_bytes(data)
 
 
 def snapshot_of(reader: Reader) -> Snapshot | None:
     """Return the snapshot of what the database holds; None if there is none that is whole."""
     with suppress(*_REFUSED):
-        header, arrays = _read(_beside(reader.path))
+        data = read_bytes(_beside(reader.path), _MOST_BYTES)
+        header, arrays = _read(data)
         ((pages,),) = reader.connection.execute("PRAGMA page_count")
         ((size,),) = reader.connection.execute("PRAGMA page_size")
         is_like_it = header["racer"] == VERSION and header["database"][0] == pages * size
         if is_like_it and header["database"] == _identity(reader.connection):
-            return Snapshot(header, arrays)
+            return Snapshot(header, arrays, data)
     return None
 
 
@@ -98,6 +99,16 @@ class Snapshot(NamedTuple):
 
     header: Any
     arrays: Arrays
+    data: bytes
+
+    def is_of(self, result: Any) -> bool:
+        """Return True if it is that of a result, but for the rounding of unused seconds."""
+        with suppress(*_REFUSED):
+            cells, took = self.header["unused"]
+            if cells == result.unused.cells and math.isclose(took, result.unused.seconds):
+                same = replace(result, unused=Unused(cells, took))
+                return content_of(same, self.header["database"]) == self.data
+        return False
 
     def result(self, reader: Reader, contest: Contest[Any]) -> Any:
         """Return the result that a replay would bring, of a contest that has not begun; or None."""
@@ -130,8 +141,8 @@ def content_of(result: Result, database: list[Any]) -> bytes:
         "spent": result.spent,
         "unused": result.unused,
         "deterministic": result.stream.deterministic,
-        "eliminations": [list(vars(gone).values()) for gone in result._eliminations],
-        "evidence": [(block, dict(evidence)) for block, evidence in result._evidence],
+        "eliminations": [list(vars(gone).values()) for gone in result._eliminations],  # noqa: SLF001
+        "evidence": [(block, dict(said)) for block, said in result._evidence],  # noqa: SLF001
     }
     if isinstance(result, TuneResult):
         fields["races"] = [vars(race) for race in result.completed_races]
@@ -179,9 +190,8 @@ def _of_table(table: Table) -> tuple[dict[str, Any], Arrays]:
     return fields, arrays
 
 
-def _read(path: str) -> tuple[dict[str, Any], Arrays]:
+def _read(data: bytes) -> tuple[dict[str, Any], Arrays]:
     """Return header and arrays of a snapshot; an error of `_REFUSED` if it is not whole."""
-    data = read_bytes(path, _MOST_BYTES)
     begin = len(_MAGIC) + hashlib.sha256().digest_size
     content = memoryview(data)[begin:]
     if data[:begin] != _MAGIC + hashlib.sha256(content).digest():
@@ -210,8 +220,8 @@ def _restored(header: Any, arrays: Arrays, reader: Reader, contest: Contest[Any]
     n = len(configs)
     for name in _TABLES:
         table = _table(header[name], {c: arrays[f"{name}.{c}"] for c in _KINDS}, n)
-        limits = {"maximize": contest.rules.maximize, "runtime": contest.rules.runtime}
-        more[name] = Table.of_rows(*table, **limits)
+        rules = contest.rules
+        more[name] = Table.of_rows(*table, maximize=rules.maximize, runtime=rules.runtime)
     cells, took = header["unused"]
     is_deterministic = fresh.stream.deterministic or header["deterministic"] is True
     return replace(

@@ -20,7 +20,6 @@ from racer.store.jsonable import dumps
 from racer.store.log import damage_to_log
 from racer.store.memory import Recorded, write_store
 from racer.store.reader import PATIENCE, Reader, connect, explained, look_at, refuse_directory
-from racer.store.snapshot import write_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -215,10 +214,6 @@ class Store:
             is_whole = self._recorded.is_in(self._file)
         if not is_whole:
             self._stop(self._database, _CHANGED)
-
-    def keep(self, result: Any) -> None:
-        """Write a snapshot of what was recorded beside it, which its result is made of."""
-        write_snapshot(self._file, self.reader.connection, result)
 
     def _empty_log(self) -> None:
         """Copy the log into the file and cut it to nothing; later, if another process reads.
