@@ -136,7 +136,8 @@ class _Cells(NamedTuple):
         return cls(rows, np.repeat(np.arange(len(rows)), sizes), places, values, others)
 
     def outcome(self, cell: int) -> Outcome:
-        return self.rows[self.numbers[cell]].outcome(int(self.places[cell]))
+        row: Row = self.rows[int(self.numbers[cell])]
+        return row.outcome(int(self.places[cell]))
 
 
 class Column(Mapping[int, Outcome]):
