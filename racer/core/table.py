@@ -264,7 +264,7 @@ class Table:
         """Return the table of these rows; `repeated` are the blocks that only repeat others."""
         table = cls(maximize=maximize, runtime=runtime)
         for row in rows:
-            table._append(row)
+            table.append(row)
         table._repeated = {*repeated}
         return table
 
@@ -279,7 +279,7 @@ class Table:
         for row in self.rows:
             others = {place: o for place, o in row.others.items() if o.value is None}
             values = row.of_metric(name)
-            twin._append(row._replace(values=values, others=others))
+            twin.append(row._replace(values=values, others=others))
         twin._repeated = self._repeated.copy()
         return twin
 
@@ -290,11 +290,10 @@ class Table:
         told: Sequence[Outcome] | NDArray[np.float64],
     ) -> Row:
         """Add outcomes, or finite values, of candidates on a block; return their row."""
-        row = Row.of(block, candidates, told)
-        self._append(row)
-        return row
+        return self.append(Row.of(block, candidates, told))
 
-    def _append(self, row: Row) -> None:
+    def append(self, row: Row) -> Row:
+        """Add a row, and return it."""
         self.rows.append(row)
         for place, outcome in row.others.items():
             if outcome.value is None:
@@ -302,9 +301,13 @@ class Table:
                 self.failures.append(Failure(row.block, candidate, outcome.status, outcome.message))
             if outcome.spend is not None:
                 self.spent = (self.spent or 0.0) + outcome.spend
-        was_usable = self._is_usable.get(row.block, False)
-        self._is_usable[row.block] = is_usable = was_usable or row.is_usable
-        self._n_usable += is_usable and not was_usable
+        self._note(row.block, usable=row.is_usable)
+        return row
+
+    def _note(self, block: int, *, usable: bool) -> None:
+        was_usable = self._is_usable.get(block, False)
+        self._is_usable[block] = usable = was_usable or usable
+        self._n_usable += usable and not was_usable
 
     @property
     def n_usable(self) -> int:

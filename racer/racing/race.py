@@ -217,8 +217,7 @@ class Race(AskTell):
         RaceStateError
             The race is over, some cells of the block have been told, or this does not fit.
         """
-        self._begin()
-        if self._request is None or self._request.again or self._asked.told:
+        if self.requested is None:
             raise RaceStateError("tell_block() is for a block of which nothing has been told")
         is_several = self.rules.metric_names is not None
         is_listed = isinstance(told, (list, tuple, np.ndarray) if is_several else (list, tuple))
@@ -240,6 +239,22 @@ class Race(AskTell):
         if len(outcomes) != len(self._state.alive):
             raise self._unfit()
         self._advance([*map(self._counted, self._asked.cells.values(), outcomes)])
+
+    @property
+    def requested(self) -> tuple[int, NDArray[np.intp]] | None:
+        """The block that is asked for as a whole, and its candidates; None if it is not."""
+        self._begin()
+        asked = self._request
+        if asked is None or asked.again or self._asked.told:
+            return None
+        return asked.block, asked.candidates
+
+    def tell_row(self, row: Row) -> None:
+        """Tell all cells that are `requested`, as recorded; the row is checked.
+
+        It is for races without run times, prices and metrics, and with any scores.
+        """
+        self._advance(row)
 
     def _checked_values(self, told: Any) -> NDArray[np.float64]:
         try:
@@ -313,9 +328,12 @@ class Race(AskTell):
                 return
             yield block
 
-    def _record(self, asked: Request, told: list[Outcome] | NDArray[np.float64]) -> Row:
-        """Put outcomes, or values, into the table; return the row of the block."""
-        account, repeats = self._account, self._withheld.repeats
+    def _record(self, asked: Request, told: Any) -> Row:
+        """Put outcomes, values or a row into the table; return the row of the block."""
+        if isinstance(told, Row):
+            self._account.seconds += math.fsum(() if told.seconds is None else told.seconds)
+            return self._noted(asked, self._table.append(told))
+        account = self._account
         if isinstance(told, list):
             account.seconds += math.fsum([outcome.seconds for outcome in told])
         if asked.again:
@@ -327,7 +345,11 @@ class Race(AskTell):
                 told = [Outcome("ok", value) for value in told.tolist()]
             instance = self._stream.instance(asked.block)
             told = account.prices.settled(asked.candidates.tolist(), instance, told)
-        row = self._table.add(asked.block, asked.candidates, told)
+        return self._noted(asked, self._table.add(asked.block, asked.candidates, told))
+
+    def _noted(self, asked: Request, row: Row) -> Row:
+        """Return the row of a block, of which the account and the watch for repeats take note."""
+        account, repeats = self._account, self._withheld.repeats
         if account.has_share:
             used = self._state.used + len(row.values)
             self._state.used_share = account.share(used, self._table.spent)
