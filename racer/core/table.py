@@ -448,10 +448,11 @@ class Table:
         blocks = sorted(set().union(*(self.of(c).keys() for c in candidates)))
         if instance_of is None:
             return [*filter(self.is_usable, blocks)]
-        solved = {instance_of(block) for block in self._is_usable if self.is_usable(block)} - {None}
+        of = {block: instance_of(block) for block in self._is_usable}
+        solved = {of[block] for block in of if self.is_usable(block)} - {None}
         if not solved:
             return [*filter(self.is_usable, blocks)]
-        return [b for b in blocks if b not in self._repeated and instance_of(b) in solved]
+        return [b for b in blocks if b not in self._repeated and of[b] in solved]
 
     def _costs(
         self, candidates: Sequence[int], blocks: Iterable[int], *, shared_caps: bool = True

@@ -23,7 +23,7 @@ from racer.store.jsonable import is_plain
 from racer.store.log import damage_to_log, has_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 PATIENCE = 30.0  # seconds to wait for a viewer that holds the file
 
@@ -240,10 +240,11 @@ class Reader:
         """Return the verdicts in order of block, each checked."""
         return map(schema.VerdictRow._make, self._concluded("verdicts"))
 
-    def eliminated(self) -> set[int]:
+    def eliminated(self, verdicts: Iterable[schema.VerdictRow] | None = None) -> set[int]:
         """Return the candidates that the verdicts have dropped."""
+        texts = (v.dropped for v in (self.verdicts() if verdicts is None else verdicts))
         try:
-            drops = [drop for verdict in self.verdicts() for drop in json.loads(verdict.dropped)]
+            drops = [drop for text in texts if text != "[]" for drop in json.loads(text)]
             return {operator.index(drop["candidate"]) for drop in drops}
         except (TypeError, ValueError, KeyError, RecursionError) as error:
             self.damaged(f"its verdicts make no sense ({error})")

@@ -271,8 +271,8 @@ def unpacked(data: bytes) -> OutcomeRow:
 
 def conclusion_checksum(*row: int | str | None) -> int:
     """Return the CRC-32 of a row of `verdicts` or `ending`: text and NUL per column, NULL empty."""
-    texts = ("" if part is None else str(part) for part in row)
-    return zlib.crc32("".join(f"{text}\0" for text in texts).encode())
+    texts = ["" if part is None else str(part) for part in row]
+    return zlib.crc32("\0".join([*texts, ""]).encode())
 
 
 def settings_digest(

@@ -9,6 +9,7 @@ and the arrays that it names, one after the other; all numbers little endian.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import math
@@ -112,9 +113,15 @@ class Snapshot(NamedTuple):
 
     def result(self, reader: Reader, contest: Contest[Any]) -> Any:
         """Return the result that a replay would bring, of a contest that has not begun; or None."""
-        with suppress(*_REFUSED):
+        is_collecting = gc.isenabled()
+        gc.disable()  # many objects, and no rubbish
+        try:
             return _restored(self.header, self.arrays, reader, contest)
-        return None
+        except _REFUSED:
+            return None
+        finally:
+            if is_collecting:
+                gc.enable()
 
 
 def _beside(path: str) -> str:
@@ -243,7 +250,11 @@ def _restored(header: Any, arrays: Arrays, reader: Reader, contest: Contest[Any]
 
 def _table(fields: Mapping[str, Any], found: Arrays, n: int) -> tuple[list[Row], list[int]]:
     """Return the rows of a table, and the blocks that only repeat others; all checked."""
-    values, seconds, ends = found["values"], found["seconds"], [0, *np.cumsum(found["sizes"])]
+    values, seconds, ends = (
+        found["values"],
+        found["seconds"],
+        [0, *np.cumsum(found["sizes"]).tolist()],
+    )
     candidates, workers = found["candidates"].astype(np.intp), found["workers"]
     others: list[dict[int, Outcome]] = [{} for _ in found["sizes"]]
     failed = []
@@ -262,12 +273,13 @@ def _table(fields: Mapping[str, Any], found: Arrays, n: int) -> tuple[list[Row],
     ):
         raise ValueError("its columns make no table")
     names = [_text(worker) for worker in fields["workers"]]
-    by = [names[code] for code in workers.tolist()]
+    is_alone = len(names) == 1
+    by = names * int(found["sizes"].max(initial=0)) if is_alone else [names[i] for i in workers]
     rows = []
     for block, (a, b), more in zip(found["blocks"].tolist(), pairwise(ends), others, strict=True):
-        known = tuple(by[a:b])
-        parts = candidates[a:b], values[a:b], seconds[a:b], more
-        rows.append(Row(block, *parts, known if any(known) else None))
+        own = by[: b - a] if is_alone else by[a:b]
+        known = tuple(own) if any(own) else None
+        rows.append(Row(block, candidates[a:b], values[a:b], seconds[a:b], more, known))
     return rows, [_number(block) for block in fields["repeated"]]
 
 
