@@ -361,3 +361,23 @@ def test_a_small_store_has_none(tmp_path, monkeypatch):
     monkeypatch.setattr(snapshot, "LEAST", 121)
     race(tmp_path / "run.db")
     assert not beside(tmp_path / "run.db").exists()
+
+
+def test_a_store_that_is_changed_while_it_goes_on_has_no_snapshot_of_that(copied, stores):
+    """The copy that is saved opens, and goes on to the same result."""
+    calls = itertools.count()
+
+    def evaluate(config, instance, seed):
+        if next(calls) == 20:
+            copied.write_bytes(bytes(copied.stat().st_size))
+        return noisy(config, instance, seed)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", racer.RacerWarning)
+        with pytest.raises(racer.StoreError, match="something else"):
+            racer.resume(copied, evaluate, budget=300)
+        saved = copied.with_name("run.db.saved")
+        assert not beside(saved).exists()
+        result = racer.resume(saved, evaluate)
+    assert stores.content(result) == stores.content(race(None, budget=300))
+    assert all_of(racer.load(saved)) == all_of(without(saved))
