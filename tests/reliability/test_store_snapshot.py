@@ -381,3 +381,14 @@ def test_a_store_that_is_changed_while_it_goes_on_has_no_snapshot_of_that(copied
         result = racer.resume(saved, evaluate)
     assert stores.content(result) == stores.content(race(None, budget=300))
     assert all_of(racer.load(saved)) == all_of(without(saved))
+
+
+def test_a_snapshot_that_cannot_be_written_is_none(tmp_path, monkeypatch, stores):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(snapshot, "written", full)
+    path = tmp_path / "run.db"
+    result = race(path)
+    assert {file.name for file in tmp_path.iterdir()} == {"run.db", "run.db.lock"}
+    assert stores.content(racer.load(path)) == stores.content(result)
