@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import os
 import reprlib
+from collections.abc import Hashable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -23,8 +25,26 @@ def is_whole(value: object) -> bool:
 
 
 def is_real(value: object) -> bool:
-    """Say whether `value` is a real number (True and False are not)."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Say whether `value` is a real number that a float can hold (True and False are not)."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def is_one_of(value: object, options: Sequence[object]) -> bool:
+    """Say whether `value` is one of `options`; an array, which is equal to nothing, is not."""
+    return isinstance(value, Hashable) and value in options
+
+
+def as_path(value: object, name: str) -> str:
+    """Return the path that `value` is as text; SettingError for anything else."""
+    if not isinstance(value, str | os.PathLike) or "\0" in os.fspath(value) or not str(value):
+        raise SettingError(f"{name}={reprlib.repr(value)}: give the path of a file")
+    return os.fspath(value)
 
 
 def whole(value: int, name: str, *, least: int) -> int:
@@ -43,7 +63,7 @@ def flag(value: object, name: str) -> bool:
 
 def choice(value: object, name: str, options: Sequence[str]) -> None:
     """Raise SettingError unless `value` is one of `options`."""
-    if value not in options:
+    if not is_one_of(value, options):
         *all_but_one, last = map(repr, options)
         raise SettingError(f"{name}={value!r}: choose {', '.join(all_but_one)} or {last}")
 

@@ -94,6 +94,8 @@ def _check_replaceable(target: Path, given: str, *, is_new: bool) -> None:
             raise OSError(errno.EINVAL, "this is no regular file", given)
         if not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), given)
+    elif not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", os.path.split(given)[0])
     name = str(target)
     ends = next((end for end in _BESIDE_A_STORE if name.endswith(end)), "")
     for store in {name, name.removesuffix(ends)}:

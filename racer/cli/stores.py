@@ -236,7 +236,10 @@ def _over(values: list[Any]) -> BaseDistribution:
 @click.command(short_help="Watch a race or a tuning as it goes on.")
 @click.argument("store", type=click.Path())
 @click.option(
-    "--interval", type=click.FloatRange(0.25), default=1.0, help="Seconds between two looks."
+    "--interval",
+    type=click.FloatRange(0.25, 86_400.0),
+    default=1.0,
+    help="Seconds between two looks.",
 )
 @click.option("--once", is_flag=True, help="Look once, and end.")
 def watch(store: str, *, interval: float, once: bool) -> None:
@@ -247,6 +250,8 @@ def watch(store: str, *, interval: float, once: bool) -> None:
     """
     from racer.run.progress import watch as run  # noqa: PLC0415  (a second)
 
+    if math.isnan(interval):
+        raise click.BadParameter("nan is no number of seconds", param_hint="'--interval'")
     with reported(), suppress(KeyboardInterrupt):
         run(store, interval=interval, once=once)
 

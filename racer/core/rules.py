@@ -316,7 +316,7 @@ class Rules:
 
 def check_direction(*, maximize: bool, metrics: object) -> None:
     """Raise SettingError if the direction of metrics is said twice."""
-    if maximize and metrics is not None:
+    if metrics is not None and flag(maximize, "maximize"):
         raise SettingError(
             'maximize=True beside metrics=: there each metric has its direction, {"score": "max"}'
         )
@@ -356,7 +356,7 @@ def _growing(first_test: int) -> frozenset[int]:
 
 
 def _each_test(each_test: Any) -> Schedule:
-    if each_test == "growing":
+    if isinstance(each_test, str) and each_test == "growing":
         return "growing"
     if not is_whole(each_test) or each_test < 1:
         wanted = 'give a whole number >= 1, or "growing"'

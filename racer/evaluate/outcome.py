@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from racer._checks import is_real
+from racer._checks import is_real, is_whole
 from racer.errors import RaceStateError
 
 if TYPE_CHECKING:
@@ -199,6 +199,10 @@ def check_outcome(outcome: Outcome, names: Sequence[str] | None = None) -> None:
                     outcome.metrics is None or (value is not None and _are_metrics(outcome.metrics))
                 )
                 and (outcome.spend is None or 0.0 <= outcome.spend < math.inf)
+                and is_whole(outcome.attempts)
+                and outcome.attempts >= 1
+                and isinstance(outcome.message, str)
+                and (names is None or value is None or _are_of(outcome.metrics, names, value))
             ):
                 return
         except (TypeError, OverflowError):
@@ -206,7 +210,8 @@ def check_outcome(outcome: Outcome, names: Sequence[str] | None = None) -> None:
     wanted = "value" if names is None else f"value, {metrics_wanted(names)}"
     raise RaceStateError(
         f"{outcome!r} was told: give racer.Outcome('ok', {wanted}) with a finite number"
-        f"{'' if names is None else ' each'}, or racer.Outcome('failed', None, message=..)"
+        f"{'' if names is None else f' each, that of {names[0]!r} as the value'}, or "
+        "racer.Outcome('failed', None, message=..)"
     )
 
 
@@ -221,6 +226,12 @@ def _are_metrics(metrics: Any) -> bool:
         isinstance(name, str) and is_real(value) and math.isfinite(value)
         for name, value in metrics.items()
     )
+
+
+def _are_of(metrics: Mapping[str, float] | None, names: Sequence[str], value: float) -> bool:
+    """Return True if all these metrics are there, and the value is the first of them."""
+    known = metrics or {}
+    return all(name in known for name in names) and known[names[0]] == value
 
 
 def bounded(outcome: Outcome, bound: float | None) -> Outcome | None:

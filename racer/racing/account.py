@@ -35,6 +35,7 @@ class Account:
                 f"prices= has {self.prices.n_given} numbers for {n_candidates} candidates: give one "
                 "each"
             )
+        self.prices.check_instances()
         needed = [self.prices.total(range(n_candidates), instance) for instance in instances]
         if n_candidates > 1 and not self._budget.affords(sum(needed), spent=0.0):
             raise BudgetError(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from racer.core.events import check_callbacks
 from racer.core.prices import with_spend
 from racer.errors import RaceStateError, warn
-from racer.evaluate.outcome import Cell, Outcome, bounded, check_outcome, metrics_wanted
+from racer.evaluate.outcome import Cell, Outcome, bounded, check_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -128,7 +128,7 @@ class AskTell(ABC):
         if rules.bounds is not None:
             rules.check_bounds(cell, outcome.value)
         if cell.metrics is not None:
-            outcome = as_measured(cell.metrics, outcome, rules)
+            outcome = as_measured(outcome, rules)
         if rules.needs_spend:
             outcome = with_spend(outcome)
         if cell.bound is None and outcome.status != "capped":
@@ -156,19 +156,11 @@ class AskTell(ABC):
                     callback(note)
 
 
-def as_measured(names: Sequence[str], outcome: Outcome, rules: Rules) -> Outcome:
-    """Return an outcome, or that a metric is outside its bounds.
-
-    RaceStateError unless it has the metrics of its cell, by names, the first of which is the value.
-    """
-    if outcome.value is None:
+def as_measured(outcome: Outcome, rules: Rules) -> Outcome:
+    """Return an outcome with its metrics, or that one of them is outside its bounds."""
+    told = outcome.metrics
+    if outcome.value is None or told is None:
         return outcome
-    told = outcome.metrics or {}
-    if any(name not in told for name in names) or told[names[0]] != outcome.value:
-        raise RaceStateError(
-            f"{outcome!r} was told: give {metrics_wanted(names)} with a finite number each, and "
-            f"that of {names[0]!r} as the value"
-        )
     for name, metric in (rules.metrics or {}).items():
         if metric.bounds is not None and not metric.bounds[0] <= told[name] <= metric.bounds[1]:
             message = f"metric {name!r}: {told[name]} is outside its bounds, {metric.bounds}"

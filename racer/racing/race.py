@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from racer._checks import is_real
 from racer.core.blocks import Order, Stream, group_numbers
 from racer.core.contest import Description
 from racer.core.events import Callback, Elimination, Ended
@@ -105,7 +106,7 @@ class Race(AskTell):
         self._stream = Stream(
             *(n_instances, self.seed),
             bool(self.rules.deterministic) or (self.rules.is_used_once and n_instances is not None),
-            instance_order or ("shuffled" if of_items else "given"),
+            ("shuffled" if of_items else "given") if instance_order is None else instance_order,
             self.rules.block_size,
             None if groups is None else group_numbers(groups, n_instances, self.rules.block_size),
         )
@@ -169,6 +170,8 @@ class Race(AskTell):
         more: dict[str, Any] = {} if groups is None else {"groups": list(groups)}
         if order != "given" or self.rules.bounds is not None:
             more["instance_order"] = order
+        if callable(self.rules.prices) and self._account.prices is not None:
+            more["prices"] = self._account.prices.recorded()
         return self.rules.settings() | more
 
     def description(self) -> Description:
@@ -224,7 +227,7 @@ class Race(AskTell):
         outcomes: list[Any] = list(told) if is_listed else []  # type: ignore[arg-type]
         if not is_several and not any(isinstance(o, Outcome) for o in outcomes):
             values = self._checked_values(told)
-            if not 0.0 <= (seconds or 0.0) < math.inf:
+            if seconds is not None and not (is_real(seconds) and 0.0 <= seconds < math.inf):
                 raise RaceStateError(f"seconds={seconds!r}: give a finite number >= 0")
             if self.rules.bounds is not None:
                 for cell, value in zip(self._asked.cells.values(), values.tolist(), strict=True):

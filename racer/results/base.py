@@ -108,7 +108,9 @@ class Result(AnyResult, ABC):
         if self.rules.goal is not None and self.survivors:
             chances = self.probability_best
             return max(self.survivors, key=lambda c: (chances[c], c == self.leader))
-        return self.posterior.best
+        best = self.posterior.best
+        ties = self.probability_best[self.leader] == self.probability_best[best]
+        return self.leader if ties else best
 
     @cached_property
     def posterior(self) -> BestPosterior:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from racer._checks import flag, is_whole, whole
+from racer._checks import flag, is_one_of, is_whole, whole
 from racer.core.contest import ContestResult, Unused
 from racer.core.events import check_callbacks
 from racer.core.prices import NO_SPEND
@@ -104,7 +104,7 @@ def start(
     callbacks: Sequence[Callback],
 ) -> R:
     """Run a contest, or continue the one in the store; `evaluate` and `how` name what workers do."""
-    if ahead != "auto" and (not is_whole(ahead) or ahead < 0):
+    if not (is_whole(ahead) and ahead >= 0) and not is_one_of(ahead, ("auto",)):
         raise SettingError(f'ahead={ahead!r}: give "auto", or a number of blocks, 0 for none')
     runtime = contest.rules.runtime
     if runtime is not None and how["timeout"] is not None and how["timeout"] < runtime.limit:

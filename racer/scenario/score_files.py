@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from racer._checks import is_real
+from racer._checks import as_path, is_real
 from racer._files import read_bytes
 from racer.comparison import scores as tables
 from racer.comparison.columns import Columns
@@ -88,7 +88,7 @@ def read_scores(
     if not paths:
         raise SettingError("read_scores() of no path: give a file or a folder")
     columns = Columns(data_set, algorithm, fold, score)
-    rows = [row for path in paths for row in _rows(Path(path), columns)]
+    rows = [row for path in paths for row in _rows(Path(as_path(path, "path")), columns)]
     if not rows:
         what = "score" if score is None else f"score {score!r}"
         raise ScoresError(f"{', '.join(map(str, paths))}: there is no {what} in it")

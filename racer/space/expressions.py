@@ -369,6 +369,10 @@ class Param(Term):
 
     name: str
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise SettingError(f"Param({self.name!r}): give the name of a parameter")
+
     def value(self, values: Mapping[str, Any]) -> Any:
         """Return what the configuration has there."""
         return values.get(self.name, UNKNOWN)

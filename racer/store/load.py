@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from racer.errors import RacerError, SettingError, StoreError
+from racer._checks import as_path
+from racer.errors import RacerError, StoreError
 from racer.space.stored import not_kept
 from racer.store.begun import was_begun_here
 from racer.store.contest import contest_from_store, decode_setting
@@ -83,10 +83,7 @@ def load(store: str | PathLike[str]) -> AnyResult:
 
 def load_record(store: str | PathLike[str]) -> Recorded:
     """Return what `load` does, and the recorded settings."""
-    given: Any = store
-    if not isinstance(given, str | os.PathLike):
-        raise SettingError(f"store={store!r}: give the path of a file")
-    with open_to_read(os.fspath(store)) as reader, sense_made_of(reader.path):
+    with open_to_read(as_path(store, "store")) as reader, sense_made_of(reader.path):
         snapshot = snapshot_of(reader)
         reader.check_schema(pages=snapshot is None)
         setup = reader.setup

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -79,6 +80,12 @@ def _checked(suggest: Suggest) -> Callable[[BaseTrial], Any]:
             f"suggest is a {type(suggest).__name__}: give suggest(trial) -> config, or "
             "{name: optuna distribution, ..}"
         )
+    try:
+        inspect.signature(suggest).bind(None)
+    except TypeError as error:
+        raise SettingError(f"suggest cannot be called as suggest(trial): {error}") from None
+    except ValueError:  # some builtins have no signature
+        pass
     return suggest
 
 
