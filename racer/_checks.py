@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import reprlib
 from collections.abc import Hashable
 from numbers import Integral, Real
@@ -38,13 +37,6 @@ def is_real(value: object) -> bool:
 def is_one_of(value: object, options: Sequence[object]) -> bool:
     """Say whether `value` is one of `options`; an array, which is equal to nothing, is not."""
     return isinstance(value, Hashable) and value in options
-
-
-def as_path(value: object, name: str) -> str:
-    """Return the path that `value` is as text; SettingError for anything else."""
-    if not isinstance(value, str | os.PathLike) or "\0" in os.fspath(value) or not str(value):
-        raise SettingError(f"{name}={reprlib.repr(value)}: give the path of a file")
-    return os.fspath(value)
 
 
 def whole(value: int, name: str, *, least: int) -> int:

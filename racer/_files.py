@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import reprlib
 import secrets
 import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from racer.errors import SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +23,13 @@ MOST_BYTES = 16_000_000
 
 _SQLITE = b"SQLite format 3\0"
 _BESIDE_A_STORE = ("-wal", "-shm", "-journal", ".lock")
+
+
+def as_path(value: object, name: str) -> str:
+    """Return the path that `value` is as text; SettingError for anything else."""
+    if not isinstance(value, str | os.PathLike) or "\0" in os.fspath(value) or not str(value):
+        raise SettingError(f"{name}={reprlib.repr(value)}: give the path of a file")
+    return os.fspath(value)
 
 
 def read_bytes(path: StrPath, most: int = MOST_BYTES) -> bytes:

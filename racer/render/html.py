@@ -11,8 +11,7 @@ from io import BytesIO, StringIO
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from racer._checks import as_path
-from racer._files import write_text
+from racer._files import as_path, write_text
 from racer.errors import MissingExtraError
 from racer.plots._canvas import require
 from racer.render.escape import printable

@@ -7,7 +7,8 @@ import reprlib
 from collections import deque
 from typing import TYPE_CHECKING, Any, Self
 
-from racer._checks import as_path, is_whole, whole
+from racer._checks import is_whole, whole
+from racer._files import as_path
 from racer.errors import CandidateError, SettingError, StoreError
 from racer.evaluate.outcome import bounded
 from racer.racing.ablation import Ablation

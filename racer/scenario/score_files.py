@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from racer._checks import as_path, is_real
-from racer._files import read_bytes
+from racer._checks import is_real
+from racer._files import as_path, read_bytes
 from racer.comparison import scores as tables
 from racer.comparison.columns import Columns
 from racer.errors import ScoresError, SettingError

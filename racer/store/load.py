@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from racer._checks import as_path
+from racer._files import as_path
 from racer.errors import RacerError, StoreError
 from racer.space.stored import not_kept
 from racer.store.begun import was_begun_here

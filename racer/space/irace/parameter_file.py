@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from racer._checks import as_path, whole
-from racer._files import read_bytes
+from racer._checks import whole
+from racer._files import as_path, read_bytes
 from racer.errors import SettingError, SpaceFileError, warn
 from racer.space.expressions import Condition, Literal
 from racer.space.irace.r_syntax import Node, RError, unquoted
