@@ -198,8 +198,22 @@ def _command(folder: Path | None, seed: int, n_jobs: int = 1) -> str:
         (folder / "space.txt").write_text('x "" r (0, 1)\n')
         (folder / "list.txt").write_text("1\n2\n3\n4\n")
     words = ["tune", "--space", str(folder / "space.txt"), "--instances", str(folder / "list.txt")]
-    words += ["--instances-folder", "", "--budget", "60", "--seed", str(seed), "--jobs", str(n_jobs)]
-    words += ["--store", str(folder / "run.db"), "--command", f"{program} {{x}} {{instance}} {{seed}}"]
+    words += [
+        "--instances-folder",
+        "",
+        "--budget",
+        "60",
+        "--seed",
+        str(seed),
+        "--jobs",
+        str(n_jobs),
+    ]
+    words += [
+        "--store",
+        str(folder / "run.db"),
+        "--command",
+        f"{program} {{x}} {{instance}} {{seed}}",
+    ]
     out = io.StringIO()
     with redirect_stdout(out), redirect_stderr(out), suppress(SystemExit):
         main.main(words, prog_name="racer")
