@@ -82,9 +82,11 @@ def written(path: StrPath, *, is_new: bool = False) -> Iterator[str]:
         if target.exists():
             part.chmod(stat.S_IMODE(target.stat().st_mode))
         part.replace(target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             part.unlink()
+        if isinstance(error, OSError) and error.errno is not None:  # of the part, or of no file
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise
 
 

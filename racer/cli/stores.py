@@ -149,10 +149,11 @@ def _write_study(result: RaceResult | TuneResult, path: Path, name: str) -> None
         raise click.ClickException(f"{path} cannot be written: there is no folder {path.parent}")
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    unshared: Any = _Unshared()
     try:
         with written_or_refused(path, is_new=True) as part:
             study = optuna.create_study(
-                storage=JournalStorage(journal.JournalFileBackend(part)),
+                storage=JournalStorage(journal.JournalFileBackend(part, unshared)),
                 study_name=name,
                 direction="maximize" if result.rules.maximize else "minimize",
             )
@@ -162,6 +163,17 @@ def _write_study(result: RaceResult | TuneResult, path: Path, name: str) -> None
                 study.add_trial(_trial(result, candidate, distributions, gone.get(candidate)))
     finally:
         optuna.logging.set_verbosity(before)
+
+
+class _Unshared:
+    """The lock of a journal that nobody else writes to yet; Optuna's own is a file beside it."""
+
+    def acquire(self) -> bool:
+        """Take it."""
+        return True
+
+    def release(self) -> None:
+        """Let it go."""
 
 
 def _trial(
