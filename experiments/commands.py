@@ -72,7 +72,9 @@ study = Commands(
     "Run a study, or make the pictures of the documentation.",
     {
         "bench": ("bench_clock.tables", "Which program is faster, on simulated clocks"),
+        "damage": ("campaign.damage", "Damaged stores and files: refused, right, or said"),
         "classifier": ("classifier.tables", "A pipeline tuned on real data, beside its default"),
+        "faults": ("campaign.faults", "Two file operations that fail: stores and outputs"),
         "few-instances": (
             "few_instances.tables",
             "Few instances with many seeds: the gate and P(best)",
@@ -81,6 +83,7 @@ study = Commands(
         "fold-errors": ("sklearn_folds.worlds", "Errors of races over correlated folds"),
         "fronts": ("fronts.tables", "Races to the front of several metrics, beside other ways"),
         "fronts-tuned": ("fronts.tuned", "Tuning to fronts, beside Optuna's samplers"),
+        "kills": ("campaign.kills", "Every kind of contest killed at random moments, and resumed"),
         "items": ("items.tables", "Races on scores of items, right or wrong or graded"),
         "gepa": ("gepa_acceptance", "Acceptance of proposals in GEPA, by sums and by races"),
         "irace-commands": ("programs.irace35", "Command lines of irace 3.5 and racer, compared"),
@@ -96,6 +99,7 @@ study = Commands(
         "tuner-deciders": ("tuner.deciders", "Deciders inside the tuner"),
         "unpaired": ("unpaired.tables", "Level and power of tests of independent samples"),
         "voice": ("voice", "How docstrings and pages read, in numbers"),
+        "wrong-calls": ("wrong_calls.tables", "Wrong calls of everything public: all refused"),
         "within": ("fronts.within", "Races for the cheapest within a tolerance of the best"),
     },
 )

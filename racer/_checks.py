@@ -6,7 +6,7 @@ import difflib
 import reprlib
 from collections.abc import Hashable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,9 +23,9 @@ def is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def is_real(value: object) -> bool:
+def is_real(value: Any) -> bool:
     """Say whether `value` is a real number that a float can hold (True and False are not)."""
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, Real):
         return False
     try:
         float(value)
@@ -34,7 +34,7 @@ def is_real(value: object) -> bool:
     return True
 
 
-def is_one_of(value: object, options: Sequence[object]) -> bool:
+def is_one_of(value: Any, options: Sequence[object]) -> bool:
     """Say whether `value` is one of `options`; an array, which is equal to nothing, is not."""
     return isinstance(value, Hashable) and value in options
 

@@ -97,7 +97,7 @@ def _tuned(store: Path | None, seed: int, n_jobs: int) -> Any:
 def _ablation(folder: Path | None, seed: int, n_jobs: int = 1) -> str:
     tuned = racer.tune(SPACE, _quick, range(8), budget=60, seed=seed)
     store = None if folder is None else folder / "run.db"
-    ends = {"source": {"x": 1.0, "k": "b"}, "target": {"x": 0.1, "k": "a"}}
+    ends: dict[str, Any] = {"source": {"x": 1.0, "k": "b"}, "target": {"x": 0.1, "k": "a"}}
     found = racer.ablation(tuned, _number, **ends, blocks=20, n_jobs=n_jobs, store=store)
     values = found.known.values(len(found.configs)).tolist()
     return json.dumps([repr(found.configs), found.path, repr(values), str(found.ended)])
@@ -113,10 +113,13 @@ def _study(folder: Path | None, seed: int, n_jobs: int = 1) -> str:
     from racer.integrations.optuna import RacingSampler, race_study  # noqa: PLC0415
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    journal = optuna.storages.journal
+    from optuna.storages import journal  # noqa: PLC0415
+
     storage = None
     if folder is not None:
-        storage = journal.JournalStorage(journal.JournalFileBackend(str(folder / "journal")))
+        storage = optuna.storages.JournalStorage(
+            journal.JournalFileBackend(str(folder / "journal"))
+        )
     sampler = RacingSampler(seed=seed)
     study = optuna.create_study(
         study_name="s", storage=storage, sampler=sampler, load_if_exists=True

@@ -7,6 +7,8 @@ what one killed earlier would have left: it says what was known by then, and the
 there. Of text any error has to be racer's own. A store that is refused has to stay as it is.
 """
 
+# ruff: noqa: ARG001, C901  (an objective; what is wrong is said where it is seen)
+
 from __future__ import annotations
 
 import contextlib
@@ -38,7 +40,7 @@ __all__ = ["main"]
 _ROOT = Path(__file__).resolve().parents[2]
 POOL = [0, 1, 2, 3]
 SETTINGS: dict[str, Any] = {"budget": 60, "seed": 5, "decider": "f-race"}
-ENDS = {"source": {"x": 1.0, "k": "b"}, "target": {"x": 0.1, "k": "a"}}
+ENDS: dict[str, Any] = {"source": {"x": 1.0, "k": "b"}, "target": {"x": 0.1, "k": "a"}}
 WORDS = [b"[", b"]", b"{", b"\0", b'"', b"nan", b"1e999", b"-", b",", b"=", b"\xff", b"'''", b"#"]
 
 
@@ -170,7 +172,8 @@ class Stores:
 
     def _is_earlier(self, path: Path, name: str) -> bool:
         """Return whether all that is known of a killed race was known before its log was cut."""
-        cut, whole = racer.load(path), racer.load(self.folder / name)
+        cut: Any = racer.load(path)
+        whole: Any = racer.load(self.folder / name)
         rows = [[*map(str, r.scores.to_records(index=False).tolist())] for r in (cut, whole)]
         return str(cut.ended) == "interrupted" and {*rows[0]} < {*rows[1]}
 
@@ -245,7 +248,14 @@ def texts(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
 
     candidates = json.dumps([{"x": i / 5, "k": "ab"[i % 2]} for i in range(5)], indent=1)
     listed = "x,k\n" + "".join(f"{i / 5},{'ab'[i % 2]}\n" for i in range(5))
-    racing = ("race", "{path}", "--instances", str(folder / "list.txt"), "--budget", "1")
+    racing: tuple[str, ...] = (
+        "race",
+        "{path}",
+        "--instances",
+        str(folder / "list.txt"),
+        "--budget",
+        "1",
+    )
     racing += ("--", str(folder / "run.sh"), "{{parameters}}", "{{instance}}")
     whole = SPACE.to_json()
     return {

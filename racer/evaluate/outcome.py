@@ -187,6 +187,7 @@ def check_outcome(outcome: Outcome, names: Sequence[str] | None = None) -> None:
     """
     if isinstance(outcome, Outcome):
         value: Any = outcome.value
+        message: Any = outcome.message
         status, seconds = outcome.status, outcome.seconds
         try:
             sound = math.isfinite(value) if status in _WITH_VALUE else value is None
@@ -201,7 +202,7 @@ def check_outcome(outcome: Outcome, names: Sequence[str] | None = None) -> None:
                 and (outcome.spend is None or 0.0 <= outcome.spend < math.inf)
                 and is_whole(outcome.attempts)
                 and outcome.attempts >= 1
-                and isinstance(outcome.message, str)
+                and isinstance(message, str)
                 and (names is None or value is None or _are_of(outcome.metrics, names, value))
             ):
                 return

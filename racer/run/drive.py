@@ -104,7 +104,8 @@ def start(
     callbacks: Sequence[Callback],
 ) -> R:
     """Run a contest, or continue the one in the store; `evaluate` and `how` name what workers do."""
-    if not (is_whole(ahead) and ahead >= 0) and not is_one_of(ahead, ("auto",)):
+    given: Any = ahead
+    if not is_one_of(given, ("auto",)) and not (is_whole(given) and given >= 0):
         raise SettingError(f'ahead={ahead!r}: give "auto", or a number of blocks, 0 for none')
     runtime = contest.rules.runtime
     if runtime is not None and how["timeout"] is not None and how["timeout"] < runtime.limit:

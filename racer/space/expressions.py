@@ -370,8 +370,9 @@ class Param(Term):
     name: str
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise SettingError(f"Param({self.name!r}): give the name of a parameter")
+        name: object = self.name
+        if not isinstance(name, str) or not name:
+            raise SettingError(f"Param({name!r}): give the name of a parameter")
 
     def value(self, values: Mapping[str, Any]) -> Any:
         """Return what the configuration has there."""
