@@ -30,7 +30,7 @@ from experiments.report import print_row
 __all__ = ["main"]
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
-_PATIENCE = 1.0  # seconds that what a driver left may live
+_PATIENCE = 1.0, 20.0  # seconds that what a driver left may live, and must not
 _LONGEST = 120.0  # seconds that a contest may take
 
 
@@ -41,6 +41,7 @@ class Tally:
     runs: int = 0
     kills: int = 0
     identical: int = 0
+    slow: int = 0
     left: int = 0
     wrong: list[str] = field(default_factory=list)
 
@@ -101,16 +102,19 @@ def left_behind() -> list[int]:
     return alive
 
 
-def outliving(own: list[int]) -> int:
-    """Return how many processes live on for longer than they may; end them."""
-    until = time.monotonic() + _PATIENCE
-    while (left := [pid for pid in left_behind() if pid not in own]) and time.monotonic() < until:
-        time.sleep(0.02)
+def outliving(own: list[int]) -> tuple[int, int]:
+    """Return how many processes live on for longer than they may, and than they must; end them."""
+    counts = []
+    began = time.monotonic()
+    for seconds in _PATIENCE:
+        while (left := {*left_behind()} - {*own}) and time.monotonic() < began + seconds:
+            time.sleep(0.02)
+        counts.append(len(left))
     for pid in left:
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-    return len(left)
+    return counts[0], counts[1]
 
 
 def run_one(
@@ -134,12 +138,10 @@ def run_one(
                 tally.wrong.append(f"{name}, seed {seed}: it hangs")
                 return tally
             tally.kills += 1
-        # workers of an executor of the caller's are the caller's
-        if (left := outliving(own)) and "executor" not in name:
-            if "Search" in name:  # its fits run in joblib's own workers, which end by themselves
-                tally.left += left
-            else:
-                tally.wrong.append(f"{name}, seed {seed}: {left} processes live on")
+        slow, left = outliving(own)
+        if "executor" not in name:  # whose workers are the caller's
+            tally.slow += slow
+            tally.left += left
         now = outcomes(folder)
         if known - now:
             tally.wrong.append(f"{name}, seed {seed}: {len(known - now)} rows changed or vanished")
@@ -182,14 +184,17 @@ def main(*, number: int, seed: int, each: int, only: str) -> None:
         tally.runs += 1
         tally.kills += new.kills
         tally.identical += new.identical
+        tally.slow += new.slow
         tally.left += new.left
         tally.wrong += new.wrong
         print(f"{sum(t.kills for t in tallies.values())} kills", file=sys.stderr, flush=True)
         for fault in new.wrong:
             print(fault, file=sys.stderr, flush=True)
-    print_row("contest", "runs", "kills", "identical", "processes left after a second", head=True)
+    print_row(
+        "contest", "runs", "kills", "identical", "processes after 1 s", "after 20 s", head=True
+    )
     for name, tally in tallies.items():
-        print_row(name, tally.runs, tally.kills, tally.identical, tally.left)
+        print_row(name, tally.runs, tally.kills, tally.identical, tally.slow, tally.left)
     sums = [
         sum(getattr(t, key) for t in tallies.values()) for key in ("runs", "kills", "identical")
     ]
