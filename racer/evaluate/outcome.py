@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from racer._checks import is_real, is_whole
+from racer._checks import is_real
 from racer.errors import RaceStateError
 
 if TYPE_CHECKING:
@@ -188,6 +188,7 @@ def check_outcome(outcome: Outcome, names: Sequence[str] | None = None) -> None:
     if isinstance(outcome, Outcome):
         value: Any = outcome.value
         message: Any = outcome.message
+        attempts: Any = outcome.attempts
         status, seconds = outcome.status, outcome.seconds
         try:
             sound = math.isfinite(value) if status in _WITH_VALUE else value is None
@@ -200,8 +201,8 @@ def check_outcome(outcome: Outcome, names: Sequence[str] | None = None) -> None:
                     outcome.metrics is None or (value is not None and _are_metrics(outcome.metrics))
                 )
                 and (outcome.spend is None or 0.0 <= outcome.spend < math.inf)
-                and is_whole(outcome.attempts)
-                and outcome.attempts >= 1
+                and isinstance(attempts, int)
+                and attempts >= 1
                 and isinstance(message, str)
                 and (names is None or value is None or _are_of(outcome.metrics, names, value))
             ):
