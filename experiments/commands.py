@@ -72,6 +72,7 @@ study = Commands(
     "Run a study, or make the pictures of the documentation.",
     {
         "bench": ("bench_clock.tables", "Which program is faster, on simulated clocks"),
+        "bundles": ("bundles.tampering", "Bundles that were tampered with, and are noticed"),
         "damage": ("campaign.damage", "Damaged stores and files: refused, right, or said"),
         "classifier": ("classifier.tables", "A pipeline tuned on real data, beside its default"),
         "faults": ("campaign.faults", "Two file operations that fail: stores and outputs"),

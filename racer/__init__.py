@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from racer.run.calls import race as race
     from racer.run.calls import resume as resume
     from racer.run.calls import tune as tune
+    from racer.run.verify import Verification as Verification
+    from racer.run.verify import verify as verify
     from racer.scenario.score_files import read_scores as read_scores
     from racer.space.expressions import Param as Param
     from racer.space.numeric import Integer as Integer
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from racer.space.parameters import Categorical as Categorical
     from racer.space.parameters import Ordinal as Ordinal
     from racer.space.space import Space as Space
+    from racer.store.bundle import bundle as bundle
     from racer.store.load import load as load
     from racer.tuner.tuner import Tuner as Tuner
 
@@ -107,15 +110,18 @@ _HOME = {
     "Throttled": "racer.evaluate.pace",
     "TuneResult": "racer.results.tuning",
     "Tuner": "racer.tuner.tuner",
+    "Verification": "racer.run.verify",
     "Within": "racer.core.objective",
     "ablation": "racer.run.ablation",
     "bench": "racer.run.bench",
+    "bundle": "racer.store.bundle",
     "compare": "racer.comparison.compare",
     "load": "racer.store.load",
     "race": "racer.run.calls",
     "read_scores": "racer.scenario.score_files",
     "resume": "racer.run.calls",
     "tune": "racer.run.calls",
+    "verify": "racer.run.verify",
 }
 _ROOMS = ("deciders", "plots", "simulate", "space", "stats", "tuner")
 

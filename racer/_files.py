@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import reprlib
 import secrets
@@ -115,3 +116,11 @@ def _check_replaceable(target: Path, given: str, *, is_new: bool) -> None:
             raise FileExistsError(
                 errno.EEXIST, f"{store!r} is a store, or another database: give another name", given
             )
+
+
+def sha256_of(path: StrPath, most: int = 10**10) -> str:
+    """Return the SHA-256 of a regular file; OSError for another kind of file, or a larger one."""
+    with open(_opened(path), "rb") as file:
+        if os.fstat(file.fileno()).st_size > most:
+            raise OSError(errno.EFBIG, f"it is larger than {most / 1e6:g} MB", os.fspath(path))
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -425,19 +425,19 @@ def _program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str,
             f"with {call}({store!r}, evaluate)"
         )
     if not yes and not recorded.is_ours:
-        say(_shown(store, stored), err=True)
+        begun = f"{one_line(store)} was begun by another user, or elsewhere."
+        say(f"{begun}\n{shown_program(stored)}", err=True)
         click.confirm("Run it?", abort=True, err=True)
     return Command(**stored), settings
 
 
-def _shown(store: str, command: dict[str, Any]) -> str:
-    """Return what a store would run, in lines that nothing in it can begin or end."""
+def shown_program(command: dict[str, Any]) -> str:
+    """Return the program of a store, in lines that nothing in it can begin or end."""
     argv = [one_line(shlex.quote(word)) for word in command["argv"]]
     switches = [f"  {one_line(shlex.quote(switch))}" for switch in command["switches"].values()]
     with_values = ["and, before the values of its parameters:", *switches] if switches else []
     return "\n".join(
         [
-            f"{one_line(store)} was begun by another user, or elsewhere.",
             f"It runs, in {one_line(command['cwd'])}:",
             f"  {argv[0]}",
             f"with {len(argv) - 1} arguments:",
