@@ -90,6 +90,7 @@ study = Commands(
         "irace-commands": ("programs.irace35", "Command lines of irace 3.5 and racer, compared"),
         "known-truth": ("importance.known_truth", "Importance and ablation against the truth"),
         "money": ("money.tables", "Races on a budget of money, with prices from 1 to 30"),
+        "portfolios": ("portfolios.families", "Portfolios of three beside one configuration"),
         "programs": ("programs.tables", "Two programs tuned from their scenarios"),
         "reliability": ("reliability.tables", "How often a probability of being the best is right"),
         "run-times": ("runtime.caps", "What caps on run times do to a test and to races"),

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from racer.racing.race import Race as Race
     from racer.results.ablation import AblationResult as AblationResult
     from racer.results.bench import BenchResult as BenchResult
+    from racer.results.portfolio import PortfolioResult as PortfolioResult
     from racer.results.race import RaceResult as RaceResult
     from racer.results.tuning import TuneResult as TuneResult
     from racer.run.ablation import ablation as ablation
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from racer.run.calls import race as race
     from racer.run.calls import resume as resume
     from racer.run.calls import tune as tune
+    from racer.run.portfolio import portfolio as portfolio
     from racer.run.verify import Verification as Verification
     from racer.run.verify import verify as verify
     from racer.scenario.score_files import read_scores as read_scores
@@ -93,6 +95,7 @@ _HOME = {
     "Outcome": "racer.evaluate.outcome",
     "Param": "racer.space.expressions",
     "Pareto": "racer.core.objective",
+    "PortfolioResult": "racer.results.portfolio",
     "Race": "racer.racing.race",
     "RaceEnded": "racer.core.events",
     "RaceInterrupted": "racer.errors",
@@ -117,6 +120,7 @@ _HOME = {
     "bundle": "racer.store.bundle",
     "compare": "racer.comparison.compare",
     "load": "racer.store.load",
+    "portfolio": "racer.run.portfolio",
     "race": "racer.run.calls",
     "read_scores": "racer.scenario.score_files",
     "resume": "racer.run.calls",

@@ -124,3 +124,8 @@ def sha256_of(path: StrPath, most: int = 10**10) -> str:
         if os.fstat(file.fileno()).st_size > most:
             raise OSError(errno.EFBIG, f"it is larger than {most / 1e6:g} MB", os.fspath(path))
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def make_folder(path: StrPath) -> None:
+    """Make a folder, and those above it, unless it is there."""
+    Path(path).mkdir(parents=True, exist_ok=True)
