@@ -34,7 +34,7 @@ Instance = tuple[int, tuple[float, ...]]  # its kind, and where its optimum is
 
 @dataclass(frozen=True)
 class Places:
-    """Four kinds of instances, each with an optimum of its own in four dimensions."""
+    """Three kinds of instances, each with an optimum of its own in four dimensions."""
 
     name: ClassVar = "places"
     centres: tuple[tuple[float, ...], ...]
@@ -42,7 +42,7 @@ class Places:
     @classmethod
     def drawn(cls, rng: Generator) -> Places:
         """Draw the family."""
-        return cls(tuple(map(tuple, rng.uniform(0.1, 0.9, (4, 4)).tolist())))
+        return cls(tuple(map(tuple, rng.uniform(0.1, 0.9, (3, 4)).tolist())))
 
     @property
     def space(self) -> racer.Space:

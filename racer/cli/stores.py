@@ -6,6 +6,7 @@ import json
 import math
 import shlex
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,12 +36,15 @@ from racer.results.tuning import TuneResult
 from racer.space.space import Space
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from optuna.distributions import BaseDistribution
 
     from racer.evaluate.command.command import Command
     from racer.results.race import RaceResult
     from racer.store.load import Report
 
+_PAGE_AGE = 10.0  # seconds
 _TO_COPY = ("go on with", "or, typed")
 
 
@@ -80,20 +84,25 @@ def report(store: str, *, output: Path, ablation: Path | None) -> None:
     settings and cost; importance and ablation of the parameters of a tuning. It needs the extra
     report: pip install 'racer-tuning[report]'.
     """
+    with reported():
+        _write_report(store, output, ablation)
+        say(output)
+
+
+def _write_report(store: str, output: Path, ablation: Path | None = None) -> None:
+    """Write the page about a store, whole or not at all; ClickException if that cannot be."""
     from racer.store.load import load_record  # noqa: PLC0415  (a second)
 
-    with reported():
-        result: Any = load_record(store).result
-        if isinstance(result, AblationResult):
-            raise click.ClickException(
-                f"{store} holds an ablation: give the store of its tuning, whose report shows it"
-            )
-        more = {}
-        if isinstance(result, TuneResult) and (of := ablation or _beside(store)).exists():
-            more["ablation"] = load_record(of).result
-        with refused_as(output):
-            result.report(output, **more)
-        say(output)
+    result: Any = load_record(store).result
+    if isinstance(result, AblationResult):
+        raise click.ClickException(
+            f"{store} holds an ablation: give the store of its tuning, whose report shows it"
+        )
+    more = {}
+    if isinstance(result, TuneResult) and (of := ablation or _beside(store)).exists():
+        more["ablation"] = load_record(of).result
+    with refused_as(output):
+        result.report(output, **more)
 
 
 def _beside(store: str) -> Path:
@@ -254,7 +263,8 @@ def _over(values: list[Any]) -> BaseDistribution:
     help="Seconds between two looks.",
 )
 @click.option("--once", is_flag=True, help="Look once, and end.")
-def watch(store: str, *, interval: float, once: bool) -> None:
+@click.option("--page", type=FILE, help="Write the page of racer report here, every 10 seconds.")
+def watch(store: str, *, interval: float, once: bool, page: Path | None) -> None:
     """Show where the race or tuning in STORE stands, until it has ended.
 
     Another process runs it; STORE is only read. Live in a terminal, else a line when something
@@ -265,7 +275,32 @@ def watch(store: str, *, interval: float, once: bool) -> None:
     if math.isnan(interval):
         raise click.BadParameter("nan is no number of seconds", param_hint="'--interval'")
     with reported(), suppress(KeyboardInterrupt):
-        run(store, interval=interval, once=once)
+        if page is None:
+            run(store, interval=interval, once=once)
+            return
+        _write_report(store, page)
+        run(store, interval=interval, once=once, wait=page_writer(store, page))
+        if not once:
+            _write_report(store, page)
+
+
+def page_writer(
+    store: str,
+    page: Path,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Callable[[float], None]:
+    """Return a function that waits, and rewrites the page when it is 10 seconds old."""
+    written = clock()
+
+    def wait(seconds: float) -> None:
+        nonlocal written
+        sleep(seconds)
+        if clock() - written >= _PAGE_AGE:
+            _write_report(store, page)
+            written = clock()
+
+    return wait
 
 
 @click.command(short_help="Say whether a store is sound.")

@@ -12,8 +12,8 @@ from racer.errors import SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from os import PathLike
 
+    from _typeshed import StrPath
     from numpy.typing import NDArray
 
 _FOLDS = 10
@@ -21,7 +21,7 @@ _ROW = ("instance_id STRING", "repetition NUMERIC")
 
 
 def write_scenario(
-    folder: str | PathLike[str],
+    folder: StrPath,
     name: str,
     measure: str,
     *,

@@ -15,8 +15,8 @@ from racer.seeding import rng_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from os import PathLike
 
+    from _typeshed import StrPath
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
@@ -53,7 +53,9 @@ class PortfolioResult:
     >>> space = racer.Space({"x": racer.Integer(0, 9)})
     >>> def evaluate(config, instance, seed):
     ...     return abs(config["x"] - instance)
-    >>> found = racer.portfolio(space, evaluate, [1, 2, 8, 9], size=2, budget=100, seed=1)
+    >>> found = racer.portfolio(
+    ...     space, evaluate, [1, 2, 8, 9], size=2, budget=100, deterministic=True, seed=1
+    ... )
     >>> found.evaluations <= 100
     True
     """
@@ -187,7 +189,7 @@ class PortfolioResult:
 
     def to_aslib(
         self,
-        folder: str | PathLike[str],
+        folder: StrPath,
         *,
         name: str = "racer",
         measure: str = "value",
