@@ -146,8 +146,10 @@ def verify(
         place, files = members["manifest.json"]["folder"], members["manifest.json"]["files"]
         here = place if folder is None else os.path.abspath(folder)  # noqa: PTH100
         now = {name: hashes([moved(name, place, here)], here) for name in files}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        return Verification(found, (str(error) or repr(error),))
+    except ValueError as error:
+        return Verification(found, (str(error),))
+    except (KeyError, TypeError, AttributeError, RecursionError):
+        return Verification(found, ("its manifest makes no sense",))
     changed = [n for n, of in files.items() if now[n] and [*now[n].values()] != [of]]
     problems = [f"{name} is not the file that was used" for name in changed[:_SHOWN]]
     missing = sum(not of for of in now.values())

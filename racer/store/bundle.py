@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import sqlite3
+import struct
 import tempfile
 import zipfile
 from contextlib import closing, suppress
@@ -35,6 +36,7 @@ __all__ = ["bundle"]
 MOST_BYTES = 256_000_000
 _NAMES = ("run.db", "scenario.toml", "report.html", "manifest.json")
 _LIBRARIES = ("racer-tuning", "numpy", "scipy", "pandas", "joblib")
+_OF_ZIPFILE = (NotImplementedError, RuntimeError, EOFError, OverflowError, IndexError)
 _END = 22  # bytes of a zip file's last record
 
 
@@ -142,7 +144,7 @@ def unpacked(data: bytes) -> dict[str, Any]:
             if any(i.compress_type or i.file_size > len(data) for i in infos):
                 raise ValueError("something in it is compressed")
             members: dict[str, Any] = {i.filename: file.read(i) for i in infos}
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+    except (zipfile.BadZipFile, struct.error, OSError, *_OF_ZIPFILE) as error:
         raise ValueError(f"it cannot be read ({error})") from error
     if not {"run.db", "manifest.json"} <= set(members) <= set(_NAMES) or packed(members) != data:
         raise ValueError("it is not as racer.bundle wrote it")
@@ -150,6 +152,9 @@ def unpacked(data: bytes) -> dict[str, Any]:
     hashed = {name: members[name] for name in members if name != "manifest.json"}
     if manifest["sha256"] != {n: hashlib.sha256(data).hexdigest() for n, data in hashed.items()}:
         raise ValueError("a file in it is not the one that its manifest names")
+    place, files = manifest["folder"], manifest["files"]
+    if not isinstance(files, dict) or not all(isinstance(t, str) for t in (place, *files.values())):
+        raise ValueError("its manifest makes no sense")
     return members
 
 
