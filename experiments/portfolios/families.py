@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import click
 import joblib
@@ -34,15 +35,14 @@ Instance = tuple[int, tuple[float, ...]]  # its kind, and where its optimum is
 
 @dataclass(frozen=True)
 class Places:
-    """Three kinds of instances, each with an optimum of its own in four dimensions."""
+    """Kinds of instances, each with an optimum of its own in four dimensions."""
 
-    name: ClassVar = "places"
     centres: tuple[tuple[float, ...], ...]
 
     @classmethod
-    def drawn(cls, rng: Generator) -> Places:
+    def drawn(cls, rng: Generator, kinds: int) -> Places:
         """Draw the family."""
-        return cls(tuple(map(tuple, rng.uniform(0.1, 0.9, (3, 4)).tolist())))
+        return cls(tuple(map(tuple, rng.uniform(0.1, 0.9, (kinds, 4)).tolist())))
 
     @property
     def space(self) -> racer.Space:
@@ -63,7 +63,6 @@ class Places:
 class Solvers:
     """Three solvers with a parameter each; each is good on its kind of instances alone."""
 
-    name: ClassVar = "solvers"
     best: tuple[float, ...]  # of each solver's parameter
 
     @classmethod
@@ -105,10 +104,17 @@ class Noisy:
         return float(self.family.regret(config, instance) + noise)
 
 
-def compared(kind: Callable[[Generator], Any], seed: int) -> tuple[Any, ...]:
+FAMILIES: dict[str, Callable[[Generator], Any]] = {
+    "places": partial(Places.drawn, kinds=3),
+    "places of four kinds": partial(Places.drawn, kinds=4),
+    "solvers": Solvers.drawn,
+}
+
+
+def compared(name: str, seed: int) -> tuple[Any, ...]:
     """Return regrets on fresh instances of one configuration, and of the best of three."""
     rng = np.random.default_rng(seed)
-    family = kind(rng)
+    family = FAMILIES[name](rng)
     training = [family.instance(rng) for _ in range(TRAINING)]
     test = [family.instance(rng) for _ in range(TEST)]
     given: dict[str, Any] = {"deterministic": False, "seed": seed}
@@ -121,22 +127,25 @@ def compared(kind: Callable[[Generator], Any], seed: int) -> tuple[Any, ...]:
     one = np.mean([family.regret(config, i) for i in test])
     best = np.mean([min(family.regret(c, i) for c in found.members) for i in test])
     figures = (f"{one:.4f}", f"{best:.4f}", f"{best / one:.3f}")
-    return (family.name, seed, *figures, found.evaluations)
+    return (name, seed, *figures, found.evaluations)
 
 
 @click.command()
 @number_option("--seeds", 10)
 @jobs_option
-def main(seeds: int, jobs: int) -> None:
-    """Compare portfolios of three with one configuration on two families."""
+@click.option("--family", type=click.Choice(list(FAMILIES)), help="This one alone.")
+def main(seeds: int, jobs: int, family: str | None) -> None:
+    """Compare portfolios of three with one configuration, family by family."""
+    names = list(FAMILIES) if family is None else [family]
     rows = joblib.Parallel(n_jobs=jobs)(
-        joblib.delayed(compared)(kind.drawn, seed)
-        for kind in (Places, Solvers)
-        for seed in range(seeds)
+        joblib.delayed(compared)(name, seed) for name in names for seed in range(seeds)
     )
-    with (HERE / "families.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([COLUMNS, *rows])
-    for name in dict.fromkeys(row[0] for row in rows):
+    path = HERE / "families.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        kept = [row for row in csv.reader(file) if row[0] not in {*names, COLUMNS[0]}]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([COLUMNS, *sorted(kept + rows, key=lambda row: str(row[0]))])
+    for name in names:
         of = np.array([[float(row[2]), float(row[3])] for row in rows if row[0] == name])
         ratios = of[:, 1] / of[:, 0]
         print(
