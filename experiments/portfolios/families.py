@@ -137,7 +137,7 @@ def compared(name: str, seed: int) -> tuple[Any, ...]:
 def main(seeds: int, jobs: int, family: str | None) -> None:
     """Compare portfolios of three with one configuration, family by family."""
     names = list(FAMILIES) if family is None else [family]
-    rows = joblib.Parallel(n_jobs=jobs)(
+    rows: list[Any] = joblib.Parallel(n_jobs=jobs)(
         joblib.delayed(compared)(name, seed) for name in names for seed in range(seeds)
     )
     path = HERE / "families.csv"
