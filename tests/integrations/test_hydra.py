@@ -11,10 +11,12 @@ import racer
 
 pytest.importorskip("hydra")
 
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.plugins import Plugins
 from hydra.errors import HydraException
 from hydra.plugins.sweeper import Sweeper
 from hydra.test_utils import launcher_common_tests as suites
+from hydra_plugins.racer_sweeper import _parameter
 from omegaconf import OmegaConf
 
 pytestmark = pytest.mark.filterwarnings("ignore:\\s*Future Hydra versions:UserWarning")
@@ -143,3 +145,20 @@ def test_the_page(tmp_path, launcher):
 def test_a_run_without_a_sweep_loads_nothing_heavy():
     code = "import hydra_plugins.racer_sweeper, sys; assert not {'numpy', 'scipy'} & {*sys.modules}"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("sweep", "parameter"),
+    [
+        ("range(1, 4)", racer.Ordinal(["1", "2", "3"])),
+        ("shuffle(1, 2)", racer.Categorical),
+        ("choice(a, 'b c')", racer.Categorical(["a", "b\\ c"])),
+        ("tag(ordered, choice(16, 32))", racer.Ordinal(["16", "32"])),
+        ("tag(log, interval(0.1, 10))", racer.Real(0.1, 10.0, log=True)),
+        ("interval(1, 10)", racer.Real(1.0, 10.0)),
+        ("int(interval(1, 10))", racer.Integer(1, 10)),
+    ],
+)
+def test_a_sweep_is_a_parameter(sweep, parameter):
+    found = _parameter(OverridesParser.create().parse_override(f"x={sweep}"))
+    assert found == parameter or type(found) is parameter
