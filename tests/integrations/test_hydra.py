@@ -129,6 +129,13 @@ def test_an_interval_needs_a_budget(hydra_sweep_runner, tmp_path):
         sweep(hydra_sweep_runner, cost, ["+x=interval(0,1)"], tmp_path)
 
 
+@pytest.mark.parametrize("wrong", [{"budget": "many"}, {"max_batch_size": 0}])
+def test_wrong_settings_are_refused(hydra_sweep_runner, tmp_path, wrong):
+    (name,) = wrong
+    with pytest.raises((racer.RacerError, HydraException), match=f"{name}=.*give a whole number"):
+        sweep(hydra_sweep_runner, cost, ["+x=1,2", *settings(**wrong)], tmp_path)
+
+
 @pytest.mark.parametrize("launcher", ["basic", "joblib"])
 def test_the_page(tmp_path, launcher):
     if launcher != "basic":

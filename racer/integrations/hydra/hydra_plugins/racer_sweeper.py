@@ -67,6 +67,8 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
 
     def sweep(self, arguments: list[str]) -> Any:
         """Run all jobs; write the best configuration; return the jobs, batch by batch."""
+        if self._size is not None and self._size < 1:
+            raise HydraException(f"max_batch_size={self._size}: give a whole number >= 1")
         folder = Path(self.config.hydra.sweep.dir)
         folder.mkdir(parents=True, exist_ok=True)
         OmegaConf.save(self.config, folder / "multirun.yaml")
@@ -93,14 +95,16 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
 
     def _contest(self, swept: Mapping[str, Override], instances: Any) -> Any:
         """Return a race of all combinations if it reaches its first test, otherwise a tuner."""
+        from racer._checks import whole  # noqa: PLC0415
         from racer.racing.race import Race  # noqa: PLC0415
         from racer.space.space import Space  # noqa: PLC0415
         from racer.tuner.tuner import Tuner  # noqa: PLC0415
 
-        rules: Any = {"budget": self._budget, **self._rules}
+        budget = whole(self._budget, "budget", least=1)  # type: ignore[arg-type]  # not None here
+        rules: Any = {"budget": budget, **self._rules}
         if all(o.is_discrete_sweep() for o in swept.values()):
-            grid = list(itertools.islice(_grid(swept), self._budget))
-            if len(grid) * rules["first_test"] <= rules["budget"]:
+            grid = list(itertools.islice(_grid(swept), budget))
+            if len(grid) * rules["first_test"] <= budget:
                 return Race(grid, instances, **rules)
         return Tuner(Space({key: _parameter(o) for key, o in swept.items()}), instances, **rules)
 
