@@ -45,7 +45,7 @@ class PortfolioResult:
     evaluations, seed : int
         Evaluations used, without those on held-out instances; the seed that repeats it all.
     tunings : tuple of TuneResult
-        In the order of their making: one for each member, and the first again.
+        One for each member.
 
     Examples
     --------

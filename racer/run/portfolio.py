@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from racer.deciders.decider import Decider
     from racer.evaluate.objective import Objective
-    from racer.results.tuning import TuneResult
     from racer.space.space import Space
 
 __all__ = ["portfolio"]
@@ -71,10 +70,8 @@ def portfolio(
     """Find a few configurations of which one is good on each instance.
 
     The first member is tuned as by `racer.tune`. Each further one is tuned on the minimum of its
-    cost and that of the members before it, so that it is good where they are not. In the end the
-    first, which was to be good everywhere, is tuned again on the minimum with all others, and
-    replaced if the set becomes better. Each tuning gets an equal share of the budget, which also
-    pays for the evaluation of what it found on all instances.
+    cost and that of the members before it, so that it is good where they are not. Then each
+    member is evaluated on all instances. An equal share of the budget goes to each member.
 
     Parameters
     ----------
@@ -127,29 +124,25 @@ def portfolio(
     times = 1 if deterministic else 2
     times = times if repeats is None else whole(repeats, "repeats", least=1)
     tested = len(places) * times
-    turns = [*range(size), 0] if size > 1 else [0]
-    each = whole(budget, "budget", least=1) // len(turns) - tested
+    each = whole(budget, "budget", least=1) // size - tested
     if each < _LEAST:
         raise BudgetError(
-            f"budget={budget}: {len(turns)} tunings whose best goes to {len(places)} instances, "
-            f"{times} times each, take {len(turns) * tested} evaluations beside their own: give "
-            f"{len(turns) * (tested + _LEAST)} or more"
+            f"budget={budget}: {size} members on {len(places)} instances, {times} times each, take "
+            f"{size * tested} evaluations: give {size * (tested + _LEAST)} or more"
         )
     how = how_to_evaluate(retries, timeout, memory)
     tables: list[NDArray[np.float64]] = []
     members: list[Any] = []
-    tunings: list[TuneResult] = []
-    for number, turn in enumerate(turns):
+    tunings = []
+    for number in range(size):
         target: Any = evaluate
-        others = [i for i in range(len(members)) if i != turn]
-        if others:
-            beside = [[of[i] for i in others] for of in (members, tables)]
-            best = PortfolioResult.of(beside[0], places, beside[1], maximize=maximize)
+        if members:
+            best = PortfolioResult.of(members, places, tables, maximize=maximize)
             target = _Complement(evaluate, places, tuple(best.oracle.tolist()), maximize)
         tuning = tune(
             space,
             target,
-            range(len(places)) if others else places,
+            range(len(places)) if members else places,
             budget=each,
             decider=decider,
             maximize=maximize,
@@ -159,14 +152,9 @@ def portfolio(
             **how,
         )
         tunings.append(tuning)
-        config = tuning.config(tuning.leaders[0])
-        table = _table(evaluate, [config], places, times, seed, n_jobs, how)[:, 0]
-        if turn == len(members):
-            members.append(config)
-            tables.append(table)
-        elif _is_better(table, turn, tables, maximize=maximize):
-            members[turn], tables[turn] = config, table
-    used = sum(tuning.evaluations for tuning in tunings) + len(turns) * tested
+        members.append(tuning.config(tuning.leaders[0]))
+        tables.append(_table(evaluate, members[-1:], places, times, seed, n_jobs, how)[:, 0])
+    used = sum(tuning.evaluations for tuning in tunings) + size * tested
     shown = places
     if test_instances is not None:
         shown = as_sequence(test_instances, "test_instances")
@@ -206,16 +194,3 @@ def _table(
             if outcome.value is not None:
                 table[cell.instance_index, cell.candidate, cell.block % times] = outcome.value
     return table
-
-
-def _is_better(
-    table: NDArray[np.float64], turn: int, tables: Sequence[NDArray[np.float64]], *, maximize: bool
-) -> bool:
-    """Return whether the set becomes better with another member in the place of one."""
-    changed = [table if i == turn else of for i, of in enumerate(tables)]
-    names = range(len(table))
-    after, before = (
-        PortfolioResult.of(range(len(of)), names, of, maximize=maximize).oracle_value
-        for of in (changed, tables)
-    )
-    return after > before if maximize else after < before

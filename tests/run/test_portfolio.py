@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import racer
-from racer.run.portfolio import _Complement, _is_better
+from racer.run.portfolio import _Complement
 
 SPACE = racer.Space({"x": racer.Integer(0, 9)})
 INSTANCES = [(kind, size) for kind in (1, 5, 9) for size in (1, 2, 3, 4)]
@@ -27,7 +27,7 @@ def found():
 def test_each_member_is_good_where_the_others_are_not(found):
     assert sorted(member["x"] for member in found.members) == [1, 5, 9]
     assert found.evaluations <= 600
-    assert [t.evaluations for t in found.tunings] == [600 // 4 - 24] * 4
+    assert [t.evaluations for t in found.tunings] == [600 // 3 - 24] * 3
     assert found.values.shape == (12, 3, 2)
 
 
@@ -55,15 +55,6 @@ def test_luck_counts_for_no_member():
         [{}] * 3, range(4000), [n[:, :1] for n in noise], maximize=False
     )
     assert once.oracle_value < -0.7
-
-
-def test_the_first_is_replaced_only_by_a_better_one():
-    tables = [np.array([[2.0], [2.0]]), np.array([[0.0], [3.0]])]
-    better, worse = np.array([[9.0], [0.0]]), np.array([[0.0], [9.0]])
-    assert _is_better(better, 0, tables, maximize=False)
-    assert not _is_better(worse, 0, tables, maximize=False)
-    assert _is_better(-better, 0, [-of for of in tables], maximize=True)
-    assert not _is_better(better, 1, tables, maximize=False)
 
 
 def test_larger_is_better():
@@ -109,10 +100,10 @@ def test_held_out_instances_are_beyond_the_budget():
 
     held_out = [(kind, 2.5) for kind in (1, 5, 9)]
     found = racer.portfolio(
-        SPACE, counted, INSTANCES, budget=200, test_instances=held_out, deterministic=False, seed=1
+        SPACE, counted, INSTANCES, budget=240, test_instances=held_out, deterministic=False, seed=1
     )
     assert found.instances == tuple(held_out)
-    assert found.evaluations <= 200
+    assert found.evaluations <= 240
     assert calls.count((1, 2.5)) == 3 * 2
 
 
@@ -123,10 +114,7 @@ async def coroutine(config, instance, seed):
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        (
-            {"budget": 135},
-            "12 instances, 2 times each, take 96 evaluations beside their own: give 136",
-        ),
+        ({"budget": 80}, "3 members on 12 instances, 2 times each, take 72 evaluations: give 102"),
         ({"size": 0}, "size=0"),
         ({"evaluate": coroutine}, "evaluate is a coroutine function"),
         ({"repeats": 0}, "repeats=0"),
