@@ -34,6 +34,8 @@ def command_lines(folder: Path) -> Iterator[Call]:
     touched = folder / "evaluated"
     scenario = _write_files(folder, touched)
     _in_process(main, ["tune", "scenario.toml", "--store", "program.db"], touched)
+    with contextlib.chdir(folder):
+        _in_process(main, ["bundle", "program.db", "-o", "run.zip"], touched)
 
     def call(argument: str, value: str, *words: str, names: str) -> Call:
         def run() -> object:
@@ -115,12 +117,18 @@ _WORKS = {
     "ablation": ["program.db", "--yes", "--source", '{"x": 0.0, "n": 1}'],
     **{name: ["run.db"] for name in ("show", "watch", "report", "check")},
     "export": ["run.db", "--json"],
+    "bundle": ["run.db"],
+    "verify": ["run.zip"],
     "bench": ["./run.sh", "./run.sh", "--rounds", "1"],
     "demo": ["--candidates", "3", "--budget", "30"],
     "init": ["fresh"],
     "import-irace": ["scenario.txt"],
 }
-_FITTING = {"race": ("candidates.json", "list.txt"), "import-irace": ("empty",)}
+_FITTING = {
+    "race": ("candidates.json", "list.txt"),
+    "import-irace": ("empty",),
+    "verify": ("binary.bin", "empty", "list.txt", "candidates.json"),  # the answer is no
+}
 _FINE = {("--decider", ""), ("--seed", "1e9"), ("--jobs", "-5")}
 _OUTPUTS = {"store", "output", "plot", "csv", "configurations", "into", "instances_folder"}
 _OUTPUTS |= {"test_instances_folder", "optuna", "instances", "test_instances", "initial"}
