@@ -241,7 +241,7 @@ def best_posterior(
         )
         probability = probability_smallest(found.parts, found.freedom, found.failing)
     mean = found.mean
-    if n_blocks is not None:
+    if n_blocks is not None and found.failing is None:  # nothing else is uncertain
         probability = _shared(probability, mean, np.flatnonzero(seen == n_blocks))
     return BestPosterior(frozen(probability), frozen(mean - mean.mean()), found.n_blocks)
 
