@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 from scipy.special import betaincinv, gammaincinv, ndtri
 
 from racer._checks import as_floats, check_fraction, flag, is_real, whole
-from racer._numerics import as_costs, one_blas_thread, with_ties
+from racer._numerics import as_costs, one_blas_thread
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
-from racer.stats.strata import noise_by_instance, residuals
+from racer.stats.strata import noise_by_instance
+from racer.stats.units import above_median, in_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,21 +30,7 @@ __all__ = ["BestPosterior", "Part", "best_posterior", "probability_smallest"]
 
 _POINTS = 4096  # of the lattice: the error of a probability is below .005
 _LARGE = 1e100  # from here on, squares might overflow
-_LARGEST = 1e12  # units, of a cost
 _LEVELS = 128  # of the common scale, and of the share of failures
-_MAD = 1.4826  # the standard deviation of a normal law over its median absolute deviation
-_MEAN_SIZE = 0.798  # the mean size of a standard normal variable
-_MANY = 8  # candidates of a block, from which on a median of sizes is its scale
-_LOG_SCALE = 1.4  # sampling variance of the logarithm of a block's scale, times k - 1
-_NEARLY = 0.02  # a median of sizes that is less, relative to their mean: most costs nearly tie
-# Halves of blocks disagree so many times more than normal noise makes them, on average over the
-# blocks: the first, and the second over the root of the number of blocks.
-_DISAGREE = (3.0, 10.0)
-_CLIP = 1.5  # noise standard deviations
-_ROUNDING = 1e-6  # of what candidates differ by: less is no noise
-_ROUNDS = 3  # in which scales and effects are fitted in turn
-_STEPS = 4  # of the location that resists outliers
-_TAILS = (1.3, 12.0)  # more than the first, plus the second over the cells, is no normal noise
 _INFLATION = 1.15  # of the noise variance, which is estimated
 _HALF_CAUCHY = 0.25  # scale of the prior of the spread, in noise standard deviations
 _ALL_EQUAL = 0.1  # its mass at no spread at all
@@ -364,7 +351,7 @@ def _plausible(costs: NDArray[np.float64]) -> NDArray[np.intp]:
     known = np.isfinite(costs)
     count = known.sum(axis=1)
     solved = count > 0
-    above, scale, _ = _above_median(np.where(known, costs, np.nan)[solved], count[solved])
+    above, scale, _ = above_median(np.where(known, costs, np.nan)[solved], count[solved])
     usual = float(np.median(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
     size = np.clip(above / np.where(scale > 0.0, scale, usual)[:, None], -_FAR, _FAR)
     blocks = known.sum(axis=0)
@@ -390,140 +377,35 @@ def _additive(
     n, m = costs.shape
     if not n:
         return _Additive(np.zeros((m, m)), np.zeros(m), 0.0, 1, 1.0, 0, 1.0)
-    count = known.sum(axis=1)
-    values, clipped, usual = in_units(costs, by_block=by_block)
-    centred = np.where(known, values - (values.sum(axis=1) / count)[:, None], 0.0)
-    share = known / count[:, None]
-    precision = np.diag(known.sum(axis=0).astype(np.float64)) - share.T @ known.astype(np.float64)
+    values, clipped, unit, relative = in_units(costs, by_block=by_block)
     inflation = _INFLATION / (1.0 - clipped) ** 2
+    found = _sufficient(values, known, relative)
     if strata is not None:
         noise = noise_by_instance(values, known, strata[0][several], generalize=strata[1])
-        if noise is not None:
-            return _weighted(values, known, noise)._replace(inflation=inflation, unit=usual)
-    return _Additive(
-        precision,
-        centred.sum(axis=0),
-        float((centred**2).sum()),
-        int(known.sum()) - n,
-        inflation,
-        n,
-        usual,
-    )
+        found = found if noise is None else _with_noise(values, known, noise)
+    return found._replace(inflation=inflation, unit=unit)
 
 
-def _weighted(values: NDArray[np.float64], known: NDArray[np.bool_], noise: Noise) -> _Additive:
-    """Return what is sufficient of values (n, m) whose means have another noise than blocks say."""
-    weights = known / noise.relative
+def _sufficient(
+    values: NDArray[np.float64], known: NDArray[np.bool_], relative: NDArray[np.float64]
+) -> _Additive:
+    """Return what is sufficient of values (n, m), with relative noise variances of candidates, (m,)."""
+    weights = known / relative
     total = weights.sum(axis=1, keepdims=True)
-    centred = weights * (values - (weights * values).sum(axis=1, keepdims=True) / total)
+    apart = np.where(known, values - (weights * values).sum(axis=1, keepdims=True) / total, 0.0)
+    centred = weights * apart
     precision = np.diag(weights.sum(axis=0)) - (weights / total).T @ weights
-    sums = centred.sum(axis=0)
-    explained = float(sums @ np.linalg.pinv(precision, hermitian=True) @ sums)
-    freedom = max(round(noise.freedom), 1) + int(known.any(axis=0).sum()) - 1
-    squares = noise.variance * max(round(noise.freedom), 1) + explained
-    return _Additive(precision, sums, squares, freedom, 1.0, len(values), 1.0)
+    squares, n = float((centred * apart).sum()), len(values)
+    return _Additive(precision, centred.sum(axis=0), squares, int(known.sum()) - n, 1.0, n, 1.0)
 
 
-def in_units(
-    costs: NDArray[np.float64], *, by_block: bool, by_noise: bool = False
-) -> tuple[NDArray[np.float64], float, float]:
-    """Return costs (n, m), NaN where unknown, above their block's median, in units; 0 where unknown.
-
-    The unit is the spread within a block, or `by_noise` that of what candidates leave of it: these
-    differ where candidates are far apart. And the share of the cells that were clipped, and the unit, if it is the same in all blocks.
-    """
-    known = ~np.isnan(costs)
-    count = known.sum(axis=1)
-    above, scale, many_tie = _above_median(with_ties(costs), count)
-    if by_block and not many_tie and not _are_scales_chance(above, count):
-        scales = np.ones(len(scale)) if by_noise else _shrunk_scales(scale, count)
-        least = _ROUNDING * float(np.nanmean(np.abs(above)))
-        for _ in range(_ROUNDS if by_noise else 0):
-            rest = residuals(np.where(known, above / scales[:, None], 0.0), known, count)
-            size = np.where(known, np.abs(rest), np.nan)
-            mean = np.nanmean(size, axis=1) / _MEAN_SIZE
-            middle = _MAD * np.nanmedian(size, axis=1)
-            own = np.where((middle > 0.0) & (count >= _MANY), middle, mean)
-            scales = np.maximum(scales * _shrunk_scales(own, count), least)
-        values = _in_units(above, scales[:, None])
-        values = np.where(known, values, 0.0)
-        return *_clipped(values, known, count), 1.0
-    usual = float(np.mean(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
-    return np.where(known, _in_units(above, usual), 0.0), 0.0, usual
-
-
-def _in_units(above: NDArray[np.float64], scale: NDArray[np.float64] | float) -> Any:
-    """Return costs in units of a scale, 0 where there is none, at most so large that sums hold."""
-    with np.errstate(over="ignore"):
-        return np.nan_to_num(np.clip(above / scale, -_LARGEST, _LARGEST))
-
-
-def _above_median(
-    costs: NDArray[np.float64], count: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
-    """Return costs above their block's median, blocks' scales, and whether most costs tie there."""
-    above = costs - np.nanmedian(costs, axis=1, keepdims=True)
-    size = np.abs(above)
-    scale = _MAD * np.nanmedian(size, axis=1)
-    mean = np.nanmean(size, axis=1) / (_MEAN_SIZE * np.sqrt((count - 1.0) / count))
-    nearly = np.where(count >= _MANY, _NEARLY * mean, 0.0)
-    many_tie = bool((scale <= nearly)[count > 2].sum() * 2 > (count > 2).sum() > 0)
-    return above, np.where((scale > 0.0) & (count >= _MANY), scale, mean), many_tie
-
-
-def _are_scales_chance(above: NDArray[np.float64], count: NDArray[np.intp]) -> bool:
-    """Return whether a block's scale says nothing of the block: two halves of it do not agree.
-
-    So it is where most costs nearly tie, as scores near 0 do, and few are far away.
-    """
-    size = np.abs(above[count >= _MANY])
-    place = (~np.isnan(size)).cumsum(axis=1) % 2
-    halves = [np.where(place == half, size, np.nan) for half in (0, 1)]
-    logs = np.log([np.maximum(np.nanmedian(half, axis=1), 1e-300) for half in halves])
-    if len(size) < 2:
-        return False
-    sampling = sum(_LOG_SCALE / ((~np.isnan(half)).sum(axis=1) - 1) for half in halves)
-    most = _DISAGREE[0] + _DISAGREE[1] / math.sqrt(len(size))
-    apart = (logs[0] - logs[1]) / np.sqrt(sampling)  # by candidates alone, the same in all blocks
-    return float(apart.var(ddof=1)) > most
-
-
-def _shrunk_scales(scale: NDArray[np.float64], count: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return blocks' scales, drawn together as far as they differ by chance (DerSimonian, Laird)."""
-    known = scale > 0.0
-    if not known.any():
-        return np.ones(len(scale))
-    logs = np.log(np.where(known, scale, 1.0))
-    sampling = _LOG_SCALE / np.maximum(count - 1, 1)
-    weights = np.where(known, 1.0 / sampling, 0.0)
-    centre = float((weights * logs).sum() / weights.sum())
-    rest = int(known.sum()) - 1
-    excess = float((weights * (logs - centre) ** 2).sum()) - rest - math.sqrt(2.0 * rest)
-    size = weights.sum() - float((weights**2).sum() / weights.sum())
-    between = max(excess / size, 0.0) if rest else 0.0
-    share = between / (between + sampling)
-    return np.asarray(np.exp(centre + np.where(known, share * (logs - centre), 0.0)))
-
-
-def _clipped(
-    values: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], float]:
-    """Clip two-way residuals of values (n, m) with heavy tails (Huber); return the share clipped."""
-    cells, (n, m) = int(known.sum()), values.shape
-    left = residuals(values, known, count)
-    found = left[known]
-    usual = _MAD * float(np.median(np.abs(found)))
-    if usual == 0.0 or float((found**2).mean()) <= (_TAILS[0] + _TAILS[1] / cells) * usual**2:
-        return values, 0.0
-    correction = math.sqrt(cells / max(cells - n - m + 1, 1))
-    inside, is_far = values, np.zeros(values.shape, dtype=np.bool_)
-    for _ in range(_STEPS):
-        fitted = inside - residuals(inside, known, count)
-        far = values - fitted
-        most = _CLIP * correction * _MAD * float(np.median(np.abs(far[known])))
-        is_far = known & (np.abs(far) > most)
-        inside = np.where(is_far, fitted + np.clip(far, -most, most), values)
-    return inside, min(float(is_far.sum()) / cells, 0.5)
+def _with_noise(values: NDArray[np.float64], known: NDArray[np.bool_], noise: Noise) -> _Additive:
+    """Return what is sufficient of values (n, m) whose means have another noise than blocks say."""
+    found = _sufficient(values, known, noise.relative)
+    explained = float(found.sums @ np.linalg.pinv(found.precision, hermitian=True) @ found.sums)
+    freedom = max(round(noise.freedom), 1)
+    squares = noise.variance * freedom + explained
+    return found._replace(squares=squares, freedom=freedom + int(known.any(axis=0).sum()) - 1)
 
 
 def _failing(costs: NDArray[np.float64], price: float) -> _Failing | None:

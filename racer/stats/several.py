@@ -11,7 +11,8 @@ from racer._checks import as_floats, flag, whole
 from racer._numerics import one_blas_thread
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
-from racer.stats.best import Locations, in_units, lattice_points, locations
+from racer.stats.best import Locations, lattice_points, locations
+from racer.stats.units import in_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -247,7 +248,7 @@ def _in_units(table: NDArray[np.float64], *, by_block: bool, n_blocks: int | Non
     found, clipped, unit = np.full(table.shape, np.nan), 0.0, 1.0
     several = known.sum(axis=1) > 1  # the others tell no candidates apart
     if several.any():
-        values, clipped, unit = in_units(table[several], by_block=by_block, by_noise=True)
+        values, clipped, unit, _ = in_units(table[several], by_block=by_block, by_noise=True)
         found[several] = np.where(known[several], values, np.nan)
     some = known.any(axis=1)
     # the level of a block is what it has above the additive effects of its candidates

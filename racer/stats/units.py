@@ -1,0 +1,202 @@
+"""Costs of blocks in one unit: what spreads within blocks differ by, and outliers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import digamma, polygamma
+
+from racer._numerics import with_ties
+from racer.stats.strata import residuals
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_LARGEST = 1e12  # units, of a cost
+_MAD = 1.4826  # the standard deviation of a normal law over its median absolute deviation
+_MEAN_SIZE = 0.798  # the mean size of a standard normal variable
+_MANY = 8  # candidates of a block, from which on a median of sizes is its scale
+_LOG_SCALE = 1.4  # sampling variance of the logarithm of a block's scale, times k - 1
+_NEARLY = 0.02  # a median of sizes that is less, relative to their mean: most costs nearly tie
+# Halves of blocks disagree so many times more than normal noise makes them, on average over the
+# blocks: the first, and the second over the root of the number of blocks.
+_DISAGREE = (3.0, 10.0)
+_CLIP = 1.5  # noise standard deviations
+_ROUNDING = 1e-6  # of what candidates differ by: less is no noise
+_ROUNDS = 3  # in which scales and effects are fitted in turn
+_STEPS = 4  # of the location that resists outliers
+_TAILS = (1.3, 12.0)  # more than the first, plus the second over the cells, is no normal noise
+# Of the logarithm of a squared median absolute deviation: its sampling variance and its bias,
+# times the degrees of freedom (simulated for normal values, 4 to 50 of them).
+_LOG_MAD = (6.0, -3.0)
+_OWN = 0.5  # of a residual's variance, at least, has to be the candidate's own
+_LEAST_NOISE = 0.05  # variance of a candidate's noise, relative to the usual one
+
+
+class Units(NamedTuple):
+    """Costs in units of a block, (n, m), 0 where unknown, and how they came about."""
+
+    values: NDArray[np.float64]
+    clipped: float  # share of the cells
+    unit: float  # if it is the same in all blocks, else 1
+    noise: NDArray[np.float64]  # variance of each candidate's, relative to the usual one, (m,)
+
+
+def in_units(costs: NDArray[np.float64], *, by_block: bool, by_noise: bool = False) -> Units:
+    """Return costs (n, m), NaN where unknown, above their block's median, in units.
+
+    The unit is the spread within a block, or `by_noise` that of what candidates leave of it: these
+    differ where candidates are far apart. Where costs count as they are, candidates' noise is one.
+    """
+    known = ~np.isnan(costs)
+    count = known.sum(axis=1)
+    above, scale, many_tie = above_median(with_ties(costs), count)
+    if by_block and not many_tie and not _are_scales_chance(above, count):
+        scales = np.ones(len(scale)) if by_noise else _shrunk_scales(scale, count)
+        least = _ROUNDING * float(np.nanmean(np.abs(above)))
+        for _ in range(_ROUNDS if by_noise else 0):
+            rest = residuals(np.where(known, above / scales[:, None], 0.0), known, count)
+            size = np.where(known, np.abs(rest), np.nan)
+            mean = np.nanmean(size, axis=1) / _MEAN_SIZE
+            middle = _MAD * np.nanmedian(size, axis=1)
+            own = np.where((middle > 0.0) & (count >= _MANY), middle, mean)
+            scales = np.maximum(scales * _shrunk_scales(own, count), least)
+        values = np.where(known, _in_units(above, scales[:, None]), 0.0)
+        values, clipped = _clipped(values, known, count)
+        noise = _noise_by_candidate(residuals(values, known, count), known, count)
+        return Units(values, clipped, 1.0, noise)
+    usual = float(np.mean(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
+    values = np.where(known, _in_units(above, usual), 0.0)
+    return Units(values, 0.0, usual, np.ones(costs.shape[1]))
+
+
+def _in_units(above: NDArray[np.float64], scale: NDArray[np.float64] | float) -> Any:
+    """Return costs in units of a scale, 0 where there is none, at most so large that sums hold."""
+    with np.errstate(over="ignore"):
+        return np.nan_to_num(np.clip(above / scale, -_LARGEST, _LARGEST))
+
+
+def above_median(
+    costs: NDArray[np.float64], count: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+    """Return costs above their block's median, blocks' scales, and whether most costs tie there."""
+    above = costs - np.nanmedian(costs, axis=1, keepdims=True)
+    size = np.abs(above)
+    scale = _MAD * np.nanmedian(size, axis=1)
+    mean = np.nanmean(size, axis=1) / (_MEAN_SIZE * np.sqrt((count - 1.0) / count))
+    nearly = np.where(count >= _MANY, _NEARLY * mean, 0.0)
+    many_tie = bool((scale <= nearly)[count > 2].sum() * 2 > (count > 2).sum() > 0)
+    return above, np.where((scale > 0.0) & (count >= _MANY), scale, mean), many_tie
+
+
+def _are_scales_chance(above: NDArray[np.float64], count: NDArray[np.intp]) -> bool:
+    """Return whether a block's scale says nothing of the block: two halves of it do not agree.
+
+    So it is where most costs nearly tie, as scores near 0 do, and few are far away.
+    """
+    size = np.abs(above[count >= _MANY])
+    place = (~np.isnan(size)).cumsum(axis=1) % 2
+    halves = [np.where(place == half, size, np.nan) for half in (0, 1)]
+    logs = np.log([np.maximum(np.nanmedian(half, axis=1), 1e-300) for half in halves])
+    if len(size) < 2:
+        return False
+    sampling = sum(_LOG_SCALE / ((~np.isnan(half)).sum(axis=1) - 1) for half in halves)
+    most = _DISAGREE[0] + _DISAGREE[1] / math.sqrt(len(size))
+    apart = (logs[0] - logs[1]) / np.sqrt(sampling)  # by candidates alone, the same in all blocks
+    return float(apart.var(ddof=1)) > most
+
+
+def _shrunk_scales(scale: NDArray[np.float64], count: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return blocks' scales, drawn together as far as they differ by chance."""
+    known = scale > 0.0
+    if not known.any():
+        return np.ones(len(scale))
+    logs = np.log(np.where(known, scale, 1.0))
+    return np.exp(_drawn_together(logs, _LOG_SCALE / np.maximum(count - 1, 1), known, margin=1.0))
+
+
+def _noise_by_candidate(
+    left: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    count: NDArray[np.intp],
+    *,
+    by_median: bool = False,
+) -> NDArray[np.float64]:
+    """Return the variance of each candidate's noise, (m,), relative to the usual one.
+
+    From what blocks and candidates leave of costs, (n, m): candidates differ in it as far as that is
+    no chance. Of few candidates it cannot be told whose noise a residual is.
+    """
+    seen = known.sum(axis=0)
+    freedom = np.maximum(seen - 1.0, 1.0)
+    width = (known * count[:, None]).sum(axis=0) / np.maximum(seen, 1)  # candidates of its blocks
+    own = 1.0 - 2.0 / np.maximum(width, 2.0)
+    if by_median:
+        size = np.nan_to_num(np.nanmedian(np.where(known, np.abs(left), np.nan), axis=0)) ** 2
+    else:
+        size = (left**2).sum(axis=0) / freedom
+    ok = (seen > 1) & (own >= _OWN) & (size > 0.0)
+    if ok.sum() < 2:
+        return np.ones(len(seen))
+    freedom = np.where(ok, freedom * own**2, 1.0)
+    relative = 1.0 + (size / size[ok].mean() - 1.0) / np.maximum(own, _OWN)
+    logs = np.log(np.where(ok, np.maximum(relative, _LEAST_NOISE), 1.0))
+    if by_median:
+        sampling, bias = _LOG_MAD[0] / freedom, _LOG_MAD[1] / freedom
+    else:
+        sampling, bias = polygamma(1, 0.5 * freedom), digamma(0.5 * freedom) - np.log(0.5 * freedom)
+    logs = _drawn_together(logs - bias, sampling, ok)
+    return np.exp(logs - logs[ok].mean())
+
+
+def _drawn_together(
+    logs: NDArray[np.float64],
+    sampling: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    *,
+    margin: float = 0.0,
+) -> NDArray[np.float64]:
+    """Return logarithms drawn towards their mean as far as they differ by chance, (k,).
+
+    `sampling` (k,) are their sampling variances; those that differ by less than chance and a
+    `margin`, in its standard deviations, are one. DerSimonian and Laird (1986).
+    """
+    weights = np.where(known, 1.0 / sampling, 0.0)
+    centre = float((weights * logs).sum() / weights.sum())
+    rest = int(known.sum()) - 1
+    chance = rest + margin * math.sqrt(2.0 * rest)
+    excess = float((weights * (logs - centre) ** 2).sum()) - chance
+    size = weights.sum() - float((weights**2).sum() / weights.sum())
+    between = max(excess / size, 0.0) if rest else 0.0
+    share = between / (between + sampling)
+    return np.asarray(centre + np.where(known, share * (logs - centre), 0.0))
+
+
+def _clipped(
+    values: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], float]:
+    """Clip two-way residuals of values (n, m) with heavy tails (Huber); return the share clipped.
+
+    A candidate whose noise is large is clipped further out. Fitting begins at the candidates'
+    medians: from means, an outlier among few values would hardly move.
+    """
+    cells, (n, m) = int(known.sum()), values.shape
+    left = residuals(values, known, count)
+    middle = np.nan_to_num(np.nanmedian(np.where(known, values, np.nan), axis=0))
+    apart = np.where(known, values - middle, 0.0)
+    scale = np.sqrt(_noise_by_candidate(apart, known, count, by_median=True))
+    found = (left / scale)[known]
+    usual = _MAD * float(np.median(np.abs(found)))
+    if usual == 0.0 or float((found**2).mean()) <= (_TAILS[0] + _TAILS[1] / cells) * usual**2:
+        return values, 0.0
+    correction = math.sqrt(cells / max(cells - n - m + 1, 1))
+    inside, far = values, apart
+    for step in range(_STEPS):
+        if step:
+            far = values - inside + residuals(inside, known, count)
+        most = _CLIP * correction * _MAD * float(np.median(np.abs(far / scale)[known])) * scale
+        is_far = known & (np.abs(far) > most)
+        inside = np.where(is_far, values - far + np.clip(far, -most, most), values)
+    return inside, min(float(is_far.sum()) / cells, 0.5)
