@@ -126,6 +126,16 @@ class Surrogate:
             bounds.append(covariance @ self._weights - np.sqrt(left))
         return np.asarray(self._mean + np.concatenate(bounds))
 
+    def covariances(self, most: int) -> NDArray[np.float64]:
+        """Return covariances of the m candidates under the likeliest kernels tried, (k, m, m)."""
+        kernels = sorted(self._tried, key=lambda kernel: -self._tried[kernel])[:most]
+        nugget = np.eye(len(self._costs))
+        found = []
+        for kernel in kernels:
+            variance = _SIGNAL_VARIANCES[kernel.signal_variance] * self._spread
+            found.append(self._covariance(kernel) / variance + _NUGGETS[kernel.nugget] * nugget)
+        return np.array(found)
+
     def _search(self, start: Kernel | None) -> Kernel:
         best = start if start is not None else max(_STARTS, key=self._likelihood)
         while True:

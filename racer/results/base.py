@@ -20,7 +20,7 @@ from racer.errors import CandidateError, SettingError
 from racer.render.notebook import Displayed
 from racer.results.metrics import Metrics
 from racer.results.scores import scores_frame
-from racer.stats.best import BestPosterior, best_posterior
+from racer.stats.best import BestPosterior, best_posterior, plausible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from racer.core.rules import Rules
 
     Draw = Callable[[Axes | None], Any]
+    # from candidates (m,) and their costs, (n, m), to (k, m, m)
+    Covariances = Callable[[Sequence[int], NDArray[np.float64]], NDArray[np.float64]]
 
 __all__ = ["AnyResult", "Result", "RunTimes", "mean_on", "posterior_of"]
 
@@ -118,7 +120,14 @@ class Result(AnyResult, ABC):
         n = len(self.configs)
         if self._metrics is not None and self.rules.goal is not None:
             return self._metrics.posterior(self.rules.goal)
-        return posterior_of(self.known, n, self.stream, self.rules, self.correlation)
+        return posterior_of(
+            self.known, n, self.stream, self.rules, self.correlation, self._covariances
+        )
+
+    @property
+    def _covariances(self) -> Covariances | None:
+        """Prior covariances of candidates; None where they are exchangeable."""
+        return None
 
     @cached_property
     def _metrics(self) -> Metrics | None:
@@ -311,7 +320,12 @@ class Result(AnyResult, ABC):
 
 
 def posterior_of(
-    known: Table, n_candidates: int, stream: Stream, rules: Rules, correlation: float = 0.0
+    known: Table,
+    n_candidates: int,
+    stream: Stream,
+    rules: Rules,
+    correlation: float = 0.0,
+    covariances: Covariances | None = None,
 ) -> BestPosterior:
     """Return the posterior of the best of all candidates, by means where these are raced for.
 
@@ -338,6 +352,11 @@ def posterior_of(
         costs = rules.runtime.as_costs(costs)
     by_means = rules.runtime is not None or rules.decider.by_means
     of_others = is_of_population(rules) or rules.generalize
+    kernels = None
+    if covariances is not None and not correlation and np.isfinite(costs).any():
+        some = plausible(costs) if len(eligible) > 1 else np.arange(1)
+        costs, eligible = costs[:, some], [eligible[i] for i in some.tolist()]
+        kernels = covariances(eligible, costs)
     found = best_posterior(
         costs,
         by_block=not by_means,
@@ -345,6 +364,7 @@ def posterior_of(
         n_blocks=None if correlation or of_others else n_blocks,
         instances=instances,
         generalize=rules.generalizes(stream.n_instances),
+        covariances=kernels,
     )
     return found.among(eligible, n_candidates)
 

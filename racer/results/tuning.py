@@ -6,28 +6,36 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from racer._numerics import one_blas_thread
 from racer.errors import SettingError
+from racer.model.effects import effects
+from racer.model.surrogate import Surrogate
 from racer.render.html import write_page
 from racer.results import page, pictures, summary
 from racer.results.base import Result
 from racer.results.scores import scores_frame
+from racer.space.vectors import choice_counts, features
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
     from _typeshed import StrPath
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from racer.core.events import RaceCompleted
     from racer.render.sections import Piece, Section
     from racer.results.ablation import AblationResult
-    from racer.results.base import Draw
+    from racer.results.base import Covariances, Draw
     from racer.results.importance import Importance
     from racer.space.space import Space
 
 __all__ = ["Origin", "TuneResult"]
 
+_KERNELS = 6  # of the Gaussian process, the likeliest
 _COLUMNS = ("race", "parent", "initial", "blocks", "mean")  # of `configurations`
 
 
@@ -130,6 +138,10 @@ class TuneResult(Result):
     def elites(self) -> tuple[int, ...]:
         """The survivors of the last race with new candidates, in the order of the model."""
         return self.survivors
+
+    @property
+    def _covariances(self) -> Covariances:
+        return likeness(self.space, self.configs)
 
     def lineage(self, candidate: int) -> tuple[int, ...]:
         """Return a candidate, the one around which it was sampled, and so on back.
@@ -275,6 +287,20 @@ class TuneResult(Result):
         import pandas as pd  # noqa: PLC0415
 
         return pd.DataFrame([vars(race) for race in self.completed_races])
+
+
+def likeness(space: Space, configs: Sequence[dict[str, Any]]) -> Covariances:
+    """Return how alike configurations are by what is known of some: of a Gaussian process."""
+    choices = choice_counts(space.parameters)
+
+    def covariances(candidates: Sequence[int], costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        vectors = np.array([space.located(configs[c])[1] for c in candidates])
+        seen = ~np.isnan(costs).all(axis=1)
+        with one_blas_thread():
+            model = Surrogate(features(vectors, choices), effects(costs[seen]))
+            return model.covariances(_KERNELS)
+
+    return covariances
 
 
 def _column(name: str) -> str:

@@ -118,6 +118,7 @@ def best_posterior(
     n_blocks: int | None = None,
     instances: ArrayLike | None = None,
     generalize: bool = True,
+    covariances: ArrayLike | None = None,
 ) -> BestPosterior:
     """Return the posterior probability of each candidate that it is the best of all of them.
 
@@ -162,6 +163,10 @@ def best_posterior(
         differences of that kind; else blocks count as independent). None: all are independent.
     generalize : bool
         With `instances`: True asks who is the best on instances like these, False on these.
+    covariances : array_like, shape (k, m, m), optional
+        Prior covariances of the candidates, up to a factor, where they are not exchangeable: such as
+        kernels of a Gaussian process over their configurations. Those weigh more under which these
+        costs are likelier. None: all candidates are alike.
 
     Returns
     -------
@@ -172,7 +177,7 @@ def best_posterior(
     ScoresError
         No candidate, or values that are not numbers.
     SettingError
-        correlation or n_blocks out of range.
+        correlation or n_blocks out of range, or covariances of another shape.
 
     References
     ----------
@@ -205,10 +210,15 @@ def best_posterior(
         )
     strata = None if instances is None else (_strata(instances, len(costs)), generalize)
     m = costs.shape[1]
+    kernels = None if covariances is None else as_floats(covariances, "covariances", 3)
+    if kernels is not None and (kernels.shape[1:] != (m, m) or correlation):
+        raise SettingError(
+            f"covariances of shape {kernels.shape}: give k x {m} x {m}, and no correlation"
+        )
     if m == 1 or not np.isfinite(costs).any():
         return BestPosterior(frozen(np.full(m, 1.0 / m)), frozen(np.zeros(m)), 0)
     if m > _MOST:
-        some = _plausible(costs)
+        some = plausible(costs)
         part = best_posterior(
             costs[:, some],
             by_block=by_block,
@@ -216,6 +226,7 @@ def best_posterior(
             n_blocks=n_blocks,
             instances=instances,
             generalize=generalize,
+            covariances=None if kernels is None else kernels[:, some][:, :, some],
         )
         return part.among(some.tolist(), m)
     with one_blas_thread():
@@ -225,6 +236,7 @@ def best_posterior(
             correlation=correlation,
             n_blocks=n_blocks,
             strata=strata,
+            kernels=kernels,
         )
         probability = probability_smallest(found.parts, found.freedom, found.failing)
     mean = found.mean
@@ -289,12 +301,14 @@ def locations(
     correlation: float,
     n_blocks: int | None,
     strata: Strata | None = None,
+    kernels: NDArray[np.float64] | None = None,
 ) -> Locations:
     """Return the posterior of `best_posterior` for costs (n, m), +inf where a cell failed."""
     seen = (~np.isnan(costs)).sum(axis=0)
     additive = _additive(costs, by_block=by_block, strata=strata)
     all_blocks = np.inf if n_blocks is None else n_blocks
-    parts = _posteriors(additive, correlation / (1.0 - correlation), seen, all_blocks)
+    roots = [None] if kernels is None else [_root(_of_unit_spread(k)) for k in kernels]
+    parts = _posteriors(additive, correlation / (1.0 - correlation), seen, all_blocks, roots)
     mean = sum((part.weight * part.mean for part in parts), np.zeros(costs.shape[1]))
     failing = _failing(costs, max(_FAILURE[0], _FAILURE[1] * float(np.ptp(mean))))
     return Locations(parts, additive.freedom, failing, additive.n_blocks, additive.unit)
@@ -346,7 +360,7 @@ class _Failing(NamedTuple):
         return np.asarray(self.price * quantiles[levels, np.arange(len(near))])
 
 
-def _plausible(costs: NDArray[np.float64]) -> NDArray[np.intp]:
+def plausible(costs: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the numbers of the candidates that may be the best, ascending: `_MOST` of them."""
     known = np.isfinite(costs)
     count = known.sum(axis=1)
@@ -420,43 +434,79 @@ def _failing(costs: NDArray[np.float64], price: float) -> _Failing | None:
     return _Failing(price, reliable, failed + 1.0, tried - failed + 1.0)
 
 
+def _of_unit_spread(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a covariance (m, m) scaled so that candidates vary by 1 around their mean."""
+    m = len(covariance)
+    spread = (float(np.trace(covariance)) - float(covariance.sum()) / m) / max(m - 1, 1)
+    return covariance / spread if spread > 0.0 else np.eye(m)
+
+
+class _Axes(NamedTuple):
+    """Directions along which candidates are independent, and what is known along them."""
+
+    basis: NDArray[np.float64]  # (m, m)
+    precisions: NDArray[np.float64]  # (m,)
+    along: NDArray[np.float64]  # sums, (m,)
+
+    @classmethod
+    def of(cls, found: _Additive, root: NDArray[np.float64] | None) -> _Axes:
+        """Return those of a prior covariance with this root; None: the identity."""
+        precision = found.precision if root is None else root.T @ found.precision @ root
+        values, vectors = np.linalg.eigh(precision)
+        basis = vectors if root is None else root @ vectors
+        return cls(basis, np.maximum(values, 0.0), basis.T @ found.sums)
+
+
 def _posteriors(
-    found: _Additive, shared: float, seen: NDArray[np.intp], n_blocks: float
+    found: _Additive,
+    shared: float,
+    seen: NDArray[np.intp],
+    n_blocks: float,
+    roots: Sequence[NDArray[np.float64] | None],
 ) -> list[Part]:
-    """Return the posteriors under each spread that has a weight.
+    """Return the posteriors under each prior covariance and each spread that has a weight.
 
     `shared` is the variance, relative to the noise's, of what blocks of one data set share; `seen`
-    (m,) of `n_blocks` are the blocks that a candidate has seen.
+    (m,) of `n_blocks` are the blocks that a candidate has seen; `roots` those of the covariances.
     """
     m = len(found.sums)
     if found.squares <= 0.0:
         return [Part(1.0, np.zeros(m), np.zeros((m, m)))]
-    values, vectors = np.linalg.eigh(found.precision)
-    values, along = np.maximum(values, 0.0), vectors.T @ found.sums
     spreads = np.concatenate([[0.0], _SPREADS])
     prior = (spreads + shared)[:, None]  # variance of what is seen of a candidate
-    shrinkage = prior / (1.0 + prior * values)
-    squares = found.squares - (shrinkage * along**2).sum(axis=1)
+    axes = [_Axes.of(found, root) for root in roots]
+    shrinkage = np.array([prior / (1.0 + prior * one.precisions) for one in axes])
+    along = np.array([[one.along] for one in axes])
+    squares = found.squares - (shrinkage * along**2).sum(axis=2)
     squares = np.maximum(squares, 1e-18 * found.squares)
-    fit = -0.5 * np.log1p(prior * values).sum(axis=1) - 0.5 * found.freedom * np.log(squares)
+    fit = np.array([-0.5 * np.log1p(prior * one.precisions).sum(axis=1) for one in axes])
+    fit -= 0.5 * found.freedom * np.log(squares)
     fit += np.log(_spread_prior())
     weights = np.exp(fit - fit.max())
     weights[weights < _NEGLIGIBLE * weights.sum()] = 0.0
     weights /= weights.sum()
     ahead = 1.0 - seen / n_blocks  # the share of the blocks that is not known
-    inverse = np.where(values > _SINGULAR * values.max(), 1.0 / np.maximum(values, 1e-300), 0.0)
-    observed = vectors @ (inverse * along)
+    observed = _observed(found) if n_blocks < np.inf else np.zeros(m)
     parts = []
-    for at in np.flatnonzero(weights).tolist():
-        noise = squares[at] * found.inflation / found.freedom
+    for of, at in np.argwhere(weights).tolist():
+        basis, rest = axes[of].basis, shrinkage[of, at]
+        noise = squares[of, at] * found.inflation / found.freedom
         kept = spreads[at] / (spreads[at] + shared) if spreads[at] else 0.0
-        mean = kept * (vectors @ (shrinkage[at] * along))
-        covariance = noise * kept**2 * (vectors * shrinkage[at]) @ vectors.T
+        mean = kept * (basis @ (rest * axes[of].along))
+        covariance = noise * kept**2 * (basis * rest) @ basis.T
         covariance += noise * kept * shared * np.eye(m)
         mean = (1.0 - ahead) * observed + ahead * mean
         covariance = covariance * np.outer(ahead, ahead) + np.diag(noise * ahead / n_blocks)
-        parts.append(Part(float(weights[at]), mean, covariance, float(spreads[at] * noise)))
+        parts.append(Part(float(weights[of, at]), mean, covariance, float(spreads[at] * noise)))
     return parts
+
+
+def _observed(found: _Additive) -> NDArray[np.float64]:
+    """Return the estimates of the candidates' effects that have no prior."""
+    values, vectors = np.linalg.eigh(found.precision)
+    clear = values > _SINGULAR * values.max()
+    inverse = np.where(clear, 1.0 / np.where(clear, values, 1.0), 0.0)
+    return np.asarray(vectors @ (inverse * (vectors.T @ found.sums)))
 
 
 @lru_cache(maxsize=1)

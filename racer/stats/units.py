@@ -148,7 +148,7 @@ def _noise_by_candidate(
     else:
         sampling, bias = polygamma(1, 0.5 * freedom), digamma(0.5 * freedom) - np.log(0.5 * freedom)
     logs = _drawn_together(logs - bias, sampling, ok)
-    return np.exp(logs - logs[ok].mean())
+    return np.asarray(np.exp(logs - logs[ok].mean()))
 
 
 def _drawn_together(

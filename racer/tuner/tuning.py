@@ -19,7 +19,7 @@ from racer.model.effects import effects
 from racer.racing.asktell import Asked
 from racer.racing.loop import best
 from racer.results.base import posterior_of
-from racer.results.tuning import Origin
+from racer.results.tuning import Origin, likeness
 from racer.seeding import seed_for
 from racer.tuner.match import Match
 from racer.tuner.opening import FINALISTS, SMALL, Opening
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from racer.core.rules import Rules
     from racer.evaluate.outcome import Cell, Outcome
     from racer.racing.state import Evidence
+    from racer.results.base import Covariances
     from racer.tuner.ledger import Ledger
     from racer.tuner.match import Blocks, Kind
     from racer.tuner.schedule import Schedule
@@ -93,13 +94,15 @@ class Tuning:
         ledger = self.ledger
         if not ledger.plan.test_instances or self.best is None or ledger.plan.rules.goal:
             return self.elites
-        found = self._favourite()
+        found = self._favourite(likeness(ledger.plan.space, ledger.configs))
         return self.elites if found in self.elites else (*self.elites, found)
 
-    def _favourite(self) -> int:
+    def _favourite(self, covariances: Covariances | None = None) -> int:
         """Return the candidate with the largest probability to be the best of all."""
-        plan, n = self.ledger.plan, len(self.ledger.configs)
-        return posterior_of(self.ledger.known, n, plan.stream, plan.rules).best
+        ledger, plan = self.ledger, self.ledger.plan
+        n = len(ledger.configs)
+        found = posterior_of(ledger.known, n, plan.stream, plan.rules, covariances=covariances)
+        return found.best
 
     @property
     def alive(self) -> set[int]:
