@@ -354,7 +354,7 @@ def posterior_of(
     of_others = is_of_population(rules) or rules.generalize
     kernels = None
     if covariances is not None and not correlation and np.isfinite(costs).any():
-        some = plausible(costs) if len(eligible) > 1 else np.arange(1)
+        some = plausible(costs)
         costs, eligible = costs[:, some], [eligible[i] for i in some.tolist()]
         kernels = covariances(eligible, costs)
     found = best_posterior(

@@ -60,7 +60,7 @@ def in_units(costs: NDArray[np.float64], *, by_block: bool, by_noise: bool = Fal
             rest = residuals(np.where(known, above / scales[:, None], 0.0), known, count)
             size = np.where(known, np.abs(rest), np.nan)
             mean = np.nanmean(size, axis=1) / _MEAN_SIZE
-            middle = _MAD * np.nanmedian(size, axis=1)
+            middle = _MAD * _median(size)
             own = np.where((middle > 0.0) & (count >= _MANY), middle, mean)
             scales = np.maximum(scales * _shrunk_scales(own, count), least)
         values = np.where(known, _in_units(above, scales[:, None]), 0.0)
@@ -82,10 +82,10 @@ def above_median(
     costs: NDArray[np.float64], count: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
     """Return costs above their block's median, blocks' scales, and whether most costs tie there."""
-    above = costs - np.nanmedian(costs, axis=1, keepdims=True)
+    above = costs - _median(costs)[:, None]
     size = np.abs(above)
-    scale = _MAD * np.nanmedian(size, axis=1)
-    mean = np.nanmean(size, axis=1) / (_MEAN_SIZE * np.sqrt((count - 1.0) / count))
+    scale = _MAD * _median(size)
+    mean = np.nanmean(size, axis=1) / (_MEAN_SIZE * np.sqrt(np.maximum(count - 1.0, 1.0) / count))
     nearly = np.where(count >= _MANY, _NEARLY * mean, 0.0)
     many_tie = bool((scale <= nearly)[count > 2].sum() * 2 > (count > 2).sum() > 0)
     return above, np.where((scale > 0.0) & (count >= _MANY), scale, mean), many_tie
@@ -99,7 +99,7 @@ def _are_scales_chance(above: NDArray[np.float64], count: NDArray[np.intp]) -> b
     size = np.abs(above[count >= _MANY])
     place = (~np.isnan(size)).cumsum(axis=1) % 2
     halves = [np.where(place == half, size, np.nan) for half in (0, 1)]
-    logs = np.log([np.maximum(np.nanmedian(half, axis=1), 1e-300) for half in halves])
+    logs = np.log([np.maximum(_median(half), 1e-300) for half in halves])
     if len(size) < 2:
         return False
     sampling = sum(_LOG_SCALE / ((~np.isnan(half)).sum(axis=1) - 1) for half in halves)
@@ -134,7 +134,7 @@ def _noise_by_candidate(
     width = (known * count[:, None]).sum(axis=0) / np.maximum(seen, 1)  # candidates of its blocks
     own = 1.0 - 2.0 / np.maximum(width, 2.0)
     if by_median:
-        size = np.nan_to_num(np.nanmedian(np.where(known, np.abs(left), np.nan), axis=0)) ** 2
+        size = np.nan_to_num(_median(np.where(known, np.abs(left), np.nan).T)) ** 2
     else:
         size = (left**2).sum(axis=0) / freedom
     ok = (seen > 1) & (own >= _OWN) & (size > 0.0)
@@ -184,7 +184,7 @@ def _clipped(
     """
     cells, (n, m) = int(known.sum()), values.shape
     left = residuals(values, known, count)
-    middle = np.nan_to_num(np.nanmedian(np.where(known, values, np.nan), axis=0))
+    middle = np.nan_to_num(_median(np.where(known, values, np.nan).T))
     apart = np.where(known, values - middle, 0.0)
     scale = np.sqrt(_noise_by_candidate(apart, known, count, by_median=True))
     found = (left / scale)[known]
@@ -200,3 +200,11 @@ def _clipped(
         is_far = known & (np.abs(far) > most)
         inside = np.where(is_far, values - far + np.clip(far, -most, most), values)
     return inside, min(float(is_far.sum()) / cells, 0.5)
+
+
+def _median(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the median of each row without its NaN, (n,); NaN of a row that has nothing else."""
+    count = np.maximum((~np.isnan(rows)).sum(axis=1), 1)
+    ordered = np.sort(rows, axis=1)  # NaN last
+    each = np.arange(len(rows))
+    return np.asarray((ordered[each, (count - 1) // 2] + ordered[each, count // 2]) / 2.0)
