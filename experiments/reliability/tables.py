@@ -1,10 +1,11 @@
 """Reliability of P(best): what is said, and what is true, in races, tables and tunings.
 
 Seven worlds, 3, 10 and 30 candidates. Tables are complete, of 5 to 50 blocks; races are held by three
-deciders, with a budget of 15 and of 50 evaluations per candidate; tunings are of formulas. Of all
-candidates of all of them, those of which a probability between two edges was said are counted
-together. Where several are equally best, each is so with an equal part. Seeds are other ones than
-those that the model was chosen on, which were 0 to 39.
+deciders, with a budget of 15 and of 50 evaluations per candidate; searches are tables and races over
+folds; tunings are of formulas. Of all candidates of all of them, those of which a probability between
+two edges was said are counted together. Where several are equally best, each is so with an equal
+part. Seeds are other ones than those that the model was chosen on, which were 0 to 99; so are the
+formulas, and the noise of most worlds.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import math
 import warnings
 import zlib
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +25,8 @@ import numpy as np
 
 import racer
 from experiments.options import jobs_option, number_option
+from racer.deciders import CorrelatedTRace
+from racer.results.base import posterior_of
 from racer.simulate import (
     HeavyTailedWorld,
     InteractionWorld,
@@ -47,7 +51,15 @@ BLOCKS = (5, 10, 20, 50)
 DECIDERS = ("bayesian-friedman", "f-race", "best-for-budget")
 PER_CANDIDATE = (15, 50)
 LEAST = 40  # candidates of a point that is drawn
-FIRST_SEED = 40  # the model was chosen on those before
+FIRST_SEED = 200  # the model was chosen on those before
+BUDGETS = (400, 1200)  # of a tuning, in evaluations
+ONE_IN = 2  # draws of a world: a tuning
+MORE_FOLDS = 4  # draws for each of a world
+# Widths of the uniform qualities of models, in standard deviations of a fold's noise. Real searches
+# (24 models of a kind, 4 data sets, 10 folds) have means that vary by .35 to 5.6 of them.
+WIDTHS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+NEAR = 1.0  # up to this width they hardly differ
+MANY = 100  # candidates of a bin that may be a world's worst
 
 
 class Said(NamedTuple):
@@ -135,14 +147,16 @@ def formulas() -> dict[str, tuple[racer.Space, Any]]:
 
 
 def in_tunings(seed: int) -> list[Said]:
-    """Return what is said of the candidates of tunings."""
+    """Return what is said of the candidates of tunings, and what would be if all were alike."""
     rows = []
     for name, (space, formula) in formulas().items():
-        for noise in (0.05, 0.3):
+        for noise, budget in product((0.05, 0.3), BUDGETS):
             evaluate = partial(noisy, formula, noise)
-            result = racer.tune(space, evaluate, range(30), budget=400, seed=seed)
+            result = racer.tune(space, evaluate, range(30), budget=budget, seed=seed)
             quality = np.array([formula(config) for config in result.configs])
-            rows.append(said("tunings", name, quality, result.posterior, result.leader))
+            alike = posterior_of(result.known, len(quality), result.stream, result.rules)
+            for source, found in (("tunings", result.posterior), ("tunings, all alike", alike)):
+                rows.append(said(source, name, quality, found, result.leader))
     return rows
 
 
@@ -154,16 +168,35 @@ def noisy(formula: Any, noise: float, config: Any, instance: int, seed: int) -> 
 
 
 def folds(n_folds: int, seed: int) -> list[Said]:
-    """Return what is said of ten models over folds that share data, correlation 1/`n_folds`."""
+    """Return what is said of ten models over folds that share data, correlation 1/`n_folds`.
+
+    All folds, and a search that drops models on the way.
+    """
     rng = np.random.default_rng([seed, n_folds])
     share = 1.0 / n_folds
     rows = []
-    for spread in (0.0, 0.25, 0.5, 1.0):
-        quality = spread * rng.random(10)
+    for width in WIDTHS:
+        quality = width * rng.random(10)
         shared = math.sqrt(share) * rng.standard_normal(10)
         own = math.sqrt(1.0 - share) * rng.standard_normal((n_folds, 10))
-        found = best_posterior(quality + shared + own, by_block=False, correlation=share)
-        rows.append(said(f"{n_folds} folds", f"models, {spread:g}", quality, found))
+        costs = quality + shared + own
+        world = f"models, {'near' if width <= NEAR else 'apart'}"
+        found = best_posterior(costs, by_block=False, correlation=share)
+        rows.append(said(f"{n_folds} folds", world, quality, found))
+        race = racer.Race(
+            range(10),
+            range(n_folds),
+            decider=CorrelatedTRace(share),
+            budget=10 * n_folds,
+            deterministic=True,
+            each_test=1,
+            first_test=3,
+            seed=seed,
+        )
+        while cells := race.ask():
+            race.tell_block(costs[cells[0].block, list(race.alive)])
+        result = race.result()
+        rows.append(said(f"{n_folds} folds", world, quality, result.posterior, result.leader))
     return rows
 
 
@@ -179,6 +212,48 @@ def table(rows: Sequence[Said]) -> list[tuple[float, float, int]]:
     ]
 
 
+class Summary(NamedTuple):
+    """What a group of tables comes to.
+
+    Attributes
+    ----------
+    tables : int
+    covered : float
+        Share of the credible sets that hold the best.
+    worst : float
+        What is said less what is true, where that is most: of the bins from .05 to .95 with at
+        least a hundred candidates.
+    regret, regret_se : float
+        Of the best, less that of the candidate that the decider puts first; and its standard error.
+    races : int
+        That have a decider.
+    """
+
+    tables: int
+    covered: float
+    worst: float
+    regret: float
+    regret_se: float
+    races: int
+
+
+def summary(rows: Sequence[Said]) -> Summary:
+    """Return what a group of tables comes to."""
+    gaps = np.array([row.regret - row.leader_regret for row in rows])
+    gaps = gaps[~np.isnan(gaps)]
+    errors = [
+        one - other for one, other, n in table(rows) if n >= MANY and EDGES[1] <= one < EDGES[-2]
+    ]
+    return Summary(
+        len(rows),
+        round(float(np.mean([row.covered for row in rows])), 4),
+        round(max(errors, key=lambda error: abs(error), default=math.nan), 4),
+        round(float(gaps.mean()), 5) if len(gaps) else math.nan,
+        round(float(gaps.std() / math.sqrt(len(gaps))), 5) if len(gaps) else math.nan,
+        len(gaps),
+    )
+
+
 def groups(rows: Sequence[Said]) -> Iterable[tuple[str, list[Said]]]:
     """Yield what is reported: by source, by world of races and tables, by candidates."""
     drawn = [row for row in rows if row.source in ("tables", *DECIDERS)]
@@ -187,6 +262,13 @@ def groups(rows: Sequence[Said]) -> Iterable[tuple[str, list[Said]]]:
         yield source, [row for row in rows if row.source == source]
     for world in dict.fromkeys(row.world for row in drawn):
         yield world, [row for row in drawn if row.world == world]
+    for name in dict.fromkeys(row.world for row in rows if row.source == "tunings"):
+        yield (
+            f"tunings, {name}",
+            [row for row in rows if (row.source, row.world) == ("tunings", name)],
+        )
+    for world in ("models, near", "models, apart"):
+        yield world, [row for row in rows if row.world == world]
     for m in CANDIDATES:
         yield f"{m} candidates", [row for row in drawn if row.candidates == m]
 
@@ -200,26 +282,26 @@ def main(repetitions: int, jobs: int, picture: Path | None) -> None:
     warnings.simplefilter("ignore", racer.RacerWarning)
     seeds = range(FIRST_SEED, FIRST_SEED + repetitions)
     calls: list[Any] = [joblib.delayed(in_worlds)(m, seed) for m in CANDIDATES for seed in seeds]
-    calls += [joblib.delayed(in_tunings)(seed) for seed in seeds]
-    calls += [
-        joblib.delayed(folds)(n, seed) for n in (5, 10, 20) for seed in range(8 * repetitions)
-    ]
+    calls += [joblib.delayed(in_tunings)(seed) for seed in seeds[::ONE_IN]]
+    more = range(FIRST_SEED, FIRST_SEED + MORE_FOLDS * repetitions)
+    calls += [joblib.delayed(folds)(n, seed) for n in (5, 10, 20) for seed in more]
     rows = [row for found in joblib.Parallel(n_jobs=jobs)(calls) for row in found]
+    summaries = []
     with (HERE / "reliability.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(("group", "said", "true", "candidates"))
         for name, some in groups(rows):
-            covered = float(np.mean([row.covered for row in some]))
-            gaps = [row.regret - row.leader_regret for row in some]
-            gaps = [gap for gap in gaps if not math.isnan(gap)]
-            error = np.std(gaps) / math.sqrt(len(gaps)) if gaps else 0.0
-            more = f"; regret less the leader's {np.mean(gaps):+.4f} ± {error:.4f}" if gaps else ""
-            click.echo(f"\n{name}: the credible set holds the best in {covered:.3f}{more}")
-            click.echo("said  " + " ".join(f"{one:.2f}" for one, _, _ in table(some)))
-            click.echo("true  " + " ".join(f"{one:.2f}" for _, one, _ in table(some)))
             writer.writerows(
                 (name, f"{one:.4f}", f"{other:.4f}", n) for one, other, n in table(some)
             )
+            summaries.append((name, *summary(some)))
+            click.echo(f"\n{name}: {summaries[-1]}")
+            click.echo("said  " + " ".join(f"{one:.2f}" for one, _, _ in table(some)))
+            click.echo("true  " + " ".join(f"{one:.2f}" for _, one, _ in table(some)))
+    with (HERE / "groups.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(("group", *Summary._fields))
+        writer.writerows(summaries)
     if picture is not None:
         draw(dict(groups(rows)), picture)
 

@@ -406,9 +406,10 @@ def test_elites_are_tested_on_held_out_instances_beyond_the_budget(tuning, in_se
     assert result.evaluations == 300
     assert [cells[0].instance for cells in steps[-2:]] == ["u", "v"]
     assert len({cells[0].seed for cells in steps[-2:]}) == 2
-    assert [[cell.candidate for cell in cells] for cells in steps[-2:]] == [list(result.elites)] * 2
-    assert result.tests.shape == (2, len(result.elites))
-    assert result.tests.columns.tolist() == list(result.elites)
+    tested = list(dict.fromkeys([*result.elites, result.best_index]))
+    assert [[cell.candidate for cell in cells] for cells in steps[-2:]] == [tested] * 2
+    assert result.tests.columns.tolist() == list(result.leaders)
+    assert set(result.leaders) == set(tested)
     assert result.tests.loc[1, result.elites[0]] == tuning.noisy(steps[-1][0])
     assert "u" not in result.scores["instance"].tolist()
     plain, _ = run(tuning, instances=[0, 1, 2])
