@@ -71,6 +71,7 @@ study = Commands(
     "study",
     "Run a study, or make the pictures of the documentation.",
     {
+        "answers": ("reliability.answers", "Contradictions in results, and claims among equals"),
         "bench": ("bench_clock.tables", "Which program is faster, on simulated clocks"),
         "bundles": ("bundles.tampering", "Bundles that were tampered with, and are noticed"),
         "damage": ("campaign.damage", "Damaged stores and files: refused, right, or said"),

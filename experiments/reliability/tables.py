@@ -244,10 +244,11 @@ def summary(rows: Sequence[Said]) -> Summary:
     errors = [
         one - other for one, other, n in table(rows) if n >= MANY and EDGES[1] <= one < EDGES[-2]
     ]
+    worst = float(errors[np.abs(errors).argmax()]) if errors else math.nan
     return Summary(
         len(rows),
         round(float(np.mean([row.covered for row in rows])), 4),
-        round(max(errors, key=lambda error: abs(error), default=math.nan), 4),
+        round(worst, 4),
         round(float(gaps.mean()), 5) if len(gaps) else math.nan,
         round(float(gaps.std() / math.sqrt(len(gaps))), 5) if len(gaps) else math.nan,
         len(gaps),
