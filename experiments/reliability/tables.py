@@ -33,14 +33,12 @@ from racer.simulate import (
     NormalWorld,
     UnequalInstancesWorld,
 )
-from racer.stats import best_posterior
+from racer.stats import BestPosterior, best_posterior
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
-
-    from racer.stats import BestPosterior
 
 __all__ = ["main"]
 
@@ -236,6 +234,15 @@ class Summary(NamedTuple):
     regret_se: float
     races: int
 
+    def __str__(self) -> str:
+        """In a sentence."""
+        said = f"the credible set holds the best in {self.covered:.3f}"
+        if not math.isnan(self.worst):
+            said += f"; said less true, at worst {self.worst:+.2f}"
+        if self.races:
+            said += f"; regret less the leader's {self.regret:+.4f} ± {self.regret_se:.4f}"
+        return said
+
 
 def summary(rows: Sequence[Said]) -> Summary:
     """Return what a group of tables comes to."""
@@ -286,8 +293,8 @@ def main(repetitions: int, jobs: int, picture: Path | None) -> None:
     calls += [joblib.delayed(in_tunings)(seed) for seed in seeds[::ONE_IN]]
     more = range(FIRST_SEED, FIRST_SEED + MORE_FOLDS * repetitions)
     calls += [joblib.delayed(folds)(n, seed) for n in (5, 10, 20) for seed in more]
-    rows = [row for found in joblib.Parallel(n_jobs=jobs)(calls) for row in found]
-    summaries = []
+    rows = [row for said_of in joblib.Parallel(n_jobs=jobs)(calls) for row in said_of]
+    summaries: list[tuple[str | float, ...]] = []
     with (HERE / "reliability.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(("group", "said", "true", "candidates"))
@@ -295,8 +302,9 @@ def main(repetitions: int, jobs: int, picture: Path | None) -> None:
             writer.writerows(
                 (name, f"{one:.4f}", f"{other:.4f}", n) for one, other, n in table(some)
             )
-            summaries.append((name, *summary(some)))
-            click.echo(f"\n{name}: {summaries[-1]}")
+            found = summary(some)
+            summaries.append((name, *found))
+            click.echo(f"\n{name}: {found}")
             click.echo("said  " + " ".join(f"{one:.2f}" for one, _, _ in table(some)))
             click.echo("true  " + " ".join(f"{one:.2f}" for _, one, _ in table(some)))
     with (HERE / "groups.csv").open("w", newline="", encoding="utf-8") as file:

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from racer._numerics import one_blas_thread
+from racer.deciders.decider import Blocks
+from racer.deciders.parts.gates import Omnibus
+from racer.deciders.parts.ranking import RunningRanks
 from racer.errors import SettingError
 from racer.model.effects import effects
 from racer.model.surrogate import Surrogate
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Origin", "TuneResult"]
 
+_LEVEL = 0.05  # of the test whether elites differ
 _KERNELS = 6  # of the Gaussian process, the likeliest
 _COLUMNS = ("race", "parent", "initial", "blocks", "mean")  # of `configurations`
 
@@ -76,7 +80,8 @@ class TuneResult(Result):
     ended : Ended
         Why the tuning ended; `ended.message` says it in a sentence.
     indistinguishable : tuple of int
-        The elites in `credible_set`, and `best`.
+        The best, and the elites that are not told from it: all, unless a sign-flip test at level
+        .05 tells them apart on the blocks that all have seen; then those in `credible_set`.
     shared_blocks : int
         How many blocks all elites have seen.
     eliminations : DataFrame
@@ -158,8 +163,25 @@ class TuneResult(Result):
 
     @property
     def indistinguishable(self) -> tuple[int, ...]:
-        """The elites that may be the best, and the best."""
+        """The elites that are not told from the best, and the best."""
+        if not self._elites_differ:
+            return self.leaders
         return tuple(c for c in self.leaders if c in {self.best_index, *self.credible_set})
+
+    @cached_property
+    def _elites_differ(self) -> bool:
+        """Whether an omnibus test tells the elites apart, on the blocks that all have seen."""
+        elites, known, stream = self.survivors, self.known, self.stream
+        if len(elites) < 2 or not len(costs := known.costs(elites)):
+            return False
+        ranks = RunningRanks(len(elites))
+        used = filter(known.is_usable, known.common(elites))
+        instances = [stream.instance(block) or 0 for block in used]
+        places = None if stream.n_instances is None else np.array(instances)
+        ranks.update(Blocks(np.arange(len(elites)), costs, instances=places))
+        like = self.rules.generalizes(stream.n_instances)
+        opened, _ = Omnibus("sign-flip", _LEVEL, self.seed, generalize=like).ask(ranks)
+        return opened
 
     @property
     def verdict(self) -> tuple[str, ...]:

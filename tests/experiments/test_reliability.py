@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from experiments.reliability import tables
+from experiments.reliability import answers, tables
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[2]
 def test_what_is_said_is_counted_with_what_is_true(monkeypatch, tmp_path):
     monkeypatch.setattr(tables, "HERE", tmp_path)
     monkeypatch.setattr(tables, "CANDIDATES", (3,))
+    monkeypatch.setattr(tables, "BUDGETS", (60,))
+    monkeypatch.setattr(tables, "MORE_FOLDS", 1)
     found = CliRunner().invoke(tables.main, ["--repetitions", "1", "--jobs", "1"])
     assert found.exit_code == 0, found.output
     assert "tables and races: the credible set holds the best in" in found.output
@@ -45,3 +47,22 @@ def test_the_page_shows_what_was_counted():
     cells = re.findall(r"(\d\.\d\d) → (\d\.\d\d)", page)
     assert len(cells) > 20
     assert set(cells) <= known
+
+
+def test_contradictions_and_claims_are_counted(monkeypatch, tmp_path):
+    monkeypatch.setattr(answers, "HERE", tmp_path)
+    monkeypatch.setattr(answers, "EQUALS", (3,))
+    found = CliRunner().invoke(answers.main, ["--repetitions", "2", "--jobs", "1"])
+    assert found.exit_code == 0, found.output
+    with (tmp_path / "answers.csv").open(encoding="utf-8") as file:
+        rows = {row["kind"]: (int(row["found"]), int(row["of"])) for row in csv.DictReader(file)}
+    assert rows["races: contradictions"] == rows["tunings: contradictions"] == (0, 2)
+    assert rows["3 equals: friedman"][1] == 1
+
+
+def test_the_worst_bin_and_the_regret_are_those_of_enough_candidates(monkeypatch):
+    monkeypatch.setattr(tables, "MANY", 2)
+    posterior = tables.BestPosterior(np.array([0.7, 0.3]), np.zeros(2), 1)
+    quality = np.array([1.0, 0.0])
+    found = tables.summary([tables.said("f-race", "w", quality, posterior, 1)] * 2)
+    assert found == (2, 1.0, -0.7, 1.0, 0.0, 2)

@@ -159,6 +159,77 @@ def test_an_outlier_decides_only_where_means_count():
     assert best_posterior(costs, by_block=False).probability_best[0] < 0.9
 
 
+def test_an_outlier_among_few_values_hardly_moves():
+    """From the mean of five values, an outlier was hardly pulled in by the few steps there are."""
+    for seed in range(5):
+        costs = np.random.default_rng(seed).normal(size=(5, 12))
+        costs[:, 3] = np.abs(costs[:, 3])
+        costs[2, 3] = -60.0
+        assert best_posterior(costs).probability_best[3] < 0.3
+
+
+def test_who_is_noisy_is_believed_less():
+    """Candidates' noise differs: of those that lead, the noisy ones lead by luck."""
+    rng = np.random.default_rng(11)
+    said, true = [], []
+    for _ in range(120):
+        quality = 0.25 * rng.normal(size=12)
+        noise = np.exp(0.6 * rng.normal(size=12)) * rng.normal(size=(20, 12))
+        found = best_posterior(quality + noise).probability_best
+        said.append(found.max())
+        true.append(found.argmax() == quality.argmin())
+    assert np.mean(said) - np.mean(true) < 0.1
+
+
+def smooth(rng, m=25, length=0.3):
+    """Return a kernel (m, m) of points on a line, and effects that are smooth in them."""
+    at = rng.random(m)
+    kernel = np.exp(-0.5 * ((at[:, None] - at) / length) ** 2) + 1e-4 * np.eye(m)
+    return kernel, np.linalg.cholesky(kernel) @ rng.normal(size=m)
+
+
+def test_candidates_that_are_alike_tell_of_each_other():
+    """With the covariance that is true, the best is found better, and right as often as is said."""
+    rng = np.random.default_rng(12)
+    alike, exchangeable, said, true = [], [], [], []
+    for _ in range(60):
+        kernel, effect = smooth(rng)
+        costs = effect + 2.0 * rng.normal(size=(8, 25))
+        found = best_posterior(costs, covariances=[np.eye(25), kernel]).probability_best
+        alike.append(math.log(max(found[effect.argmin()], 1e-6)))
+        plain = best_posterior(costs).probability_best[effect.argmin()]
+        exchangeable.append(math.log(max(plain, 1e-6)))
+        said.append(found.max())
+        true.append(found.argmax() == effect.argmin())
+    assert np.mean(alike) > np.mean(exchangeable) + 0.3
+    assert abs(np.mean(said) - np.mean(true)) < 0.15
+
+
+def test_covariances_of_alike_candidates_are_those_of_no_covariances():
+    costs = np.random.default_rng(13).normal(size=(9, 5)) + np.arange(5) * 0.3
+    plain = best_posterior(costs).probability_best
+    close(best_posterior(costs, covariances=[7.0 * np.eye(5)]).probability_best, plain, 1e-3)
+    twice = best_posterior(costs, covariances=np.stack([np.eye(5), np.eye(5)]))
+    close(twice.probability_best, plain, 5e-3)
+
+
+def test_covariances_go_with_the_candidates_that_are_compared():
+    rng = np.random.default_rng(14)
+    kernel, effect = smooth(rng, 320)
+    costs = effect + 0.3 * rng.normal(size=(6, 320))
+    found = best_posterior(costs, covariances=kernel[None]).probability_best
+    order = rng.permutation(320)
+    turned = kernel[np.ix_(order, order)][None]
+    close(best_posterior(costs[:, order], covariances=turned).probability_best, found[order], 0.03)
+
+
+@pytest.mark.parametrize("settings", [{"covariances": np.eye(2)[None]}, {"correlation": 0.1}])
+def test_covariances_of_other_candidates_are_refused(settings):
+    given = {"covariances": np.eye(3)[None]} | settings
+    with pytest.raises(SettingError, match=r"give k x 3 x 3, and no correlation"):
+        best_posterior(np.ones((4, 3)) * np.arange(3), **given)
+
+
 def test_right_and_wrong_answers_are_compared_by_their_means():
     rng = np.random.default_rng(9)
     wrong = (rng.random((300, 4)) < [0.1, 0.3, 0.3, 0.3]).astype(float)
