@@ -281,14 +281,23 @@ class Locations(NamedTuple):
         return np.asarray(mean if self.failing is None else mean + self.failing.mean)
 
     def drawn(
-        self, points: NDArray[np.float64], levels: NDArray[np.intp], near: NDArray[np.intp]
+        self,
+        points: NDArray[np.float64],
+        scale: NDArray[np.float64],
+        levels: NDArray[np.intp],
+        near: NDArray[np.intp],
     ) -> Iterator[NDArray[np.float64]]:
-        """Yield locations of the candidates `near` (k,) at points (p, k), part by part."""
+        """Yield locations of the candidates `near` (k,) at points (p, k), part by part.
+
+        Student's t are normal points over a common `scale` (p,).
+        """
         ends = (len(points) * np.cumsum([part.weight for part in self.parts])).round()
         ends = ends.astype(np.intp)
         for part, first, end in zip(self.parts, [0, *ends[:-1]], ends, strict=True):
             root = _root(part.covariance[np.ix_(near, near)])
-            drawn = part.mean[near] + points[first:end] @ root.T
+            drawn = points[first:end] @ root.T
+            drawn /= scale[first:end, None]
+            drawn += part.mean[near]
             if self.failing is not None:
                 drawn += self.failing(near, levels[first:end])
             yield drawn
@@ -488,7 +497,7 @@ def _posteriors(
     weights[weights < _NEGLIGIBLE * weights.sum()] = 0.0
     weights /= weights.sum()
     ahead = 1.0 - seen / n_blocks  # the share of the blocks that is not known
-    observed = _observed(found) if n_blocks < np.inf else np.zeros(m)
+    observed = _observed(found) if n_blocks < np.inf else 0.0
     parts = []
     for of, at in np.argwhere(weights).tolist():
         basis, rest = axes[of].basis, shrinkage[of, at]
@@ -496,9 +505,11 @@ def _posteriors(
         kept = spreads[at] / (spreads[at] + shared) if spreads[at] else 0.0
         mean = kept * (basis @ (rest * axes[of].along))
         covariance = noise * kept**2 * (basis * rest) @ basis.T
-        covariance += noise * kept * shared * np.eye(m)
-        mean = (1.0 - ahead) * observed + ahead * mean
-        covariance = covariance * np.outer(ahead, ahead) + np.diag(noise * ahead / n_blocks)
+        if shared:
+            covariance += noise * kept * shared * np.eye(m)
+        if n_blocks < np.inf:
+            mean = (1.0 - ahead) * observed + ahead * mean
+            covariance = covariance * np.outer(ahead, ahead) + np.diag(noise * ahead / n_blocks)
         parts.append(Part(float(weights[of, at]), mean, covariance, float(spreads[at] * noise)))
     return parts
 
@@ -532,10 +543,10 @@ def probability_smallest(
     m = len(parts[0].mean)
     near = _contenders(parts, freedom) if failing is None else np.arange(m)
     k = len(near)
-    points, levels = _points(k, freedom, more=0 if failing is None else k)
+    points, levels, scale = lattice_points(k, 0 if failing is None else k)
     found = Locations(list(parts), 0, failing, 0, 1.0)
     won = np.zeros(k)
-    for part, drawn in zip(parts, found.drawn(points, levels, near), strict=True):
+    for part, drawn in zip(parts, found.drawn(points, scale(freedom), levels, near), strict=True):
         leads = drawn <= drawn.min(axis=1, keepdims=True) + _TIE * float(np.ptp(part.mean))
         if np.count_nonzero(leads) == len(leads):
             won += leads.sum(axis=0)
@@ -563,24 +574,16 @@ def _contenders(parts: Sequence[Part], freedom: float) -> NDArray[np.intp]:
 
 def _root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a lower triangle whose product with its transpose is the covariance."""
-    jitter = 0.0
     size = float(np.trace(covariance)) / len(covariance)
     if size == 0.0:
         return np.zeros_like(covariance)
+    jitter, raised = 0.0, covariance
     while True:
         try:
-            return np.asarray(cholesky(covariance + jitter * np.eye(len(covariance)), lower=True))
+            return np.asarray(cholesky(raised, lower=True, check_finite=False))
         except LinAlgError:
             jitter = max(10.0 * jitter, 1e-12 * size)
-
-
-def _points(m: int, freedom: float, *, more: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return points of m variables, Student's t of one common scale, and levels of `more` others.
-
-    Shapes (_POINTS, m) and (_POINTS, more).
-    """
-    points, levels, scale = lattice_points(m, more)
-    return points / scale(freedom)[:, None], levels
+            raised = covariance + jitter * np.eye(len(covariance))
 
 
 def lattice_points(
@@ -596,8 +599,8 @@ def lattice_points(
     def scale(freedom: float) -> NDArray[np.float64]:
         if math.isinf(freedom):
             return np.ones(len(first[chosen]))
-        scales = 2.0 * gammaincinv(0.5 * freedom, _middles()) / freedom
-        return np.asarray(np.sqrt(scales[first[chosen]]))
+        scales = np.sqrt(2.0 * gammaincinv(0.5 * freedom, _middles()) / freedom)
+        return np.asarray(scales[first[chosen]])
 
     return normal[chosen, :m], levels[chosen, m : m + more], scale
 

@@ -224,8 +224,8 @@ def drawn_means(
             fits = _alike(fits)
         for at, found in enumerate(fits):
             own = np.roll(normal[:, at * m : (at + 1) * m], at * _STRIDE, axis=0)
-            points = own / scale(found.freedom)[:, None]
-            along = np.concatenate([*found.drawn(points, levels, np.arange(m))])
+            drawn_along = found.drawn(own, scale(found.freedom), levels, np.arange(m))
+            along = np.concatenate([*drawn_along])
             if by_block:
                 along += _TIE * own  # those that are equal for certain are in any order
             places[:, :, at] = np.roll(found.unit * along, -at * _STRIDE, axis=0)
