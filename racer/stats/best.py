@@ -295,7 +295,7 @@ class Locations(NamedTuple):
         ends = ends.astype(np.intp)
         for part, first, end in zip(self.parts, [0, *ends[:-1]], ends, strict=True):
             root = _root(part.covariance[np.ix_(near, near)])
-            drawn = points[first:end] @ root.T
+            drawn = (root @ points[first:end].T).T  # by columns, as the lattice is
             drawn /= scale[first:end, None]
             drawn += part.mean[near]
             if self.failing is not None:
@@ -620,7 +620,8 @@ def _lattice(
     """
     places = (np.arange(_POINTS)[:, None] + 0.5) * np.sqrt(_primes(m + 1)) % 1.0
     levels = (places * _LEVELS).astype(np.intp)
-    return levels[:, 0], ndtri(np.clip(places[:, 1:], 1e-9, 1 - 1e-9)), levels[:, 1:]
+    normal = ndtri(np.clip(places[:, 1:], 1e-9, 1 - 1e-9))
+    return levels[:, 0], np.asfortranarray(normal), levels[:, 1:]
 
 
 def _primes(count: int) -> NDArray[np.float64]:
