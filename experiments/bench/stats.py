@@ -18,7 +18,13 @@ import numpy as np
 from experiments.bench.tools import timed
 from experiments.options import number_option
 from experiments.report import markdown
-from racer.stats import bayesian_signed_rank_test, bradley_terry, plackett_luce, win_table
+from racer.stats import (
+    bayesian_signed_rank_test,
+    best_posterior,
+    bradley_terry,
+    plackett_luce,
+    win_table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,6 +42,19 @@ def scores(n: int, k: int) -> NDArray[np.float64]:
     return np.asarray(rng.standard_exponential((n, k)) / np.exp(rng.normal(size=k)))
 
 
+def normal(n: int, k: int) -> NDArray[np.float64]:
+    """Return costs of k candidates on n blocks, which differ by less than the noise."""
+    rng = np.random.default_rng(k)
+    return np.asarray(0.3 * rng.normal(size=k) + rng.normal(size=(n, k)))
+
+
+def raced(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return costs (n, k) of a race from which candidates go one after the other, the last never."""
+    n, k = costs.shape
+    last = 5 + np.arange(k) * (n - 5) // (k - 1)
+    return np.where(np.arange(n)[:, None] < last, costs, np.nan)
+
+
 def cases() -> Iterator[tuple[str, float, Callable[[], Any]]]:
     """Yield what is timed: a name, the goal in seconds, a call."""
     for n, goal in ((54, 0.09), (500, 0.9)):
@@ -51,6 +70,11 @@ def cases() -> Iterator[tuple[str, float, Callable[[], Any]]]:
         yield name, goal, partial(bradley_terry, table)
     for k, n, goal in ((8, 300, 0.2), (100, 100, 3.0), (100, 5, 3.0)):
         yield f"Plackett-Luce, {n} rankings of {k}", goal, partial(plackett_luce, scores(n, k))
+    for k, n in ((10, 30), (50, 30), (50, 100)):
+        costs = normal(n, k)
+        yield f"P(best), {k} candidates on {n} blocks", 0.002, partial(best_posterior, costs)
+        name = f"P(best), {k} candidates after a race of {n} blocks"
+        yield name, 0.002, partial(best_posterior, raced(costs))
 
 
 def how(result: Any) -> str:
@@ -100,6 +124,6 @@ def main(repeats: int) -> None:
     lines = []
     for name, goal, call in cases():
         runs = [cpu_seconds(call) for _ in range(repeats)]
-        lines.append([name, f"{min(taken for taken, _ in runs):.3f}", f"{goal:g}", how(runs[0][1])])
+        lines.append([name, f"{min(taken for taken, _ in runs):.4f}", f"{goal:g}", how(runs[0][1])])
     print(markdown(["", "CPU s", "goal", "draws"], lines), flush=True)
     print(f"\n{beside_baycomp(repeats)}")
