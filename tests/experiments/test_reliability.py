@@ -40,7 +40,7 @@ def test_equals_share_the_truth():
 
 
 def test_the_page_shows_what_was_counted():
-    page = (ROOT / "docs" / "probabilities.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "evidence_probabilities.md").read_text(encoding="utf-8")
     with (tables.HERE / "reliability.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     known = {(f"{float(row['said']):.2f}", f"{float(row['true']):.2f}") for row in rows}
