@@ -57,6 +57,7 @@ UNGATED: dict[str, Decider] = {
 GROWING = (  # for one number per cell; "anytime" bets on each pair, models take each into account
     *("f-race", "f-race-sign", "f-race-mean-rank", "t-race", "correlated-t", "signed-rank"),
     *("bayesian-friedman", "bayesian-friedman-2015", "bayesian-best", "best-for-budget", "halving"),
+    "fixed-confidence",
 )
 _GROWTH, _BLOCKS = (100, 1000, 10_000), 20
 LOOK_TARGET = 10.0  # milliseconds, with 10 candidates

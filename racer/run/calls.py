@@ -97,7 +97,7 @@ def race(
         None: "bayesian-friedman"; with an objective of several metrics "bayesian-front" (with margins
         "front"), "within" or "constrained"; with a store, the recorded one. Or one of
         "best-for-budget", "f-race", "f-race-sign", "f-race-mean-rank", "t-race", "correlated-t",
-        "halving", "anytime", "mean" (scores that have bounds: answers right or wrong, grades),
+        "halving", "anytime", "fixed-confidence", "mean" (scores that have bounds: answers right or wrong, grades),
         "bradley-terry", "plackett-luce", "signed-rank", .., or an object from
         `racer.deciders`.
     budget : int or Budget

@@ -21,6 +21,7 @@ from racer.deciders import (
     ConstrainedRace,
     CorrelatedTRace,
     Decider,
+    FixedConfidence,
     FRace,
     FrontRace,
     GoalForBudget,
@@ -51,6 +52,7 @@ from racer.deciders import (
         ("correlated-t", CorrelatedTRace()),
         ("halving", SequentialHalving()),
         ("anytime", AnytimeRace()),
+        ("fixed-confidence", FixedConfidence()),
         ("bradley-terry", BradleyTerryRace()),
         ("plackett-luce", PlackettLuceRace()),
         ("signed-rank", SignedRankRace()),
@@ -72,7 +74,7 @@ def test_every_name_is_tested_here_and_is_in_the_table_of_the_page():
     table = [line.split("|")[1] for line in page.splitlines() if line.startswith('| `"')]
     named = re.findall(r'`"([\w-]+)"`', " ".join(table))
     assert set(DECIDERS) <= set(named)
-    assert len(DECIDERS) == 20
+    assert len(DECIDERS) == 21
 
 
 def test_each_public_decider_has_a_name():

@@ -11,6 +11,7 @@ from racer.deciders import (
     AnytimeRace,
     BayesianFriedman,
     BradleyTerryRace,
+    FixedConfidence,
     FRace,
     PlackettLuceRace,
     SignedRankRace,
@@ -34,6 +35,8 @@ MODELS = (BradleyTerryRace, PlackettLuceRace)
             for kind in (FRace, TRace, AnytimeRace)
             for a in (0.0, 0.5, 1.0, -1, math.nan)
         ],
+        *[(FixedConfidence, {"confidence": c}) for c in (0.5, 1.0, math.nan)],
+        *[(FixedConfidence, {"form": f}) for f in ("sign", "", None)],
         *[(AnytimeRace, {"form": f}) for f in ("mean", "", None, "Median", 1)],
         *[(FRace, {"last_two": t}) for t in ("wilcoxon", "", 2)],
         *[(FRace, {"posthoc": p}) for p in ("nemenyi", "", None, "Conover")],

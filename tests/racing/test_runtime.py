@@ -202,7 +202,7 @@ def test_a_tuner_never_compares_times_under_different_caps(in_series):
         (racer.deciders.FRace(last_two="sign"), True),
         (racer.deciders.SequentialHalving(by="mean-rank"), True),
         *((name, False) for name in ("f-race", "t-race", "correlated-t", "signed-rank")),
-        *((name, False) for name in ("anytime", "halving", "best-for-budget")),
+        *((name, False) for name in ("anytime", "fixed-confidence", "halving", "best-for-budget")),
     ],
 )
 def test_deciders_say_whether_they_hold_for_capped_times(decider, fits):
