@@ -14,27 +14,40 @@ from racer.deciders.parts.gates import Evidence, Gate, Omnibus, as_gate, gated
 from racer.deciders.parts.model_based import chances, drop_unlikely
 from racer.deciders.parts.ranking import Order, RunningRanks
 from racer.stats._likelihoods import ChoiceModel, Choices, sum_to_zero
-from racer.stats._sampling.model import climb
+from racer.stats._rankings import RankingModel
+from racer.stats._sampling.model import climb, climb_from_near
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CELLS = 1 << 20  # comparisons held at once
+_MANY = 32  # candidates, from which the sets of a ranking are not listed
 _DIGITS = 9  # of log weights that candidates are ordered by: beyond, they differ by rounding
 
 
 class _RunningChoices:
-    """The choices so far of m candidates, each set at risk once: few candidates have few sets."""
+    """The choices so far of m candidates, each set at risk once: few candidates have few sets.
+
+    Of many, rankings without ties and failures are kept as they are: their sets are all different.
+    """
 
     def __init__(self, m: int) -> None:
         self._chosen = np.zeros(m)
         self._sets = RowBuffer(m, np.float64)
         self._times = RowBuffer(1, np.float64)
         self._places: dict[bytes, int] = {}
+        self._whole = RowBuffer(m, np.float64)  # costs
 
     def add(self, costs: NDArray[np.float64]) -> None:
         """Take in the choices of new blocks."""
-        step = max(1, _CELLS // costs.shape[1] ** 2)
+        m = costs.shape[1]
+        if m >= _MANY:
+            ordered = np.sort(costs, axis=1)
+            is_whole = (ordered[:, 1:] > ordered[:, :-1]).all(axis=1) & np.isfinite(ordered[:, -1])
+            whole, costs = costs[is_whole], costs[~is_whole]
+            self._whole.extend(whole)
+            self._chosen += len(whole) - np.bincount(whole.argmax(axis=1), minlength=m)
+        step = max(1, _CELLS // m**2)
         for start in range(0, len(costs), step):
             chosen, rows = choices(costs[start : start + step])
             self._chosen += chosen
@@ -45,11 +58,15 @@ class _RunningChoices:
                     self._times.append(np.zeros(1))
                 self._times.rows[place] += 1.0
 
-    def of(self, places: NDArray[np.intp]) -> Choices:
-        """Return them with the candidates in another order."""
-        return Choices(
+    def model(self, places: NDArray[np.intp], prior: float) -> ChoiceModel:
+        """Return their model, with the candidates in another order."""
+        alpha = np.full(len(places), prior)
+        known = Choices(
             self._chosen[places], self._sets.rows[:, places], self._times.rows[:, 0].copy()
         )
+        if not len(self._whole):
+            return ChoiceModel(known, alpha)
+        return RankingModel(known, alpha, np.argsort(-self._whole.rows[:, places], axis=1))
 
 
 @dataclass
@@ -151,11 +168,12 @@ class PlackettLuceRace(Decider):
 
         order = Order.sorted_from(ranks)
         places = order.places
-        model = ChoiceModel(state.choices.of(places), np.full(m, float(self.prior)))
+        model = state.choices.model(places, float(self.prior))
         basis = sum_to_zero(m)
         model.start = basis.T @ state.log_weights[places]
         with one_blas_thread():
-            laplace = climb(model)
+            near = isinstance(model, RankingModel)
+            laplace = climb_from_near(model) if near else climb(model)
         state.log_weights[places] = basis @ laplace.mode
         standing = 0.0 - np.round(order.averaged(basis @ laplace.mode), _DIGITS)
 

@@ -9,8 +9,8 @@ from racer.deciders.best_for_budget import BestForBudget as BestForBudget
 from racer.deciders.bradley_terry import BradleyTerryRace as BradleyTerryRace
 from racer.deciders.constrained import ConstrainedRace as ConstrainedRace
 from racer.deciders.correlated_t import CorrelatedTRace as CorrelatedTRace
-from racer.deciders.fixed_confidence import FixedConfidence as FixedConfidence
 from racer.deciders.f_race import FRace as FRace
+from racer.deciders.fixed_confidence import FixedConfidence as FixedConfidence
 from racer.deciders.front import FrontRace as FrontRace
 from racer.deciders.goal_for_budget import GoalForBudget as GoalForBudget
 from racer.deciders.halving import SequentialHalving as SequentialHalving

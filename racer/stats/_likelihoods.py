@@ -320,8 +320,12 @@ class ChoiceModel:
     def log_density(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log-density at points (k, d), shape (k,)."""
         eta = self.log_weights(points)
+        return np.asarray(eta @ self._chosen - self._log_sums(eta))
+
+    def _log_sums(self, eta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum over sets at risk of the log of their weight, log weights (k, K), (k,)."""
         total = np.exp(eta) @ self._at_risk.T
-        return np.asarray(eta @ self._chosen - np.log(total, out=total) @ self._times)
+        return np.asarray(np.log(total, out=total) @ self._times)
 
     def gradient(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return its gradient, shape (k, d)."""

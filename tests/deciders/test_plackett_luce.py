@@ -6,10 +6,11 @@ import pytest
 from racer.deciders import Blocks, PlackettLuceRace, Setting
 from racer.deciders.parts.model_based import chances
 from racer.deciders.parts.ranking import Order, RunningRanks
-from racer.deciders.plackett_luce import choices
+from racer.deciders.plackett_luce import _RunningChoices, choices
 from racer.stats import plackett_luce
 from racer.stats._likelihoods import ChoiceModel, Choices, gather, rank_costs
-from racer.stats._sampling.model import climb, find_mode
+from racer.stats._rankings import RankingModel
+from racer.stats._sampling.model import climb, climb_from_near, find_mode
 
 INF = np.inf
 
@@ -135,3 +136,68 @@ def test_copies_have_the_same_chance(table):
     assert shares[0] == shares[1] == shares[4]
     assert shares.sum() == pytest.approx(1.0)
     assert len(set(found.best.tolist())) == 5
+
+
+def many(n=25, m=40):
+    """Return costs of many candidates; some blocks have ties or failures."""
+    rng = np.random.default_rng(9)
+    costs = rng.normal(size=(n, m)) + np.linspace(0.0, 1.5, m)
+    costs[3] = costs[3].round(0)
+    costs[7, 5:20] = INF
+    return costs
+
+
+def running(costs):
+    """Return the model that a race of these costs holds."""
+    known = _RunningChoices(costs.shape[1])
+    for row in costs:
+        known.add(row[None])
+    return known.model(np.arange(costs.shape[1])[::-1], 1.0)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0, 90.0])
+def test_whole_rankings_of_many_are_the_same_model(spread):
+    """Nested sums against the sum over all sets at risk; the widest weights differ by e^300."""
+    costs = many()
+    found, expected = running(costs), model(costs[:, ::-1])
+    assert isinstance(found, RankingModel)
+    assert not isinstance(expected, RankingModel)
+    points = spread * np.random.default_rng(3).normal(size=(5, 39))
+    one = points[0]
+    np.testing.assert_allclose(found.log_density(points), expected.log_density(points), rtol=1e-11)
+    np.testing.assert_allclose(found.gradient(points), expected.gradient(points), atol=1e-9)
+    np.testing.assert_allclose(found.precision(one), expected.precision(one), atol=1e-9)
+
+
+def test_from_near_the_mode_and_from_far_the_same_mode_is_found():
+    costs = many()
+    expected = climb(model(costs[:, ::-1]))
+    found = running(costs)
+    near = climb_from_near(found)
+    np.testing.assert_allclose(near.mode, expected.mode, atol=1e-9)
+    np.testing.assert_allclose(near.factor, expected.factor, atol=1e-9)
+    found.start = 5.0 * np.random.default_rng(4).normal(size=39)
+    np.testing.assert_allclose(climb_from_near(found).mode, expected.mode, atol=1e-9)
+
+
+def test_near_the_mode_two_curvatures_are_enough():
+    costs = many(60)
+    there = running(costs[:-1])
+    start, there = climb(there).mode, running(costs)
+    there.start, asked, precision = start, [], there.precision
+    there.precision = lambda point: asked.append(point) or precision(point)
+    climb_from_near(there)
+    assert len(asked) == 2
+
+
+def test_many_candidates_are_decided_on_block_by_block_as_all_at_once(table):
+    costs, decider = many(), PlackettLuceRace(gate=False)
+    at_once, stepwise = table.decide(decider, costs), table.decide(decider, costs, step=1)
+    assert len(at_once.dropped) > 5
+    assert [d.candidate for d in stepwise.dropped] == [d.candidate for d in at_once.dropped]
+    np.testing.assert_allclose(stepwise.standing, at_once.standing, atol=1e-8)
+    np.testing.assert_allclose(
+        [d.probability for d in stepwise.dropped],
+        [d.probability for d in at_once.dropped],
+        rtol=1e-5,
+    )
