@@ -31,10 +31,12 @@ from experiments.options import number_option
 from experiments.report import print_row
 from racer.deciders import (
     DECIDERS,
+    AnytimeRace,
     BayesianFriedman,
     Blocks,
     BradleyTerryRace,
     Decider,
+    FixedConfidence,
     PlackettLuceRace,
     Setting,
     SignedRankRace,
@@ -50,6 +52,8 @@ __all__ = ["main"]
 
 TARGETS = {"f-race": 20.0, "t-race": 20.0, "bayesian-friedman": 60.0}
 UNGATED: dict[str, Decider] = {
+    "anytime": AnytimeRace(),
+    "fixed-confidence": FixedConfidence(),
     "bradley-terry": BradleyTerryRace(gate=False),
     "plackett-luce": PlackettLuceRace(gate=False),
     "signed-rank": SignedRankRace(gate=False),
@@ -148,11 +152,11 @@ def look(decider: Decider, m: int, n: int, repeats: int) -> float:
 
 
 def looks(names: tuple[str, ...], repeats: int) -> None:
-    """Print the CPU milliseconds of a look that samples."""
-    print("\nCPU ms per look that samples, all stay (goal: 10 with 10 candidates)")
+    """Print the CPU milliseconds of a look that bets or samples."""
+    print("\nCPU ms per look that bets or samples, all stay (goal: 10 with 10 candidates)")
     print(f"{'decider':<20}{'candidates':>11}{'20 blocks':>10}{'50':>8}{'200':>8}{'goal':>6}")
     for name in names:
-        for m in (10, 30, 100):
+        for m in (10, 30, 100, 200):
             times = [look(UNGATED[name], m, n, max(repeats, 7)) for n in (20, 50, 200)]
             goal = f"{LOOK_TARGET:.0f}" if m == 10 else "-"
             print(

@@ -138,7 +138,7 @@ def _opponents(ranks: RunningRanks, new: int) -> NDArray[np.intp]:
     n, m = ranks.ranks.shape
     opponents = np.tile(np.arange(m), (new, 1))  # on the first block itself: nothing is bet
     start = max(n - new, 1)
-    sums = ranks.ranks[:start].sum(axis=0)
+    sums = ranks.sums.deviation - ranks.ranks[start:].sum(axis=0)  # halves: exact
     for block in range(start, n):
         first, second = np.lexsort((ranks.ranks[block - 1], sums))[:2]
         row = opponents[block - n]

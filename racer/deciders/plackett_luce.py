@@ -103,7 +103,8 @@ class PlackettLuceRace(Decider):
     It is the model of `racer.stats.plackett_luce`: Efron's rule for ties, and failed cells come
     after all others, in no order among themselves. The posterior is sampled anew at each test by
     importance around its mode, which Newton's method finds from the mode of the test before. A
-    block adds its choices to those known; all different ones are summed at each test.
+    block adds its choices to those known; all different ones are summed at each test, those of
+    many candidates by running sums over each ranking.
 
     Parameters
     ----------
