@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def is_whole(value: object) -> bool:
-    """Say whether `value` is a whole number (True and False are not)."""
+    """Return whether `value` is a whole number (True and False are not)."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 

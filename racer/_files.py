@@ -51,7 +51,7 @@ def beginning(path: StrPath, size: int = 256) -> bytes:
 
 
 def _opened(path: StrPath) -> int:
-    """Open a file without waiting for whoever may write to it; OSError unless it is regular."""
+    """Open a file without waiting for a writer; OSError unless it is regular."""
     if "\0" in os.fspath(path):
         raise OSError(errno.EINVAL, "a path has no NUL", os.fspath(path))
     wanted = ("O_BINARY", "O_NONBLOCK", "O_CLOEXEC")  # as far as the system has them

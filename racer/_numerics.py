@@ -43,7 +43,7 @@ def with_ties(costs: NDArray[np.float64], tolerance: float = TIE) -> NDArray[np.
 
 
 def _near(ordered: NDArray[np.float64], tolerance: float) -> NDArray[np.bool_]:
-    """Say which neighbours in sorted rows differ, but by no more than the tolerance."""
+    """Return which neighbours in sorted rows differ, but by no more than the tolerance."""
     low, high = ordered[:, :-1], ordered[:, 1:]
     with np.errstate(invalid="ignore", over="ignore"):  # inf - inf
         gap = high - low

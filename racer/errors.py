@@ -1,4 +1,4 @@
-"""Every error racer raises: what is wrong, where, and what to do about it."""
+"""All errors of racer: each message has the cause, the place and the remedy."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class MissingExtraError(RacerError, ImportError):
 
 
 class BudgetError(RacerError, ValueError):
-    """The budget cannot pay for what was asked.
+    """The budget cannot pay for the request.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class ScoresError(RacerError, ValueError):
 
 
 class RaceStateError(RacerError, RuntimeError):
-    """A race was told something that it had not asked for.
+    """A race received an outcome that it had not asked for.
 
     Examples
     --------
@@ -174,7 +174,7 @@ class StoreError(RacerError, RuntimeError):
 
 
 class RaceInterrupted(KeyboardInterrupt):
-    """A signal stopped a race; `result` holds what is known, with `ended` "interrupted".
+    """A signal stopped a race; `result` is the result so far, with `ended` "interrupted".
 
     With a store, `code` is the exit code that a script ends with if it does not catch this: 130
     after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
@@ -196,14 +196,14 @@ class RaceInterrupted(KeyboardInterrupt):
     def __init__(self, result: Any, *, kept: str = "", code: int = 130) -> None:
         super().__init__(
             f"the race was interrupted after {result.evaluations} evaluations (seed "
-            f"{result.seed}); " + (kept or "this error's .result holds what is known so far")
+            f"{result.seed}); " + (kept or "this error's .result holds the result so far")
         )
         self.result = result
         self.kept = kept
         self.code = code
 
     def _render_traceback_(self) -> list[str]:
-        """Return what a notebook shows instead of a traceback."""
+        """Return the text that a notebook shows instead of a traceback."""
         return [f"{type(self).__name__}: {self}", "", repr(self.result)]
 
 

@@ -1,4 +1,4 @@
-"""Randomness as a function of what it is for, never of when it is drawn."""
+"""Randomness as a function of its purpose, never of the time of drawing."""
 
 from __future__ import annotations
 

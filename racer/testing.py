@@ -82,15 +82,15 @@ def _tables() -> list[_Table]:
 
 
 def check_decider(decider: str | Decider) -> None:
-    """Play a decider on a handful of small tables, and check what every decider must keep to.
+    """Play a decider on a handful of small tables, and check the contract of all deciders.
 
-    It is made for the tests of one's own decider, and says nothing about how well the decider
+    It is for the tests of your own decider, and no measure of how well the decider
     decides. Checked are, on tables with ties, failures, few blocks, many candidates and candidates
     that leave:
 
     - each verdict is one that a race can use: see `Verdict` and `Drop`;
     - the same seed gives the same verdicts, also while another race is under way, and from a
-      copy of the decider: what is known of a race is in the state that `start` and `decide`
+      copy of the decider: all knowledge of a race is in the state that `start` and `decide`
       return, and random numbers come from the generator that `start` is given;
     - the decider's own attributes do not change, and it can be copied and pickled;
     - the arrays in `Blocks` are not written to (here they are read-only);
@@ -104,7 +104,7 @@ def check_decider(decider: str | Decider) -> None:
     Raises
     ------
     AssertionError
-        Something does not hold; the message names the table and what is wrong.
+        A check failed; the message names the table and the fault.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def check_decider(decider: str | Decider) -> None:
         _check_table(checked, table, other)
         if not _equal(checked, settings):
             raise AssertionError(
-                f"{name} on {table}: its attributes are others afterwards: what it knows of a "
+                f"{name} on {table}: its attributes are others afterwards: its knowledge of a "
                 "race belongs into the state that start() and decide() return"
             )
 
@@ -153,7 +153,7 @@ def _check_table(decider: Decider, table: _Table, other: _Table) -> None:
         if not _equal(alone, verdicts):
             raise AssertionError(
                 f"{where}: the same seed gives other verdicts {how}: draw from the generator "
-                "that start() is given, and keep what is known of a race in the state"
+                "that start() is given, and keep all knowledge of a race in the state"
             )
 
 
@@ -182,7 +182,7 @@ def _verdicts(decider: Decider, table: _Table) -> Iterator[Verdict]:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Say whether two verdicts, or the attributes of two deciders, are equal all the way down."""
+    """Return whether two verdicts, or the attributes of two deciders, are equal all the way down."""
     if type(one) is not type(other):
         return False
     if isinstance(one, np.ndarray):
@@ -227,7 +227,7 @@ def faster(
     Raises
     ------
     AssertionError
-        It is slower, as fast within the margin, it failed, or the rounds do not tell.
+        It is slower, as fast within the margin, it failed, or the rounds do not decide.
 
     Examples
     --------

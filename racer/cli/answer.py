@@ -52,7 +52,7 @@ def reported() -> Iterator[None]:
 
 
 def say(text: object, *, err: bool = False) -> None:
-    """Write a line to standard output, or standard error: whatever is in it is text."""
+    """Write a line to standard output, or standard error, as text without markup."""
     click.echo(printable(str(text)), err=err)
 
 
@@ -69,7 +69,7 @@ def in_terminal(message: str) -> str:
 
 
 def forms(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say in which form an answer is given."""
+    """Add the options for the form of an answer."""
     says = "Write the survivors, best first, to this file, as irace's tables are."
     command = click.option("--configurations", type=FILE, help=says)(command)
     command = click.option("--csv", type=FOLDER, help="Write all tables into this folder.")(command)
@@ -104,7 +104,7 @@ def give(
 
 
 def json_of(said: dict[str, Any]) -> str:
-    """Return what a result says as JSON."""
+    """Return a result as JSON."""
     return in_json(said, indent=2, default=str)
 
 

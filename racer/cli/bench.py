@@ -30,19 +30,19 @@ class _Share(click.ParamType[float]):
             self.fail(f"{text!r}: give a share, such as 2% or 0.02", param, ctx)
 
 
-@click.command("bench", short_help="Say which program is faster.")
+@click.command("bench", short_help="Find the fastest program.")
 @click.argument("commands", nargs=-1, required=True, metavar="COMMAND COMMAND ..")
 @click.option(
     "--instances",
     type=click.Path(exists=True),
     metavar="PATH",
-    help="Folder of files, or file with a line for each: what {instance} stands for.",
+    help="Folder of files, or file with a line for each: values of {instance}.",
 )
 @click.option("--margin", type=_Share(), default="2%", help="Programs so close are as fast.")
 @click.option("--rounds", type=click.IntRange(1), default=200, help="So many rounds at most.")
 @click.option("--warmup", type=click.IntRange(0), default=1, help="Rounds that do not count.")
 @click.option("--cpu", is_flag=True, help="Compare CPU times, not wall times.")
-@click.option("--same-output", is_flag=True, help="What prints something else has failed.")
+@click.option("--same-output", is_flag=True, help="Other output is a failure.")
 @click.option("--name", "names", multiple=True, help="Name of the next command; once for each.")
 @click.option("--alpha", type=float, default=0.05, help="Probability of a false statement.")
 @click.option("--seed", type=click.IntRange(0), help="Repeats the orders.")
@@ -57,7 +57,7 @@ def bench_command(
     csv: Path | None,
     **settings: Any,
 ) -> None:
-    """Say which COMMAND is faster, and stop when that is sure.
+    """Find the fastest COMMAND, and stop when that is sure.
 
     Each is one argument, split as a shell would, but run without one. In a round each command
     runs once, in random order, on the same instance, so that a machine that slows down favours
@@ -68,7 +68,7 @@ def bench_command(
         racer bench './sort_a {instance}' './sort_b {instance}' --instances data/
 
     The exit code is 0 if the fastest is known, or those that are as fast; 3 if not; 1 if a command
-    failed; 130 after Ctrl-C, which prints what is known so far.
+    failed; 130 after Ctrl-C, which prints the result so far.
     """  # noqa: D301  (a backspace is click's mark of lines to keep)
     from racer.errors import RaceInterrupted  # noqa: PLC0415  (fast --help)
     from racer.run.bench import bench  # noqa: PLC0415

@@ -51,7 +51,7 @@ class _Commands(click.Group):
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
     ) -> Any:
-        """Run a command; what an error quotes is shown as text."""
+        """Run a command; quotations in errors are shown as text."""
         if not standalone_mode:
             return super().main(args, standalone_mode=False, **extra)
         from racer.render.escape import printable  # noqa: PLC0415

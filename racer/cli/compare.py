@@ -62,7 +62,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     "--method",
     type=click.Choice(get_args(Method)),
     default="auto",
-    help="How they are compared; auto chooses, and says why.",
+    help="Method; auto chooses, with the reason.",
 )
 @click.option(
     "--design",
@@ -101,7 +101,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     "kinds",
     metavar="KIND",
     multiple=True,
-    help="What --plot draws: critical-difference, pairs, winning, posterior, matrix. May be repeated.",
+    help="Pictures of --plot: critical-difference, pairs, winning, posterior, matrix. May be repeated.",
 )
 @click.option(
     "--with",
@@ -122,7 +122,7 @@ def compare_command(
     more: tuple[Named, ...],
     **settings: Any,
 ) -> None:
-    """Say which algorithm is better, from a CSV file of SCORES.
+    """Compare algorithms by a CSV file of SCORES.
 
     SCORES is a table with a header: a row per data set and a column per algorithm, the first
     column naming the data sets; or a row per score, with columns of data sets, algorithms and

@@ -46,12 +46,12 @@ def race(
     """Find the best of given candidates, dropping on the way those that are out of the running.
 
     FILE is a table of scores (CSV, wide or long; what promptfoo eval -o wrote; the folder of
-    lm_eval --log_samples): the race looks at them instance by instance, and says how few were
+    lm_eval --log_samples): the race looks at them instance by instance, and reports how few were
     needed. Or, with a program at the end, -- ./solver {parameters} {instance} {seed}, FILE has the
     candidates: a JSON list of objects, or CSV with a column for each parameter.
 
     Exit code 0: there is a best; 1: an error; 2: wrong usage; 3: no best; 130 after Ctrl-C, which
-    prints what is known so far, or keeps it in the store.
+    prints the result so far, or keeps it in the store.
     """
     from racer.run.calls import race as run  # noqa: PLC0415  (a second)
 
@@ -62,7 +62,7 @@ def race(
     with reported():
         if command is None:
             if instances is not None:
-                raise SettingError("--instances is for a program: -- ./solver {instance}, say")
+                raise SettingError("--instances is for a program, such as -- ./solver {instance}")
             if form["configurations"] is not None:
                 raise SettingError("--configurations is for a program: scores have names only")
             given = _recorded(path, score)

@@ -63,7 +63,7 @@ class _WithCommand(click.Command):
     """A command whose arguments after -- are a program and its arguments."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep what follows --."""
+        """Keep the words after --."""
         if "--" in args:
             at = args.index("--")
             ctx.meta["command"] = args[at + 1 :]
@@ -113,7 +113,7 @@ def _scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) -> Scenario:
-    """Return the scenario of a file, if there is one, with what the options say instead."""
+    """Return the scenario of a file, if there is one, overridden by the options."""
     given: dict[str, Any] = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in options.items()
@@ -149,7 +149,7 @@ def _scenario_of(ctx: click.Context, path: str | None, options: dict[str, Any]) 
 @_scenario_options
 @forms
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
-@click.option("-v", "--verbose", is_flag=True, help="Say what each setting is.")
+@click.option("-v", "--verbose", is_flag=True, help="List all settings.")
 @click.pass_context
 def tune(
     ctx: click.Context, /, scenario: str | None, *, quiet: bool, verbose: bool, **options: Any
@@ -236,7 +236,7 @@ def init(folder: Path) -> None:
 def import_irace(scenario: Path) -> None:
     """Write a scenario.toml beside SCENARIO, a scenario.txt of irace.
 
-    What is ignored or changed is in its comments.
+    Its comments list ignored and changed options.
     """
     with reported():
         settings, notes = from_irace(read_assignments(scenario), scenario.name)

@@ -1,4 +1,4 @@
-"""The commands that take a store: what it holds, and going on with it."""
+"""The commands that take a store: show, check, export, resume."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _PAGE_AGE = 10.0  # seconds
 _TO_COPY = ("go on with", "or, typed")
 
 
-@click.command(short_help="Show what a store holds.")
+@click.command(short_help="Show a store's contents.")
 @click.argument("store", type=click.Path())
 @forms
 def show(store: str, **form: Any) -> None:
@@ -70,7 +70,7 @@ def show(store: str, **form: Any) -> None:
     "--output",
     default="report.html",
     type=FILE,
-    help="The page to write; it replaces what is there.",
+    help="The page to write; it replaces an old one.",
 )
 @click.option(
     "--ablation",
@@ -122,7 +122,7 @@ def _beside(store: str) -> Path:
 @click.option("--csv", type=FOLDER, help="Write all tables into this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def export(store: str, *, study: Path | None, csv: Path | None, as_json: bool) -> None:
-    """Write what STORE holds for other tools; it is only read.
+    """Export STORE for other tools; it is only read.
 
     In an Optuna study each candidate is a trial: its mean is the value, its values on the blocks
     are intermediate values, and those that were eliminated are PRUNED.
@@ -130,7 +130,7 @@ def export(store: str, *, study: Path | None, csv: Path | None, as_json: bool) -
     from racer.store.load import load_record  # noqa: PLC0415  (a second)
 
     if study is None and csv is None and not as_json:
-        raise click.UsageError("Say what to write: --optuna FILE, --csv FOLDER or --json.")
+        raise click.UsageError("give --optuna FILE, --csv FOLDER or --json.")
     with reported():
         result: Any = load_record(store).result
         if isinstance(result, AblationResult):
@@ -221,14 +221,14 @@ def _trial(
 
 
 def _kept(value: Any) -> Any:
-    """Return a value as Optuna keeps it: what is neither text nor a number is written out."""
+    """Return a value as Optuna keeps it: other than text and numbers as text."""
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
 
 
 def _distributions(result: RaceResult | TuneResult) -> dict[str, BaseDistribution]:
-    """Return a distribution per parameter: of the space, else over what occurs."""
+    """Return a distribution per parameter: of the space, else over the values that occur."""
     found: dict[str, BaseDistribution] = {}
     for name, parameter in (
         result.space.parameters.items() if isinstance(result, TuneResult) else ()
@@ -244,7 +244,7 @@ def _distributions(result: RaceResult | TuneResult) -> dict[str, BaseDistributio
 
 
 def _over(values: list[Any]) -> BaseDistribution:
-    """Return a distribution of what occurs."""
+    """Return a distribution of the values that occur."""
     from optuna import distributions as over  # noqa: PLC0415
 
     if all(type(value) is int for value in values):
@@ -303,7 +303,7 @@ def page_writer(
     return wait
 
 
-@click.command(short_help="Say whether a store is sound.")
+@click.command(short_help="Check that a store is sound.")
 @click.argument("store", type=click.Path())
 @click.option("--quick", is_flag=True, help="Compare checksums only; replay nothing.")
 def check(store: str, *, quick: bool) -> None:
@@ -347,7 +347,7 @@ def _lines(report: Report) -> list[tuple[str, str]]:
             ("not needed", f"{report.result.unused.cells} of the evaluations, made ahead"),
             ("blocks", str(report.blocks)),
             ("still in", ", ".join(f"#{c}" for c in report.result.survivors)),
-            ("best", "cannot be said" if best is None else f"#{best}{config}"),
+            ("best", "unknown" if best is None else f"#{best}{config}"),
         ]
     given = {n: value for n, value in report.settings.items() if value not in (None, [])}
     if command := given.pop("command", None):
@@ -412,7 +412,7 @@ def _end(text: str) -> Any:
 @click.argument("store", type=click.Path())
 @click.option("--source", default="default", help="Or a number, or JSON.")
 @click.option("--target", default="best", help="Or a number, or JSON.")
-@click.option("--budget", type=click.IntRange(1), help="Evaluations; by default what it takes.")
+@click.option("--budget", type=click.IntRange(1), help="Evaluations; by default as many as needed.")
 @click.option("--blocks", type=click.IntRange(2), help="On how many blocks.")
 @click.option("--jobs", "n_jobs", type=int, default=1, help="Evaluations at a time.")
 @click.option("--into", type=click.Path(dir_okay=False), help="Its own store, beside STORE.")
@@ -430,9 +430,9 @@ def ablation(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Say which of the changes from the default to the best configuration in STORE mattered.
+    """Show which of the changes from the default to the best configuration in STORE mattered.
 
-    Step by step, each time the change that gains most. What is evaluated is recorded in a store
+    Step by step, each time the change that gains most. Evaluations are recorded in a store
     of its own (run.ablation.db beside run.db), so that the same command goes on with it, and
     racer report shows it. For an objective that is a Python function, use racer.ablation.
     """

@@ -86,7 +86,7 @@ def _by_usual_names(frame: pd.DataFrame, given: Columns) -> Columns:
 
 
 def _labels(frame: pd.DataFrame, found: Columns, *, counted: bool) -> bool:
-    """Say whether the first column of a wide table names its data sets."""
+    """Return whether the first column of a wide table names its data sets."""
     column, *others = (frame[name] for name in map(str, frame) if name != found.fold)
     if not is_numeric(column):
         return _names(column)
@@ -133,14 +133,14 @@ def called(
 
 
 def is_numeric(column: pd.Series[Any]) -> bool:
-    """Say whether a column holds numbers, not text."""
+    """Return whether a column holds numbers, not text."""
     import pandas as pd  # noqa: PLC0415
 
     return bool(pd.api.types.is_numeric_dtype(column))
 
 
 def _names(column: pd.Series[Any]) -> bool:
-    """Say whether a column holds names; one of text with numbers in it holds scores gone wrong."""
+    """Return whether a column holds names; one of text with numbers in it holds scores gone wrong."""
     import pandas as pd  # noqa: PLC0415
 
     if is_numeric(column):
@@ -153,7 +153,7 @@ def _names(column: pd.Series[Any]) -> bool:
 
 
 def _counts(column: pd.Series[Any]) -> bool:
-    """Say whether a column holds whole numbers >= 0, more than one and all different."""
+    """Return whether a column holds whole numbers >= 0, more than one and all different."""
     if not is_numeric(column) or len(column) < 2:
         return False
     values = column.to_numpy()

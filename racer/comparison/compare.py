@@ -75,7 +75,7 @@ def compare(
         "bradley-terry" and "plackett-luce": models of pairwise wins, and of whole rankings.
         For unpaired samples "bayesian-kruskal-wallis" (default): relative effects, and statements
         that hold jointly; "kruskal-wallis": the classical test, then Brunner and Munzel's of the
-        pairs with Holm's correction. "auto" chooses, and `Comparison.reason` says why.
+        pairs with Holm's correction. "auto" chooses, and `Comparison.reason` has the reason.
     design : {"paired", "unpaired"}
         Unpaired: scores of different algorithms have no data sets in common, as from runs on one
         problem or on instances of their own. Long: columns of algorithms and scores; or wide,
@@ -111,7 +111,7 @@ def compare(
     ScoresError
         The table cannot be read (text among scores, duplicates, fewer than two algorithms, an
         algorithm without any score; the column is named), or the method cannot use it: no
-        complete data set, no common one, or algorithms never compared. It says what can.
+        complete data set, no common one, or algorithms never compared. The message has the remedy.
     SettingError
         A setting out of range, or one that the method does not have.
 

@@ -76,7 +76,7 @@ class ComparisonData:
 
     @property
     def basis(self) -> str:
-        """What the algorithms were compared on: data sets, or independent samples."""
+        """The basis of the comparison: data sets, or independent samples."""
         if self.design == "unpaired":
             sizes = self.scores.notna().sum()
             few, most = int(sizes.min()), int(sizes.max())
@@ -91,7 +91,7 @@ class ComparisonData:
         return (self.reason, *self.notes) if self.reason else self.notes
 
     def matrix(self) -> pd.DataFrame:
-        """Return what each pair's row of `pairs` says as a table of algorithms x algorithms.
+        """Return the rows of `pairs` as a table of algorithms x algorithms.
 
         Returns
         -------

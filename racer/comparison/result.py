@@ -1,4 +1,4 @@
-"""The result of a comparison: ranking, pairs, what was done, and how to tell others."""
+"""The result of a comparison: ranking, pairs, notes, and forms for others."""
 
 from __future__ import annotations
 
@@ -46,23 +46,23 @@ class Comparison(ComparisonData):
     method : str
         The method's name; `title` is the same in words.
     ranking : DataFrame
-        A row per algorithm, the best first; `order` says by what. `mean` and `sd` are those of
-        its scores over the data sets, sd NaN for one; where scores are missing, `n` says on how
+        A row per algorithm, the best first; `order` is the criterion. `mean` and `sd` are those of
+        its scores over the data sets, sd NaN for one; where scores are missing, `n` is on how
         many data sets it has one.
     pairs : DataFrame
         A row per pair: better, worse (which leads, not a claim); on how many data sets the first
         wins, loses, ties; `effect_size`, the matched-pairs rank-biserial correlation (-1 to 1,
-        see `racer.stats.rank_biserial`) on their common data sets; what the method says of them, `probability` (posterior, that the first
+        see `racer.stats.rank_biserial`) on their common data sets; the method's columns, `probability` (posterior, that the first
         is better) or `p_value` (two-sided, adjusted), `in_rope` (posterior probability of
         practical equivalence); and decision.
     omnibus : OmnibusTest or None
         The test of "all perform alike", where the method has one.
     notes : tuple of str
-        Sentences: what was done with gaps, ties and folds.
+        Sentences on the treatment of gaps, ties and folds.
     reason : str
         Why this method, if it was chosen by ``method="auto"``; otherwise empty.
     meaning : str
-        What the decision "better" says. The others: "equivalent", within the rope;
+        Meaning of the decision "better". The others: "equivalent", within the rope;
         "undecided"; "indeterminate", a prior of little weight would decide it.
     algorithms, data_sets : tuple of str
         In the order of the scores.
@@ -80,7 +80,7 @@ class Comparison(ComparisonData):
     references : tuple of str
         BibTeX keys.
     scores : DataFrame
-        Data sets x algorithms: what was compared, means (or medians) over the folds. Unpaired: a
+        Data sets x algorithms: the compared scores, means (or medians) over the folds. Unpaired: a
         column for each sample, NaN below its last score.
     details : object
         The result of `racer.stats` behind it, where there is one.
@@ -122,7 +122,7 @@ class Comparison(ComparisonData):
         prose : sequence of str
             Sentences for `Comparison.prose`.
         pictures : dict of str to callable, optional
-            What ``Comparison.plot(name)`` draws: called with the axes given, or None, it returns
+            Picture of ``Comparison.plot(name)``: called with the axes given, or None, it returns
             those that it drew on.
 
         Raises
@@ -151,7 +151,7 @@ class Comparison(ComparisonData):
         return replace(self, _added=(*self._added, section))
 
     def to_markdown(self) -> str:
-        """Return what was compared, ranking, pairs, notes and sections added as Markdown."""
+        """Return subject, ranking, pairs, notes and sections added as Markdown."""
         return as_markdown(self, self._added)
 
     def to_latex(self) -> str:
@@ -159,7 +159,7 @@ class Comparison(ComparisonData):
         return as_latex(self, self._added)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all but scores, details and sections added, as JSON; what is not finite is None."""
+        """Return all but scores, details and added sections, as JSON; None if not finite."""
         left_out = {"scores", "details", "_added"}
         kept = {name: value for name, value in vars(self).items() if name not in left_out}
         kept |= {
@@ -199,15 +199,15 @@ class Comparison(ComparisonData):
         Parameters
         ----------
         kind : {"critical-difference", "pairs", "winning", "posterior", "matrix"}, optional
-            Mean ranks with bars over those not told apart (the Friedman tests); each pair with
+            Mean ranks with bars over those not separated (the Friedman tests); each pair with
             its interval (Bayesian methods; of more than 30 pairs, those with the control or with
             the first); probabilities of winning (Plackett-Luce); the posterior of the one pair
             compared (signed-rank); all pairs as a matrix, of posterior probabilities or p-values; or
-            a picture of a section added. By default what suits the
+            a picture of a section added. By default the picture of the
             method. A list of kinds: one below the other in one figure.
         pair : pair of str, optional
             With "posterior": any two algorithms, compared by the Bayesian signed-rank test on the
-            data sets that have both, whatever the method; one pair, as if it were the only one.
+            data sets that have both, for any method; one pair, as if it were the only one.
         ax : matplotlib Axes, optional
             By default on a figure of its own: ``.plot().figure.savefig("picture.png")``.
 
@@ -255,7 +255,7 @@ class Comparison(ComparisonData):
 
 
 def _check_section(title: Any, table: Any, notes: Any, prose: Any, pictures: Any) -> None:
-    """Raise SettingError for what cannot be shown."""
+    """Raise SettingError for a section that cannot be shown."""
     import pandas as pd  # noqa: PLC0415
 
     if not isinstance(title, str):

@@ -140,7 +140,7 @@ def _shared(labels: Sequence[object], owners: Sequence[str]) -> bool:
 
 
 def _as_frame(scores: Any) -> pd.DataFrame:
-    """Return a table, or say how to make one."""
+    """Return a table; ScoresError with advice if it is none."""
     import pandas as pd  # noqa: PLC0415
 
     if isinstance(scores, pd.DataFrame):
@@ -234,7 +234,7 @@ def _not_a_number(
     row, value = next(worst, others[0])
     if data_sets is None:
         where, known = "", f"data_set={name!r}, or for a long table algorithm=.., score=.."
-        advice = f"leave it empty if it is missing, remove the column, or say what it is ({known})"
+        advice = f"leave it empty if it is missing, remove the column, or name its kind ({known})"
     else:
         where = f" (data set {_label(data_sets[row])!r})"
         advice = "leave it empty if it is missing, or remove the column"
@@ -245,7 +245,7 @@ def _not_a_number(
 
 
 def number_in(text: str) -> float | None:
-    """Return the number that a text is, NaN if it says that there is none, None if it is neither."""
+    """Return the number that a text is, NaN for a missing one, None if it is neither."""
     if text.strip().casefold() in _MISSING:
         return float("nan")
     try:

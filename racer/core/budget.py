@@ -1,4 +1,4 @@
-"""What a race may spend."""
+"""The budget of a race."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROUNDING = 1e-9  # relative, of a sum of prices
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What a race may spend: evaluations, seconds of evaluation, money, or several of these.
+    """The limits of a race: evaluations, seconds of evaluation, money, or several of these.
 
     Parameters
     ----------
@@ -26,12 +26,12 @@ class Budget:
         exceeded: a block is begun only if it can be finished.
     seconds : float, optional
         Sum of the wall times of all evaluations as they were recorded (with `runtime`: of run
-        times, CPU time where that is measured), so that `n_jobs` does not change what it buys
+        times, CPU time where that is measured), so that `n_jobs` does not change its worth
         (with 4 jobs it is about 4 times the wall time of the race). A
         block is begun only if it is expected to fit at the mean time per evaluation so far.
         With `racer.Race`, give each `Outcome` its seconds, or nothing is ever spent.
     spend : float, optional
-        Money, in any currency: the sum of what `evaluate` returns as "spend" (`Outcome.spend`),
+        Money, in any currency: the sum of the "spend" that `evaluate` returns (`Outcome.spend`),
         or of `prices`. A block is begun only if it is paid for at the expected price of each
         evaluation: that of `prices`; without it, the most that the candidate has cost so far.
         Never exceeded if no evaluation costs more than that. Nothing is prefetched.
@@ -107,7 +107,7 @@ class Budget:
         return budgets
 
     def pays(self, cells: int, *, evaluations: int, seconds: float, extra: float = 0.0) -> bool:
-        """Say whether `cells` more, and `extra` seconds, can be paid for after so many of both."""
+        """Return whether `cells` more, and `extra` seconds, can be paid for after so many of both."""
         if self.evaluations is not None and evaluations + cells > self.evaluations:
             return False
         if self.seconds is None or not evaluations:
@@ -130,7 +130,7 @@ class Budget:
         return min(max(at / limit for at, limit in used if limit is not None), 1.0)
 
     def ends_unforeseen(self, evaluations: int) -> bool:
-        """Return whether seconds or money ended what ends before so many evaluations."""
+        """Return whether seconds or money ended a race before so many evaluations."""
         return self.has_share and (self.evaluations is None or evaluations <= self.evaluations)
 
     def left(self, *, evaluations: int, seconds: float, spent: float = 0.0) -> int | None:
@@ -147,7 +147,7 @@ class Budget:
         return min(counts, default=None)
 
     def is_larger(self, other: Budget) -> bool:
-        """Say whether it pays for all that the other does, and for more."""
+        """Return whether it pays for all that the other does, and for more."""
         pairs = zip(astuple(self), astuple(other), strict=True)
         return self != other and all(
             new is None or (old is not None and new >= old) for new, old in pairs

@@ -85,7 +85,7 @@ class Contest(Protocol[R_co]):
     """A race, a tuning or an ablation as ask and tell: no clock, no files, no processes.
 
     Nothing happens, and no callback is called, before the first `ask`. Outcomes may be told in any
-    order: what is decided does not depend on it.
+    order: decisions do not depend on it.
     """
 
     rules: Rules
@@ -113,12 +113,12 @@ class Contest(Protocol[R_co]):
         """Call `callback` with each event from now on."""
 
     def ask(self) -> tuple[Cell, ...]:
-        """Return the cells that must be known next and have not been told; empty when over."""
+        """Return the cells that are required next and have no outcome; empty when over."""
 
     def ahead(self, blocks: int) -> Iterator[Cell]:
         """Yield cells that may be asked for after these, of up to so many blocks, in order.
 
-        It depends on what has been told, and on nothing else; one asked for later is the same.
+        It depends on the outcomes so far only; one asked for later is the same.
         """
 
     @property

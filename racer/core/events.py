@@ -1,4 +1,4 @@
-"""What a contest tells its callbacks."""
+"""The events that a contest passes to its callbacks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 class Ended(StrEnum):
-    """Why a race ended; `message` says it in a sentence.
+    """Why a race ended; `message` is a sentence.
 
     Examples
     --------
@@ -58,9 +58,9 @@ _MESSAGES = {
     Ended.DECIDED: "Only the requested number of candidates is left.",
     Ended.BUDGET: "The budget cannot pay for another block.",
     Ended.INSTANCES: "All instances have been used; a deterministic race uses each only once.",
-    Ended.UNDECIDED: "What is left of the budget and the instances cannot bring enough evidence to drop anyone.",
+    Ended.UNDECIDED: "The rest of the budget and the instances cannot bring enough evidence for another drop.",
     Ended.SETTLED: "Nothing is open between the candidates that are left.",
-    Ended.ALL_EQUAL: "No block told any two candidates apart, so nothing speaks for any of them.",
+    Ended.ALL_EQUAL: "No block separated any two candidates, so there is no evidence for any of them.",
     Ended.ALL_FAILED: "Every evaluation has failed.",
     Ended.ALL_REJECTED: "Every candidate that was left has been rejected.",
     Ended.ONE_CANDIDATE: "There was one candidate, so nothing was evaluated.",
@@ -76,7 +76,7 @@ class Elimination:
     ----------
     block : int
         The block after which it was eliminated, from 0 (a row of `RaceResult.blocks`). Texts,
-        tables and pictures say after how many: one more.
+        tables and pictures count from 1.
     candidate, against : int
         The candidate, and the opponent that settled it: itself, if it was rejected; the leader,
         if it was capped.
@@ -86,7 +86,7 @@ class Elimination:
         "rejected" if an evaluation had the status "rejected", "capped" if its run time has
         reached the cap on all blocks (see `racer.Runtime`).
     probability : float
-        What `measure` names; an e-value may exceed 1.
+        The number that `measure` names; an e-value may exceed 1.
     measure : str
         "posterior", "p-value", "win-share", "e-value", "place", or a decider's own; "outcome" if rejected
         or capped, which no probability is behind: it is 1.
@@ -174,12 +174,12 @@ class BlockCompleted:
     failed : int
         Failed cells in this block; if all failed, the block was set aside.
     evidence : mapping, optional
-        What the decider said of its omnibus test after this block (`Verdict.evidence`); None
+        The decider's result of its omnibus test after this block (`Verdict.evidence`); None
         without a test.
     metrics : mapping of str to tuple of float, optional
         All metrics by name, each as `values`; None where `evaluate` returns one number.
     spent : float, optional
-        Money spent so far; None where no evaluation says what it cost.
+        Money spent so far; None where no evaluation has a spend.
 
     Examples
     --------
@@ -284,7 +284,7 @@ class RaceCompleted:
     race : int
         Its number, from 0.
     kind : {"race", "selection"}
-        "selection": among the elites of all races, with what was left of the budget.
+        "selection": among the elites of all races, with the rest of the budget.
     candidates, alive : int
         How many began it, and how many were left at its end.
     blocks : int
@@ -298,7 +298,7 @@ class RaceCompleted:
     evaluations, seconds : int, float
         Used so far by the whole tuning.
     left : int or None
-        Evaluations that the budget still pays for; None if that cannot be told yet.
+        Evaluations that the budget still pays for; None if unknown.
     ended : str
         Why it ended: "decided" (no more candidates than elites are left), "budget",
         "no-elimination", "instances", "undecided", "all-failed", "all-equal".

@@ -1,4 +1,4 @@
-"""What a race of several metrics is raced on: their directions, and how they combine."""
+"""The objective of a race of several metrics: directions and combination."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = ["Aim", "Constrained", "Metric", "Objective", "Pareto", "Within"]
 Direction = Literal["min", "max"]
 
 _MOST = 8  # metrics of a front: beyond that hardly any candidate is dominated
-_RESERVED = {"spend": "which is what an evaluation cost"}
+_RESERVED = {"spend": "which is the price of an evaluation"}
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric that `evaluate` returns, and what is known of it.
+    """One metric that `evaluate` returns, with its properties.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Metric:
 
     @property
     def sign(self) -> float:
-        """1 if smaller is better, else -1: what turns values into costs, and costs into values."""
+        """1 if smaller is better, else -1: the factor between values and costs."""
         return 1.0 if self.direction == "min" else -1.0
 
     def plain(self) -> str | dict[str, Any]:
@@ -135,7 +135,7 @@ class Pareto:
         return {"pareto": list(self.names)}
 
     def goal(self, metrics: Mapping[str, Metric]) -> Goal:
-        """Return what a decider is to find."""
+        """Return the goal for deciders."""
         return _goal("front", self.names, metrics)
 
 
@@ -145,7 +145,7 @@ class Within:
     Parameters
     ----------
     metric : str
-        What is raced for: the value that tables and events show.
+        Name of the value that tables and events show.
     **tolerances : float >= 0
         By how much the mean of other metrics may be worse than the best mean of all candidates.
 
@@ -173,7 +173,7 @@ class Within:
         return {"metric": self.names[0], "within": dict(self.tolerances)}
 
     def goal(self, metrics: Mapping[str, Metric]) -> Goal:
-        """Return what a decider is to find."""
+        """Return the goal for deciders."""
         return _goal("within", self.names, metrics, tuple(self.tolerances.values()))
 
 
@@ -183,9 +183,9 @@ class Constrained:
     Parameters
     ----------
     metric : str
-        What is raced for: the value that tables and events show.
+        Name of the value that tables and events show.
     **constraints : (str, float)
-        What the mean of other metrics has to satisfy: ``("<=", 0.2)`` of one that is minimised,
+        Conditions on the means of other metrics: ``("<=", 0.2)`` of one that is minimised,
         ``(">=", 0.8)`` of one that is maximised.
 
     Examples
@@ -222,7 +222,7 @@ class Constrained:
         return {"metric": self.names[0], "constrained": limits}
 
     def goal(self, metrics: Mapping[str, Metric]) -> Goal:
-        """Return what a decider is to find; SettingError for a constraint in the wrong direction."""
+        """Return the goal for deciders; SettingError for a constraint in the wrong direction."""
         limits = []
         for name, (relation, limit) in self.constraints.items():
             if name in metrics and relation != ("<=" if metrics[name].sign > 0 else ">="):
@@ -293,7 +293,7 @@ class Aim:
 
     @classmethod
     def of(cls, metrics: Any, objective: Any) -> Aim | None:
-        """Return what was given, checked; None without metrics. SettingError if it cannot work."""
+        """Return the checked objective; None without metrics; SettingError if invalid."""
         if metrics is None:
             if objective is None:
                 return None
@@ -305,7 +305,7 @@ class Aim:
         if objective is None:
             if len(checked) > 1:
                 raise SettingError(
-                    f"metrics= names {', '.join(map(repr, checked))}: say what is raced on, with "
+                    f"metrics= names {', '.join(map(repr, checked))}: name the goal, with "
                     f"objective={next(iter(checked))!r} (the others are recorded), "
                     f"racer.Pareto({', '.join(map(repr, checked))}), racer.Within(..) or "
                     "racer.Constrained(..)"
@@ -341,7 +341,7 @@ class Aim:
 
     @property
     def goal(self) -> Goal | None:
-        """What a decider is to find; None where one number per cell decides."""
+        """The goal for deciders; None where one number per cell decides."""
         return None if isinstance(self.objective, str) else self.objective.goal(self.metrics)
 
     def tables(self, known: Table, names: Iterable[str] | None = None) -> dict[str, Table]:
@@ -362,7 +362,7 @@ class Aim:
 
 
 def _checked_metrics(given: Any) -> dict[str, Metric]:
-    """Return metrics by name; SettingError for what is none."""
+    """Return metrics by name; SettingError for other objects."""
     if not isinstance(given, Mapping) or not given:
         raise SettingError(
             f"metrics={reprlib.repr(given)}: give names and directions, "

@@ -1,4 +1,4 @@
-"""Prices of evaluations: known beforehand, or learned from what evaluations have cost."""
+"""Prices of evaluations: given, or learned from past evaluations."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Prices:
     def settled(
         self, candidates: Sequence[int], instance: int | None, outcomes: Sequence[Outcome]
     ) -> list[Outcome]:
-        """Learn what evaluations on an instance cost; return them, all with a spend.
+        """Learn the prices of evaluations on an instance; return them, all with a spend.
 
         One whose cost is not known, as of a process that was killed, counts at its price: at the
         given one for each attempt, else at the expected one.

@@ -1,4 +1,4 @@
-"""What makes a race, besides its candidates and instances."""
+"""The settings of a race, besides its candidates and instances."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ class RulesGiven(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What makes a race, besides its candidates and instances; checked.
+    """The settings of a race, besides its candidates and instances; checked.
 
     Parameters
     ----------
     decider : str or Decider, optional
-        None: "bayesian-friedman", or what the objective asks for ("bayesian-front", "within", ..).
+        None: "bayesian-friedman", or the objective's default ("bayesian-front", "within", ..).
     budget : int, Budget, or list of these
         An int means evaluations. A list, each larger than the one before: a tuner that goes on
-        from the end of each with what the next adds.
+        from the end of each with the next one's additions.
     maximize : bool
         Larger values are better.
     seed : int >= 0, optional
@@ -81,18 +81,18 @@ class Rules:
     min_survivors : int
         End when no more candidates than this are left.
     block_size : int
-        So many instances in a row make a group, with one of every kind of instance, say. Groups are
+        So many instances in a row make a group, such as one of every kind of instance. Groups are
         kept together, `first_test` and `each_test` count groups, and no test falls within one.
     runtime : Runtime, optional
         The cost is run time.
     metrics : mapping of str to "min", "max" or Metric, optional
-        What `evaluate` returns, by name; None: one number.
+        Metrics that `evaluate` returns, by name; None: one number.
     objective : str, Pareto, Within or Constrained, optional
-        What is raced on; needed where there are several metrics.
+        The goal; needed where there are several metrics.
     prices : sequence of float, or callable, optional
-        What an evaluation of each candidate costs in money, or ``prices(config, instance)``.
+        Price of an evaluation of each candidate, or ``prices(config, instance)``.
     generalize : bool, optional
-        What is claimed where instances are used again, with other seeds. True: it is about
+        The claim if instances are used again, with other seeds. True: it is about
         instances like these, of which each is a sample of one, however many its seeds. False: it
         is about these instances. None: True from ten instances on.
 
@@ -151,7 +151,7 @@ class Rules:
             raise SettingError(f"runtime={reprlib.repr(given)}: give racer.Runtime(limit)")
         if self.metrics is not None:
             raise SettingError(
-                "metrics= with runtime=: a run time that is capped says nothing of other metrics; "
+                "metrics= with runtime=: a capped run has no other metrics; "
                 "return seconds as one of the metrics, without runtime="
             )
         if self.is_paid or self.prices is not None:
@@ -198,7 +198,7 @@ class Rules:
 
     @cached_property
     def needs_spend(self) -> bool:
-        """Whether each outcome has to say what it cost."""
+        """Whether each outcome must have a spend."""
         return self.is_paid and self.prices is None
 
     @cached_property
@@ -213,7 +213,7 @@ class Rules:
 
     @cached_property
     def goal(self) -> Goal | None:
-        """What a decider of several metrics is to find; None where one number decides."""
+        """The goal for deciders of several metrics; None where one number decides."""
         return None if self.aim is None else self.aim.goal
 
     @cached_property
@@ -244,7 +244,7 @@ class Rules:
             raise SettingError(f"generalize={self.generalize} without instances: leave it out")
         if self.generalize and n_instances == 1:
             raise SettingError(
-                "generalize=True with one instance: it says nothing of others; give more instances, or "
+                "generalize=True with one instance: it is no evidence on others; give more instances, or "
                 "leave generalize out"
             )
         if self.generalize is None:
@@ -260,11 +260,11 @@ class Rules:
             f"candidate {cell.candidate} has the score {value:g} on {index}"
             f"{reprlib.repr(cell.instance)} (block {cell.block + 1}), outside the bounds "
             f"{self.bounds}; it is not recorded. Mend evaluate, or give the bounds of the scores: "
-            'racer.Metric("max", bounds=(1, 5)), or MeanRace(bounds=(1, 5)), say'
+            'racer.Metric("max", bounds=(1, 5)), or for example MeanRace(bounds=(1, 5))'
         )
 
     def costs(self, row: Row) -> NDArray[np.float64]:
-        """Return what decides of a row, as costs, +inf where the cell failed.
+        """Return the deciding numbers of a row, as costs, +inf where the cell failed.
 
         Shape (k,), or (k, d) where d metrics decide.
         """
@@ -304,11 +304,11 @@ class Rules:
         return not rest and is_due(groups, first_test // self.block_size, self.each_test or 1)
 
     def is_whole(self, blocks: int) -> bool:
-        """Say whether so many blocks are whole groups."""
+        """Return whether so many blocks are whole groups."""
         return blocks % self.block_size == 0
 
     def is_idle(self, blocks: int, tests: int) -> bool:
-        """Say whether so many blocks and tests without an elimination are enough to end a race."""
+        """Return whether so many blocks and tests without an elimination are enough to end a race."""
         if isinstance(self.each_test, int):
             return blocks >= self.each_test * self.block_size
         return tests > 0
@@ -323,7 +323,7 @@ def check_direction(*, maximize: bool, metrics: object) -> None:
 
 
 def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
-    """Raise SettingError unless a decider is for what is raced on."""
+    """Raise SettingError unless a decider is for the objective."""
     kind = "cost" if goal is None else goal.kind
     if kind in decider.objectives:
         return
@@ -331,7 +331,7 @@ def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
     if goal is None:
         raise SettingError(
             f"the decider {name} is for several metrics: give metrics=, and an objective of several "
-            "of them, racer.Pareto(..), say"
+            "of them, such as racer.Pareto(..)"
         )
     raise SettingError(
         f"the decider {name} does not decide objective={objective!r}: leave decider out, which is "
@@ -340,7 +340,7 @@ def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
 
 
 def is_due(blocks: int, first_test: int, each_test: Schedule) -> bool:
-    """Say whether a test is due after so many blocks, the first being due after `first_test`."""
+    """Return whether a test is due after so many blocks, the first being due after `first_test`."""
     if isinstance(each_test, int):
         return blocks >= first_test and (blocks - first_test) % each_test == 0
     return blocks in _growing(first_test)

@@ -1,4 +1,4 @@
-"""Run time as the cost: when an evaluation is stopped, and what candidates are compared by."""
+"""Run time as the cost: caps of evaluations, and the criterion of candidates."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Runtime:
     utility : {"log", "linear"} or callable, optional
         Instead of `par`: the best has the largest mean utility, a decreasing function of the time
         in seconds (Graham et al. 2023). "linear": 1 - t / limit; "log": 1 - log(1 + t) /
-        log(1 + limit). A function takes a float; what is unsolved or failed has that of `limit`.
+        log(1 + limit). A function takes a float; an unsolved or failed run has that of `limit`.
 
     Raises
     ------
@@ -132,7 +132,7 @@ class Runtime:
         )
 
     def cap(self, times: Any) -> float:
-        """Return the cap after what the leaders took: `times` (blocks, leaders), capped, in seconds.
+        """Return the cap from the leaders' times: `times` (blocks, leaders), capped, in seconds.
 
         A failed evaluation, +inf, counts as `limit`.
         """
@@ -147,17 +147,17 @@ class Runtime:
 
     @property
     def score_name(self) -> str:
-        """What the mean of `score` is called."""
+        """Name of the mean of `score`."""
         return "utility" if self.utility is not None else f"PAR{self.par or 1.0:g}"
 
     @property
     def criterion(self) -> str:
-        """What the best of the survivors is chosen by."""
+        """Name of the criterion for the best of the survivors."""
         is_rank = self.utility is None and self.par is None
         return "mean rank" if is_rank else f"{self.score_name} on the blocks that all have seen"
 
     def score(self, outcome: Outcome) -> float:
-        """Return what an outcome counts: seconds, penalised at the limit; or its utility."""
+        """Return the value of an outcome: seconds, penalised at the limit; or its utility."""
         seconds = self.limit if outcome.value is None else min(outcome.value, self.limit)
         return float(self._scored(np.array([seconds]))[0])
 
@@ -172,7 +172,7 @@ class Runtime:
         return np.array([utility(time) for time in times.ravel().tolist()]).reshape(times.shape)
 
     def as_costs(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what times (blocks, m) cost by the criterion, to be minimised; NaN stays NaN."""
+        """Return the costs of times (blocks, m) by the criterion; NaN stays NaN."""
         known = np.minimum(times, self.limit)
         if self.utility is None and self.par is None:
             from scipy.stats import rankdata  # noqa: PLC0415

@@ -244,7 +244,7 @@ class Table:
         return len(self._is_usable)
 
     def copy(self) -> Table:
-        """Return what is known now; rows are shared, as they never change."""
+        """Return the present state; rows are shared, as they never change."""
         twin = Table(maximize=self.maximize, runtime=self.runtime)
         twin.rows, twin.failures = self.rows.copy(), self.failures.copy()
         twin._is_usable, twin._n_usable = self._is_usable.copy(), self._n_usable
@@ -320,7 +320,7 @@ class Table:
         self._successes, self._n_in_successes, self._sums = {}, 0, {}
 
     def is_usable(self, block: int) -> bool:
-        """Say whether any candidate has succeeded on a block that does not repeat another."""
+        """Return whether any candidate has succeeded on a block that does not repeat another."""
         return self._is_usable.get(block, False) and block not in self._repeated
 
     @property
@@ -340,7 +340,7 @@ class Table:
 
     @property
     def is_all_equal(self) -> bool:
-        """Whether no block tells any two candidates apart."""
+        """Whether no block separates any two candidates."""
         found: dict[int, set[float | None]] = {}
         for row in self.rows:
             values = [None if math.isnan(value) else value for value in row.values.tolist()]
@@ -436,7 +436,7 @@ class Table:
         """Return costs (blocks, candidates) on usable blocks any has seen; NaN: not evaluated.
 
         With `instance_of`, also on blocks that none of their candidates solved, if any candidate
-        solved the instance on another block; and of run times each as it was told, capped or not.
+        solved the instance on another block; and run times as recorded, capped or not.
         """
         counted = self.counted(candidates, instance_of)
         return self._costs(candidates, counted, shared_caps=instance_of is None)

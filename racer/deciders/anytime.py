@@ -67,7 +67,7 @@ class AnytimeRace(Decider):
     alpha : float in (0, 0.5)
         Probability, over the whole race, of dropping a candidate that is worse than none.
     form : {"median", "rank", "sign"}
-        What a bet is sized by: the difference of costs over the median of the pair's
+        Size of a bet: the difference of costs over the median of the pair's
         differences so far; its rank among them; nothing. The first 256 differences of a pair
         serve for all later ones, which bounds time and memory: both grow with the square of
         the number of candidates.
@@ -147,7 +147,7 @@ class AnytimeRace(Decider):
         """Compare one candidate with others, on the blocks that it has in common with them.
 
         Its e-value is that of `evidence_against`; an opponent that has no block in common with
-        it does not count. What opponents are to each other enters by blocks before only, so that
+        it does not count. Relations between opponents enter by blocks before only, so that
         nothing is gained by luck. The promise of `decide` holds for this candidate if which blocks
         an opponent has seen depends on blocks before.
         """
@@ -180,7 +180,7 @@ class AnytimeRace(Decider):
         return log_e
 
     def _is_undecided(self, state: _State) -> bool:
-        """Return True if no candidate can be dropped any more, whatever the blocks left bring."""
+        """Return True if no outcome of the remaining blocks can drop a candidate."""
         alive = len(state.log_e_eliminated)
         left = blocks_left(state.setting, alive, state.ranks.n, state.used)
         if left is None or left > _FAR:

@@ -54,14 +54,14 @@ class BayesianBest(Decider):
     A race of m candidates that has spent the fraction u of its budget keeps m^(1-u) of them: as
     many evaluations go into each halving of the pool as into any other, as in sequential
     halving, but candidates are dropped one by one, as late as the budget allows. The last two
-    stay to the end. It says how probable it is that the dropped one is best, and promises nothing
+    stay to the end. A drop has the probability that it loses the best one, without a promise
     about errors: the budget decides how many are dropped, the evidence which. After few blocks that
     probability is too sure of itself: it knows no costs but those it has seen.
 
     Parameters
     ----------
     by : {"mean-rank", "mean"}
-        What the best has the smallest of: the expected rank, or the expected cost (a failed
+        Criterion of the best: the smallest expected rank, or the expected cost (a failed
         cell counts one range of its block behind the block's worst). A rank counts 1/(k+1) in
         a block with k candidates (van Elteren 1960), so that blocks from before and after a
         drop add up. "mean" is for costs on one scale without outliers.
@@ -131,7 +131,7 @@ class BayesianBest(Decider):
 
 
 def _least_probable(state: _State, standing: NDArray[np.float64], kept: int) -> tuple[Drop, ...]:
-    """Drop all but `kept`, the least probable first; what ties with one that stays, stays."""
+    """Drop all but `kept`, the least probable first; ties with a kept one stay."""
     least = state.drawn.min(axis=1, keepdims=True)
     leads = state.drawn <= least + 1e-9 * np.abs(least)
     probability = (leads / leads.sum(axis=1, keepdims=True)).mean(axis=0)

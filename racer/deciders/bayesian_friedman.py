@@ -1,4 +1,4 @@
-"""The Bayesian Friedman race: joint statements, and pairs that cannot be told apart."""
+"""The Bayesian Friedman race: joint statements, and indistinguishable pairs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _State:
 
 @dataclass(frozen=True)
 class BayesianFriedman(Decider):
-    """Drop what is jointly inferior, and one of each pair that is indistinguishable.
+    """Drop jointly inferior candidates, and one of each pair that is indistinguishable.
 
     At each test: an omnibus test (the gate); if it rejects "all equal", the longest list of
     directional statements that hold jointly with posterior probability above `confidence`, and
@@ -52,7 +52,7 @@ class BayesianFriedman(Decider):
     with posterior probability above `confidence`, the one with the worse mean rank is dropped
     (the later one, if they tie).
 
-    The draws are running Gamma sums: a block costs what it adds. Decisions depend on ranks
+    The draws are running Gamma sums: a block adds to them. Decisions depend on ranks
     within blocks only, and not on the order of the candidates: statements that tie in
     probability and in rank gap are accepted together or not at all. Only where mean
     ranks tie (an indistinguishable pair, or a circle of winners) does the order given decide.
@@ -78,12 +78,12 @@ class BayesianFriedman(Decider):
         has little power up to twice as many; two candidates are compared without it. True is the
         default.
     equalities : {"each", "joint"}
-        "each": a pair that is indistinguishable by its own posterior, whatever the gate said.
+        "each": a pair that is indistinguishable by its own posterior, without the gate.
         "joint": only if the gate rejected, and only pairs, surest first, that are all so with
         joint posterior probability above `confidence`.
     pair_strength : float >= 0
         Each pair has so many wins, and as many losses, before the first block, independently of
-        the other pairs. With 0, as in the paper, few blocks say too much: with 1 the best one is
+        the other pairs. With 0, as in the paper, few blocks count too much: with 1 the best one is
         lost about half as often.
     draws : int >= 100
         Dirichlet draws. At 1000 the joint probability has a standard error of 0.007 near 0.95.

@@ -36,7 +36,7 @@ class BayesianFront(Decider):
 
     At each test: in every metric with noise an omnibus test of "all equal" (the gate). If all of
     them reject, the posterior of the expected costs in all metrics (`racer.stats.front_posterior`,
-    of the candidates still in) says of each candidate how probable it is that another is better
+    of the candidates still in) gives for each candidate the probability that another is better
     in every metric; the longest list is dropped, surest first, of which that holds jointly. The
     verdict is `settled` once all that are left are on the front with that probability.
 
@@ -44,7 +44,7 @@ class BayesianFront(Decider):
     worst. Margins are not for this decider: `FrontRace` takes them.
 
     More are dropped than by `FrontRace`, and how often one of the front is dropped is not bounded
-    over the race: it is calibrated where candidates differ as the posterior's model says.
+    over the race: it is calibrated if candidates differ by the posterior's model.
 
     Parameters
     ----------

@@ -51,19 +51,19 @@ class BestForBudget(Decider):
     A race of m candidates that has spent the fraction u of its budget keeps m^((1 - u)^a) of them,
     with a = 1 - 1.5 / m: about as many evaluations go into each halving of the pool as into any
     other, and with few candidates later. A budget in money, or in seconds, is planned with as such:
-    u is what is spent of it; of several limits, of the one that is nearest. The last two stay to the end. Who leaves is the one with
-    the worst standing, which is a location over the blocks that all have seen. It says nothing
+    u is the spent share; of several limits, of the one that is nearest. The last two stay to the end. The next to leave has
+    the worst standing, which is a location over the blocks that all have seen. It promises nothing
     about errors: the budget decides how many are dropped, the evidence which.
 
     Parameters
     ----------
     by : {"residuals", "mean", "robust"}
-        What standing is. "mean": the mean cost. "robust": Huber's location (k = 1.345, in each
+        The score. "mean": the mean cost. "robust": Huber's location (k = 1.345, in each
         candidate's own scale) of costs above the block's median in units of the block's scale;
         scales of blocks are shrunk towards each other as far as they differ by chance. "residuals":
         robust if the costs less the means of blocks and candidates have heavier tails than normal
         noise while more than half of the candidates are in, else the mean. Where rare
-        catastrophes are what candidates differ by, take "mean". A failed cell counts one range of
+        catastrophes make the difference, take "mean". A failed cell counts one range of
         its block behind the block's worst.
 
     Raises
@@ -151,7 +151,7 @@ def _median(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _have_tails(costs: NDArray[np.float64]) -> bool:
-    """Say whether two-way residuals of costs (n, m) have heavier tails than normal noise."""
+    """Return whether two-way residuals of costs (n, m) have heavier tails than normal noise."""
     n, m = costs.shape
     residuals = costs - np.add.reduce(costs, axis=1, keepdims=True) / m
     residuals -= np.add.reduce(residuals, axis=0) / n
@@ -195,7 +195,7 @@ def _huber(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _worst(
     state: _State, costs: NDArray[np.float64], standing: NDArray[np.float64], kept: int
 ) -> tuple[Drop, ...]:
-    """Drop all but `kept`, the worst first; what ties with one that stays, stays."""
+    """Drop all but `kept`, the worst first; ties with a kept one stay."""
     order = np.argsort(standing, kind="stable")
     worse = order[standing[order] > standing[order[kept - 1]]][::-1]
     best = int(order[0])

@@ -31,7 +31,7 @@ class _State:
 
 @dataclass(frozen=True)
 class BradleyTerryRace(Decider):
-    """Drop what is too unlikely to be the best by the Bayesian Bradley-Terry model.
+    """Drop candidates that are too unlikely to be the best by the Bayesian Bradley-Terry model.
 
     At each test: an omnibus test (the gate); if it rejects "all equal", the posterior of
     the strengths beta from the wins among those still in, P(i beats j) = 1 / (1 +

@@ -42,7 +42,7 @@ class ConstrainedRace(Decider):
     is sought is *ever* dropped with probability `alpha` at most. If no candidate satisfies the
     constraints, the one that is nearest to it is left.
 
-    What is assumed of the values, and what a failed cell counts, is as in `WithinRace`.
+    Assumptions on values, and the count of a failed cell, are as in `WithinRace`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The correlated t-race: what is jointly no better than the leader, on folds of one data set."""
+"""The correlated t-race: drops by the leader's joint t-posterior, on folds of one data set."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _State:
 
 @dataclass(frozen=True)
 class CorrelatedTRace(Decider):
-    """Drop what is jointly no better than the leader by the Bayesian correlated t-test.
+    """Drop candidates jointly no better than the leader by the Bayesian correlated t-test.
 
     For the folds of a cross-validation, or other blocks that are correlated. At each test, the
     posterior of the means (`racer.stats.correlated_t_test`); of the statements "not better than

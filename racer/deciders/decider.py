@@ -19,7 +19,7 @@ GoalKind = Literal["front", "within", "constrained"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """What a race of several metrics is to find; all of them are costs, smaller is better.
+    """The goal of a race of several metrics; all of them are costs, smaller is better.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Setting:
     rng : numpy.random.Generator
         The only source of random numbers for this race.
     objective : "cost" or Goal
-        "cost": one number per cell, `Blocks.costs`, decides. A `Goal` says what is to be found by
+        "cost": one number per cell, `Blocks.costs`, decides. A `Goal` is the answer sought by
         the metrics of `Blocks.metrics`.
     budget : int, optional
         Evaluations that the race may use at most; None if it is not limited by their number.
@@ -125,7 +125,7 @@ class Blocks:
         the first of them is `costs`. None where one number per cell decides.
     used_share : float in [0, 1], optional
         The fraction of the budget that is used, where it is in money or in seconds: of several
-        limits, of the one that is nearest. None where `used` and `Setting.budget` tell it.
+        limits, of the one that is nearest. None where `used` and `Setting.budget` give it.
 
     Examples
     --------
@@ -154,7 +154,7 @@ class Drop:
     candidate, against : int
         The candidate, and the opponent that settles it.
     reason : str
-        Any text. racer's own deciders say "inferior", "indistinguishable", "halved", "outranked"
+        Any text. racer's own deciders use "inferior", "indistinguishable", "halved", "outranked"
         (the budget has no more room for it) or "unlikely"; of several metrics also "dominated"
         (worse in every metric) or "unacceptable", of means "not better" (by more than a margin).
     probability : float
@@ -163,7 +163,7 @@ class Drop:
         difference, the fraction of blocks that the opponent won, or the e-value against the
         candidate, which is not a probability: it may exceed 1.
     measure : str
-        Any text. racer's own deciders say "posterior", "p-value", "win-share", "e-value" or
+        Any text. racer's own deciders use "posterior", "p-value", "win-share", "e-value" or
         "place" (the number of candidates before it).
 
     Examples
@@ -232,7 +232,7 @@ class Decider(Protocol):
     """Settings of an elimination procedure; its knowledge of a race is the state, passed in and out.
 
     Inherit from this class: `start` and `decide` have to be written, all else has a default, as will
-    have what later versions add. An object with all of these attributes is a decider, too; each may
+    later additions. An object with all of these attributes is a decider, too; each may
     be a class attribute, a field or a property.
 
     Examples
@@ -283,7 +283,7 @@ class Decider(Protocol):
 
         @property
         def objectives(self) -> tuple[str, ...]:
-            """What it decides: "cost", one number per cell, or kinds of `Goal`; ("cost",)."""
+            """Kind of objective: "cost", one number per cell, or kinds of `Goal`; ("cost",)."""
             return ("cost",)
 
         @property

@@ -33,7 +33,7 @@ class _State:
 
 @dataclass(frozen=True)
 class FRace(Decider):
-    """Drop what a post-hoc test finds worse, once an omnibus test rejects "all equal".
+    """Drop candidates that a post-hoc test finds worse, once an omnibus test rejects "all equal".
 
     With two candidates left, one test decides: see `last_two`.
 
@@ -54,8 +54,8 @@ class FRace(Decider):
         it (five at 0.05), Iman and Davenport's F has to reject, and no turn may be as extreme.
         Two candidates take the two-sided sign test. True is the default.
     last_two : {"signed-rank", "sign"}, optional
-        What decides between two. "signed-rank" (default of the post-hoc "conover", as F-Race is
-        used): Wilcoxon's test of their costs, two-sided, whatever the gate; where one lost every
+        Test of the last two. "signed-rank" (default of the post-hoc "conover", as F-Race is
+        used): Wilcoxon's test of their costs, two-sided, for any gate; where one lost every
         block, the one-sided sign test, so that five blocks are enough at 0.05. The one with the
         better mean rank stays. "sign" (default of the other two): the two-sided sign test is the
         gate, and "conover" becomes the same test.

@@ -1,4 +1,4 @@
-"""The race to the Pareto front: whoever another is better than in every metric leaves."""
+"""The race to the Pareto front: candidates worse than another one in every metric leave."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class FrontRace(Decider):
     `AnytimeRace`; the smallest of an opponent's is an e-process of "better in every metric" (the
     hypothesis against it is a union over metrics), and their weighted mean over opponents one of
     "some candidate is". So a candidate that is on the front is *ever* dropped with
-    probability `alpha` at most, whatever the number of metrics, their dependence, the number of
+    probability `alpha` at most, for any number of metrics, their dependence, the number of
     tests, and when the race stops.
 
     Where the number of blocks is known, a part of the bets is made for their end: sized so that the
@@ -212,7 +212,7 @@ class FrontRace(Decider):
         return np.asarray(found)
 
     def _dropped(self, state: _State, against: Floats) -> tuple[Drop, ...]:
-        """Drop whom the evidence suffices against, the strongest first, never all."""
+        """Drop candidates with sufficient evidence against them, strongest first, never all."""
         needed, m = self._needed(len(against)), len(against)
         order = [i for i in np.argsort(-against, kind="stable").tolist() if against[i] >= needed]
         stays, drops = np.ones(m, dtype=np.bool_), []
@@ -251,7 +251,7 @@ class FrontRace(Decider):
         return bool((found - np.log(d) >= self._needed(1)).all())
 
     def _is_undecided(self, state: _State) -> bool:
-        """Return whether nobody can be dropped any more, whatever the blocks left bring."""
+        """Return whether no outcome of the remaining blocks can drop a candidate."""
         left = blocks_left(state.setting, len(state.candidates), state.n, state.used)
         if left is None:
             return False

@@ -36,13 +36,13 @@ class _State:
 
 @dataclass(frozen=True)
 class GoalForBudget(Decider):
-    """Spend a known budget on what several metrics are raced for: candidates leave as late as it allows.
+    """Spend a known budget on the goal of several metrics: candidates leave as late as it allows.
 
     The plan of how many stay is that of `BestForBudget`. Candidates stand in the order of their mean
     costs. For a front: by layers (those that none of the rest is better than in all metrics), and
-    within a layer by what they add to the hypervolume. Else: those that seem to be acceptable first,
+    within a layer by their part of the hypervolume. Else: those that seem to be acceptable first,
     by the first metric, then the others by how far they are from it; so none that seems acceptable
-    leaves for one that does not. It says nothing about errors. A failed cell counts as the upper
+    leaves for one that does not. No error rate is promised. A failed cell counts as the upper
     bound, or one range of its block behind the block's worst.
 
     Raises

@@ -1,4 +1,4 @@
-"""Sequential halving: what one would do without statistics, on a known budget."""
+"""Sequential halving: a baseline without statistics, on a known budget."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class SequentialHalving(Decider):
     Parameters
     ----------
     by : {"mean", "mean-rank"}
-        What candidates are ordered by: the mean cost (a failed cell counts one range of its
+        Order of candidates: the mean cost (a failed cell counts one range of its
         block behind the block's worst), or the mean rank within blocks, which counts
         1/(k+1) in a block with k candidates (van Elteren 1960).
 

@@ -61,10 +61,10 @@ class MeanRace(Decider):
     Against each opponent, a candidate's e-process multiplies bets that its mean is worse, sized so
     that nothing but the bounds is assumed of the scores. A candidate is dropped when the mean of
     its e-values, over all opponents it started with, reaches 1 / alpha. So the best one is *ever*
-    dropped with probability `alpha` at most, whatever the number of tests.
+    dropped with probability `alpha` at most, for any number of tests.
 
-    The means are those over *these* items: each is used once, in random order, and what is left of
-    them bounds what can still come. So the race ends decided, at the latest by the true means on
+    The means are those over *these* items: each is used once, in random order, and the rest of
+    them bounds the mean. So the race ends decided, at the latest by the true means on
     all items. With `population`, the items are a sample of a population, whose means are meant.
 
     With a `margin`, a candidate also leaves when another is not worse by more than that, and the

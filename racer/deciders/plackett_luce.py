@@ -91,7 +91,7 @@ def choices(costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
 
 @dataclass(frozen=True)
 class PlackettLuceRace(Decider):
-    """Drop what is too unlikely to be the best by the Bayesian Plackett-Luce model.
+    """Drop candidates that are too unlikely to be the best by the Bayesian Plackett-Luce model.
 
     At each test: an omnibus test (the gate); if it rejects "all equal", the posterior of
     the weights w, P(ranking) = prod_i w_i / (sum of the w at risk at place i), w ~

@@ -1,4 +1,4 @@
-"""The signed-rank race: what the Bayesian signed-rank test decides whatever the prior."""
+"""The signed-rank race: decisions of the Bayesian signed-rank test that hold for every prior."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _State:
 
 @dataclass(frozen=True)
 class SignedRankRace(Decider):
-    """Drop what is worse than the leader by the signed-rank test, whatever the prior.
+    """Drop candidates worse than the leader by the signed-rank test, for every prior.
 
     At each test: an omnibus test (the gate); if it rejects "all equal", the Bayesian
     signed-rank test of the leader, the one with the best mean rank, against each other

@@ -71,7 +71,7 @@ class _State:
 
 @dataclass(frozen=True)
 class TRace(Decider):
-    """Drop what a paired two-sided t-test finds worse than the best mean so far.
+    """Drop candidates that a paired two-sided t-test finds worse than the best mean so far.
 
     It compares means of costs, so it assumes that a difference means the same on every block
     and that differences are not far from normal; with unequal or heavy-tailed instances use a
@@ -137,7 +137,7 @@ class TRace(Decider):
         return state, Verdict(dropped, best, standing, {"gate": "none"})
 
     def _against(self, state: _State, best: int) -> tuple[Drop, ...]:
-        """Drop what the test against `best` finds worse; t is NaN, and says nothing, at 0/0."""
+        """Drop candidates that the test against `best` finds worse; t is NaN at 0/0: no drop."""
         from scipy.special import stdtr  # noqa: PLC0415
 
         found = state.differences(best)

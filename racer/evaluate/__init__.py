@@ -1,4 +1,4 @@
-"""One cell of the table: what to evaluate, how, and its outcome."""
+"""Evaluation of one cell of the table: objective, limits, workers, outcome."""
 
 from racer.evaluate.objective import Objective, check_objective
 from racer.evaluate.outcome import Cell, Outcome, Status

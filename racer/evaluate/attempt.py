@@ -70,7 +70,7 @@ def _attempt(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False
 
 
 def judged(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False) -> Outcome:
-    """Call the objective once; return the outcome, whatever it returns or raises."""
+    """Call the objective once; return the outcome, also of errors and invalid values."""
     bound, metrics, spend = cell.bound, None, None
     before = None if bound is None else cpu_seconds()
     start = _clock()
@@ -121,7 +121,7 @@ def evaluate_cell(
 ) -> Outcome:
     """Evaluate a cell, and up to `retries` times again if it fails.
 
-    `random` and `np.random` are seeded anew for each attempt, so what ran before does not matter.
+    `random` and `np.random` are seeded anew for each attempt, so earlier runs do not matter.
     `within` makes an attempt in another process, in which `reraise_interrupt` is of no use.
     """
     attempts, seconds, spend = 0, 0.0, None

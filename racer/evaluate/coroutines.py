@@ -192,7 +192,7 @@ class Coroutines:
                 return not call.is_withdrawn
 
     async def _called(self, call: _Call) -> tuple[Any, BaseException | None]:
-        """Call the objective once; return its answer, or what it raised."""
+        """Call the objective once; return its answer or its exception."""
         cell = call.cell
         self._n_running += 1
         try:
@@ -229,7 +229,7 @@ class _TimeoutExceeded(Misbehaved):
 
 
 def _given(answer: Any, error: BaseException | None) -> Objective:
-    """Return a function that returns an answer, or raises what was raised instead."""
+    """Return a function that returns an answer, or raises the exception instead."""
 
     def give(config: Any, instance: Any, seed: int) -> Any:  # noqa: ARG001
         if error is not None:

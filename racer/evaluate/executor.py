@@ -53,7 +53,7 @@ def never() -> bool:
 
 
 class OnlyNeeded:
-    """What workers have in common that are given only cells that are needed."""
+    """Base of workers that receive requested cells only."""
 
     takes_more = False
 
@@ -350,6 +350,6 @@ class UserExecutor(Submitter):
             return False
 
     def close(self, futures: Collection[Future[Any]]) -> None:
-        """Cancel what has not begun; the rest goes on until it returns."""
+        """Cancel pending calls; running ones finish."""
         for future in futures:
             self.withdraw(future)

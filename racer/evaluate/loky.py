@@ -166,7 +166,7 @@ class _Threads(Submitter):
         return future.cancel()
 
     def close(self, futures: Collection[Future[Any]]) -> None:
-        """Cancel what has not begun; the rest goes on until it returns, or the program ends."""
+        """Cancel pending calls; running ones go on until they return, or the program ends."""
         for future in futures:
             future.cancel()
         for _ in self._threads:

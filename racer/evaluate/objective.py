@@ -1,4 +1,4 @@
-"""Checks of `evaluate`, and the verdict on what it returns or raises."""
+"""Checks of `evaluate`, and the status of its return value or exception."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def raised_by(message: str) -> tuple[str, str] | None:
 
 
 def judge_error(error: BaseException) -> tuple[Status, None, str]:
-    """Return status, value and message for what `evaluate` raised."""
+    """Return status, value and message for an exception of `evaluate`."""
     if isinstance(error, Misbehaved):
         return error.status, None, error.message
     status: Status = "memory" if isinstance(error, MemoryError) else "failed"
@@ -140,12 +140,12 @@ def judge_error(error: BaseException) -> tuple[Status, None, str]:
 
 
 def judge(answer: Any) -> tuple[Status, float | None, str]:
-    """Return status, value and message for what `evaluate` returned: finite numbers are ok."""
+    """Return status, value and message for a return value of `evaluate`: finite numbers are ok."""
     if type(answer) is float and math.isfinite(answer):
         return "ok", answer, ""
     if isinstance(answer, Mapping):
         names = ", ".join(f"{name!r}: .." for name in answer)
-        what = f"{MAPPING}, {{{names}}}: say metrics={{name: 'min' or 'max'}}, and objective="
+        what = f"{MAPPING}, {{{names}}}: give metrics={{name: 'min' or 'max'}}, and objective="
         return "invalid", None, what if answer else "returned a mapping without a number"
     if isinstance(answer, np.ndarray) and answer.ndim == 0:
         answer = answer[()]
@@ -166,11 +166,11 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
 
 
 SPEND = "spend"
-"""The reserved key of a mapping that `evaluate` returns: what the evaluation cost."""
+"""The reserved key of a mapping that `evaluate` returns: the price of the evaluation."""
 
 
 def without_spend(answer: Mapping[Any, Any], metrics: object) -> tuple[Any, float | None]:
-    """Return what `evaluate` returned besides its spend, and that; Misbehaved if it makes no sense.
+    """Return the value of `evaluate` and its spend; Misbehaved if that is no amount.
 
     Without `metrics`, one number beside the spend is returned as that number.
     """
@@ -196,7 +196,7 @@ Judged = tuple["Status", float | None, str, dict[str, float] | None]
 def judge_metrics(answer: Any, names: tuple[str, ...]) -> Judged:
     """Return status, value, message and metrics where `evaluate` returns metrics by name.
 
-    The value is the first of `names`; what the mapping has besides is ignored.
+    The value is the first of `names`; further keys of the mapping are ignored.
     """
     if not isinstance(answer, Mapping):
         if inspect.iscoroutine(answer):
@@ -227,7 +227,7 @@ def judge_time(answer: Any, seconds: float) -> tuple[Status, float | None, str]:
 
 
 class _Discard:
-    """A file that discards what is written."""
+    """A file that discards its input."""
 
     def write(self, data: Any) -> int:
         return memoryview(data).nbytes

@@ -103,7 +103,7 @@ class Outcome:
         configuration, which is eliminated at once. "capped": the cost is run time, and it was
         stopped at the bound.
     value : float or None
-        What `evaluate` returned, in the user's direction: of several metrics the one that the
+        Value of `evaluate`, in the user's direction: of several metrics the one that the
         objective names first, of a capped one the bound. None unless the status is "ok" or "capped".
     seconds : float
         Wall time of the evaluation, retries included; where the cost is run time, that.
@@ -175,7 +175,7 @@ _LONGEST_REASON = 500  # characters of a message in a sentence
 
 
 def all_failed(outcomes: Sequence[Outcome]) -> str:
-    """Say in a sentence that all of them failed, and how the first did."""
+    """Return a sentence: all of them failed, and the reason of the first."""
     first = next(iter(outcomes[0].message.splitlines()), "")
     return f"all {len(outcomes)} evaluations failed, the first with {first[:_LONGEST_REASON]!r}"
 
@@ -183,7 +183,7 @@ def all_failed(outcomes: Sequence[Outcome]) -> str:
 def check_outcome(outcome: Outcome, names: Sequence[str] | None = None) -> None:
     """Raise RaceStateError unless this is an Outcome that a table can hold.
 
-    `names` are the metrics that it is to have, which the message says, too.
+    `names` are the required metrics, for the message.
     """
     if isinstance(outcome, Outcome):
         value: Any = outcome.value
@@ -239,7 +239,7 @@ def _are_of(metrics: Mapping[str, float] | None, names: Sequence[str], value: fl
 def bounded(outcome: Outcome, bound: float | None) -> Outcome | None:
     """Return an outcome as it is under a bound (seconds); None if it was capped at less than that.
 
-    So what was found under a larger bound is known under every smaller one. Who takes as long as the
+    So an outcome under a larger bound is valid under every smaller one. A run as long as the
     bound has reached it.
     """
     status, value = outcome.status, outcome.value

@@ -127,7 +127,7 @@ class Pace:
 
 
 def trouble_of(error: BaseException | None) -> Trouble | None:
-    """Return whether an error says that the server is busy, or took too long; None for others."""
+    """Return whether an error means a busy server, or a timeout; None for others."""
     status = None if error is None else _status(error)
     if status in _REFUSED:
         return "refused"

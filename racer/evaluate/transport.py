@@ -48,7 +48,7 @@ class Transport:
         return _look_up, (key, pickled if self._is_inline or len(pickled) <= _SMALL else None)
 
     def inline(self) -> Transport:
-        """Return a copy that is sent with its cell, whatever its size."""
+        """Return a copy that is sent with its cell, of any size."""
         copy = Transport(self._task)
         copy._key, copy._pickled, copy._is_inline = *self.payload(), True
         return copy
@@ -82,7 +82,7 @@ class LoadTask:
 class Call:
     """A call that any pickler can send, and that is unpickled only where it is called.
 
-    On the way Dask's scheduler unpickles what it is given, and pickles it again for a worker.
+    On the way Dask's scheduler unpickles its input, and pickles it again for a worker.
     """
 
     __name__ = "evaluate"  # shown by Dask

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Workers(Protocol):
-    """Turn cells into outcomes, in any order; on exit end what is being evaluated."""
+    """Turn cells into outcomes, in any order; on exit end running evaluations."""
 
     @property
     def capacity(self) -> int:
@@ -190,7 +190,7 @@ def workers_for(
             )
         if n_jobs < 0:
             raise SettingError(
-                f"n_jobs={n_jobs} and executor: say how many workers the executor has, or leave "
+                f"n_jobs={n_jobs} and executor: give the number of workers of the executor, or leave "
                 "n_jobs out"
             )
         task = Task(evaluate, retries, limits, here())
@@ -212,7 +212,7 @@ def _coroutines(
     timeout: float | None,
     memory: int | None,
 ) -> Coroutines:
-    """Return workers for a coroutine function; SettingError for what needs other processes."""
+    """Return workers for a coroutine function; SettingError if others are needed."""
     if memory is not None:
         raise SettingError(
             "memory= is of a process, and all calls of a coroutine function share this one: leave "
@@ -225,7 +225,7 @@ def _coroutines(
         )
     if n_jobs < 0:
         raise SettingError(
-            f"n_jobs={n_jobs} counts cores: say how many calls of a coroutine function may run at "
+            f"n_jobs={n_jobs} counts cores: give the number of calls of a coroutine function may run at "
             "a time"
         )
     limits_for(timeout, None, forked=False)

@@ -1,4 +1,4 @@
-"""Racing in GEPA: a proposal is accepted when items that it has not seen say that it is better."""
+"""Racing in GEPA: a proposal is accepted when it is better on unseen items."""
 
 from __future__ import annotations
 

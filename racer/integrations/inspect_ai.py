@@ -35,7 +35,7 @@ class TaskRace:
     sample, in the order of the dataset. Samples left of a task that is eliminated are not run, and
     neither are those of the others once the race is over. Only blocks (a sample in an epoch) that
     all tasks still in have finished count, so neither concurrency nor the speed of a model changes
-    who is eliminated; tasks that run beside each other (``max_tasks``) save more.
+    eliminations; tasks that run beside each other (``max_tasks``) save more.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class TaskRace:
         }
 
     def manager(self, name: str) -> TaskManager:
-        """Return what the task of this name gets as ``early_stopping``."""
+        """Return this task's argument ``early_stopping``."""
         if name not in self._managers:
             raise SettingError(f"manager({name!r}): choose from {', '.join(self._managers)}")
         return self._managers[name]
@@ -118,7 +118,7 @@ class TaskRace:
 
 
 class TaskManager:
-    """What stops one task of a `TaskRace`: inspect_ai's protocol ``EarlyStopping``."""
+    """The stopping rule of one task of a `TaskRace`: inspect_ai's protocol ``EarlyStopping``."""
 
     def __init__(self, name: str, progress: _Progress, scores: _Scores, *, finish: bool) -> None:
         self.name = name
@@ -260,7 +260,7 @@ class _Progress:
             self._known.setdefault((instance, candidate), _FAILED)
 
     def advance(self) -> None:
-        """Tell the race all that it asks for and is known."""
+        """Pass the known requested outcomes to the race."""
         race, known = self.race, self._known
         while race is not None:
             keys = [(cell, (cell.instance_index or 0, cell.candidate)) for cell in race.ask()]

@@ -1,4 +1,4 @@
-"""How good each candidate is, from what is known of it on whichever blocks."""
+"""Estimates of candidates' quality from outcomes on different blocks."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def natural_effects(costs: NDArray[np.float64], blocks: int | None = None) -> Ef
 def _additive(
     scaled: NDArray[np.float64], known: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the levels (blocks,) and values (m,) that sum to what is scaled where it is known."""
+    """Return the levels (blocks,) and values (m,) that sum to the scaled known costs."""
     per_block = np.maximum(known.sum(axis=1), 1)
     per_candidate = np.maximum(known.sum(axis=0), 1)
     value = np.zeros(scaled.shape[1])
@@ -90,7 +90,7 @@ def _additive(
 
 
 def _one_scale(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divide each block by its spread, its median at 0, what is far away pulled in."""
+    """Divide each block by its spread, its median at 0, outliers pulled in."""
     finite = np.where(np.isfinite(costs), costs, np.nan)
     if np.nanmax(np.abs(finite)) > _LARGE:
         finite = finite / 8.0  # spreads are divided by it as well

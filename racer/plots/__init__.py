@@ -1,7 +1,7 @@
 """Pictures of races, tunings and comparisons: arrays or frames in, matplotlib axes out.
 
 They need matplotlib, the extra ``racer-tuning[plot]``; without it, MissingExtraError is raised.
-Colours are Okabe and Ito's, which colour-blind readers can tell apart; what they say is also said
+Colours are Okabe and Ito's, safe for colour-blind readers; their meaning is also shown
 by a marker, a line or a word. Each function draws on the axes given, or on a figure of its own, and
 returns the axes: ``ax.figure.savefig("picture.png")`` keeps it. In a figure of several axes, the
 layout "constrained" makes room for the legends and notes beside them.

@@ -121,7 +121,7 @@ def legend(
 
 
 def legend_beside(ax: Axes, title: str) -> None:
-    """Put a legend beside the axes, what was drawn last on top."""
+    """Put a legend beside the axes, the last drawn on top."""
     handles, labels = ax.get_legend_handles_labels()
     ax.legend(
         handles[::-1],
@@ -145,14 +145,14 @@ def rows(ax: Axes, places: Sequence[int], names: Sequence[str], size: float = SM
 
 
 def name_rows(ax: Axes, names: Sequence[str], caption: str, size: float = SMALL) -> None:
-    """Put names at the rows 0, 1, .., the first on top, and what the x axis shows."""
+    """Put names at the rows 0, 1, .., the first on top, and the label of the x axis."""
     rows(ax, range(len(names)), names, size)
     ax.set(ylim=(len(names) - 0.4, -0.6), xlabel=plain(caption))
     ax.grid(axis="x", alpha=0.3)
 
 
 def curves(ax: Axes, xlabel: str, ylabel: str) -> None:
-    """Say what the axes of curves show, with a grid and without the upper half of the frame."""
+    """Label the axes of curves, with a grid and without the upper half of the frame."""
     ax.set(xlabel=plain(xlabel), ylabel=plain(ylabel))
     ax.tick_params(labelsize=SMALL)
     ax.grid(alpha=0.3)
@@ -168,7 +168,7 @@ def beside(ax: Axes, words: str, at: Place, by: Place, size: float = SMALL, **st
 
 
 def require() -> None:
-    """Raise MissingExtraError, which says what to install, unless there is matplotlib.
+    """Raise MissingExtraError, with the install command, unless there is matplotlib.
 
     Examples
     --------

@@ -49,7 +49,7 @@ def courses(
         Best first.
     names : sequence of str, length m
     caption : str
-        What is drawn.
+        Label of the values.
     ax : matplotlib Axes, optional
 
     Examples
@@ -89,10 +89,10 @@ def boxes(
     Parameters
     ----------
     samples : sequence of array_like
-        The values of each candidate; what is not finite is left out.
+        The values of each candidate; infinities and NaN are left out.
     names : sequence of str, of that length
     caption : str
-        What the values are.
+        Label of the values.
     ax : matplotlib Axes, optional
 
     Examples
@@ -141,7 +141,7 @@ def bars(
     values : array_like, shape (n,)
     names : sequence of str, length n
     caption : str
-        What the values are.
+        Label of the values.
     notes : sequence of str, optional
         Of length n.
     limits : pair of float, optional

@@ -1,4 +1,4 @@
-"""The critical-difference diagram: mean ranks on a line, bars over those not told apart."""
+"""The critical-difference diagram: mean ranks on a line, bars over those not separated."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _filled(pair: tuple[int, int], order: list[int], alike: NDArray[np.bool_]) -
 
 
 def _covered(some: Iterable[int], found: list[list[int]]) -> bool:
-    """Say whether one group holds all of some candidates."""
+    """Return whether one group holds all of some candidates."""
     return any(set(some) <= set(group) for group in found)
 
 
@@ -79,9 +79,9 @@ def critical_difference(
     caption: str = "mean rank",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw mean ranks on a line, with bars over candidates that are not told apart.
+    """Draw mean ranks on a line, with bars over candidates that are not separated.
 
-    A bar has a dot at each candidate that it covers; it says nothing of others that it passes.
+    A bar has a dot at each candidate that it covers; others that it passes are not meant.
 
     Parameters
     ----------
@@ -89,11 +89,11 @@ def critical_difference(
     mean_ranks : array_like, shape (m,)
         1 is best, and stands on the left.
     alike : array_like of bool, shape (m, m)
-        Which pairs are not told apart.
+        Pairs that are not separated.
     distance : float, optional
         Drawn above the line as the critical difference, CD.
     caption : str
-        What the line shows.
+        Label of the line.
     ax : matplotlib Axes, optional
 
     Raises

@@ -36,11 +36,11 @@ def front(
     Parameters
     ----------
     means, low, high : array_like, shape (m, d)
-        What is expected of each metric, and the interval that holds it with probability .95.
+        Expected value of each metric, and the interval that holds it with probability .95.
     probability : array_like, shape (m,)
         Of being on the front; from .5 on a candidate is drawn as a part of it.
     alive : array_like of bool, shape (m,)
-        Who was not eliminated; the others are faint.
+        Survivors; the others are faint.
     names : sequence of str, length m
     captions : sequence of str, length d
         The names of the metrics.
@@ -108,7 +108,7 @@ def _ellipses(
 
 
 def _staircase(ax: Axes, points: NDArray[np.float64], signs: NDArray[np.float64]) -> None:
-    """Draw the border of what the points are better than."""
+    """Draw the border of the dominated region."""
     order = points[np.argsort(signs[0] * points[:, 0], kind="stable")]
     best = signs[1] * np.minimum.accumulate(signs[1] * order[:, 1])
     ax.step(order[:, 0], best, where="post", color=VERMILION, linewidth=1.4, label="the front")

@@ -69,7 +69,7 @@ def intervals(
     rope : pair of float, optional
         The region of practical equivalence, shaded.
     caption : str
-        What the axis shows.
+        Label of the axis.
     limits : pair of float, optional
         Of the axis.
     ax : matplotlib Axes, optional
@@ -155,9 +155,9 @@ def matrix(
         From 0 to 1; NaN leaves a field empty.
     names : sequence of str, length m
     words : sequence of sequences of str, m x m
-        What is written into the fields.
+        Texts of the fields.
     caption : str
-        What the values are.
+        Label of the values.
     symmetric : bool
         Whether colours are to be symmetric about 0.5, as of probabilities that one is better.
     ax : matplotlib Axes, optional

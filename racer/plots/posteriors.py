@@ -49,7 +49,7 @@ def posterior(
     draws : array_like, shape (n,)
     reference : float
     caption : str
-        What the axis shows.
+        Label of the axis.
     below, above : str
         Written on either side.
     ax : matplotlib Axes, optional
@@ -103,7 +103,7 @@ def simplex(
     labels : sequence of three str
         At the corners.
     band : float, optional
-        The regions told apart are those where right less left, plus one, over two is below
+        The separated regions are those where right less left, plus one, over two is below
         1/2 - band, between, above 1/2 + band. By default: where each proportion is the largest.
     ax : matplotlib Axes, optional
 
@@ -215,7 +215,7 @@ def evolution(frame: pd.DataFrame, *, caption: str = "budget", ax: Axes | None =
     frame : DataFrame
         From `racer.stats.plackett_luce_by_budget`: budget, algorithm, estimate, low, high.
     caption : str
-        What the axis of budgets shows.
+        Label of the axis of budgets.
     ax : matplotlib Axes, optional
 
     Raises

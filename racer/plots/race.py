@@ -1,4 +1,4 @@
-"""A race: candidates x blocks, and who was eliminated when."""
+"""A race: candidates x blocks, with eliminations."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def race(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw who was where on each block, a row per candidate, and who was eliminated and why.
+    """Draw the place of each candidate on each block, a row each, and the eliminations.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def race(
     names : sequence of str, length m
     gone : sequence of (int, int, str, str)
         Those eliminated: candidate (a column), block after which it left (a row), reason, and all
-        that in words; of more than 45 candidates, only the legend says why.
+        that in words; of more than 45 candidates, only the legend has the reasons.
     ax : matplotlib Axes, optional
 
     Raises

@@ -1,4 +1,4 @@
-"""A tuning: quality over evaluations, what was sampled, the elites in parallel coordinates."""
+"""A tuning: quality over evaluations, sampled values, the elites in parallel coordinates."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def quality(
     others : pair of array_like
         Evaluations and gaps of all other candidates, in grey.
     caption : str
-        What the gaps are.
+        Label of the gaps.
     ax : matplotlib Axes, optional
 
     Examples
@@ -111,7 +111,7 @@ def sampling(
     scales: Sequence[tuple[str, Sequence[float], Sequence[str]]],
     elites: Sequence[int] = (),
 ) -> Figure:
-    """Draw what was sampled in each race, a panel per parameter.
+    """Draw the values sampled in each race, a panel per parameter.
 
     Parameters
     ----------

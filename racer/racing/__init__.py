@@ -1,4 +1,4 @@
-"""One race, without input or output: ask for cells, tell their outcomes."""
+"""One race, without input or output: `ask` for cells, `tell` their outcomes."""
 
 from racer.core.budget import Budget
 from racer.core.events import BlockCompleted, Callback, Elimination, Ended, RaceEnded

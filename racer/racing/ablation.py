@@ -42,7 +42,7 @@ Config = dict[str, Any]
 
 
 class Ablation(AskTell):
-    """An ablation as ask and tell: no clock, no files, no processes.
+    """An ablation by `ask` and `tell`: no clock, no files, no processes.
 
     From `source` to `target`: in each round every parameter that still differs is set to the
     target's value, the results are raced against each other, and the best one is the next
@@ -115,7 +115,7 @@ class Ablation(AskTell):
         return blocks * (2 + parameters * (parameters + 1) // 2)
 
     def description(self) -> Description:
-        """Return what it is made of."""
+        """Return its settings."""
         settings = {
             "space": self.space.to_json(),
             "source": self._ends[0],
@@ -148,7 +148,7 @@ class Ablation(AskTell):
         return range(len(self._configs))
 
     def result(self) -> AblationResult:
-        """Return what is known: the result if it has ended, else its state."""
+        """Return the result if it has ended, else its state."""
         steps = [
             self._step(one, other) for one, other in zip(self._path, self._path[1:], strict=False)
         ]
@@ -229,7 +229,7 @@ class Ablation(AskTell):
         return True
 
     def _options(self, here: int, target: int) -> list[int]:
-        """Return what is one step nearer to the target; itself if nothing between is allowed."""
+        """Return configurations one change closer to the target, itself if none is feasible."""
         config, end = self._configs[here], self._configs[target]
         found: list[int] = []
         for name in end:
@@ -275,7 +275,7 @@ class Ablation(AskTell):
             yield self._missing(candidates, [block])
 
     def _best(self, ranked: list[int]) -> int:
-        """Return the one with the best mean of those that the race could not tell apart."""
+        """Return the survivor of the race with the best mean."""
         costs = self._table.costs(ranked)
         if self.rules.runtime is not None:
             costs = self.rules.runtime.as_costs(costs)

@@ -1,4 +1,4 @@
-"""The account of a race: the seconds and the money that it has used, and what is left to pay with."""
+"""The account of a race: the seconds and the money used, and the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ask and tell: one adapter for all contests, which are generators of cells."""
+"""`ask` and `tell`: one adapter for all contests, which are generators of cells."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ Flow = Generator[Asked, Outcomes, None]
 
 
 class AskTell(ABC):
-    """A contest as ask and tell: no clock, no files, no processes.
+    """A contest by `ask` and `tell`: no clock, no files, no processes.
 
-    `_flow` yields what is needed and is sent the outcomes in the order of the cells, whatever
-    order they are told in. What happens meanwhile, events and texts of warnings, it leaves in
-    `_notes`; they are published when it is ready for whatever a callback does.
+    `_flow` yields requested cells and is sent the outcomes in the cells' order, for any
+    order of arrival. Events and texts of warnings are left in
+    `_notes`; they are published when it is ready for calls by a callback.
     """
 
     def __init__(self, callbacks: Sequence[Callback]) -> None:
@@ -70,14 +70,14 @@ class AskTell(ABC):
 
     @abstractmethod
     def _flow(self) -> Flow:
-        """Yield what is needed next until the contest is over."""
+        """Yield requests until the contest is over."""
 
     def watch(self, callback: Callback) -> None:
         """Call `callback` with each event from now on."""
         self._callbacks.append(callback)
 
     def ask(self) -> tuple[Cell, ...]:
-        """Return the cells that must be known next and have not been told; empty when over."""
+        """Return the cells that are required next and have no outcome; empty when over."""
         self._begin()
         cells, told = self._asked.cells, self._asked.told
         left = [c for key, c in cells.items() if key not in told] if told else cells.values()
@@ -86,7 +86,7 @@ class AskTell(ABC):
     def ahead(self, blocks: int) -> Iterator[Cell]:
         """Yield cells that may be asked for after these, of up to so many blocks, in order.
 
-        They depend on what has been told, and on nothing else; one asked for later is the same.
+        They depend on the outcomes so far only; one asked for later is the same.
         With a budget of money there are none: those that are not needed would be paid for.
         """
         if self.rules.is_paid:
@@ -99,7 +99,7 @@ class AskTell(ABC):
         Raises
         ------
         RaceStateError
-            The cell was not asked for, or has been told before, or this is not an outcome.
+            The cell was not asked for, or has an outcome, or this is not an outcome.
         """
         if not isinstance(cell, Cell):
             raise RaceStateError(f"{cell!r} is not a cell: tell only cells that ask() returned")
@@ -142,7 +142,7 @@ class AskTell(ABC):
             self._advance(None)
 
     def _advance(self, outcomes: Outcomes) -> None:
-        """Answer the present request; go on to the next one, and publish what has happened."""
+        """Answer the present request; go on to the next one, and publish the events."""
         assert self._running is not None  # noqa: S101  (for the type checker)
         self._asked = _NOTHING
         with suppress(StopIteration):

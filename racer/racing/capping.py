@@ -22,7 +22,7 @@ CAP_REFERENCE = 5  # candidates whose times make the cap, where there are no eli
 class Caps:
     """One cap per block, the same for all: a function of the blocks that are complete.
 
-    `table` holds what the race has been told; `pays` says what its budget pays for.
+    `table` holds the race's outcomes; `pays`: whether its budget pays for cells.
     """
 
     def __init__(self, runtime: Runtime, table: Table, pays: Pays) -> None:

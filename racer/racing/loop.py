@@ -40,7 +40,7 @@ def race(
 ) -> Flow:
     """Race candidates block by block until the race is over; return its end.
 
-    `pays` says whether the budget pays for so many cells, `slow` which candidates have reached the
+    `pays`: whether the budget pays for so many cells; `slow`: which candidates have reached the
     cap of run times on every block, `caps` which cells are evaluated again in the end. A request is
     answered by a row of the table; by None if the blocks of `order` have changed, so
     that another request follows.
@@ -88,7 +88,7 @@ def _conclude(
     withheld: Withheld,
     caps: Caps | None,
 ) -> Flow:
-    """Evaluate capped cells again if the budget pays for it, test what is pending, and end."""
+    """Evaluate capped cells again if the budget pays for it, test the pending blocks, and end."""
     eliminated: tuple[Elimination, ...] = ()
     block = state.block - 1
     is_whole = rules.is_whole(state.block - withheld.count)
@@ -117,7 +117,7 @@ def _leave(
 def _test(
     rules: Rules, state: State, order: Order, withheld: Withheld, block: int
 ) -> tuple[Elimination, ...]:
-    """Show the decider the pending blocks; eliminate whom it drops, if enough are known."""
+    """Show the decider the pending blocks; eliminate its drops, if enough are known."""
     numbers, rows = zip(*state.pending, strict=True)
     costs = np.array(rows)  # (blocks, m), or (blocks, m, d)
     blocks = Blocks(

@@ -1,4 +1,4 @@
-"""One race as ask and tell: which cells must be known next, and which candidates are left."""
+"""One race by `ask` and `tell`: required cells, and remaining candidates."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ __all__ = ["Race"]
 
 
 class Race(AskTell):
-    """A race as ask and tell: no clock, no files, no processes.
+    """A race by `ask` and `tell`: no clock, no files, no processes.
 
-    Ask for the cells that must be known next, evaluate them in any order, tell each outcome. A
-    block is complete when all its cells are told; only then can anyone be eliminated, so the
+    `ask` for the required cells, evaluate them in any order, `tell` each outcome. A
+    block is complete when all its cells have outcomes; only then are candidates eliminated, so the
     order of arrival changes nothing. Nothing happens before the first `ask` or `tell_block`.
 
     Parameters
@@ -63,7 +63,7 @@ class Race(AskTell):
     groups : sequence, optional
         A label per instance: those with equal ones (questions on one passage, repeats of an item)
         are taken in a row, and the decider is shown the mean of each group as one block. They are
-        what `first_test` counts.
+        the unit of `first_test`.
     callbacks : sequence of callable
         Each is called with every `BlockCompleted` and the `RaceEnded`.
     **rules
@@ -165,7 +165,7 @@ class Race(AskTell):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What makes this race: Race(configs, instances, **settings) is the same one again."""
+        """Settings of this race: Race(configs, instances, **settings) is the same one again."""
         order, groups = self._stream.order, self._stream.groups
         more: dict[str, Any] = {} if groups is None else {"groups": list(groups)}
         if order != "given" or self.rules.bounds is not None:
@@ -175,7 +175,7 @@ class Race(AskTell):
         return self.rules.settings() | more
 
     def description(self) -> Description:
-        """Return what the race is made of."""
+        """Return the parts of the race."""
         return Description(self.kind, self.settings, self.configs, self.instances)
 
     @property
@@ -206,19 +206,19 @@ class Race(AskTell):
     def tell_block(
         self, told: ArrayLike | Sequence[Outcome], *, seconds: float | None = None
     ) -> None:
-        """Tell all cells of the current block at once: as telling each.
+        """`tell` all cells of the current block at once.
 
         Parameters
         ----------
         told : array_like or sequence of Outcome, shape (len(alive),)
             Finite values, which count as status "ok", or outcomes; in the order of `alive`.
         seconds : float >= 0, optional
-            What values took together; outcomes say that themselves.
+            Seconds of all values together; outcomes have their own.
 
         Raises
         ------
         RaceStateError
-            The race is over, some cells of the block have been told, or this does not fit.
+            The race is over, some cells of the block have outcomes, or this does not fit.
         """
         if self.requested is None:
             raise RaceStateError("tell_block() is for a block of which nothing has been told")
@@ -412,7 +412,7 @@ class Race(AskTell):
         """Yield cells of the blocks after this one, block by block, the best standing first.
 
         Of the candidates likely to be in; only cells that instances and budget allow. A cap is as
-        it would be now, times the slack: told under a smaller one, the outcome is the same.
+        it would be now, times the slack: under a smaller one, the outcome is the same.
         """
         runtime, cells = self.rules.runtime, len(asked.candidates)
         bound = None if runtime is None else runtime.slackened(self._bound or 0.0)

@@ -24,10 +24,10 @@ _CHANCE = 1e-6  # of a coincidence of values
 
 
 class Repeats:
-    """Watch blocks that use an instance again for values other than with the seed before.
+    """Detect objectives that ignore their seed, by blocks with repeated instances.
 
     `is_open` until that is known; meanwhile such blocks are set aside in the table. `found`: all
-    values were the same, and that is no coincidence: `message` says so.
+    values were the same, and that is no coincidence: `message` is the warning.
     """
 
     def __init__(self, stream: Stream, rules: Rules) -> None:
@@ -45,11 +45,11 @@ class Repeats:
         self._repeated = 0  # cells
 
     def holds(self, block: int) -> bool:
-        """Say whether a block is no evidence, as far as is known."""
+        """Return whether a block is no evidence, as far as is known."""
         return (self.is_open or self.found) and block >= self.n_instances
 
     def see(self, block: int, candidates: Iterable[int], table: Table) -> None:
-        """Take in what candidates have brought on a block."""
+        """Record the values of candidates on a block."""
         if not self.is_open:
             return
         blocks = self._blocks.setdefault(self._stream.place(block).instance or 0, [])
@@ -80,7 +80,7 @@ class Repeats:
 
     @property
     def message(self) -> str:
-        """What was found, for a warning."""
+        """The finding, for a warning."""
         return (
             f"evaluate seems to ignore its seed: {self._repeated} evaluations on instances used "
             "again, with another seed, have brought exactly the values of before. They do not count "
@@ -91,7 +91,7 @@ class Repeats:
 
 
 def _answer(outcome: Outcome) -> float | tuple[float, ...] | None:
-    """Return what an evaluation returned, all metrics of it; None if it failed."""
+    """Return the values of an evaluation, all its metrics; None if it failed."""
     if outcome.metrics is None or outcome.value is None:
         return outcome.value
     return tuple(outcome.metrics.values())

@@ -1,4 +1,4 @@
-"""The progress of a race, and what it asks for."""
+"""The progress of a race, and its requests."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class State:
         return self.n_rejected == self.n_candidates - 1
 
     def eliminate(self, gone: Sequence[Elimination]) -> NDArray[np.bool_]:
-        """Remove candidates, also from the blocks that have not been tested; return who stays."""
+        """Remove candidates, also from the blocks that have not been tested; return the others."""
         stay = np.ones(len(self.alive), dtype=np.bool_)
         stay[np.searchsorted(self.alive, [elimination.candidate for elimination in gone])] = False
         self.alive = self.alive[stay]

@@ -29,7 +29,7 @@ _MARKDOWN = {**{char: f"\\{char}" for char in "\\|*_`<>[]"}, "\n": " "}
 
 
 class _Escapes(dict[int, str]):
-    """What `str.translate` puts in place of each letter, found when the letter first occurs."""
+    """Table for `str.translate`: the replacement of a letter, found at its first use."""
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
@@ -42,7 +42,7 @@ _ESCAPES = _Escapes()
 
 
 def printable(text: str) -> str:
-    """Return text for a terminal: escapes for what would move a cursor, or is not seen."""
+    """Return text for a terminal: escapes for control characters and invisible ones."""
     return text if text.isascii() and text.isprintable() else text.translate(_ESCAPES)
 
 

@@ -20,7 +20,7 @@ class Displayed:
     """Text for `print` and HTML for notebooks, of the pieces that a class returns."""
 
     def _pieces(self) -> Iterable[Piece]:
-        """Return what is shown."""
+        """Return the HTML."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What is shown of a result, whatever the form: sentences, tables and pictures under titles."""
+"""The content of a result for any form: sentences, tables and pictures under titles."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Bold(str):
 
 
 class Grid(NamedTuple):
-    """A table of text; `right` says which columns are figures, to be aligned on the right."""
+    """A table of text; `right`: the columns of figures, aligned on the right."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -60,7 +60,7 @@ class Grid(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """A picture: `draw` returns axes; `words` say what is seen."""
+    """A picture: `draw` returns axes; `words` describe it."""
 
     draw: Callable[[], Any]
     words: str

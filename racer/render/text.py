@@ -29,7 +29,7 @@ def as_text(pieces: Iterable[Piece], width: int = _WIDTH) -> str:
 
 
 def folded(text: str, width: int = _WIDTH, indent: str = "") -> str:
-    """Return text with its long lines broken between words; `indent` begins what is broken off."""
+    """Return text with its long lines broken between words; `indent` begins the further lines."""
     return "\n".join(
         fill(
             line,

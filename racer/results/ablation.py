@@ -59,7 +59,7 @@ class AblationResult(AnyResult):
         `before`, `after` (numbers), and the `parameters` that change.
     frame : DataFrame
         One row per step: parameters, gain (of the mean value, or of PAR10 or the utility, as
-        `runtime` says; in the direction of better), share
+        `runtime` decides; in the direction of better), share
         (of the gain from source to target), probability (posterior, that the step helps: the
         Bayesian signed-rank test on all blocks), mean.
     best : dict
@@ -210,8 +210,8 @@ class AblationResult(AnyResult):
         return [*pieces, f"{self.evaluations} evaluations; seed {self.seed}."]
 
     def _section(self) -> Section:
-        """Return what a report says of it."""
-        words = "What each step of the ablation gained, with the probability that it helps."
+        """Return the sentences of a report."""
+        words = "The gain of each step of the ablation, with the probability that it helps."
         pieces: tuple[Piece, ...] = (*self._pieces(), Drawing(self.plot, words))
         return Section("Ablation", pieces)
 
@@ -231,7 +231,7 @@ class AblationResult(AnyResult):
         }
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw what each step gained; a notebook shows what is returned."""
+        """Draw the gain of each step; a notebook shows the axes."""
         if not self.steps:
             return empty("No step was made.", ax=ax)
         gains = [row.gain for row in self._gains]

@@ -63,8 +63,8 @@ def instance_section(result: Result, order: list[int]) -> Section:
     against = [name for name in ranked if np.mean(per[name]) < 0.0]
     text = (
         f"{len(against)} of {len(ranked)} rank the candidates rather the other way round: "
-        f"{', '.join(against[:8])}{', ..' if len(against) > 8 else ''}. Look whether they are "
-        "what you want the configuration to be good at."
+        f"{', '.join(against[:8])}{', ..' if len(against) > 8 else ''}. Check that they are "
+        "typical of your use."
         if against
         else "None ranks the candidates the other way round."
     )
@@ -79,7 +79,7 @@ def instance_section(result: Result, order: list[int]) -> Section:
 
 
 def _heterogeneity(result: Result, order: list[int]) -> list[Piece]:
-    """Return Kendall's W where the most is known at once, and what it suggests."""
+    """Return Kendall's W on the most common blocks, with advice."""
     best: tuple[int, np.ndarray[Any, Any]] | None = None
     for m in (len(order), max(len(order) // 2, 3), max(len(order) // 5, 3), 10, 5, 3):
         chosen = [c for c in order[:m] if result.known.of(c)]

@@ -1,4 +1,4 @@
-"""What the results of a race and of a tuning have in common: their values and frames."""
+"""Base of the results of a race and of a tuning: values and frames."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class Result(AnyResult, ABC):
 
     @cached_property
     def _metrics(self) -> Metrics | None:
-        """What its metrics say; None where `evaluate` returns one number."""
+        """Results of its metrics; None where `evaluate` returns one number."""
         if self.rules.aim is None:
             return None
         n = len(self.configs)
@@ -265,7 +265,7 @@ class Result(AnyResult, ABC):
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """What `evaluate` returned, blocks x candidates."""
+        """Values of `evaluate`, blocks x candidates."""
         return self._wide(self.known)
 
     def _wide(self, known: Table) -> pd.DataFrame:

@@ -54,7 +54,7 @@ class _Line(NamedTuple):
 class BenchResult(Displayed):
     """Which of several programs is faster, and by how much.
 
-    With probability 1 - `alpha` everything it states is true: all intervals, and who is slower or
+    With probability 1 - `alpha` all statements are true: all intervals, and which is slower or
     as fast, however often the benchmark looked at the times and whenever it ended.
 
     Attributes
@@ -227,7 +227,7 @@ class BenchResult(Displayed):
         return f"Which program is the fastest is not known {after}."
 
     def _outlook(self) -> str:
-        """Return what may help where nothing is known."""
+        """Return advice for a result without knowledge."""
         m, needed = len(self.programs), FasterRace(self.alpha).log_needed(len(self.programs))
         least = next(n for n in range(1, 99) if median_interval(np.zeros(n), needed)[1] == 0.0)
         if self.rounds < least:
@@ -278,7 +278,7 @@ class BenchResult(Displayed):
         }
 
     def to_json(self) -> str:
-        """Return `to_dict` as JSON; what it does not know, such as an instance, as text."""
+        """Return `to_dict` as JSON; other objects, such as an instance, as text."""
         return in_json(self.to_dict(), indent=2, default=str)
 
 

@@ -61,7 +61,7 @@ def verdict_of_front(result: Result) -> tuple[str, ...]:
     chances = metrics.probability_front
     likely = sorted((c for c in chances if chances[c] >= 0.5), key=lambda c: -chances[c])
     if not result.known.n_usable:
-        return (f"No candidate can be said to be on the front of {n}.",)
+        return (f"No candidate is certainly on the front of {n}.",)
     names = metrics.front_names
     of = f"{', '.join(names[:-1])} and {names[-1]}"
     first = (

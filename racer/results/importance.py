@@ -55,13 +55,13 @@ class Importance(Displayed):
     total : tuple of float
         Total Sobol index of each: which part of the variance over the whole space would remain
         if all others were known. They sum to more than 1 where parameters interact. NaN if
-        nothing is said.
+        there is no statement.
     local : tuple of float
         Around the best: the variance when only this parameter varies over its range, as a part of
         the sum over all parameters. NaN where it does not exist in the best.
     r_squared : float
         Of the surrogate's predictions for candidates that it has not seen (leave-one-out): the
-        part of their variance that it explains. Below 0.3, nothing is said. Costs are noisy, so
+        part of their variance that it explains. Below 0.3 nothing is shown. Costs are noisy, so
         it is less than 1 even for the true function.
     candidates : int
         How many it has learnt from.
@@ -75,7 +75,7 @@ class Importance(Displayed):
 
     @property
     def is_poor(self) -> bool:
-        """Whether the surrogate explains too little for anything to be said."""
+        """Whether the surrogate explains too little for a statement."""
         return not self.r_squared >= _POOR
 
     @property
@@ -98,13 +98,13 @@ class Importance(Displayed):
         """How far it can be trusted."""
         if self.candidates < _LEAST:
             return (
-                f"{self.candidates} candidates are too few to say which parameters matter: at "
+                f"{self.candidates} candidates are too few for an importance of parameters: at "
                 f"least {_LEAST} are needed."
             )
         evidence = f"leave-one-out R² = {self.r_squared:.2f}, from {self.candidates} candidates"
         if self.is_poor:
             return (
-                f"Which parameters matter cannot be said: the surrogate explains too little of "
+                f"The importance of parameters is unknown: the surrogate explains too little of "
                 f"what it has not seen ({evidence}; at least {_POOR} are needed)."
             )
         return (
@@ -188,7 +188,7 @@ class _Model:
         self.r_squared = 1.0 - missed / spread if spread > _NEGLIGIBLE else float("nan")
 
     def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return predictions, shape (k,), at points (k, d); what does not exist there is ignored."""
+        """Return predictions, shape (k,), at points (k, d); absent parameters are ignored."""
         vectors = np.where(self._space.present(points), points, np.nan)
         with one_blas_thread():
             return self._model(features(vectors, self._choices))

@@ -29,7 +29,7 @@ def has_means(result: Result) -> bool:
 
 
 def mean_scores(result: Result) -> list[dict[str, Any]]:
-    """Return one row per candidate, the best mean first: its mean, and what it is behind the best."""
+    """Return one row per candidate, the best mean first: its mean, and its gap to the best."""
     rules, m = result.rules, len(result.configs)
     if rules.cost_bounds is None:
         raise SettingError(

@@ -1,4 +1,4 @@
-"""What the metrics of a result say: the front, the posterior of what is sought, all means."""
+"""Metrics of a result: the front, the posterior of the goal, all means."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LEAST = 5  # blocks, before a metric is said to have no noise
 
 @dataclass(frozen=True, eq=False)
 class Metrics:
-    """The metrics of a result: a table of each, and what follows from all of them."""
+    """The metrics of a result: a table of each, and joint results."""
 
     aim: Aim
     known: Table
@@ -101,7 +101,7 @@ class Metrics:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on metrics of the objective that have no noise, or tell nobody apart."""
+        """Sentences on metrics of the objective that have no noise, or separate no candidates."""
         found = []
         for name in self.aim.deciding if self.aim.goal is not None else ():
             values = self.tables[name].values(self.n_candidates)
@@ -145,7 +145,7 @@ class Metrics:
         return frame.sort_values("probability_front", ascending=False, kind="stable")
 
     def posterior(self, goal: Goal) -> BestPosterior:
-        """Return the posterior of what is sought, or of being on the front."""
+        """Return the posterior of being the answer, or of being on the front."""
         names, m = self.aim.deciding, self.n_candidates
         if not self.eligible or not len(self.known):
             return BestPosterior(frozen(np.full(m, 1.0 / m)), frozen(np.zeros(m)), 0)

@@ -42,7 +42,7 @@ _LONG = 25  # parameters, which would hide what follows
 
 
 def command_line(provenance: Mapping[str, Any]) -> Callable[[Any], str] | None:
-    """Return what writes the command line of a configuration; None without a program."""
+    """Return the writer of a configuration's command line; None without a program."""
     command = provenance.get("command")
     if command is None:
         return None
@@ -104,7 +104,7 @@ def _eliminations(result: Result) -> list[Section]:
 
 
 def _failure_section(result: Result) -> Section:
-    """Return what failed, with command lines where a program was run."""
+    """Return the failures, with command lines where a program was run."""
     failures = result.known.failures
     if not failures:
         return Section("Failures", ("No evaluation failed.",))
@@ -157,7 +157,7 @@ def _settings_section(result: Result) -> Section:
 
 
 def subtitle(result: Result) -> str:
-    """Return in a line what was raced."""
+    """Return the subject of the race in a line."""
     n = len(result.configs)
     where = "" if result.instances is None else f", {len(result.instances)} instances"
     of = result.provenance.get("evaluate")
@@ -171,7 +171,7 @@ def subtitle(result: Result) -> str:
 def race_sections(result: Result) -> list[Section]:
     """Return the sections that only a race has."""
     words = (
-        "Who was where on each block (dark: among the best of those evaluated in it), and who "
+        "The place of each candidate on each block (dark: among the best of it), and who "
         "was eliminated after which. Survivors stand at the top."
     )
     pieces: list[Piece] = [
@@ -194,7 +194,7 @@ def tuning_sections(
         "they entered."
     )
     sampled = (
-        drawing(result, "sampling", "What was sampled of each parameter, race by race."),
+        drawing(result, "sampling", "Sampled values of each parameter, race by race."),
         drawing(
             result,
             "parallel",
@@ -209,7 +209,7 @@ def tuning_sections(
     return [
         Section("The races", (drawing(result, "quality", words), races, *_eliminations(result))),
         _survivor_section(result),
-        Section("What was sampled", sampled),
+        Section("Sampled values", sampled),
         Section("Importance of the parameters", tuple(mattered)),
         *([] if ablation is None else [ablation._section()]),
         instance_section(result, expected_order(result)),

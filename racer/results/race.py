@@ -38,17 +38,17 @@ class RaceResult(Result):
     survivors : tuple of int
         The candidates that were not eliminated, best standing first.
     ended : Ended
-        Why the race ended; `ended.message` says it in a sentence.
+        Why the race ended; `ended.message` is a sentence.
     scores : DataFrame
         One row per evaluation, in the order of blocks; `racer.results.scores.COLUMNS` lists and
         describes its columns.
     table : DataFrame, blocks x candidates
-        What `evaluate` returned; NaN where a candidate was out or its evaluation failed.
+        Values of `evaluate`; NaN where a candidate was out or its evaluation failed.
     eliminations : DataFrame
         block, candidate, reason, against, probability, measure: one row per candidate
-        eliminated. `measure` says what `probability` is; an e-value is none, and may exceed 1.
+        eliminated. `measure` names the kind of `probability`; an e-value may exceed 1.
     verdicts : DataFrame
-        One row per test of the decider: block, and what it says of its omnibus test, such as gate,
+        One row per test of the decider: block, and the result of its omnibus test, such as gate,
         statistic and p_value.
     failures : DataFrame
         The rows of `scores` whose evaluation failed, with the reason in `message`.
@@ -60,7 +60,7 @@ class RaceResult(Result):
     seconds : float
         Sum of the wall times of all evaluations (not of the race: `n_jobs` shortens only that).
     spent : float or None
-        Money that the evaluations cost, as `evaluate` (or `prices`) says; None where none does.
+        Money that the evaluations cost, by `evaluate` (or `prices`); None without any.
     seed : int
         The seed that repeats this race.
     rules : Rules
@@ -70,17 +70,17 @@ class RaceResult(Result):
     shared_blocks : int
         How many blocks all survivors have seen.
     run_times : DataFrame
-        With `runtime`, one row per survivor: score (mean, by the criterion: PAR10, say), unsolved
+        With `runtime`, one row per survivor: score (mean, by the criterion, as PAR10), unsolved
         (evaluations that reached the limit), failed, capped (below the limit; the score has their
         cap, a lower bound), blocks.
     posterior : BestPosterior
         The posterior of the best of all candidates (`racer.stats.best_posterior`), from all that
-        is known of them: those that were eliminated count, with what was seen of them. By mean
+        is known of them: eliminated ones count, with their outcomes. By mean
         costs with `runtime` and where the decider compares means, else by costs in units of their
         block's spread.
     probability_best : dict of int to float
         Of each candidate, by that posterior; sums to 1.
-        With `racer.Within` or `racer.Constrained`, of being what these ask for (the sum is less
+        With `racer.Within` or `racer.Constrained`, of being the answer (the sum is less
         than 1 where perhaps none is acceptable); empty with `racer.Pareto`.
     credible_set : tuple of int
         The fewest candidates that hold the best with probability .95, likeliest first.
@@ -94,7 +94,7 @@ class RaceResult(Result):
     front : DataFrame
         With `metrics`, one row per candidate, the likeliest on the front first: probability_front;
         ``metric:<name>``, ``low:<name>`` and ``high:<name>``, the posterior mean of each metric over
-        what succeeded, and its interval of .95. Of the metrics of `racer.Pareto`, else of all.
+        the successes, and its interval of .95. Of the metrics of `racer.Pareto`, else of all.
     probability_front : dict of int to float
         The posterior probability of each candidate that none is better in every metric.
     credible_front : tuple of int
@@ -145,12 +145,12 @@ class RaceResult(Result):
         return pictures.race_pictures(self)
 
     def plot(self, kind: str | None = None, *, ax: Axes | None = None) -> Any:
-        """Draw the result; a notebook shows what is returned.
+        """Draw the result; a notebook shows the axes.
 
         Parameters
         ----------
         kind : {"race", "ranks", "posterior", "costs", "front"}, optional
-            Who was where on each block, and who was eliminated when, why and against whom (the
+            The place of each candidate on each block, and all eliminations (the
             default); mean ranks so far; P(best); values on common blocks; with several metrics, the
             candidates by them, and the front.
         ax : matplotlib Axes, optional
@@ -174,7 +174,7 @@ class RaceResult(Result):
         return summary.as_dict(self, line)
 
     def report(self, path: StrPath) -> None:
-        """Write one HTML page with all of it, which needs no network; it replaces what is there.
+        """Write one HTML page with all of it, which needs no network; it replaces an old one.
 
         Parameters
         ----------

@@ -26,7 +26,7 @@ class Evaluation(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column: its name, its type, what is in it, and its value for an evaluation."""
+    """A column: its name, its type, its meaning, and its value for an evaluation."""
 
     name: str
     dtype: str
@@ -39,14 +39,14 @@ COLUMNS = (
     Column("instance", "Int64", "its index; missing without instances", lambda e: e.place.instance),
     Column("seed", "int64", "the seed given to `evaluate`", lambda e: e.place.seed),
     Column("candidate", "int64", "its number, from 0", lambda e: e.candidate),
-    Column("value", "float64", "what `evaluate` returned; NaN: failed", lambda e: e.outcome.value),
+    Column("value", "float64", "value of `evaluate`; NaN: failed", lambda e: e.outcome.value),
     Column("status", "str", "as in `racer.Outcome`", lambda e: e.outcome.status),
     Column("seconds", "float64", "wall time, retries included", lambda e: e.outcome.seconds),
     Column("message", "str", "why it failed", lambda e: e.outcome.message),
 )
 
-SPEND = Column("spend", "float64", "what it cost; NaN: not known", lambda e: e.outcome.spend)
-"""The last column, where any evaluation says what it cost."""
+SPEND = Column("spend", "float64", "price in money; NaN: unknown", lambda e: e.outcome.spend)
+"""The last column, where any evaluation has a spend."""
 
 
 def _metric(name: str) -> Column:

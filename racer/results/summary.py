@@ -24,7 +24,7 @@ _MOST = 12  # survivors in a summary
 
 
 def summary(result: Result) -> list[Piece]:
-    """Return what `print` shows: verdict, the best, the survivors, why it ended, the cost."""
+    """Return the text of `print`: verdict, the best, the survivors, why it ended, the cost."""
     best: list[Piece] = [*result.verdict]
     if result.best_index is not None:
         best.append(configuration(result.best))
@@ -73,7 +73,7 @@ def _population(result: Result) -> str:
 
 
 def _question(result: Result) -> str:
-    """Return what the best is the best in."""
+    """Return the criterion of the best."""
     objective = result.rules.objective
     if isinstance(objective, Within | Constrained):
         return f"it is what {objective!r} asks for"
@@ -81,7 +81,7 @@ def _question(result: Result) -> str:
 
 
 def _criterion(result: Result) -> str:
-    """Return what the best has the best of."""
+    """Return the quantity that the best has the best of."""
     runtime = result.rules.runtime
     if runtime is not None:
         return runtime.criterion
@@ -90,7 +90,7 @@ def _criterion(result: Result) -> str:
 
 
 def _rivals(result: Result) -> str:
-    """Return in a sentence who else may be the best."""
+    """Return a sentence on others that may be the best."""
     rivals = [f"#{c}" for c in result.credible_set if c != result.best_index]
     if not rivals:
         return ""
@@ -127,7 +127,7 @@ def _failing(result: Result) -> str:
 
 
 def configuration(config: Any) -> Piece:
-    """Return a configuration: a table of its parameters, or what it is written as."""
+    """Return a configuration: a table of its parameters, or its text."""
     return parameters(config) if isinstance(config, dict) and config else Code(repr(config))
 
 
@@ -204,7 +204,7 @@ def configurations(result: Result, most: int = 6) -> list[Section]:
 
 
 def cost(result: Result) -> str:
-    """Return what it cost, in a sentence."""
+    """Return the cost, in a sentence."""
     failed = len(result.known.failures)
     failures = f", {failed} of them failed" if failed else ""
     capped = sum(o.status == "capped" for row in result.known.rows for o in row.others.values())
@@ -226,7 +226,7 @@ def cost(result: Result) -> str:
 
 
 def _spent(result: Result) -> str:
-    """Return what was spent in money, and what all candidates on the same blocks would have cost."""
+    """Return the spend, and the price of all candidates on the same blocks."""
     if result.spent is None:
         return ""
     limit = result.rules.budgets[-1].spend
@@ -253,7 +253,7 @@ _RELATIONS = {
 
 
 def why(drop: Elimination) -> str:
-    """Return why, against whom and by which evidence a candidate was eliminated."""
+    """Return the reason, opponent and evidence of an elimination."""
     if drop.reason == "rejected":
         return "rejected"
     if drop.reason == "capped":
@@ -359,7 +359,7 @@ def _mean_scores(result: Result) -> dict[str, Any]:
 
 
 def _metric_payload(result: Result) -> dict[str, Any]:
-    """Return what several metrics say, as plain data."""
+    """Return the results of several metrics, as plain data."""
     metrics = result._metrics
     if metrics is None:
         return {}

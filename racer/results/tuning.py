@@ -76,9 +76,9 @@ class TuneResult(Result):
     elites, survivors : tuple of int
         The candidates that survived the last race with new ones, in the order of the model, which
         proposes around the first; `leaders` has them by `probability_best`. Those that the race
-        among them dropped, with what was left of the budget, come last.
+        among them dropped, with the rest of the budget, come last.
     ended : Ended
-        Why the tuning ended; `ended.message` says it in a sentence.
+        Why the tuning ended; `ended.message` is a sentence.
     indistinguishable : tuple of int
         The best, and the elites that are not told from it: all, unless a sign-flip test at level
         .05 tells them apart on the blocks that all have seen; then those in `credible_set`.
@@ -93,17 +93,17 @@ class TuneResult(Result):
     races : DataFrame
         One row per race; the columns are the attributes of `RaceCompleted`.
     tests : DataFrame, held-out instances x elites and `best`
-        What `evaluate` returned.
+        Values of `evaluate`.
     evaluations : int
         Cells evaluated, failed ones included, without those of held-out instances.
     seconds : float
         Sum of their wall times.
     spent : float or None
-        Money that they cost; None where no evaluation says it.
+        Money that they cost; None where no evaluation has a spend.
     seed : int
         The seed that repeats this tuning.
     space : Space
-        What was tuned.
+        The tuned space.
     test_instances : tuple
         Held-out instances, as they were given.
     test_means : dict of int to float
@@ -203,12 +203,12 @@ class TuneResult(Result):
         )
 
     def plot(self, kind: str | None = None, *, ax: Axes | None = None) -> Any:
-        """Draw the result; a notebook shows what is returned.
+        """Draw the result; a notebook shows the axes.
 
         Parameters
         ----------
         kind : {"quality", "sampling", "parallel", "importance", "test", "ranks", "posterior", "costs", "front"}, optional
-            How far the leader of each race was behind the best in the end (the default); what was
+            How far the leader of each race was behind the final best (the default); values
             sampled of each parameter, race by race; the elites in parallel coordinates; which
             parameters mattered; the elites' values on held-out instances; mean ranks so far, P(best) and values on common blocks.
         ax : matplotlib Axes, optional
@@ -241,7 +241,7 @@ class TuneResult(Result):
         }
 
     def report(self, path: StrPath, *, ablation: AblationResult | None = None) -> None:
-        """Write one HTML page with all of it, which needs no network; it replaces what is there.
+        """Write one HTML page with all of it, which needs no network; it replaces an old one.
 
         Parameters
         ----------

@@ -58,9 +58,9 @@ def ablation(
     progress: bool = False,
     callbacks: Sequence[Callback] = (),
 ) -> AblationResult:
-    """Say which of the changes from one configuration to another made the difference.
+    """Find the changes between two configurations that made the difference.
 
-    In each round every parameter that still differs is set to the target's value, with what that
+    In each round every parameter that still differs is set to the target's value, with changes it
     forces; the results race against each other, and the best goes on. What the tuning has
     evaluated on the same instance with the same seed is not evaluated again.
 
@@ -87,7 +87,7 @@ def ablation(
     Raises
     ------
     SettingError, CandidateError, BudgetError, ObjectiveError, StoreError
-        What cannot work, before anything is evaluated.
+        Invalid settings, before anything is evaluated.
     RaceInterrupted
         As in `racer.race`.
 
@@ -209,7 +209,7 @@ def _places(result: TuneResult, blocks: int | None) -> tuple[bool, list[Place]]:
 
 
 def _known(result: TuneResult, held_out: bool, blocks: int) -> dict[tuple[Any, int], Outcome]:
-    """Return what the tuning knows of these blocks, by configuration and block."""
+    """Return the tuning's outcomes on these blocks, by configuration and block."""
     table = result.held_out if held_out else result.known
     runtime = result.rules.runtime
     limit = None if runtime is None else runtime.limit
@@ -222,7 +222,7 @@ def _known(result: TuneResult, held_out: bool, blocks: int) -> dict[tuple[Any, i
 
 
 class Reusing:
-    """Workers that give what is known already at once."""
+    """Workers that return known outcomes at once."""
 
     def __init__(self, workers: Workers, known: Callable[[Cell], Outcome | None]) -> None:
         self._workers, self._known = workers, known
@@ -251,7 +251,7 @@ class Reusing:
         return self._ready.popleft() if self._ready else self._workers.next(stopping)
 
     def withdraw(self, cell: Cell) -> bool:
-        """Forget a cell if it has not begun, and say so."""
+        """Forget a cell; return whether it had not begun."""
         for ready in self._ready:
             if ready[0].key == cell.key:
                 self._ready.remove(ready)

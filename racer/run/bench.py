@@ -74,7 +74,7 @@ def bench(
     seed: int | None = None,
     progress: bool = False,
 ) -> BenchResult:
-    """Say which program, or function, is faster; stop when it is sure.
+    """Find the fastest program, or function; stop when it is sure.
 
     In a round each program runs once, in random order, on the same instance: a clock that drifts,
     or a burst of other work, then favours none. The signs of their ratios are evidence that may be
@@ -100,8 +100,8 @@ def bench(
     cpu : bool
         Compare CPU times (user and system, of a program and all that it waits for), not wall times.
     same_output : bool or callable
-        True: what prints (a function: returns) something else than the first program in the same
-        round has failed. Of functions, ``same(one, other)`` may say whether two results are.
+        True: output (of a function: result) that differs from the first program's in the same
+        round is a failure. For functions, ``same(one, other)`` may compare two results.
     alpha : float in (0, 0.5)
         Probability that any statement of the result is false.
     seed : int >= 0, optional
@@ -112,14 +112,14 @@ def bench(
     Returns
     -------
     BenchResult
-        A program that fails (exit code, signal, exception) is out: `BenchResult.failures` says why.
+        A program that fails (exit code, signal, exception) is out, see `BenchResult.failures`.
 
     Raises
     ------
     SettingError, CandidateError, ObjectiveError
-        What cannot work, before anything is run.
+        Invalid settings, before anything is run.
     RaceInterrupted
-        Ctrl-C (it is a KeyboardInterrupt); its `result` is what was known by then.
+        Ctrl-C (it is a KeyboardInterrupt); its `result` is the result so far.
 
     References
     ----------
@@ -143,7 +143,7 @@ def bench(
         if commands := [name for name, program in named.items() if _is_command(program)]:
             raise SettingError(
                 f"same_output is a function, but {commands[0]!r} is a command: give True, which "
-                "compares what commands print"
+                "compares printed output"
             )
         same = same_output
     elif flag(same_output, "same_output"):
@@ -184,7 +184,7 @@ def raced(
 ) -> BenchResult:
     """Race programs by their times, which `measure` returns: a block of the race is a round.
 
-    There is one run at a time, and nothing is prefetched: so this asks and tells the race itself.
+    There is one run at a time, and nothing is prefetched: so this drives the race itself.
     """
     whole(warmup, "warmup", least=0)
     seed = check_seed(seed)
@@ -255,12 +255,12 @@ def _outcomes(
 
 
 def _other_output(expected: Any, output: Any, name: str, same: Same) -> str:
-    """Return how an output differs from what it should be; "" if it does not."""
+    """Return how an output differs from the expected one; "" if it does not."""
     try:
         if same(expected, output):
             return ""
     except Exception as error:  # noqa: BLE001  (arrays of other shapes, say)
-        return f"returned what cannot be compared with the output of {name} ({describe(error)})"
+        return f"returned a value that cannot be compared with the output of {name} ({describe(error)})"
     if isinstance(expected, Printout) and isinstance(output, Printout):
         where = output.difference(expected)
         return f"printed something else than {name}" + (f": {where}" if where else "")
@@ -323,7 +323,7 @@ Runner = Callable[[Any, int, bool], Measured]
 
 
 def _runner(name: str, program: Any, instances: Sequence[Any] | None, *, cpu: bool) -> Runner:
-    """Return what runs a program once; an error names the program."""
+    """Return a function that runs a program once; an error names the program."""
     try:
         if _is_command(program):
             return _command(program, instances, cpu=cpu)

@@ -80,12 +80,12 @@ def race(
     Parameters
     ----------
     candidates : sequence
-        Configurations of any type (dicts, say), each once.
+        Configurations of any type (such as dicts), each once.
     evaluate : callable
         ``evaluate(config, instance, seed) -> float``, or a mapping of `metrics`; beside either,
-        ``"spend"`` is what the evaluation cost: ``{"score": 0.7, "spend": 0.002}``. Plain, or a
+        ``"spend"`` is the price of the evaluation: ``{"score": 0.7, "spend": 0.002}``. Plain, or a
         coroutine function, of which calls that a server refuses (429) or that take too long are
-        tried again. What raises, or returns anything but finite numbers, costs its cell: it ranks
+        tried again. An evaluation without finite numbers costs its cell: it ranks
         last in its block and is listed in `RaceResult.failures`. Called with an int seed, equal
         for all candidates of a block; `random` and `np.random` are seeded with it before each call
         (but of coroutines, which run side by side: draw from the seed). It must not change its
@@ -110,7 +110,7 @@ def race(
         one that is known exactly, has bounds, or a margin. All of them are recorded. None beside a
         `store` that has metrics: those of the store, with a `RacerWarning`.
     objective : str, Pareto, Within or Constrained, optional
-        What is raced on: the name of a metric, or `racer.Pareto` (to the front), `racer.Within`
+        The goal: the name of a metric, or `racer.Pareto` (to the front), `racer.Within`
         (the best in one of those that are nearly the best in others), `racer.Constrained` (of
         those that are good enough in others). Needed where there are several metrics.
     prices : sequence of float, or callable, optional
@@ -125,8 +125,8 @@ def race(
         Evaluates instead, and stays open: Dask's, or one of your own. Cells go to it one by one.
     ahead : "auto" or int
         How many blocks free workers go ahead of the one that is waited for ("auto": 8, or as
-        many as there are workers; of coroutines four times as many). What they evaluate is kept
-        until it is needed, so the result is the same; what never is costs workers' time, not
+        many as there are workers; of coroutines four times as many). Their outcomes are kept
+        until needed, so the result is the same; unneeded ones cost workers' time, not
         budget: see `RaceResult.unused`. With a budget of money nothing goes ahead; 0 for other
         evaluations that cost money.
     seed : int >= 0, optional
@@ -138,7 +138,7 @@ def race(
         least; while they bring the same they are no evidence, and once that is no coincidence the
         race warns and goes on as with True. False: they are always evidence.
     generalize : bool, optional
-        What is claimed where instances are used again with other seeds. True: it is about
+        The claim if instances are used again with other seeds. True: it is about
         instances like these, of which more seeds of one make no more. False: about these alone.
         None: True from ten instances on.
     first_test : int
@@ -149,7 +149,7 @@ def race(
         the decider asks; that is "growing" but for those whose error does not grow with the
         number of tests ("anytime") and those that plan with the budget.
     block_size : int
-        So many instances in a row make a group, with one of every kind, say: `first_test` and
+        So many instances in a row make a group, such as one of every kind: `first_test` and
         `each_test` count groups, and no test falls within one.
     instance_order : {"shuffled", "given"}, optional
         Whether instances are taken in a random order, or as they stand. None: "given"; with
@@ -162,16 +162,16 @@ def race(
     runtime : Runtime, optional
         The cost is run time, with an adaptive cap. `evaluate` returns seconds, or None: then CPU
         time is measured (of it and of all processes that it waits for; wall time but on Linux). It
-        may have a keyword `bound`, the seconds after which it is stopped, whatever it does. Each
+        may have a keyword `bound`, the seconds after which it is stopped in any case. Each
         evaluation runs in a process of its own (not on Windows).
     timeout : float, optional
         Seconds of wall time that an evaluation may take. With this or `memory` each runs in a
         process of its own (not on Windows), which is killed with all that it started. The call of
         a coroutine is cancelled instead.
     memory : int, optional
-        Bytes that an evaluation may hold beyond what it finds when it starts (on Linux).
+        Bytes that an evaluation may hold beyond its inherited memory (on Linux).
     retries : int
-        Evaluate a cell that fails up to so many times again, within the same evaluation; what
+        Evaluate a cell that fails up to so many times again, within the same evaluation; a cell that
         reached a limit is not tried again.
     store : str or path-like, optional
         A file (SQLite) in which each outcome is recorded before it counts. If it holds a race
@@ -187,19 +187,19 @@ def race(
     Returns
     -------
     RaceResult
-        With `best` None, and `ended` saying why, where nothing can be said.
+        With `best` None, and the reason in `ended`, if no statement is possible.
 
     Raises
     ------
     CandidateError, ObjectiveError, BudgetError, SettingError
-        What cannot work, before anything is evaluated. All are `RacerError`. Later: an
+        Invalid settings, before anything is evaluated. All are `RacerError`. Later: an
         ObjectiveError where all of the first block fail by the same error at the same line, a
         SettingError for a verdict that cannot be used, or an executor that takes no more.
     StoreError
         The store cannot be used, or holds another race.
     RaceInterrupted
-        Ctrl-C (it is a KeyboardInterrupt); its `result` is what was known by then. With a store,
-        SIGTERM and SIGHUP as well; the first signal lets what is being evaluated finish.
+        Ctrl-C (it is a KeyboardInterrupt); its `result` is the result so far. With a store,
+        SIGTERM and SIGHUP as well; the first signal lets running evaluations finish.
 
     References
     ----------
@@ -289,8 +289,8 @@ def tune(
     The first race is among configurations from the whole space. Those that survive it, the
     elites, race against new ones sampled around them, in a neighbourhood that narrows from race
     to race; of several drafts of each, a surrogate of the costs known so far takes the most
-    promising. Elites keep what is known of them, and are safe until the others have seen the same
-    instances. What is left of the budget at the end goes to a race among the last elites.
+    promising. Elites keep their outcomes, and are safe until the others have seen the same
+    instances. The rest of the budget goes to a race among the last elites.
 
     With fewer than 600 evaluations many candidates are evaluated on few instances each, those on
     more that do as well as the best one; the last tenth goes to a race among the best four.
@@ -298,7 +298,7 @@ def tune(
     Parameters
     ----------
     space : Space
-        What may be tuned.
+        The space to be tuned.
     evaluate : callable
         ``evaluate(config, instance, seed) -> float``, as in `racer.race`; `config` is a dict of
         the parameters that exist in it.
@@ -310,23 +310,23 @@ def tune(
         one for each of `initial` beyond two. It is never exceeded, and used up (with `deterministic`, but for
         less than a configuration takes on all instances). With `racer.Budget` in seconds, the
         cost of an evaluation is estimated from those made, and likewise in money. A list, each larger than the one
-        before: a tuning with the first, which goes on from its end with what the next adds.
+        before: a tuning with the first, which goes on from its end with the next one's additions.
     decider : str or Decider, optional
         Decides in each race; as in `racer.race`. None: "best-for-budget" ("bayesian-friedman" for
         run times that are capped), or, with a store, the recorded one.
     initial : sequence of configurations, a result, or a store
-        Candidates of the first race, beside those sampled: the default configuration, say. Of a
+        Candidates of the first race, beside those sampled, such as the default. Of a
         result, or of the path of a store (or several of either, in the sequence): the best, then
         each survivor that improves the mean over instances of the best so far most. Results that
-        share instances are taken together, on those that all of them have seen. What the space
-        does not allow is left out, with a `RacerWarning`.
+        share instances are taken together, on those that all of them have seen. Those outside
+        the space are left out, with a `RacerWarning`.
     maximize : bool
         Larger is better.
     metrics, objective
         As in `racer.race`. With `racer.Pareto`, the elites of a race are those of its front that
         cover it best.
     prices : callable, optional
-        ``prices(config, instance)``: what an evaluation costs in money at most; as in `racer.race`.
+        ``prices(config, instance)``: upper bound on an evaluation's price; as in `racer.race`.
     n_jobs : int
         As in `racer.race`; the result is the same.
     executor, ahead
@@ -343,7 +343,7 @@ def tune(
     each_test : int or "growing", optional
         Then again after every so many (None: each), or as in `racer.race`.
     block_size : int
-        So many instances in a row make a group, with one of every kind, say: groups are kept
+        So many instances in a row make a group, such as one of every kind: groups are kept
         together, `first_test` and `each_test` count groups, and no test falls within one.
     elites : int, optional
         Configurations that survive a race; 2 + log2 of the number of parameters if not given.
@@ -357,8 +357,8 @@ def tune(
     timeout, memory, retries
         As in `racer.race`.
     store : str or path-like, optional
-        As in `racer.race`: what is recorded is not evaluated again, and the tuning goes on where it
-        stopped. With a larger budget, it goes on from its end with what was added.
+        As in `racer.race`: recorded cells are not evaluated again, and the tuning goes on where it
+        stopped. With a larger budget, it goes on from its end with the addition.
     progress : bool
         As in `racer.race`; a line for each race.
     callbacks : sequence of callable
@@ -374,7 +374,7 @@ def tune(
     Raises
     ------
     CandidateError, ObjectiveError, BudgetError, SettingError
-        What cannot work, before anything is evaluated: initial candidates outside the space, a
+        Invalid settings, before anything is evaluated: initial candidates outside the space, a
         budget that is too small (the smallest that makes sense is named). All are `RacerError`.
         Later: as in `racer.race`.
     StoreError
@@ -464,8 +464,8 @@ def resume(
 ) -> RaceResult | TuneResult:
     """Go on with the race or tuning in a store; of one that has ended, return the result.
 
-    The race is made again from its settings, what is recorded is told to it, and what it decides
-    is compared with what it decided then. No recorded evaluation is repeated; for an objective
+    The race is made again from its settings, given the recorded outcomes, and its decisions
+    are compared with the recorded ones. No recorded evaluation is repeated; for an objective
     that depends on nothing but its arguments the result is that of a race never interrupted.
 
     Parameters
@@ -475,7 +475,7 @@ def resume(
     evaluate : callable
         The same as then: a store holds its name, to warn if that has changed, and never loads it.
     candidates, instances, test_instances, decider
-        Left out, they are taken from the store. What JSON cannot hold (arrays, objects of your
+        Left out, they are taken from the store. Values beyond JSON (arrays, objects of your
         own classes, a decider of your own) must be given again, and is compared: arrays by
         content, dataclasses by their fields, other objects by their `repr`.
     space : Space, optional
@@ -488,7 +488,7 @@ def resume(
     prices : callable, optional
         Of a run whose prices are a function: the same as then.
     n_jobs, executor, ahead, progress, callbacks
-        As in `racer.race`. Callbacks are told of new blocks, and of the end.
+        As in `racer.race`. Callbacks get new blocks, and the end.
 
     Returns
     -------
@@ -498,7 +498,7 @@ def resume(
     ------
     StoreError
         No race there, or one that cannot be continued: damaged, written by a newer version,
-        in use by another process, different from what is given (both values are named), or with
+        in use by another process, different from the given settings (with both values), or with
         a verdict that comes out otherwise when it is replayed.
     RaceInterrupted
         As in `racer.race`.

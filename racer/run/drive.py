@@ -1,4 +1,4 @@
-"""Running a contest, or going on with a recorded one: ask, evaluate, record, tell."""
+"""Running a contest, or going on with a recorded one: `ask`, evaluate, record, `tell`."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def pool(
     executor: Executor | None,
     timed: bool,  # the cost is run time
 ) -> MakeWorkers:
-    """Return what makes workers for a contest; ObjectiveError if `evaluate` cannot be called."""
+    """Return the workers' factory for a contest; ObjectiveError if `evaluate` cannot be called."""
     check_objective(evaluate, timed=timed)
 
     def workers(contest: Contest[Any]) -> Workers:
@@ -227,7 +227,7 @@ class _Loop(Generic[R]):
         self._alike: list[tuple[Cell, Outcome]] | None = [] if not begun_with.evaluations else None
 
     def run(self) -> None:
-        """Ask and tell until the contest ends or a signal has come."""
+        """`ask` and `tell` until the contest ends or a signal has come."""
         while not self.stop.requested() and (cells := self.contest.ask()):
             self._feed.may_prefetch = self._alike is None
             if self.display is not None:
@@ -261,7 +261,7 @@ class _Loop(Generic[R]):
         return True
 
     def _is_suspect(self, outcome: Outcome) -> bool:
-        """Return True if a signal may be what made an evaluation fail."""
+        """Return True if a signal may have made an evaluation fail."""
         return outcome.status in _MAYBE_INTERRUPTED and self.stop.requested()
 
     def _record(self, cell: Cell, outcome: Outcome) -> None:
@@ -271,9 +271,9 @@ class _Loop(Generic[R]):
             self.store.append(cell, outcome)
 
     def _defers(self, cell: Cell, outcome: Outcome) -> bool:
-        """Defer an outcome of the first block if all so far are the same failure, else tell them.
+        """Defer an outcome of the first block if all so far are the same failure, else `tell` them.
 
-        ObjectiveError if the first one shows that evaluate never returns what is asked for.
+        ObjectiveError if the first one shows that evaluate never returns a valid value.
         """
         if self._alike is None or self._is_suspect(outcome):
             return False
@@ -284,7 +284,7 @@ class _Loop(Generic[R]):
         is_ok, needed = outcome.value is not None, self.contest.rules.needs_spend
         if not self._alike and needed and is_ok and outcome.spend is None:
             raise ObjectiveError(
-                f"evaluate {NO_SPEND}: return {{.., 'spend': what it cost}}, or give prices=; nothing "
+                f"evaluate {NO_SPEND}: return {{.., 'spend': its price}}, or give prices=; nothing "
                 "is recorded, and nothing else was evaluated"
             )
         error = _alike_by(cell, outcome)
@@ -316,7 +316,7 @@ class _Loop(Generic[R]):
 
 
 def _alike_by(cell: Cell, outcome: Outcome) -> Any:
-    """Return by what a failure is the same as another; None if it may well be of the cell alone."""
+    """Return the key of equal failures; None if the cause may be the cell alone."""
     if outcome.status == "invalid" and cell.metrics is not None:
         return outcome.message
     return raised_by(outcome.message) if outcome.status == "failed" else None

@@ -65,7 +65,7 @@ class Subject:
 
 @dataclass
 class Work:
-    """Evaluations, and the cells asked for and told of the current block."""
+    """Evaluations, and the requested and finished cells of the current block."""
 
     evaluations: int = 0
     failures: int = 0
@@ -92,7 +92,7 @@ class ProgressState:
         self.front: tuple[int, ...] = ()  # of the means, in a race to the front
 
     def aim_at(self, rules: Rules) -> FrontOfMeans | None:
-        """Track the front, if that is what is raced to."""
+        """Track the front, if that is the goal."""
         is_front = rules.goal is not None and rules.goal.kind == "front"
         self._means = FrontOfMeans(rules.aim) if is_front and rules.aim is not None else None
         return self._means
@@ -250,7 +250,7 @@ class ProgressState:
         return self.blocks + (self.work.told < self.work.asked)
 
     def _best(self) -> tuple[str, str]:
-        """Return who leads, and what that means."""
+        """Return the leader, and its meaning."""
         if not self.front:
             return "best", "-" if self.best is None else f"#{self.best}"
         more = len(self.front) - _NAMED
@@ -283,9 +283,9 @@ def readable(seconds: float) -> str:
 
 
 class Progress:
-    """A callback that shows what happens: live in a terminal while it is entered, else lines.
+    """A callback that shows progress: live in a terminal while it is entered, else lines.
 
-    `begin`, `asked` and `told` report what events do not: progress within a block.
+    `begin`, `asked` and `told` report progress within a block, which has no events.
     """
 
     def __init__(self, console: Console | None = None) -> None:
@@ -346,7 +346,7 @@ class Progress:
             notify(line)
 
     def begin(self, contest: Contest[Any], workers: int | None, running: Callable[[], int]) -> None:
-        """Show that a contest begins, or goes on; `running()` says how many cells are evaluated."""
+        """Show that a contest begins, or goes on; `running()`: the number of running cells."""
         self.state.begin(contest, workers, running)
         self.line(self.state.of.title)
         if self._cell is not None:
@@ -442,7 +442,7 @@ def _race(event: RaceCompleted) -> str:
 
 
 def _notebook_cell() -> Callable[[str], None] | None:
-    """Return what shows text in the present cell of a notebook, always in one place."""
+    """Return a function that shows text in one place of a notebook's cell."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if type(shell).__name__ != "ZMQInteractiveShell":
         return None

@@ -65,7 +65,7 @@ class GracefulStop:
             raise KeyboardInterrupt
         self.signal = number
         self._announce(
-            "\nracer: what is being evaluated will be finished and recorded; again to stop now"
+            "\nracer: running evaluations will be finished and recorded; again to stop now"
         )
 
     def _restore(self) -> None:
@@ -120,7 +120,7 @@ class DeferredInterrupt:
 
 
 def notify(line: str) -> None:
-    """Write a line to standard error unbuffered: print() may be what was interrupted."""
+    """Write a line to standard error unbuffered: print() may have been interrupted."""
     with suppress(OSError):  # a terminal that has gone
         if os.isatty(2):
             line = folded(line, os.get_terminal_size(2).columns or 80)

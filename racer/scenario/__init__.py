@@ -1,1 +1,1 @@
-"""What a user writes in files, as arguments of `racer.tune`: nothing is decided here."""
+"""Files of users, as arguments of `racer.tune`: nothing is decided here."""

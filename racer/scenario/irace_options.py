@@ -21,9 +21,9 @@ _OWN_LOG = "racer goes on from its store by itself: run the same command again"
 
 @dataclass(frozen=True)
 class Option:
-    """An option of irace: its flag, the setting that it becomes, or what is said of it instead.
+    """An option of irace: its flag, the setting that it becomes, or the note instead.
 
-    `neutral` are values, beside none, of which nothing needs to be said, or refused.
+    `neutral` are values, beside none, that need no note or refusal.
     """
 
     flag: str
@@ -98,9 +98,9 @@ OPTIONS: Mapping[str, Option] = {
     # running
     "parallel": Option("parallel", becomes="jobs"),
     "loadBalancing": Option("load-balancing", ignored="cells are always balanced", neutral=(1,)),
-    "mpi": Option("mpi", refused="use racer.tune(.., executor=), with Dask say, in Python"),
+    "mpi": Option("mpi", refused="use racer.tune(.., executor=), for example Dask's, in Python"),
     "batchmode": Option(
-        "batchmode", refused="use racer.tune(.., executor=), with Dask say, in Python"
+        "batchmode", refused="use racer.tune(.., executor=), for example Dask's, in Python"
     ),
     "seed": Option("seed", becomes="seed"),
     "digits": Option("digits", becomes="digits"),
@@ -123,7 +123,7 @@ OPTIONS: Mapping[str, Option] = {
         "elitist-limit", ignored="a race ends when a test of all eliminates none", neutral=(2,)
     ),
     "postselection": Option(
-        "postselection", ignored="the elites are raced with what is left of the budget"
+        "postselection", ignored="the elites are raced with the rest of the budget"
     ),
     # capping
     "capping": Option("capping", becomes="runtime"),
@@ -133,12 +133,12 @@ OPTIONS: Mapping[str, Option] = {
     "boundMax": Option("bound-max", becomes="runtime"),
     "boundDigits": Option(
         "bound-digits",
-        ignored="the runner is told whole seconds, rounded up; the exact bound counts",
+        ignored="the runner gets whole seconds, rounded up; the exact bound counts",
     ),
     "boundPar": Option("bound-par", becomes="runtime"),
     "boundAsTimeout": Option(
         "bound-as-timeout",
-        ignored="what is stopped below boundMax is run again at the end, if it survives",
+        ignored="survivors that were stopped below boundMax run again at the end",
         neutral=(0, 1),
     ),
 }
@@ -152,7 +152,7 @@ OLD_NAMES: Mapping[str, str] = {
     "timeBudget": "maxTime",
     "nbCandidates": "nbConfigurations",
 }
-"""What irace 1 called some options."""
+"""Names of some options in irace 1."""
 
 _TESTS = {
     "f-test": "f-race",
@@ -176,13 +176,13 @@ _PATHS = {
     "targetRunner",
 }
 THE_OPTIONS = "the options"
-"""Where what is said on the command line stands."""
+"""The place of values given on the command line."""
 
 
 def from_irace(
     options: Mapping[str, tuple[Any, int]], source: str, *, complete: bool = True
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the settings that options of irace are, and notes on what is ignored or changed.
+    """Return the settings that options of irace are, and notes on ignored and changed options.
 
     The line of an option is 0 if it is of the command line, not of the file. If `complete`, irace's
     defaults are added for files that are not named.
@@ -211,7 +211,7 @@ def from_irace(
             notes.append(f"{where}: {name} = {value!r} is ignored: {option.ignored}")
     if given.get("boundMax") and not _caps(given):
         bound = f"{source}: boundMax = {given['boundMax']!r}"
-        notes.append(f"{bound} is what the runner is told for its bound, in each run")
+        notes.append(f"{bound} is the bound that the runner gets, in each run")
     settings = {
         **_files(given, complete=complete, names_folder="trainInstancesDir" in options),
         **_command(given, complete=complete),

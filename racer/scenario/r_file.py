@@ -55,7 +55,7 @@ def _parts(text: str) -> list[tuple[int, str]]:
 
 
 def _is_open(text: str) -> bool:
-    """Say whether parentheses, or an assignment, go on in the next line."""
+    """Return whether parentheses, or an assignment, go on in the next line."""
     bare = QUOTED.sub("0", text)
     return bare.count("(") > bare.count(")") or bool(_ASSIGNED.fullmatch(bare))
 
@@ -81,7 +81,7 @@ def _assignment(
 
 
 def _value(node: Node, known: Mapping[str, tuple[Any, int]]) -> Any:
-    """Return the value of an expression; RError for what is more than a value."""
+    """Return the value of an expression; RError for other expressions."""
     if node.kind == "string":
         return node.text
     if node.kind in {"number", "neg", *_OPERATIONS}:
@@ -95,7 +95,7 @@ def _value(node: Node, known: Mapping[str, tuple[Any, int]]) -> Any:
 
 
 def _combined(node: Node, values: list[Any]) -> Any:
-    """Return what c, list, paste0 or file.path make of values, which R flattens; RError if it is large."""
+    """Return c, list, paste0 or file.path of flattened values; RError if large."""
     flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
     if len(flat) + sum(len(item) for item in flat if isinstance(item, str)) > _LARGEST:
         raise RError(f"{node.text}(..) makes more than {_LARGEST} letters of it", node.column)

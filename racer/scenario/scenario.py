@@ -44,7 +44,7 @@ _PASSED = (
 
 @dataclass(frozen=True)
 class Scenario:
-    """Settings, checked one by one, where relative paths begin, and notes on what was changed."""
+    """Settings, checked one by one, the folder of relative paths, and notes on changes."""
 
     settings: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -126,7 +126,7 @@ class Scenario:
         return self.settings.get("protocol") == "irace"
 
     def missing_instances(self) -> list[str]:
-        """Return what should be a file, as it is a line with a folder before it, and is none."""
+        """Return the missing file that a line with a folder before it names."""
         both = ("instances", "test_instances")
         named = [name for name in both if self.settings.get(f"{name}_folder")]
         found = []
@@ -152,7 +152,9 @@ class Scenario:
                 raise SettingError("evaluate and command are both there: give one of them")
             return _imported(given["evaluate"])
         if "command" not in given:
-            raise SettingError("nothing is named that evaluates: give command = [..], a program")
+            raise SettingError(
+                "no objective: set command = [..], a program, or evaluate = 'module:function'"
+            )
         protocol = given.get("protocol", "command")
         names = ("reads", "cost", "cwd", "success_codes")
         settings = {name: given[name] for name in names if name in given}
@@ -167,7 +169,7 @@ class Scenario:
 def instances_in(path: str, folder: str | None, where: str, *, is_line: bool) -> list[str]:
     """Return the files of a folder, sorted, or the lines of a file, with their folder before them.
 
-    `is_line`: they will be split as a shell would, so what would come apart is quoted.
+    `is_line`: they will be split by a shell's rules, so text with blanks is quoted.
     """
     place = Path(path)
     if folder is not None and not place.exists() and not Path(folder).is_dir():

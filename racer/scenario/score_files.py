@@ -144,7 +144,7 @@ def _of_records(path: Path, records: list[Record], score: str | None) -> Iterato
         yield from _of_promptfoo(path, records, score)
     else:
         raise ScoresError(
-            f"{path} is neither what promptfoo eval -o writes nor samples of lm_eval, which have "
+            f"{path} is neither output of promptfoo eval -o nor samples of lm_eval, which have "
             f"{', '.join(sorted(_SAMPLE))}: give those, or a CSV file"
         )
 
@@ -163,7 +163,7 @@ def _results(path: Path) -> list[Record]:
 
 
 def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Iterator[Row]:
-    """Yield promptfoo's scores: algorithms named by what differs, prompts, providers or both."""
+    """Yield promptfoo's scores: algorithms named by prompts, providers or both."""
     labels: dict[int, tuple[str, str]] = {}
     for record in records:
         prompt, provider = record.get("prompt") or {}, record.get("provider") or {}
@@ -218,7 +218,7 @@ def _of_lm_eval(path: Path, records: list[Record], score: str | None) -> Iterato
 
 
 def _number(value: Any, name: str, where: str) -> float:
-    """Return a score; ScoresError for what is none."""
+    """Return a score; ScoresError for other values."""
     if isinstance(value, bool) or is_real(value):
         return float(value)
     raise ScoresError(f"{where}: {name} is {value!r}, not a number")

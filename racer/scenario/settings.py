@@ -1,4 +1,4 @@
-"""The settings of a scenario: what each is, in a file and as an option of the command line."""
+"""The settings of a scenario, in a file and as options of the command line."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _RUNTIME = ("limit", "slack", "par", "utility")
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: its kind, what it means, and what it may be.
+    """One setting: its kind, meaning and values.
 
     Numbers are at least `least`; one of the kind "number" is larger.
     """
@@ -62,8 +62,8 @@ class Setting:
 
 SETTINGS: Mapping[str, Setting] = {
     "space": Setting("path", "Parameter file: irace's, or ending in .pcs or .json."),
-    "forbidden": Setting("path", "File of what is forbidden, a line each (irace 3)."),
-    "digits": Setting("whole", "Decimals of reals, if the parameter file does not say.", least=0),
+    "forbidden": Setting("path", "File of forbidden combinations, a line each (irace 3)."),
+    "digits": Setting("whole", "Decimals of reals, if the parameter file has none.", least=0),
     "instances": Setting("instances", "Folder of instances, or file with a line for each."),
     "instances_folder": Setting("path", "Folder that the lines of instances begin in."),
     "test_instances": Setting("instances", "Held-out instances, as instances."),
@@ -77,7 +77,7 @@ SETTINGS: Mapping[str, Setting] = {
         "text", "Whose runner the program is.", ("command", *get_args(ProtocolName))
     ),
     "reads": Setting("text", "Where a command prints its cost.", get_args(Reads)),
-    "cost": Setting("text", "What of a runner's output is the cost.", get_args(Cost)),
+    "cost": Setting("text", "The part of a runner's output that is the cost.", get_args(Cost)),
     "cwd": Setting("path", "Folder in which the program runs."),
     "success_codes": Setting("codes", "Exit codes of success, such as 10 and 20; 0."),
     "evaluate": Setting("text", "Instead of a command: a Python function, module:function."),
@@ -87,7 +87,7 @@ SETTINGS: Mapping[str, Setting] = {
         "number", "Money in all, as the program prints it, with reads = json.", least=0
     ),
     "seed": Setting("whole", "Repeats the run.", least=0),
-    "decider": Setting("text", "What eliminates configurations.", (*DECIDERS, *TESTS)),
+    "decider": Setting("text", "The rule that eliminates configurations.", (*DECIDERS, *TESTS)),
     "elites": Setting("whole", "Configurations that survive a race.", least=1),
     "first_test": Setting("whole", "Blocks before the first test.", least=1),
     "each_test": Setting("distance", "Blocks between tests, or growing.", least=1),
@@ -97,12 +97,12 @@ SETTINGS: Mapping[str, Setting] = {
     "maximize": Setting("flag", "Larger is better."),
     "metrics": Setting(
         "table",
-        "What the program prints by name, with reads = json: a direction for each, min or max, or a "
+        "Metrics that the program prints, with reads = json: a direction for each, min or max, or a "
         "table with direction, exact, margin, bounds.",
     ),
     "objective": Setting(
         "objective",
-        "What is raced on: a metric, or a table: pareto, a list; or metric, with within or constrained.",
+        "The goal: a metric, or a table: pareto, a list; or metric, with within or constrained.",
     ),
     "instance_order": Setting("text", "How instances are taken.", get_args(InstanceOrder)),
     "runtime": Setting(
@@ -118,7 +118,7 @@ SETTINGS: Mapping[str, Setting] = {
 
 
 def checked(values: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]:
-    """Return settings with paths made absolute; SettingError for what is unknown or unfit."""
+    """Return settings with paths made absolute; SettingError for unknown or invalid ones."""
     return {name: _checked(name, value, where, folder) for name, value in values.items()}
 
 

@@ -1,4 +1,4 @@
-"""What `racer init` and `racer import-irace` write: a scenario to begin with."""
+"""The files of `racer init` and `racer import-irace`: a first scenario."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _SCENARIO = """\
-# What `racer tune` reads in this folder; `racer check-scenario` tries it. Paths are relative to
+# The scenario of `racer tune` in this folder; `racer check-scenario` tries it. Paths are relative to
 # this file. Each setting is an option as well: see `racer tune --help`.
 
-space = "parameters.txt"      # what may be tuned
+space = "parameters.txt"      # the parameters
 instances = "instances"       # a folder, all of whose files are taken; or a file, all of whose lines
 command = ["./runner.py", "{instance}", "{seed}", "{parameters}"]  # prints the cost
 budget = 400                  # evaluations
@@ -38,7 +38,7 @@ width        "--width "        r      (0.01, 2)              | algorithm == "ann
 
 _PYTHON = '''\
 #!/usr/bin/env python3
-"""Run the program once, and print its cost. What is here is an example: put yours in its place."""
+"""Run the program once, and print its cost. This is an example: replace it by yours."""
 
 import argparse
 import math

@@ -1,4 +1,4 @@
-"""A scenario tried: a few evaluations, and what they say."""
+"""A scenario tried: a few evaluations, and a report on them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOT_THE_TUNERS = {
 
 
 def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
-    """Yield what there is to say, line by line, and whether it is a failure; RacerError if unfit."""
+    """Yield the report, line by line, each with "is a failure"; RacerError if invalid."""
     given = scenario.arguments()
     space, evaluate, instances = (given[name] for name in ("space", "evaluate", "instances"))
     rules = {n: v for n, v in given.items() if n not in _NOT_THE_TUNERS}

@@ -136,7 +136,7 @@ def play(
     first_test, each_test, min_survivors, runtime
         As in `racer.race`; with `runtime`, costs are seconds.
     objective : str, Pareto, Within or Constrained, optional
-        What is raced on in a world of several metrics, which names them in `metrics`.
+        The goal in a world of several metrics, which names them in `metrics`.
     select : {"standing", "mean"}
         Which survivor is taken, if there are several: the one with the best standing, as
         `RaceResult.leader`, or the one with the best mean cost, as in Benavoli et al. (2015).
@@ -199,12 +199,12 @@ def play(
 
 
 def _blocks(world: Any, blocks: int | None) -> int:
-    """Return how many blocks a race may use; refuse what is no world."""
+    """Return how many blocks a race may use; refuse other objects than worlds."""
     if isinstance(world, type) or not all(
         hasattr(world, name) for name in ("n_candidates", "n_blocks", "draw")
     ):
         raise SettingError(
-            f"world={reprlib.repr(world)} is not a world: give NormalWorld(q, rho), say; a table "
+            f"world={reprlib.repr(world)} is not a world: give for example NormalWorld(q, rho); a table "
             "of costs as RecordedWorld(table)"
         )
     most: int | None = world.n_blocks

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """One draw of a world: what is true, and what a race sees.
+    """One draw of a world: the truth, and the costs that a race sees.
 
     Attributes
     ----------
     quality : ndarray, shape (m,)
-        What each candidate is worth; smaller is better.
+        Quality of each candidate; smaller is better.
     costs : callable
         From a block's number to the costs of all candidates on it, shape (m,).
     wins : callable
@@ -230,7 +230,7 @@ class UnequalInstancesWorld(NormalWorld):
     """Normal noise, but each block has a difficulty and a scale of its own.
 
     cost = difficulty + scale (mean + noise), difficulty normal, log(scale) normal: a block of
-    large scale outweighs all others in a mean of costs, and says no more than they do. Within
+    large scale outweighs all others in a mean of costs, and is no more informative. Within
     blocks, costs are ordered as in the `NormalWorld` of the same seed.
 
     Parameters
@@ -343,7 +343,7 @@ class InteractionWorld(_EndlessWorld):
     q, rho, qualities
         As in `NormalWorld`.
     interaction : float > 0
-        Standard deviation of what a response adds to a cost.
+        Standard deviation of a response's part of a cost.
 
     Examples
     --------
@@ -406,7 +406,7 @@ class RareFailuresWorld(_EndlessWorld):
     """Candidates that differ in nothing but how often they do catastrophically.
 
     cost = noise - 1 + loss with probability (quality + 1) / loss: the mean is the quality, and a
-    mean over few blocks says little about it. Qualities are -U[0, 1], so that at most one run in
+    mean over few blocks is a poor estimate. Qualities are -U[0, 1], so that at most one run in
     `loss` is a failure.
 
     Parameters
@@ -414,7 +414,7 @@ class RareFailuresWorld(_EndlessWorld):
     q, rho, qualities
         As in `NormalWorld`; given qualities lie between -1 and loss - 1.
     loss : float > 0
-        What a failure costs.
+        Cost of a failure.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What may be tuned: parameters, when they exist, what is forbidden, and how to draw from that."""
+"""Spaces: parameters, conditions, forbidden combinations, and drawing from them."""
 
 from racer.space.domains import Domain
 from racer.space.expressions import Condition, Param, greatest, least

@@ -22,7 +22,7 @@ _TO_COMPARE = {operation: name for name, operation in _COMPARES.items()}
 def arguments_of(data: Any) -> dict[str, Any]:
     """Return the arguments of the Space that the JSON of a ConfigurationSpace describes.
 
-    SettingError for something else, or what a `Space` cannot say: another distribution, weights.
+    SettingError for something else, or features that a `Space` lacks: other distributions, weights.
     """
     try:
         parameters = {entry["name"]: _parameter(entry) for entry in data["hyperparameters"]}
@@ -92,7 +92,7 @@ def as_json(
     forbidden: Sequence[Condition],
     default: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return a space as the JSON of a ConfigurationSpace; SettingError for what that cannot say."""
+    """Return a space as the JSON of a ConfigurationSpace; SettingError if it lacks a feature."""
     found: list[dict[str, Any]] = []
     for name, parameter in parameters.items():
         domain = parameter.domain({})
@@ -140,7 +140,7 @@ def _written_condition(child: str, condition: Condition) -> dict[str, Any]:
         ) if operation in _TO_COMPARE:
             kind = _TO_COMPARE[operation]
             return {"type": kind, "child": child, "parent": parent, "value": value}
-    raise SettingError(f"{child}: ConfigSpace cannot say the condition {condition}")
+    raise SettingError(f"{child}: ConfigSpace lacks the condition {condition}")
 
 
 def _written_forbidden(clause: Condition) -> dict[str, Any]:
@@ -155,4 +155,4 @@ def _written_forbidden(clause: Condition) -> dict[str, Any]:
             f"RELATION_{_TO_COMPARE.get(operation)}" in _RELATIONS
         ):
             return {"type": f"RELATION_{_TO_COMPARE[operation]}", "left": left, "right": right}
-    raise SettingError(f"ConfigSpace cannot say that {clause} is forbidden")
+    raise SettingError(f"ConfigSpace has no way to express that {clause} is forbidden")

@@ -28,7 +28,7 @@ class _Unknown(Enum):
 
 
 UNKNOWN: Final = _Unknown.UNKNOWN
-"""The value of what a configuration does not have."""
+"""The value of an absent parameter."""
 
 
 def plain(value: Any) -> Any:
@@ -131,7 +131,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Empty(Choices):
-    """No value at all, and why: what is wrong with the range."""
+    """An empty domain, with the reason."""
 
     among: tuple[Any, ...] = field(default=(), init=False)
     why: str

@@ -34,7 +34,7 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 def compares(operation: str, left: Any, right: Any) -> bool:
-    """Say whether a comparison of two values holds."""
+    """Return whether a comparison of two values holds."""
     return bool(_COMPARISONS[operation](left, right))
 
 
@@ -48,7 +48,7 @@ class Expression:
         return frozenset().union(*(part.names() for part in parts))
 
     def to_json(self) -> Any:
-        """Return it as plain data; a condition is True, False, or [what, ..]."""
+        """Return it as plain data; a condition is True, False, or [kind, ..]."""
         raise SettingError(f"{self!r} cannot be stored: use the expressions of racer.space")
 
 
@@ -331,7 +331,7 @@ class Term(Expression, ABC):
     __pow__ = _arithmetic("^")
 
     def is_in(self, values: Iterable[Any]) -> Condition:
-        """Say that the value is one of these."""
+        """Return the condition that the value is one of these."""
         if isinstance(values, str):
             raise SettingError(f"is_in({values!r}): give a list of values")
         return In(self, tuple(as_literal(value) for value in values))
@@ -375,7 +375,7 @@ class Param(Term):
             raise SettingError(f"Param({name!r}): give the name of a parameter")
 
     def value(self, values: Mapping[str, Any]) -> Any:
-        """Return what the configuration has there."""
+        """Return the configuration's value."""
         return values.get(self.name, UNKNOWN)
 
     def names(self) -> frozenset[str]:
@@ -383,7 +383,7 @@ class Param(Term):
         return frozenset((self.name,))
 
     def exists(self) -> Condition:
-        """Say that the parameter exists, whatever its value."""
+        """Return the condition that the parameter exists, with any value."""
         return Exists(self.name)
 
     def to_json(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _MOST_LOG = 10**12  # the same on a logarithmic grid
 _ONE = Fraction(1)
 _STORED = ("low", "high", "log", "step", "digits")
 _NOT_POSITIVE = Empty("has no logarithm: it needs bounds > 0")
-_TOO_MANY = Empty("has too many values to tell apart: use a narrower range, or Real without step")
+_TOO_MANY = Empty("has too many values for floats: use a narrower range, or Real without step")
 
 
 def _number(bound: Any, values: Mapping[str, Any]) -> Any:
@@ -45,7 +45,7 @@ def _finite(number: Any) -> bool:
 
 
 def _exact(number: float) -> Fraction:
-    """Return the number as its decimals say: 0.1 is a tenth."""
+    """Return the number by its decimals: 0.1 is a tenth."""
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
@@ -56,7 +56,7 @@ def _lattice(first: Fraction, step: Fraction = _ONE, n: int = 1, **how: bool) ->
 
 @dataclass(frozen=True, eq=False)
 class Bounded(Record):
-    """What `Real` and `Integer` have in common: bounds, which may be terms."""
+    """Base of `Real` and `Integer`: bounds, which may be terms."""
 
     scale: ClassVar[Scale] = "numeric"
     low: Any
@@ -132,7 +132,7 @@ class Real(Bounded):
         Sample uniformly in the logarithm; low > 0.
     digits : int >= 0, optional
         Decimals; values are multiples of 10**-digits between the bounds. Without, values have
-        about ten significant digits; where `digits` are more than floats can tell apart, about 14
+        about ten significant digits; where `digits` are more than floats can resolve, about 14
         (of the range), or ten with `log` (of the value).
     step : float > 0, optional
         Values are low, low + step, ..; instead of log and digits.

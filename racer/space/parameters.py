@@ -1,4 +1,4 @@
-"""What a parameter is, and the parameters whose values are listed."""
+"""The protocol of parameters, and the parameters with listed values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Scale = Literal["nominal", "ordinal", "numeric"]
 
 @runtime_checkable
 class Parameter(Protocol):
-    """What a `Space` may hold: the four kinds of racer, and any object that has these members.
+    """A parameter of a `Space`: the four kinds of racer, and any object that has these members.
 
     A class of your own needs to inherit from nothing. It is sampled, conditioned on and searched
     like racer's own; two things are up to you: Optuna has no distribution for it, and a store
@@ -39,7 +39,7 @@ class Parameter(Protocol):
 
     @property
     def scale(self) -> Scale:
-        """The scale of measurement, which says how values are compared and searched.
+        """The scale of measurement, which decides how values are compared and searched.
 
         "nominal" values (a few, without an order) are equal or not, and a search draws another of
         them; "ordinal" ones (a few, in ascending order of u) have ``<`` besides, and "numeric"
@@ -129,7 +129,7 @@ class Record:
 
 
 class Listed(Record):
-    """What `Categorical` and `Ordinal` have in common: values that are listed."""
+    """Base of `Categorical` and `Ordinal`: listed values."""
 
     what: ClassVar[str]
 

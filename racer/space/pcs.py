@@ -1,4 +1,4 @@
-"""Parameter files of SMAC and ParamILS (PCS), old and new, in one reader: lines tell them apart."""
+"""Parameter files of SMAC and ParamILS (PCS), old and new, in one reader."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CLAUSE = re.compile(r"(\S+?)\s*(==|!=|<|>|\bin\b)\s*(\{.*\}|\S+)")
 
 
 class _File:
-    """What has been read, line by line."""
+    """The contents so far, line by line."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -134,7 +134,7 @@ def arguments_of(text: str, source: str) -> dict[str, Any]:
             child, _, condition = line.partition("|")
             file.condition(child.strip(), condition)
         else:
-            file.fail("this is neither a parameter, a condition, nor {what is forbidden}")
+            file.fail("this is neither a parameter, a condition, nor {forbidden values}")
     if not file.parameters:
         raise SpaceFileError("there are no parameters in it", source)
     return {

@@ -64,7 +64,7 @@ def _points(d: int, n: int, method: Method, rng: np.random.Generator) -> NDArray
 
 @dataclass
 class Net:
-    """Keeps what is allowed and new."""
+    """A collector of allowed and new configurations."""
 
     space: Structure
     taken: set[Hashable]
@@ -72,7 +72,7 @@ class Net:
     found: list[Config] = field(default_factory=list)
 
     def take(self, draft: Config | None) -> bool:
-        """Keep a draft, and say so, if it is allowed and new."""
+        """Keep a draft if it is allowed and new; return whether it was."""
         if draft is not None and self.repair is not None:
             draft = self._repaired(draft, self.repair)
         if draft is None or self.space.forbids(draft) is not None:
@@ -85,7 +85,7 @@ class Net:
         return True
 
     def offer(self, vector: NDArray[np.float64]) -> bool:
-        """Keep what is at a vector, and say so, if it is allowed and new."""
+        """Keep a vector's configuration if allowed and new; return whether it was."""
         return self.take(_decoded(self.space, vector))
 
     def _repaired(self, draft: Config, repair: Callable[[Config], Any]) -> Config:
@@ -114,7 +114,7 @@ def fill(
 
 
 def _fill(net: Net, drafts: Iterable[Config | None], n: int, patience: int) -> bool:
-    """Say whether n are in the net before so many drafts in a row, or all, were nothing."""
+    """Return whether n are in the net before so many drafts in a row, or all, were nothing."""
     misses = 0
     if len(net.found) >= n:
         return True
@@ -126,7 +126,7 @@ def _fill(net: Net, drafts: Iterable[Config | None], n: int, patience: int) -> b
 
 
 def _nearby(net: Net, known: Sequence[Config], rng: np.random.Generator) -> Iterator[Config | None]:
-    """Draw for ever around what is known or in the net, some parameters as they are there."""
+    """Draw for ever around known and collected configurations, with some of their values."""
     parameters = net.space.parameters
 
     def choose(name: str, domain: Domain) -> Any:
@@ -145,7 +145,7 @@ def _nearby(net: Net, known: Sequence[Config], rng: np.random.Generator) -> Iter
 
 
 def witness(space: Structure, repair: Callable[[Config], Any] | None) -> Config:
-    """Return an allowed configuration, repaired if need be; SettingError says what prevents any."""
+    """Return an allowed configuration, repaired if need be; SettingError if there is none."""
     dead: Counter[str] = Counter()
     found, were_all = _search(space, lambda values: space.forbids(values) is None, dead)
     if found is None and repair is not None:

@@ -56,7 +56,7 @@ class Quantiles(Listed):
 
 
 def arguments_of(param_distributions: Any) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return the arguments of a Space, and by parameter what the names of objects stand for.
+    """Return the arguments of a Space, and by parameter the objects of their names.
 
     SettingError for no dict from names to lists or distributions, or several that cannot be joined.
     """
@@ -127,15 +127,15 @@ def _of_distribution(name: str, given: Any) -> Parameter:
 
 
 def _joined(grids: Sequence[Mapping[str, Parameter]]) -> dict[str, Any]:
-    """Return the arguments of a space of several, told apart by one parameter that all of them have.
+    """Return the arguments of a space of several, selected by one parameter that all of them have.
 
-    Of the others, each exists where its dict has it; where lists differ, what a dict does not
+    Of the others, each exists where its dict has it; where lists differ, a value missing in a dict's
     list is forbidden there.
     """
     chosen = next((name for name in grids[0] if _tells_apart(name, grids)), None)
     if chosen is None:
         raise SettingError(
-            "param_distributions is a list of dicts that no parameter tells apart: give one a list "
+            "param_distributions is a list of dicts that no parameter separates: give one a list "
             "in each dict, with other values in each, such as 'kernel'"
         )
     parameters: dict[str, Parameter] = {}
@@ -165,7 +165,7 @@ def _values(parameter: Parameter) -> list[Any]:
 
 
 def _tells_apart(name: str, grids: Sequence[Mapping[str, Parameter]]) -> bool:
-    """Say whether all dicts list other values of a parameter."""
+    """Return whether all dicts list other values of a parameter."""
     listed = [{*map(token, _values(grid[name]))} if name in grid else set() for grid in grids]
     return all(listed) and all(one.isdisjoint(other) for one, other in combinations(listed, 2))
 

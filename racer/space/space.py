@@ -1,4 +1,4 @@
-"""A space: what may be tuned."""
+"""A space: the configurations that may be tuned."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _VERSION = 1
 
 
 def _described(parameter: Parameter) -> str:
-    """Return what a parameter may be, in words."""
+    """Return a parameter's values, in words."""
     if isinstance(parameter, Categorical | Ordinal):
         between = " < " if isinstance(parameter, Ordinal) else ", "
         return between.join(map(str, parameter.domain({}).among))
@@ -77,7 +77,7 @@ def _check_arguments(parameters: Any, conditions: Any, forbidden: Any, repair: A
 
 
 class Space(Structure):
-    """The configurations that may be tried: parameters, when they exist, what is forbidden.
+    """The configurations that may be tried: parameters, conditions, forbidden combinations.
 
     A configuration is a dict of the parameters that exist in it, in the space's order, with
     plain Python values.
@@ -90,26 +90,26 @@ class Space(Structure):
     conditions : mapping, optional
         From the name of a parameter to when it exists: an expression such as
         ``Param("algorithm") == "acs"``, or a dict from parameters to their value or a list of
-        values, such as ``{"algorithm": ["acs", "eas"]}``. What a comparison needs and the
+        values, such as ``{"algorithm": ["acs", "eas"]}``. A parameter of a comparison that the
         configuration does not have makes it unknown, and then the parameter does not exist.
     forbidden : sequence, optional
         Combinations that must not occur, each an expression or a dict as for conditions.
     switches : mapping, optional
-        From names to what precedes the value on a command line, such as ``"--ants "``.
+        From names to the text before the value on a command line, such as ``"--ants "``.
     default : mapping, optional
         A configuration to begin with; values of parameters that do not exist in it are ignored.
     repair : callable, optional
-        ``repair(config) -> config``, applied to what is sampled, before it is checked. It may
-        turn forbidden combinations into allowed ones; what is still forbidden is drawn again.
+        ``repair(config) -> config``, applied to each sample, before it is checked. It may
+        turn forbidden combinations into allowed ones; those still forbidden are drawn again.
 
     Raises
     ------
     SettingError
-        Bounds that are not finite or inverted, a logarithm of what is not positive, unknown
-        names, conditions that are circular, nothing left by what is forbidden. The
+        Bounds that are not finite or inverted, a logarithm of a bound that is not positive, unknown
+        names, conditions that are circular, nothing left by the forbidden clauses. The
         message names the parameter or the clause.
     CandidateError
-        Only what the repair hook returns could be allowed, and that is outside the space.
+        All allowed configurations depend on the repair hook, and it leaves the space.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class Space(Structure):
 
     @property
     def switches(self) -> Mapping[str, str]:
-        """What precedes values on a command line."""
+        """The texts before values on a command line."""
         return MappingProxyType(self._switches)
 
     @property
@@ -200,7 +200,7 @@ class Space(Structure):
             The same seed gives the same configurations.
         method : {"uniform", "sobol", "lhs"}
             Independent, from a scrambled Sobol sequence, or a Latin hypercube. Draws in place of
-            duplicates and of what is forbidden are independent.
+            duplicates and forbidden ones are independent.
         exclude : iterable of keys
             Configurations not to return.
         known : iterable of configurations
@@ -225,7 +225,7 @@ class Space(Structure):
         return net.found
 
     def net(self, exclude: Iterable[Hashable] = ()) -> Net:
-        """Return what keeps, of the vectors that it is offered, those allowed and new.
+        """Return a collector of allowed and new vectors.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class Space(Structure):
         return Net(self, set(exclude), self.repair)
 
     def present(self, vectors: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Say which parameters exist at vectors, shape (k, d) both; none where nothing can be."""
+        """Return which parameters exist at vectors, both (k, d); none where none can be."""
         if not self.may_be_absent or not len(vectors):
             return np.ones(vectors.shape, dtype=bool)
         names, asked = list(self.parameters), self.related()
@@ -274,7 +274,7 @@ class Space(Structure):
         return self.key_of(clean), vector
 
     def decode(self, vector: ArrayLike) -> Config:
-        """Return the configuration at a point; what does not exist there may be anything.
+        """Return the configuration at a point; absent parameters may be anything.
 
         Raises
         ------
@@ -305,8 +305,8 @@ class Space(Structure):
     def to_json(self) -> dict[str, Any]:
         """Return the space as plain data.
 
-        Of the repair hook it says only whether there is one, of a parameter of your own class only
-        what that tells of itself.
+        Of the repair hook it records only the existence, of a parameter of your own class only
+        its own description.
         """
         return {
             "version": _VERSION,
@@ -355,7 +355,7 @@ class Space(Structure):
     def to_optuna(self) -> dict[str, BaseDistribution]:
         """Return each parameter as an Optuna distribution.
 
-        Distributions cannot say everything: conditions, forbidden combinations, the order of an
+        Distributions lack some features: conditions, forbidden combinations, the order of an
         Ordinal, and digits on a logarithmic scale stay behind.
 
         Raises
@@ -371,9 +371,9 @@ class Space(Structure):
 
         Lists are choices, of numbers in ascending or descending order levels. Of SciPy's
         distributions uniform, loguniform and randint are ranges, and of the others there are a
-        thousand quantiles. Several dicts are one space, with conditions, if a parameter tells them
-        apart: one that has a list in each of them, without a common value. What is neither text,
-        nor a number, True, False or None, an estimator say, is named by its repr.
+        thousand quantiles. Several dicts are one space, with conditions, if a parameter tells
+        them apart: one with a list in each of them, without a common value. An object other than text,
+        number, True, False or None, such as an estimator, is named by its repr.
 
         Raises
         ------
@@ -404,7 +404,7 @@ class Space(Structure):
         Raises
         ------
         SpaceFileError
-            What cannot be read, with its line. Forbidden are {parameter=value, ..} only.
+            An unreadable line, with its number. Forbidden are {parameter=value, ..} only.
         """
         return cls._from_arguments(arguments_of_pcs(read(path), str(path)), str(path))
 
@@ -415,7 +415,7 @@ class Space(Structure):
         Raises
         ------
         SpaceFileError
-            Something else, or what a `Space` cannot say: distributions that are not uniform.
+            Something else, or features that a `Space` lacks: distributions that are not uniform.
         """
         try:
             arguments = arguments_of_configspace(json.loads(read(path)))
@@ -432,7 +432,7 @@ class Space(Structure):
         Raises
         ------
         SettingError
-            Something else, or what a `Space` cannot say: distributions that are not uniform.
+            Something else, or features that a `Space` lacks: distributions that are not uniform.
 
         Examples
         --------
@@ -455,7 +455,7 @@ class Space(Structure):
         Raises
         ------
         SettingError
-            What ConfigSpace cannot say: bounds that depend on parameters, steps, arithmetic.
+            Features that ConfigSpace lacks: bounds that depend on parameters, steps, arithmetic.
         MissingExtraError
             ConfigSpace is not installed.
         """
@@ -479,7 +479,7 @@ class Space(Structure):
     ) -> Space:
         """Read a parameter file of the R package irace; see `from_irace`.
 
-        `forbidden` is a file with an expression per line of what is forbidden, as irace 3 has it.
+        `forbidden` is a file with an expression per line, as irace 3 has it.
         """
         clauses = None if forbidden is None else (read(forbidden), str(forbidden))
         arguments = parse(read(path), digits=digits, source=str(path), forbidden=clauses)
@@ -499,14 +499,14 @@ class Space(Structure):
             Lines ``name "switch" type (values) | condition`` with types r, i, c, o (r,log and
             i,log), and the sections ``[forbidden]`` and ``[global]``.
         digits : int >= 0
-            Decimals of reals, if the file does not say.
+            Decimals of reals, if the file has none.
         repair : callable, optional
             As for `Space`.
 
         Raises
         ------
         SpaceFileError
-            What cannot be read or translated, with its line and column.
+            An unreadable or untranslatable part, with its line and column.
 
         Examples
         --------
@@ -545,7 +545,7 @@ class Space(Structure):
         return as_html(self._said())
 
     def _said(self) -> list[Piece]:
-        """Return the parameters in a table, and what is forbidden."""
+        """Return the parameters in a table, and the forbidden clauses."""
         n, free = len(self.parameters), len(self.free)
         fixed = f", {n - free} of them fixed" if n > free else ""
         columns = 4 if self.conditions else 3
@@ -562,5 +562,5 @@ class Space(Structure):
             clauses = [(str(clause),) for clause in self.forbidden]
             said.append(Grid.of(("forbidden",), clauses, left="forbidden"))
         if self.repair is not None:
-            said.append("What is sampled is repaired by a function.")
+            said.append("Samples are repaired by a function.")
         return said

@@ -101,7 +101,7 @@ def _read_setting(data: Any) -> Any:
 
 
 def not_kept(data: Any) -> str | None:
-    """Return what the space has that its plain data cannot hold, if anything."""
+    """Return the parts of the space that its plain data cannot hold, if any."""
     match data:
         case {"repair": True}:
             return "a repair hook"

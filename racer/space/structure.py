@@ -1,4 +1,4 @@
-"""The structure of a space: what exists when, within which bounds, and what is forbidden."""
+"""The structure of a space: conditions, bounds and forbidden combinations."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TooManyError(Exception):
 
 
 class CircularError(SettingError):
-    """What depends on itself; `names` are those in the cycle."""
+    """A cycle of dependencies between `names`."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(
@@ -69,7 +69,7 @@ def in_order(
 
 
 class Structure:
-    """The part of a Space that says which configurations there are."""
+    """The part of a Space that determines its configurations."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class Structure:
 
     @property
     def forbidden(self) -> tuple[Condition, ...]:
-        """What must not occur."""
+        """The forbidden clauses."""
         return self._forbidden
 
     @property
@@ -169,7 +169,7 @@ class Structure:
         return self.key_of(self.cleaned(config))
 
     def domain(self, name: str, values: Mapping[str, Any]) -> Domain | None:
-        """Return what a parameter may be, given those before it; None if it does not exist."""
+        """Return a parameter's domain, given those before it; None if it does not exist."""
         condition = self._conditions.get(name)
         if condition is not None and condition.holds(values) is not True:
             return None
@@ -200,7 +200,7 @@ class Structure:
         return next((clause for clause in self._forbidden if clause.holds(values) is True), None)
 
     def cleaned(self, config: Any, *, allowed: bool = True) -> Config:
-        """Return what `check` returns, or, if it need not be allowed, may be forbidden."""
+        """Return the result of `check`, or, if it need not be allowed, a possibly forbidden one."""
         if not isinstance(config, Mapping):
             raise CandidateError(
                 f"{config!r} is not a configuration: give a dict from parameter names to values"
@@ -279,7 +279,7 @@ class Structure:
 
 
 def toward(space: Structure, here: Config, target: Config, name: str) -> Config | None:
-    """Return a configuration with one parameter as in the target, and what that forces.
+    """Return a configuration with one parameter as in the target, and the changes that this forces.
 
     Children that begin to exist take the target's value, those that no longer do vanish, and a
     value outside its new bounds becomes the target's. None if that is not allowed, or changes
@@ -399,6 +399,6 @@ def _settled_compare(condition: Compare, known: Mapping[str, Parameter], where: 
     if all(numbers) or (equality and not any(numbers)):
         return condition
     raise SettingError(
-        f"{where}: {condition} compares what cannot be compared: only numbers and the levels of "
+        f"{where}: {condition} is an invalid comparison: only numbers and the levels of "
         "an Ordinal have an order, and a number is never equal to text"
     )

@@ -40,7 +40,7 @@ def vectors_around(
     """Draw a vector around each parent, (k, d); `spread` (k,), `choices` (d,) from `choice_counts`.
 
     Numbers and levels come from a normal distribution truncated to the range; a choice is kept with
-    probability 1 - spread, else any is equally probable; what the parent lacks is uniform.
+    probability 1 - spread, else any is equally probable; those that the parent lacks are uniform.
     """
     u, kept = rng.random(parents.shape), rng.random(parents.shape)
     absent = np.isnan(parents)

@@ -2,7 +2,7 @@
 
 Scores are n blocks x m candidates, and smaller is better unless `maximize=True`. Ranks: 1 is
 best, ties share the average. NaN means "unknown": paired tests delete the pair, the others the
-block, and every result says how many were left out.
+block, and every result has the number left out.
 """
 
 from racer.stats.best import BestPosterior, best_posterior

@@ -1,4 +1,4 @@
-"""One door for scores, so that all treat gaps and bad input alike; what posteriors of pairs share."""
+"""One door for scores, so that all treat gaps and bad input alike; base of posteriors of pairs."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def p_value_of(
 
 
 class PosteriorOfPair:
-    """What the posteriors of theta, the probability that x is better, have in common."""
+    """Base of the posteriors of theta, the probability that x is better."""
 
     probability: float
     lower: float
@@ -166,7 +166,7 @@ class PosteriorOfPair:
         Parameters
         ----------
         names : pair of str
-            What x and y are called.
+            Names of x and y.
         ax : matplotlib Axes, optional
 
         Raises

@@ -101,7 +101,7 @@ def correlated_t_test(
     """Posterior of the means of candidates on correlated blocks, such as folds.
 
     Folds share training data, so that differences on them are correlated, and many folds of one
-    data set say less of data like it than as many data sets would. With correlation rho, the
+    data set are weaker evidence than as many data sets would be. With correlation rho, the
     posterior of a difference of means is Student's t with n - 1 degrees of freedom around the
     mean difference d, of scale s sqrt(1/n + rho/(1 - rho)), where s is the standard deviation of
     the n differences. Jointly the m means are the multivariate t of which these are the
@@ -155,7 +155,7 @@ def correlated_t_test(
     blocks = complete_blocks(scores, maximize=maximize, min_blocks=2)
     costs, n = blocks.costs, len(blocks.costs)
     if not np.isfinite(costs).all():
-        raise ScoresError("scores has infinite values: the mean of a block with one says nothing")
+        raise ScoresError("scores has infinite values: the mean of a block with one is meaningless")
     mean = costs.mean(axis=0)
     gaps = costs[:, :, None] - costs[:, None, :]  # (n, m, m)
     spread = gaps.std(axis=0, ddof=1) * math.sqrt(inflation(n, rho))

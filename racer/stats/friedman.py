@@ -287,7 +287,7 @@ def bayesian_friedman_test(
     average ranks; blocks with NaN are left out and counted.
 
     The region needs n >= m blocks. With fewer, and where the covariance is singular (two
-    identical candidates), Iman and Davenport's F decides instead, and `gate` says so.
+    identical candidates), Iman and Davenport's F decides instead, as `gate` shows.
 
     Parameters
     ----------

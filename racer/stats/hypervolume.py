@@ -1,4 +1,4 @@
-"""The volume that points dominate, and what each of them adds to it."""
+"""The volume that points dominate, and the part of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MANY = 60  # points of two metrics, beyond which volumes take long; each metric
 
 
 def hypervolume(points: Floats, reference: Floats) -> float:
-    """Return the volume of what some of the points, (n, d), are better than, up to a reference, (d,).
+    """Return the volume dominated by points (n, d), up to a reference (d,).
 
     Smaller is better. By slices along the last metric: meant for tens of points.
     """
@@ -42,7 +42,7 @@ def hypervolume(points: Floats, reference: Floats) -> float:
 
 
 def contributions(points: Floats, reference: Floats) -> Floats:
-    """Return what the volume loses without each point, (n,)."""
+    """Return the loss of volume without each point, (n,)."""
     whole = hypervolume(points, reference)
     rest = [hypervolume(np.delete(points, i, axis=0), reference) for i in range(len(points))]
     return whole - np.array(rest)
@@ -51,7 +51,7 @@ def contributions(points: Floats, reference: Floats) -> Floats:
 def thinned(points: Floats, size: int) -> list[int]:
     """Return so many of the points, (n, d), the best spread first: those that add most volume.
 
-    One after the other, the point is left out that adds least to what is left. The volume is up to
+    One after the other, the point is left out that adds least to the rest. The volume is up to
     a tenth of the points' range beyond the worst of each metric.
     """
     low, high = points.min(axis=0), points.max(axis=0)
@@ -69,7 +69,7 @@ def thinned(points: Floats, size: int) -> list[int]:
 
 
 def _spread(points: Floats) -> list[int]:
-    """Return all of (n, d): the extremes, then whoever is farthest from those taken."""
+    """Return all of (n, d): the extremes, then the farthest from those taken."""
     span = np.ptp(points, axis=0)
     scaled = (points - points.min(axis=0)) / np.where(span > 0.0, span, 1.0)
     taken = [int(scaled.sum(axis=1).argmin())]

@@ -45,9 +45,9 @@ class PlackettLuceResult:
     prior : ndarray, shape (K,)
         The alpha of the Dirichlet prior.
     n_rankings, n_absent, n_failed : int
-        Rankings that say something, and results that were absent (NaN) or failed in all.
+        Informative rankings, and results that were absent (NaN) or failed in all.
     ties : {"efron", "random"}
-        What was done with ties.
+        Treatment of ties.
     runs : {"pooled", "median"}
     posterior : Posterior
         How it was drawn: `method`, `ess`, `r_hat`, `divergences`, `converged`.
@@ -328,7 +328,7 @@ def plackett_luce_by_budget(
     Raises
     ------
     ScoresError
-        No budget, or what `plackett_luce` refuses.
+        No budget, or an input that `plackett_luce` refuses.
 
     References
     ----------

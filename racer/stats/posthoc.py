@@ -169,8 +169,8 @@ def mean_rank_posthoc(
 ) -> PosthocResult:
     """Compare all pairs by the difference of their mean ranks.
 
-    The hypothesis is that all candidates perform alike, for whichever pair is compared: what a
-    pair's test says depends on the other candidates present. Under it,
+    The hypothesis is that all candidates perform alike, for any compared pair: a
+    pair's test depends on the other candidates present. Under it,
     z = (mean R_i - mean R_j) / sqrt(m(m+1) / (6n)) is about standard normal. Ties and NaN as in
     `friedman_test`; ties make this test conservative.
 

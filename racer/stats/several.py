@@ -195,11 +195,11 @@ def drawn_means(
 ) -> NDArray[np.float64]:
     """Return draws of the expected costs of candidates, (p, m, d), given their costs, (d, n, m).
 
-    With `by_block` they are in units of the spread within a block, else as costs are. A mean of what
+    With `by_block` they are in units of the spread within a block, else as costs. The mean of a metric that
     is known exactly has no error. A failed cell, +inf, is one range of its block behind the worst.
 
-    Noise is made independent by turning the metrics to the principal axes of what blocks and
-    candidates leave; along each, the posterior is that of `best_posterior`.
+    Noise is made independent by turning metrics to the principal axes of residuals of blocks and
+    candidates; along each, the posterior is that of `best_posterior`.
     """
     d, _, m = costs.shape
     noisy = [at for at in range(d) if not exact[at] and np.isfinite(costs[at]).any()]
@@ -301,7 +301,7 @@ def with_failed(costs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def known_means(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of each column of costs (n, m) over what is known; +inf: nothing is."""
+    """Return the mean of each column of costs (n, m) over known ones; +inf without any."""
     known = np.isfinite(table)
     sums = np.where(known, table, 0.0).sum(axis=0)
     count = known.sum(axis=0)
@@ -309,7 +309,7 @@ def known_means(table: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _axes(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the principal axes of what blocks and candidates leave of values (d, n, m), (d, d)."""
+    """Return the principal axes (d, d) of values (d, n, m) without blocks and candidates."""
     d = len(values)
     residuals = values.copy()
     for _ in range(_ROUNDS):
@@ -330,7 +330,7 @@ def _axes(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _centre(table: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    """Return the means of what is known along an axis, 0 where nothing is."""
+    """Return the means of known values along an axis, 0 without any."""
     known = np.isfinite(table)
     sums = np.where(known, table, 0.0).sum(axis=axis, keepdims=True)
     return np.asarray(sums / np.maximum(known.sum(axis=axis, keepdims=True), 1))

@@ -71,7 +71,7 @@ def sign_test(
     """Test whether x is better than y as often as worse, by counting blocks.
 
     The hypothesis is that, given a difference, either direction has probability 1/2; nothing
-    is assumed about the distribution of the scores. Blocks that tie say nothing about the
+    is assumed about the distribution of the scores. Blocks that tie are no evidence about the
     direction and are left out (`n_ties`); pairs with NaN are deleted (`n_dropped`).
 
     Parameters

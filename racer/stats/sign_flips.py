@@ -74,7 +74,7 @@ def _shrunk(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the second moment about 0 of centred ranks (n, m), shrunk to a multiple of identity.
 
     By the intensity of Ledoit and Wolf (2004, Lemma 3.2), in the m - 1 directions in which ranks
-    vary; what it is in the direction in which they do not, does not matter.
+    vary; its value in the other directions does not matter.
     """
     n, m = ranks.shape
     moment = ranks.T @ ranks / n

@@ -207,7 +207,7 @@ def signed_rank_test(
     alternative : {"two-sided", "better", "worse"}
         "better": the differences are in favour of x.
     zeros : {"drop", "rank"}
-        What blocks that tie do: they are left out before ranking (Wilcoxon), or are ranked with
+        Treatment of ties: they are left out before ranking (Wilcoxon), or are ranked with
         the others and left out then (Pratt). Giving half of their ranks to either side, as
         Demsar does, adds the same to both sums and leads to Pratt's p-value.
     maximize : bool
@@ -380,7 +380,7 @@ def _weights(
 
 
 def _votes(fractions: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return how often each fraction is the largest; what ties is within the rope, then worse."""
+    """Return how often each fraction is the largest; ties are within the rope, then worse."""
     largest = np.argmax(fractions[:, [1, 0, 2]], axis=1)
     in_rope, worse, better = (np.bincount(largest, minlength=3) / len(fractions)).tolist()
     return worse, in_rope, better
@@ -399,7 +399,7 @@ def bayesian_signed_rank_test(
     """Posterior probability that x is better than y by the signs and sizes of differences.
 
     Z is the difference in favour of x. theta = P(Z + Z' > 0) + P(Z + Z' = 0)/2 for two draws
-    from the law of Z, on which there is a Dirichlet process; theta > 1/2 says that x is better.
+    from the law of Z, on which there is a Dirichlet process; theta > 1/2: x is better.
     `probability` is for prior weight 0 (the Bayesian bootstrap). A prior of which nothing is
     known but its weight (IDP) gives a range of probabilities, from `lower` to `upper`, attained
     when its one atom lies beyond all differences, against x and for it (eq. 8). Symmetry of Z,

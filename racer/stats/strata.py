@@ -38,9 +38,9 @@ def noise_by_instance(
     *,
     generalize: bool,
 ) -> Noise | None:
-    """Return the noise of values (n, m) on blocks of these instances; None if blocks tell it.
+    """Return the noise of values (n, m) on blocks of these instances; None if blocks determine it.
 
-    An analysis of variance: what is left by blocks and candidates has a part within instances
+    An analysis of variance: residuals of blocks and candidates have a part within instances
     (seeds) and one between them (interaction of candidate and instance). About instances like
     these, both are noise; about these alone, the interaction is none as far as a candidate has seen
     all instances equally often. Degrees of freedom by Satterthwaite (1946).

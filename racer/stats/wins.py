@@ -157,7 +157,7 @@ def over_runs(values: NDArray[np.float64]) -> Runs:
 
 
 def _alike(runs: NDArray[np.float64], local_rope: LocalRope, threshold: float) -> NDArray[np.bool_]:
-    """Say which pairs differ by less than `threshold` Cohen's d on one data set, (K, K)."""
+    """Return which pairs differ by less than `threshold` Cohen's d on one data set, (K, K)."""
     with np.errstate(all="ignore"):
         if local_rope == "paired":  # Wainer 2023, eq. 5
             each = over_runs(runs[:, :, None] - runs[:, None, :])
@@ -168,7 +168,7 @@ def _alike(runs: NDArray[np.float64], local_rope: LocalRope, threshold: float) -
 
 
 def _equal(costs: NDArray[np.float64], tolerance: float) -> NDArray[np.bool_]:
-    """Say which pairs of K costs are equal within a relative tolerance, (K, K)."""
+    """Return which pairs of K costs are equal within a relative tolerance, (K, K)."""
     size = np.where(np.isfinite(costs), np.abs(costs), 0.0)
     with np.errstate(invalid="ignore", over="ignore"):  # inf - inf: equal all the same
         near = np.abs(costs[:, None] - costs) <= tolerance * np.maximum(size[:, None], size)

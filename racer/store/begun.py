@@ -1,7 +1,7 @@
 """Which stores this user began: a mark in the user's state folder for each that runs a program.
 
 A mark is named by the checksum of the settings, which the program and its folder are part of: a
-store that asks for anything else has another one, whoever it is from.
+store that asks for anything else has another one, of any origin.
 """
 
 from __future__ import annotations

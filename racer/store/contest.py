@@ -90,7 +90,7 @@ def _check_difference(path: str, name: str, old: Any, new: Any) -> None:
 
 
 def _where_they_differ(new: Any, old: Any, place: str = "") -> tuple[str, Any, Any]:
-    """Return the place of the first difference between two spaces, and what stands there."""
+    """Return the place of the first difference between two spaces, and the values there."""
     if place == "['parameters']":
         named = [{item["name"]: item for item in items} for items in (new, old)]
         if list(named[0]) != list(named[1]):
@@ -115,7 +115,7 @@ def _warn(path: str, what: str) -> None:
 def contest_for(store: Store | None, kind: Kind, given: Mapping[str, Any]) -> Contest[Any]:
     """Return the contest of these arguments, or the one in the store that goes on with them.
 
-    There, what they leave open is as recorded. StoreError if it holds another kind of contest.
+    There, open settings are as recorded. StoreError if it holds another kind of contest.
     """
     if store is None or not store.holds_a_race:
         return _maker(kind)(**given)

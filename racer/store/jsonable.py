@@ -1,7 +1,7 @@
-"""What a user passes in, as JSON: rebuilt where JSON can say it, described where it cannot.
+"""Arguments of users as JSON: rebuilt where JSON can hold them, else described.
 
-What JSON would blur is an object with one tag: {"!tuple": [1, 2]}, {"!float": "nan"}; what can
-only be told apart is {"!object": ..} or {"!array": ..}. No class is looked up by its name in a
+Values that JSON would blur have a tag: {"!tuple": [1, 2]}, {"!float": "nan"}; those that can
+only be compared is {"!object": ..} or {"!array": ..}. No class is looked up by its name in a
 file, except racer's own records of settings and a few fixed types.
 """
 
@@ -53,7 +53,7 @@ _LONGEST_SHOWN = 200
 
 
 def encode(value: Any) -> Any:
-    """Return `value` as what the json module writes, telling apart all that differs in type."""
+    """Return `value` for the json module; values of different types stay different."""
     try:
         return _encode(value)
     except RecursionError:  # it contains itself, or nearly so
@@ -124,7 +124,7 @@ _ENCODERS: Mapping[type, Callable[[Any], Any]] = {
 
 
 def dumps(encoded: Any) -> str:
-    """Write what `encode` returned."""
+    """Write a value of `encode`."""
     return json.dumps(encoded, allow_nan=False)
 
 
@@ -143,7 +143,7 @@ def is_plain(encoded: Any) -> bool:
 
 
 def decode(encoded: Any) -> Any:
-    """Rebuild what `encode` was given; ValueError if it is only described, or unknown here."""
+    """Rebuild the argument of `encode`; ValueError if it is only described, or unknown here."""
     try:
         return _decode(encoded)
     except (KeyError, TypeError, AttributeError, OverflowError, NotImplementedError) as error:

@@ -49,7 +49,7 @@ class Recorded(NamedTuple):
 def load(store: str | PathLike[str]) -> AnyResult:
     """Return the result of a race, a tuning or an ablation from its store, without running anything.
 
-    The race is made again from what is recorded, and its verdicts are compared with the recorded
+    The race is replayed from its records, and its verdicts are compared with the recorded
     ones. The file is only read, and may be in use; of a race that has not come to its end, the
     result has `ended` "interrupted".
 
@@ -105,7 +105,7 @@ def load_record(store: str | PathLike[str]) -> Recorded:
 
 
 def why_not_replayed(setup: Setup) -> str | None:
-    """Return a clause on what verdicts depend on and the file lacks; None if it is complete."""
+    """Return a clause on missing inputs of verdicts; None if the file is complete."""
     if not is_plain(setup.settings["decider"]):
         return "its decider is not one of racer's own"
     if not is_plain(setup.settings.get("runtime")):

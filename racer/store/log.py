@@ -1,4 +1,4 @@
-"""SQLite's write-ahead log: what SQLite would drop because a frame before it is damaged.
+"""SQLite's write-ahead log: frames that SQLite would drop after a damaged one.
 
 A frame (a page) has the header's two salts and a checksum over all that stands before it; see
 https://sqlite.org/fileformat2.html#walformat.
@@ -42,7 +42,7 @@ def has_log(path: str) -> bool:
 
 
 def _state(log: str) -> tuple[int, ...] | None:
-    """Return what changes whenever a log is written; None if it is empty or not there."""
+    """Return a stamp that changes with each write of a log; None if it is empty or missing."""
     try:
         found = Path(log).stat()
     except FileNotFoundError:
@@ -51,7 +51,7 @@ def _state(log: str) -> tuple[int, ...] | None:
 
 
 def damage_to_log(path: str) -> str:
-    """Return what the log at `path` may have lost; StoreError if SQLite would drop outcomes."""
+    """Return possible losses of the log at `path`; StoreError if SQLite would drop outcomes."""
     log = f"{path}-wal"
     for _ in range(_LOOKS):
         before = _state(log)
@@ -79,7 +79,7 @@ def damage_to_log(path: str) -> str:
 
 
 def _look_through(file: BinaryIO) -> _Lost | None:
-    """Return what SQLite would drop of a log; None if that is nothing."""
+    """Return the part of a log that SQLite would drop; None if there is none."""
     head = file.read(_HEADER.size)
     if len(head) < _HEADER.size:
         return None
@@ -109,7 +109,7 @@ def _look_through(file: BinaryIO) -> _Lost | None:
 def _frames(
     file: BinaryIO, page_size: int, order: str
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
-    """Yield the header of each whole frame, and what its checksum adds to that before it."""
+    """Yield the header of each whole frame, and its addition to the running checksum."""
     size = _FRAME.size + page_size
     of_header = np.zeros(4, np.uint32)  # salts and checksum
     weights = [np.insert(w, 2, of_header) for w in _weights(page_size + 8)]
@@ -141,7 +141,7 @@ def _after(state: tuple[int, int], size: int, added: tuple[int, int]) -> tuple[i
 
 @lru_cache(maxsize=8)
 def _weights(size: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return what each word of so many bytes counts in the two sums."""
+    """Return the weights of the words of so many bytes in the two sums."""
     n = size // 4
     f = _fibonacci(n)
     return np.array(f[n - 1 :: -1], np.uint32), np.array(f[n:0:-1], np.uint32)

@@ -1,4 +1,4 @@
-"""The outcomes of a store in memory: what its file must hold, and what another one is made of."""
+"""The outcomes of a store in memory: the contents of its file, or of a new one."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Recorded:
 
 
 def _is_of_disk(error: StoreError) -> bool:
-    """Return True if SQLite could not read a file, whatever is in it."""
+    """Return True if SQLite could not read a file of any content."""
     name = getattr(error.__cause__, "sqlite_errorname", None) or ""
     return not name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT")) and (
         bool(name) or isinstance(error.__cause__, OSError)

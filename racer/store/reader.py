@@ -36,9 +36,9 @@ def connect(path: str, mode: str) -> sqlite3.Connection:
 
 
 _WHAT_TO_DO = {
-    "SQLITE_FULL": "make room, then go on where it stopped: what was recorded is safe",
-    "SQLITE_IOERR": "the disk, or a limit on file sizes, failed it: what was recorded was left as "
-    "it is; go on once that is mended",
+    "SQLITE_FULL": "make room, then continue where it stopped: records are safe",
+    "SQLITE_IOERR": "the disk, or a limit on file sizes, failed it: the records were left as "
+    "they are; go on once that is mended",
     "SQLITE_READONLY": "it can be read, but not written: make file and directory writable",
     "SQLITE_PERM": "make file and directory readable and writable",
     "SQLITE_CANTOPEN": "it cannot be opened: see that file and directory can be read and written",
@@ -89,14 +89,14 @@ def sense_made_of(path: str) -> Iterator[None]:
     try:
         yield
     except RecursionError as error:
-        raise damaged(path, "what is recorded is nested too deeply") from error
+        raise damaged(path, "the records are nested too deeply") from error
     except MemoryError as error:
         raise StoreError(
-            f"store {path!r}: there is not enough memory for what its settings ask for, if they "
+            f"store {path!r}: there is not enough memory for its settings, if they "
             "are not damaged; it was left as it is"
         ) from error
     except (OverflowError, UnicodeError) as error:
-        raise damaged(path, f"what is recorded makes no sense ({error})") from error
+        raise damaged(path, f"its records make no sense ({error})") from error
 
 
 _ERROR_CODE = re.compile(r"error code=(\d+)")

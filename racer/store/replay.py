@@ -1,4 +1,4 @@
-"""Replay of a contest: tell recorded outcomes, compare recorded verdicts, record new ones."""
+"""Replay of a contest: pass recorded outcomes, compare recorded verdicts, record new ones."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Recorder:
         )
         if larger_budget:
             self._hint = (
-                "The budget is larger than recorded, which changes what a decider decides that "
+                "The budget is larger than recorded, which changes decisions of a decider that "
                 "plans by it (halving, best-for-budget, bayesian-best): give the recorded one, or begin a new store"
             )
         else:
@@ -129,7 +129,7 @@ class Recorder:
 
 
 def _evidence(evidence: Mapping[str, Any]) -> str:
-    """Return the evidence of a test as JSON; what is neither text nor a number as it is shown."""
+    """Return the evidence of a test as JSON; other than text and numbers by their repr."""
     plain = {
         str(name): value if isinstance(value, str | int | float) else repr(value)
         for name, value in evidence.items()
@@ -258,7 +258,7 @@ class Recording:
 
 
 def replay(contest: Contest[Any], reader: Reader, recorder: Recorder) -> Prefetched:
-    """Tell a contest its outcomes, and return what is left; StoreError if a verdict differs."""
+    """Replay a contest's outcomes, and return the rest; StoreError if a verdict differs."""
     with warnings.catch_warnings(), sense_made_of(reader.path):
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
         untold = _tell_all(contest, reader)
@@ -270,7 +270,7 @@ def replay(contest: Contest[Any], reader: Reader, recorder: Recorder) -> Prefetc
 
 
 def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
-    """Tell recorded outcomes in the order in which they are asked for; return the rest.
+    """Pass recorded outcomes in the order of requests; return the rest.
 
     Of a cell that was evaluated with several bounds, the smallest comes first, as it did then.
     """
@@ -396,7 +396,7 @@ def _outcome(reader: Reader, row: OutcomeRow) -> Outcome:
 def _sorted_out(
     untold: dict[CellKey, Outcome], contest: Contest[Any], reader: Reader
 ) -> Prefetched:
-    """Sort outcomes that were not told; StoreError for one outside blocks or candidates."""
+    """Sort unrequested outcomes; StoreError for one outside blocks or candidates."""
     if not untold:
         return Prefetched.none()
     ahead, more, wasted = dict(untold), {}, []

@@ -133,7 +133,7 @@ FITS: Mapping[str, Callable[[Any], bool]] = {
     "maximize": lambda value: isinstance(value, bool),
     "runtime": lambda value: value is None or _is_record(value, "Runtime"),
 }
-"""What a setting may be that is used before a contest is made of all of them."""
+"""Types of settings that are used before a contest is made of them."""
 
 _RULES = tuple(field.name for field in fields(Rules))
 _SAMPLED = ("space", "instances", "test_instances", "initial", "elites", "instance_order")
@@ -142,7 +142,7 @@ ARGUMENTS: Mapping[Kind, tuple[str, ...]] = {
     "tuning": (*_SAMPLED, *(name for name in _RULES if name != "min_survivors")),
     "ablation": ("space", "source", "target", "instances", "seeds", *_RULES),
 }
-"""What a contest of each kind is made of: settings, and rows of the tables of that name."""
+"""Parts of a contest of each kind: settings, and rows of the tables of that name."""
 
 MAY_LACK = ("metrics", "objective", "prices", "instance_order", "groups", "generalize")
 """Settings that are not written where they are as by default (`instance_order`: of a race)."""
@@ -196,7 +196,7 @@ class OutcomeRow(NamedTuple):
 
 
 class VerdictRow(NamedTuple):
-    """What was decided after a block."""
+    """The decisions after a block."""
 
     block: int
     best: int | None

@@ -330,7 +330,7 @@ class Store:
             with written(saved, is_new=True) as part:
                 write_store(part, _definition(setup), self._recorded)
         except (sqlite3.Error, OSError) as error:
-            told = f"what was recorded is in that file only, of which no copy can be made ({error})"
+            told = f"the records are in that file only, of which no copy can be made ({error})"
         else:
             if how == _CHANGED:
                 with suppress(OSError):  # else SQLite would copy it over what is there now
@@ -347,7 +347,7 @@ class Store:
 
 
 class _Mark(NamedTuple):
-    """What tells a file from another one, and from itself before it was written or changed."""
+    """Identity and state of a file: different for another one, and after a change."""
 
     place: tuple[int, int]  # device and number
     size: int
@@ -371,7 +371,7 @@ def _place(path: Path) -> tuple[int, int] | None:
 
 
 def _definition(setup: schema.Setup) -> list[Statement]:
-    """Return what makes a new store of a contest."""
+    """Return a function that makes a new store of a contest."""
     return [
         (f"PRAGMA application_id = {schema.APPLICATION_ID}", ()),
         (f"PRAGMA user_version = {schema.SCHEMA}", ()),

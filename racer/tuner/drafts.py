@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WIDEST = 0.5  # spread at the beginning, as a fraction of the range
 NARROWEST = 1e-3
-TRIES = 10  # drafts to look at before a child is given up
+TRIES = 10  # drafts tried per child
 _DRAFTS = 30  # for each child, of which the surrogate takes the best ..
 _DRAFTS_IN_ALL = 3_000  # .. fewer each where there are many children
 _DRAFTS_LEAST = 5
@@ -34,7 +34,7 @@ _ALIKE = 1e-4  # of the range: nearer ones are near-duplicates
 
 
 class Forecast(Protocol):
-    """What is expected of configurations: costs (k,) at features (k, d, 2)."""
+    """Expected costs of configurations: costs (k,) at features (k, d, 2)."""
 
     def __call__(self, features: NDArray[np.float64], /) -> NDArray[np.float64]:
         """Return expected costs."""
@@ -159,7 +159,7 @@ def _with_ends(
     how: Ends,
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """Return drafts (n, each, d), some with most of what is near an end of its range put there.
+    """Return drafts (n, each, d), some with most values near an end of their range put there.
 
     Truncated normals around `middles` (n, d) never reach the ends, where optima and fronts often lie.
     """
@@ -192,7 +192,7 @@ def _with_another_choice(
 
 
 def _there(drafts: NDArray[np.float64], present: Present) -> NDArray[np.float64]:
-    """Return drafts, shape (n, each, d), NaN for what does not exist."""
+    """Return drafts, shape (n, each, d), NaN for absent parameters."""
     exists = present(drafts.reshape(-1, drafts.shape[2])).reshape(drafts.shape)
     return np.where(exists, drafts, np.nan)
 
@@ -210,7 +210,7 @@ def _put_in_order(
 
 
 def is_alike(vector: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
-    """Say whether a vector (d,) is a near-duplicate of one of `others` (k, d), NaN like NaN."""
+    """Return whether a vector (d,) is a near-duplicate of one of `others` (k, d), NaN like NaN."""
     same = (np.abs(others - vector) < _ALIKE) | (np.isnan(others) & np.isnan(vector))
     return bool(same.all(axis=1).any())
 

@@ -1,4 +1,4 @@
-"""What serves a goal of several metrics: a surrogate of each, and ways to look at all of them."""
+"""Goals of several metrics: a surrogate of each, and views of all of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class View(NamedTuple):
     """One way to weigh the metrics: a surrogate of the weighted whole, and the costs that it gives.
 
     With weights (d,): the augmented Tchebycheff norm (Knowles 2006, ParEGO). Without: the first metric,
-    and what the others exceed their limits by.
+    and the others' excess over their limits.
     """
 
     surrogates: tuple[Surrogate, ...]
@@ -62,7 +62,7 @@ class View(NamedTuple):
 
 @dataclass
 class GoalModel:
-    """Surrogates of the metrics of a tuning; `views` are what the next children are drafted by."""
+    """Surrogates of the metrics of a tuning; `views` guide the drafts of the next children."""
 
     goal: Goal
     seed: int

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Ledger:
-    """Outcomes of all races by block and candidate, in one table; and what may still be spent."""
+    """Outcomes of all races by block and candidate, in one table; and the rest of the budget."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -82,7 +82,7 @@ class Ledger:
         return self.budget.affords(price, spent=self.known.spent or 0.0)
 
     def is_free(self, spent: float | None) -> bool:
-        """Return whether nothing has been spent since so much was, though money is what limits."""
+        """Return whether nothing was spent since then, with money as the limit."""
         return (
             self.prices is not None
             and self.budget.evaluations is None

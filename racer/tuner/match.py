@@ -34,7 +34,7 @@ Blocks = tuple[Iterator[int], Sequence[int]]  # in order; until when each entran
 
 
 class Match:
-    """A race among `entrants`, which takes from the ledger what is known of them.
+    """A race among `entrants`, which takes their known outcomes from the ledger.
 
     A "race" is among elites and new candidates; the "selection", among elites, evaluates up to
     the limit and goes on although a test eliminates nobody. `cells` is how many may be evaluated.
@@ -132,7 +132,7 @@ class Match:
         return self.rules.one_budget.pays(cells, evaluations=self.state.used, seconds=0.0)
 
     def _row(self, block: int, cap: float | None, coming: float | None) -> Row:
-        """Return what is known of the entrants left on a block, under its cap."""
+        """Return known outcomes of the remaining entrants on a block, under its cap."""
         told = [self._ledger.known.of(c)[block] for c in self.alive]
         if self._caps is not None:
             told = [bounded(outcome, cap) or outcome for outcome in told]
@@ -183,7 +183,7 @@ class Match:
     def _later(self, block: int, asked: int) -> Iterator[list[Cell]]:
         """Yield the cells of the blocks to come, while the race may use them.
 
-        Then what is likely of the next race: its first group of blocks, which is new, of the
+        Then likely cells of the next race: its first group of blocks, which is new, of the
         elites to be.
         """
         ledger, cells = self._ledger, self._cells

@@ -38,7 +38,7 @@ class Opening:
     `draw(n, elites, clarity)` adds candidates around the elites, or from the whole space without
     any; `ranked(candidates)` puts some in order, the best expected first; `favourite()` is the
     candidate with the largest probability to be the best. Each batch begins with
-    another block, so that what is learnt is not the landscape of a single instance; of those left
+    another block, so that the model is not one of a single instance; of those left
     in it, the better half goes on to the next block. The best candidate so far sees one block more
     after each batch (as the incumbent of Hutter et al., ParamILS, JAIR 2009, does).
     """
@@ -57,7 +57,7 @@ class Opening:
         self._unsolved: set[int] = set()  # blocks: no candidate is sought that succeeds there
 
     def run(self, total: int, finalists: int) -> Generator[Asked, Any, tuple[int, ...]]:
-        """Yield cells until what is left of `total` evaluations is for a race of so many.
+        """Yield cells until the rest of `total` evaluations is for a race of so many.
 
         Return the candidates that succeeded somewhere, best first; the best of those that were
         given is among the finalists.
@@ -98,7 +98,7 @@ class Opening:
     def _reserve(self, total: int, finalists: int, noise: float = 0.0) -> int:
         """Return how many evaluations are kept for the race, no more than it can use.
 
-        The more, the more of what candidates differ by is noise.
+        The more, the larger is the part of noise in their differences.
         """
         plan = self._ledger.plan
         share = 1.0 - _SHARE + _NOISY * noise

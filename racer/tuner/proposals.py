@@ -104,7 +104,7 @@ class Proposals:
     ) -> NDArray[np.float64]:
         """Fit surrogates to candidates (m,), ascending; return costs of `present` (k,).
 
-        `failed` (m,) are those that never succeeded: what is proposed keeps away from them, and
+        `failed` (m,) are those that never succeeded: proposals keep away from them, and
         their costs, which are none, do not bend those of their neighbours.
         """
         self._known = (candidates, known.value)
@@ -173,7 +173,7 @@ class Proposals:
     def _learn_failures(
         self, points: NDArray[np.float64], known: Effects, failed: NDArray[np.bool_]
     ) -> None:
-        """Fit one surrogate to the costs of those that succeeded, and one to who failed."""
+        """Fit one surrogate to the costs of those that succeeded, and one to failures."""
         ok = ~failed
         if ok.sum() < _FEW:
             return
@@ -329,7 +329,7 @@ class Proposals:
         around: NDArray[np.float64],
         n_elites: int,
     ) -> NDArray[np.bool_]:
-        """Take a draft for each child; say around which elites hardly any could be taken."""
+        """Accept a draft per child; return a mask of elites with an exhausted neighbourhood."""
         failed = np.zeros(n_elites)
         for i, parent in enumerate(drafts.parents.tolist()):
             for draft, there in zip(drafts.vectors[i, :TRIES], drafts.there[i], strict=False):

@@ -1,4 +1,4 @@
-"""How many races, of how many candidates, with what part of the budget."""
+"""The schedule: number of races, their candidates, their parts of the budget."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_RACES = 100  # planned; more follow if the budget still pays for them
 class Schedule:
     """The plan of a tuning: `first_test` and `length` are blocks, `races` a number to begin with.
 
-    `stretch` is how many times its evaluations a race tells a decider that plans with them;
+    `stretch`: the multiple of its evaluations that a race gives to a planning decider;
     `conditional` the fraction of the parameters that exist under conditions.
 
     López-Ibáñez et al. (2016), 2.1: at least 2 + log2(d) races and as many elites; here a larger
@@ -61,13 +61,13 @@ class Schedule:
         return replace(plan, races=races)
 
     def part(self, race: int, left: int) -> int:
-        """Return how many evaluations the race of that number (from 0) may use of what is left."""
+        """Return how many evaluations the race of that number (from 0) may use of the rest."""
         return left // max(self.races - race, 1)
 
     def first_part(self, left: int) -> int:
         """Return how many the first race may use, as `part`.
 
-        More where a candidate has only some of the parameters, but not what later races need.
+        More where a candidate has only some of the parameters, but none that later races need.
         """
         part, spare = self.part(0, left), left - (self.minimum - self.least(0))
         return max(part, min(round((1.0 + self.conditional) * part), spare))
@@ -87,7 +87,7 @@ class Schedule:
         return (1 if self._elites_are_free(race) else self.elites + 1) * self.blocks(race)
 
     def _elites_are_free(self, race: int) -> bool:
-        """Say whether all is known of elites: with few instances, each used once."""
+        """Return whether all is known of elites: with few instances, each used once."""
         return race > 0 and self.length is not None and self.length <= self.blocks(race)
 
     @property

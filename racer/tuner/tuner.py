@@ -47,11 +47,11 @@ def usual_decider(runtime: Runtime | None, goal: Goal | None = None) -> str:
 
 
 class Tuner(AskTell):
-    """Races in series as ask and tell: no clock, no files, no processes.
+    """Races in series by `ask` and `tell`: no clock, no files, no processes.
 
-    Ask for the cells that must be known next, evaluate them in any order, tell each outcome.
+    `ask` for the required cells, evaluate them in any order, `tell` each outcome.
     Blocks and candidates are numbered through all races; no cell is asked for twice, and elites
-    take what is known of them from race to race. Nothing happens before the first `ask`.
+    take their outcomes from race to race. Nothing happens before the first `ask`.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Tuner(AskTell):
     initial : sequence of configurations, or a result
         Candidates of the first race, beside those sampled. Of a result (or several, in the
         sequence): the best, then each survivor that improves the mean over instances of the best
-        so far most; what the space does not allow is left out, with a `RacerWarning`. Results
+        so far most; those outside the space are left out, with a `RacerWarning`. Results
         that share instances are taken together, on those that all of them have seen.
     elites : int, optional
         Candidates that survive a race; 2 + log2 of the number of parameters if not given.
@@ -185,7 +185,7 @@ class Tuner(AskTell):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What makes it: Tuner(space, instances, test_instances=.., **settings) is the same one."""
+        """Its settings: Tuner(space, instances, test_instances=.., **settings) is the same one."""
         rules = self.rules.settings()
         del rules["min_survivors"]
         return {
@@ -196,7 +196,7 @@ class Tuner(AskTell):
         }
 
     def description(self) -> Description:
-        """Return what it is made of; its candidates come from the space."""
+        """Return its parts; its candidates come from the space."""
         settings = {
             "space": self.space.to_json(),
             "test_instances": list(self.test_instances),
@@ -227,7 +227,7 @@ class Tuner(AskTell):
         return self._tuning.ended
 
     def result(self) -> TuneResult:
-        """Return what is known: the result of a tuning that has ended, or the state of one."""
+        """Return the result of a tuning that has ended, or the state of one."""
         tuning, ledger = self._tuning, self._ledger
         known, tests = ledger.known.copy(), ledger.tests.copy()
         pending = []

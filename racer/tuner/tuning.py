@@ -1,4 +1,4 @@
-"""A tuning: propose candidates, race them, rank what is left by the model, keep the elites."""
+"""A tuning: propose candidates, race them, rank the survivors by the model, keep the elites."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Tuning:
             left = self._left_for_races()
             if left is None and self.races:
                 self._note(
-                    "all evaluations took 0 seconds, or cost nothing, as they were told, and the "
+                    "all evaluations took 0 seconds, or cost nothing, by their outcomes, and the "
                     "budget is in that: the tuning ends here; give each Outcome its seconds, or spend"
                 )
                 return
@@ -235,7 +235,7 @@ class Tuning:
         return [c for c in order if chances[c] > least and len(known.of(c)) < seen]
 
     def _price_of_initial(self, schedule: Schedule, left: int | None) -> int:
-        """Return what the initial candidates need: the first test, and more if it can be paid."""
+        """Return the need of the initial candidates: the first test, and more if it can be paid."""
         n, first_test = len(self.ledger.plan.initial), self.ledger.plan.first_test
         usual = n * schedule.blocks(0)
         return usual if left is None else max(min(usual, left), n * first_test)
@@ -313,7 +313,7 @@ class Tuning:
         """Return the rules of a race.
 
         Its budget is more than can be paid for, as the race ends before: with the held-out cells, as
-        deciders that plan by the budget have always been told.
+        deciders that plan by the budget have always received.
         """
         plan, known, tests = self.ledger.plan, self.ledger.known, self.ledger.tests
         seen = sum(len(known.of(c)) + len(tests.of(c)) for c in entrants)
@@ -415,9 +415,9 @@ class Tuning:
         return tuple(dict.fromkeys((*found, *stay)))
 
     def _more_reliable(self, stay: Sequence[int], entrants: Sequence[int]) -> tuple[int, ...]:
-        """Return who never failed and is expected to be better than all that stay, if some failed.
+        """Return candidates without failures that should beat the survivors, if some failed.
 
-        A race compares a failure with what else happens on its block: where all that are left fail
+        A race compares a failure with the rest of its block: where all that are left fail
         on an instance, it weighs nothing there.
         """
         known = self.ledger.known
@@ -429,7 +429,7 @@ class Tuning:
         return tuple(c for c in ahead if c not in failed)
 
     def _expected_best_first(self, candidates: Sequence[int]) -> tuple[int, ...]:
-        """Order candidates by what the model expects of them after all that is known."""
+        """Order candidates by the model's expectation after all outcomes."""
         ledger = self.ledger
         recent = range(max(len(ledger.configs) - _RECENT, 0), len(ledger.configs))
         about = sorted({*candidates, *(c for c in recent if ledger.known.of(c))})
@@ -450,7 +450,7 @@ class Tuning:
         return tuple(candidates[i] for i in order.tolist())
 
     def _select(self) -> Flow:
-        """Race the elites against each other with what is left, if it pays for a first test."""
+        """Race the elites against each other with the rest, if it pays for a first test."""
         left = self.ledger.left()
         if len(self.elites) < 2 or left is None or left < len(self.elites) or self._is_front:
             return
@@ -474,7 +474,7 @@ class Tuning:
             self.best = None if self.best is None else self.elites[0]
 
     def _spend_rest(self) -> Flow:
-        """Evaluate the best, then the next best, on blocks unseen so far with what is left."""
+        """Evaluate the best, then the next best, on unseen blocks with the rest."""
         ledger = self.ledger
         if self._is_front:
             yield from self._spend_evenly()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Earlier:
-    """What an earlier result says of its survivors: costs (blocks, survivors), failures infinite."""
+    """Survivors of an earlier result with their costs (blocks, survivors); inf for failures."""
 
     result: Result
     survivors: list[int]
@@ -61,8 +61,8 @@ def complementary(space: Space, results: Sequence[Result]) -> list[dict[str, Any
     The mean is over instances, of the smallest mean cost that any of those before has on each, on
     the blocks that all survivors of a result have seen; it ends when none improves it. Results
     that share instances are taken together, on those that all of them have seen; others follow
-    on their own. (The portfolio of Hydra, Xu, Hoos and Leyton-Brown, AAAI 2010, chosen among what
-    is known.)
+    on their own. (The portfolio of Hydra, Xu, Hoos and Leyton-Brown, AAAI 2010, from
+    known runs.)
     """
     groups: list[tuple[set[Hashable], list[_Earlier]]] = []
     for result in results:
@@ -103,7 +103,7 @@ def _earlier(space: Space, result: Result) -> _Earlier:
 
 
 def _name(instance: Any) -> Hashable:
-    """Return what tells instances apart, and is the same for equal ones of other results."""
+    """Return keys of instances that are the same for equal ones of other results."""
     if isinstance(instance, np.ndarray):
         return str(instance.dtype), instance.shape, instance.tobytes()
     return type(instance).__name__, repr(instance)

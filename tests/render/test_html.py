@@ -84,7 +84,7 @@ def test_a_tuning_of_evil_names(tmp_path):
     assert data["best"] == result.best
     assert data["survivors"][0]["held_out_blocks"] == 1
     for title in (
-        *("The best", "The races", "Elites", "What was sampled", "Importance of the parameters"),
+        *("The best", "The races", "Elites", "Sampled values", "Importance of the parameters"),
         *("Instances", "Failures", "Settings and cost"),
     ):
         assert f"<h2>{title}</h2>" in text

@@ -64,7 +64,7 @@ def test_nothing_is_said_where_the_surrogate_is_poor_or_little_is_known():
     poor = racer.tune(SPACE, noise, range(5), budget=300, seed=1).importance
     assert poor.is_poor
     assert np.isnan(poor.total).all()
-    assert "cannot be said" in repr(poor)
+    assert "unknown" in repr(poor)
     few = racer.tune(Space({"x": Integer(0, 9)}), lambda c, i, s: c["x"] + s % 3, budget=60, seed=1)
     assert "too few" in repr(few.importance)
     assert few.plot("importance").texts

@@ -265,7 +265,8 @@ def test_what_cannot_be_compared_has_failed():
     arrays = {"a": lambda: np.ones(3), "b": lambda: np.ones(2)}
     (failure,) = racer.bench(arrays, same_output=np.allclose, rounds=1).failures
     assert re.match(
-        r"returned what cannot be compared with the output of [ab] \(ValueError", failure.message
+        r"returned a value that cannot be compared with the output of [ab] \(ValueError",
+        failure.message,
     )
 
 

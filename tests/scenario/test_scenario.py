@@ -99,7 +99,7 @@ def test_files_of_a_folder_stay_one_argument_for_a_runner_of_irace(folder):
         ("budget = ", SettingError, "is not TOML"),
         ("", SettingError, "no parameters are named"),
         ("space = 'none.txt'", SpaceFileError, "none.txt: the file cannot be read"),
-        ("space = 'parameters.txt'", SettingError, "nothing is named that evaluates"),
+        ("space = 'parameters.txt'", SettingError, "no objective: set command"),
         ("space = 'parameters.txt'\ncommand = ['./no']", SettingError, "there is no such file"),
         ("space = 'parameters.txt'\nevaluate = 'no_such:f'", ObjectiveError, "cannot be imported"),
         ("space = 'parameters.txt'\nevaluate = 'f'", SettingError, "give module:function"),

@@ -38,7 +38,7 @@ INF, NAN = math.inf, math.nan
         (Integer(0, 5, log=True), "rate: Integer with low=0 has no logarithm"),
         (
             Integer(0, 10**18),
-            "rate: Integer from 0 to 10{18} has too many values to tell apart: use",
+            "rate: Integer from 0 to 10{18} has too many values for floats: use",
         ),
         (Integer(1, 10**13, log=True), "rate: Integer from 1 to 10{13} has too many values"),
         (Real(0, 1, step=1e-18), "rate: Real from 0.0 to 1.0 has too many values to tell apart"),

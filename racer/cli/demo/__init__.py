@@ -44,7 +44,7 @@ def configurations(n: int, seed: int) -> list[dict[str, Any]]:
 
 
 class _Counted:
-    """The best value within the first `budget` evaluations, whatever comes after."""
+    """The best value within the first `budget` evaluations, ignoring later ones."""
 
     def __init__(self, problem: Problem, budget: int) -> None:
         self._problem = problem

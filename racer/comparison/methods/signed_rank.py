@@ -69,7 +69,7 @@ def signed_rank(scores: Scores, settings: Settings) -> Analysis:
         order=f"mean of theta against {against}",
         pairs=frame,
         meaning=(
-            f"a posterior probability above {1.0 - settings.alpha:g} whatever the prior, each pair "
+            f"a posterior probability above {1.0 - settings.alpha:g} for every prior, each pair "
             "on its own" + (f", of being better by more than {rope:g}" if rope else "")
         ),
         references=("benavoli2014", "benavoli2017"),

@@ -162,7 +162,7 @@ def by_plackett_luce(scores: Scores, settings: Settings) -> Analysis:
 
 
 def _tied(scores: Scores) -> bool:
-    """Say whether finite costs tie on a data set."""
+    """Return whether finite costs tie on a data set."""
     finite = np.where(np.isfinite(scores.costs), scores.costs, np.nan)
     ordered = np.sort(finite, axis=1)
     return bool((ordered[:, 1:] == ordered[:, :-1]).any())

@@ -38,7 +38,7 @@ class AddedSection(NamedTuple):
     pictures: Mapping[str, Draw] = {}
 
     def noted(self, mark: str) -> list[str]:
-        """Return the notes, with what is marked in the table."""
+        """Return the notes, with the legend of the table's marks."""
         meaning = "" if self.grid is None else self.grid.mark
         return [*([f"{mark}: {meaning}"] if meaning else []), *self.notes]
 
@@ -75,7 +75,7 @@ def _has_letters(comparison: ComparisonData) -> bool:
 
 def _by_letters(comparison: ComparisonData) -> str:
     return (
-        "Algorithms that share a letter are not told apart, the others are; section 'pairs' has "
+        "Algorithms that share a letter are not separated, the others are; section 'pairs' has "
         f"a row for each of the {len(comparison.pairs)} pairs, 'matrix' a table"
     )
 
@@ -125,7 +125,7 @@ def _wrapped(head: str) -> str:
 
 
 def as_markdown(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
-    """Return what was compared, the tables and the notes."""
+    """Return the subject, the tables and the notes."""
     words = f"Ranking by {comparison.order}; better: {comparison.meaning}."
     more = [_by_letters(comparison) + "."] if _has_letters(comparison) else []
     parts = [
@@ -144,7 +144,7 @@ def as_markdown(comparison: ComparisonData, added: Iterable[AddedSection]) -> st
 
 
 def as_latex(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
-    """Return the tables, with what was compared and the notes in their captions."""
+    """Return the tables, with the subject and the notes in their captions."""
     title = comparison.title
     ranking = [f"Ranking by {comparison.order}. {title}", *_facts(comparison)]
     said = [f"better: {comparison.meaning}", *comparison.explained]
@@ -180,7 +180,7 @@ def as_prose(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
 
 
 def _facts(comparison: ComparisonData) -> list[str]:
-    """Return what was compared, and what the test of all of them says, if there is one."""
+    """Return the subject, and the result of the omnibus test, if there is one."""
     folds = f" ({comparison.n_folds} folds)" if comparison.n_folds > 1 else ""
     facts = [
         f"{many(len(comparison.algorithms), 'algorithm')} on "

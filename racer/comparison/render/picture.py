@@ -29,7 +29,7 @@ _MOST = 30  # pairs in one picture
 
 
 def pictures(comparison: ComparisonData) -> dict[str, Draw]:
-    """Return what can be drawn of a comparison, by name, what suits its method first."""
+    """Return the pictures of a comparison by name, the method's own first."""
     found: dict[str, Draw] = {}
     if "mean_rank" in comparison.ranking:
         found["critical-difference"] = partial(_critical_difference, comparison)
@@ -96,7 +96,7 @@ def _critical_difference(comparison: ComparisonData, ax: Axes | None) -> Axes:
     if comparison.control is not None:  # one bar, over all not told apart from the control
         group = [names.index(n) for n in {*open_pairs["better"], *open_pairs["worse"]}]
         alike[np.ix_(group, group)] = True
-        caption += f"\n(bar: not told apart\nfrom {comparison.control})"
+        caption += f"\n(bar: not separated\nfrom {comparison.control})"
     distance = None
     if comparison.posthoc == "nemenyi":
         distance = nemenyi_critical_difference(
@@ -140,7 +140,7 @@ def _pairs(comparison: ComparisonData, ax: Axes | None) -> Axes:
 
 
 def _few(comparison: ComparisonData) -> tuple[pd.DataFrame, str]:
-    """Return the pairs to draw, and a caption that says so."""
+    """Return the pairs to draw, and a caption."""
     frame = comparison.pairs
     caption = {
         "signed-rank": "theta",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def compared(comparison: ComparisonData) -> str:
-    """Return what was compared, and how."""
+    """Return the sentence on subject and method."""
     folds = f", {comparison.n_folds} folds each," if comparison.n_folds > 1 else ""
     control = f" with {comparison.control}" if comparison.control else ""
     others = len(comparison.algorithms) - bool(comparison.control)
@@ -41,7 +41,7 @@ def all_alike(comparison: ComparisonData) -> list[str]:
 
 
 def tail(omnibus: OmnibusTest) -> str:
-    """Return the p-value, or the posterior probability of the tail, with what it is."""
+    """Return the p-value, or the posterior probability of the tail, with its name."""
     measure = "posterior tail probability" if omnibus.test == "Bayesian Friedman" else "p"
     return f"{measure} {_related(shown(omnibus.probability, 'p_value'))}"
 
@@ -99,7 +99,7 @@ def leader(comparison: ComparisonData) -> str:
 
 
 def meaning(comparison: ComparisonData) -> str:
-    """Return what "better" means, and "equivalent" where a pair is."""
+    """Return the meaning of "better", and of "equivalent" if a pair is."""
     rope = ""
     if comparison.rope is not None and (comparison.pairs["decision"] == "equivalent").any():
         rope = (

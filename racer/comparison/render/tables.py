@@ -91,7 +91,7 @@ def as_grid(frame: pd.DataFrame) -> Grid:
 
 
 def letters(comparison: ComparisonData) -> list[str]:
-    """Return letters of the algorithms in the order of the ranking: those who share one are not told apart."""
+    """Return letters of the algorithms, ranked; those with a shared letter are not separated."""
     names = comparison.ranking["algorithm"].tolist()
     alike = np.zeros((len(names), len(names)), dtype=bool)
     for row in comparison.pairs[comparison.pairs["decision"] != "better"].itertuples():
@@ -156,7 +156,7 @@ def _marked(
 
 
 def matrix_grid(comparison: ComparisonData) -> tuple[Grid, str]:
-    """Return what is known of all pairs, algorithms x algorithms; and its title."""
+    """Return the matrix of all pairs, algorithms x algorithms, and its title."""
     table = comparison.matrix()
     kind = "p_value" if "p_value" in comparison.pairs else "probability"
     decided = comparison.pairs[comparison.pairs["decision"] == "better"]

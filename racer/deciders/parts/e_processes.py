@@ -1,4 +1,4 @@
-"""Evidence that can be read at any time: for each pair, what bets on the sign have become."""
+"""Evidence that can be read at any time: for each pair, the wealth of bets on the sign."""
 
 from __future__ import annotations
 

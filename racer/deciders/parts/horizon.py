@@ -24,7 +24,7 @@ class Horizon:
     Until block `begins` differences are looked at only; then weights of the opponents are chosen, by
     how probable it looks that they are better in every metric. From there on each pair and metric
     bets on what replicates the payment "weight / level if the sum of differences is beyond its
-    quantile on the last block": a fair bet for candidates that are not worse, whatever the sizes, as
+    quantile on the last block": a fair bet for candidates that are not worse, for any sizes, as
     only the sign is bet on. `share` is the part of all wealth that is in these bets.
     """
 

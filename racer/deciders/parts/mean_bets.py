@@ -23,7 +23,7 @@ _CLOSE = 1e-6  # of the width of the bounds: nearer to the least value a null is
 class Known:
     """Values that are known exactly, and so whether they are beyond each of some nulls.
 
-    `closed` says for each null whether what is on it counts as beyond.
+    `closed`: for each null, whether its boundary counts as beyond.
     """
 
     def __init__(self, nulls: Sequence[float], closed: Sequence[bool]) -> None:
@@ -40,7 +40,7 @@ class Known:
 
 
 def _log_payoffs(values: Floats, null: Floats, least: float, width: float) -> Floats:
-    """Return the logs of what a bet on each fraction of the wealth pays, (k, fractions, ..).
+    """Return the log payoffs of a bet on each fraction of the wealth, (k, fractions, ..).
 
     `null` (k, ..) is the largest mean of `values` that there can be under the null hypothesis.
     """
@@ -91,9 +91,9 @@ def _refuted_below(
 class MeanBets:
     """E-processes of "the mean of x is larger than c", for each of some values x and each null c.
 
-    With `least`, the smallest value that there can be, and the `width` of what there can be: the mean over fractions f of the product of 1
+    With `least`, the smallest possible value, and the `width` of the range: the mean over fractions f of the product of 1
     + f (x - c) / (c - least). If there are `n_blocks`, each used once and in random order, the
-    question is about their mean, and c is what the mean of those left may be (Waudby-Smith and
+    question is about their mean, and c is the possible mean of those left (Waudby-Smith and
     Ramdas 2020, 2024). Without `least`: the mean over rates r of exp(r S - r^2 Q / 2), S and Q the
     sums of x - c and of its squares; exact for symmetric x (de la Peña 1999), else for many blocks.
     """

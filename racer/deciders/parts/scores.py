@@ -1,4 +1,4 @@
-"""What a block adds to the standing of its candidates, where standing is a mean."""
+"""A block's addition to the scores of its candidates, where the score is a mean."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ By = Literal["mean", "mean-rank"]
 
 
 def block_scores(costs: NDArray[np.float64], by: By) -> NDArray[np.float64]:
-    """Return what a block adds: costs above its best, or ranks over (m + 1) (van Elteren 1960)."""
+    """Return a block's scores: costs above its best, or ranks over (m + 1) (van Elteren 1960)."""
     if by == "mean-rank":
         ordered = np.sort(costs)
         before = np.searchsorted(ordered, costs, "left") + np.searchsorted(ordered, costs, "right")

@@ -1,4 +1,4 @@
-"""What deciders of several metrics share."""
+"""Common parts of deciders of several metrics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OBJECTIVES = {"front": "Pareto", "within": "Within", "constrained": "Constraine
 
 
 def required_goal(setting: Setting, kind: GoalKind) -> Goal:
-    """Return what a race is to find; SettingError unless it is of this kind."""
+    """Return the race's goal; SettingError unless it is of this kind."""
     goal = setting.objective
     if goal == "cost" or goal.kind != kind:
         raise SettingError(
@@ -35,14 +35,14 @@ def required_goal(setting: Setting, kind: GoalKind) -> Goal:
 
 
 def exact_means(sums: Floats, counts: Floats | NDArray[np.int64]) -> Floats:
-    """Return means of what is known of candidates; +inf where every cell has failed."""
+    """Return candidates' means so far; +inf where every cell has failed."""
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.inf)
 
 
 def as_finite(row: Floats, goal: Goal) -> Floats:
     """Return the costs of a block, (m, d), failed cells as the worst there is.
 
-    Of what is known exactly they are NaN: they say nothing of it.
+    For exact metrics they are NaN.
     """
     columns = []
     for costs, bounds, exact in zip(row.T, goal.bounds, goal.exact, strict=True):
@@ -63,7 +63,7 @@ def apart(one: Floats, other: Floats) -> Floats:
 
 @dataclass
 class Sought:
-    """What a race for one candidate has seen: sums of the metrics, and evidence on the first one."""
+    """State of a race for one candidate: sums of the metrics, and evidence on the first one."""
 
     goal: Goal
     start: int  # candidates
@@ -91,7 +91,7 @@ class Sought:
         )
 
     def keep(self, candidates: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Forget all but these candidates, and freeze what others said; return their positions."""
+        """Forget all but these candidates, freeze evidence of the others; return positions."""
         kept = np.searchsorted(self.candidates, candidates)
         if len(kept) == len(self.candidates):
             return kept
@@ -220,7 +220,7 @@ def excess(goal: Goal, means: Floats) -> Floats:
 
 
 def _by_layers(means: Floats) -> list[int]:
-    """Return places by layers of what nobody else is better than, each by hypervolume."""
+    """Return places by layers of undominated candidates, each by hypervolume."""
     left, order = np.arange(len(means)), []
     while len(left):
         some = means[left]

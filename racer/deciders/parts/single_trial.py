@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Evidence(NamedTuple):
-    """What speaks against a candidate."""
+    """Evidence against a candidate."""
 
     log_e: float
     against: int  # the opponent with the strongest evidence

@@ -28,7 +28,7 @@ class Bounds(NamedTuple):
 
 
 class _Differences(NamedTuple):
-    """Z of a candidate and all others, (n, m), in its favour, and what rounding makes of it."""
+    """Z of a candidate and all others, (n, m), in its favour, and its rounding error."""
 
     z: NDArray[np.float64]
     slack: NDArray[np.float64]

@@ -79,7 +79,7 @@ def grouped(decider: Decider, groups: Sequence[int], first: int) -> Decider:
 
 @dataclass
 class _Open:
-    """What has not been shown to the inner decider, as costs (m,) or (m, d)."""
+    """Blocks not yet shown to the inner decider, as costs (m,) or (m, d)."""
 
     inner: Any
     standing: NDArray[np.float64]  # of the last verdict, of each candidate at the start

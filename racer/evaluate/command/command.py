@@ -48,9 +48,9 @@ _NO_CELL = {mark: 1 for mark in MARKS if mark != "instance"}
 
 
 class Command:
-    """An objective that runs a program and reads what it prints: `evaluate` of `racer.race`.
+    """An objective that runs a program and reads its output: `evaluate` of `racer.race`.
 
-    The program gets a list of arguments, and there is no shell: whatever a value holds (blanks,
+    The program gets a list of arguments, and there is no shell: any text in a value (blanks,
     quotes, ``$(..)``, braces) arrives as it is, within its own argument. Standard input is empty.
     Exit code 0 and one finite number on standard output make a cost. Everything else costs the
     cell: `RaceResult.failures` then has the command line, the exit code, and the first and last
@@ -80,7 +80,7 @@ class Command:
         ``{instance_id}`` that of the instance, from 1 (held out: ``1t``). With "irace", ``Inf`` instead of a cost rejects the configuration.
     cost : {"quality", "runtime"}
         Which of the two that runners of "aclib", "paramils" and "smac" print is the cost. With
-        `runtime` it is always the run time: what the program says ("cost time" of irace's
+        `runtime` it is always the run time: the one that the program prints ("cost time" of irace's
         runners), or the CPU time that it used, if it prints nothing.
     cwd : str or path-like, optional
         The folder in which the program runs; the present one of the race if not given.
@@ -93,7 +93,7 @@ class Command:
     SettingError
         A command line that cannot be read, or a program that cannot be found or executed. A
         race checks more before it begins: that each name in braces is one that candidates have,
-        and that all candidates and instances are what arguments can hold, which is text,
+        and that all candidates and instances are valid arguments, that is text,
         numbers, and paths.
 
     Warns
@@ -138,7 +138,9 @@ class Command:
         ):
             choice(value, name, get_args(kinds))
         if protocol is not None and reads != "stdout":
-            raise SettingError(f"protocol={protocol!r} says how output is read: leave reads out")
+            raise SettingError(
+                f"protocol={protocol!r} determines how output is read: leave reads out"
+            )
         if cost != "quality" and protocol in {None, "irace"}:
             raise SettingError(f"cost={cost!r} is for runners of aclib, paramils and smac")
         if cwd is not None and not isinstance(cwd, str | os.PathLike):
@@ -180,7 +182,7 @@ class Command:
 
     @property
     def identity(self) -> str:
-        """What makes two commands the same to a store: all but the folder of the program.
+        """Identity of a command in a store: all but the folder of the program.
 
         Begins with `IDENTITY`.
         """
@@ -189,7 +191,7 @@ class Command:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What makes it again, ``Command(**settings)``, from any folder; in plain data."""
+        """Settings for ``Command(**settings)`` from any folder, in plain data."""
         program, *arguments = self._template.argv
         return {
             "argv": [self._program or program, *arguments],
@@ -295,14 +297,14 @@ class Command:
     def __call__(
         self, config: Mapping[str, Any], instance: Any, seed: int
     ) -> float | dict[str, Any]:
-        """Run the program, and return what it prints."""
+        """Run the program, and return its output."""
         found = self.run(Cell(0, 0, config, instance, seed))
         return math.nan if found is None else found
 
     def run(self, cell: Cell) -> float | dict[str, Any] | None:
         """Run the program for a cell, and return the cost, or the metrics, that it prints.
 
-        With a bound that is its run time; None: it did not say, and must be measured.
+        With a bound that is its run time; None: unknown, and must be measured.
         """
         argv = self.argv_of(cell)
         line = _shown(argv)
@@ -327,7 +329,7 @@ class Command:
         return value if metrics is None else metrics
 
     def timed(self, instance: Any, seed: int, *, keep: bool) -> Timed:
-        """Run the program without a configuration, for its time; `keep` what it prints."""
+        """Run the program without a configuration, for its time; `keep` its output."""
         argv = self.argv({}, instance, seed)
         return timed(argv, self._program_of(argv), self._cwd, keep=keep)
 

@@ -1,4 +1,4 @@
-"""A program run once: how it ended, and the beginning and end of what it printed."""
+"""A program run once: how it ended, and the beginning and end of its output."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Printed:
 
 
 class Ran(NamedTuple):
-    """How a program ended (exit code, minus a signal, None: out of time), and what it printed."""
+    """How a program ended (exit code, minus a signal, None: out of time), and its output."""
 
     code: int | None
     out: Printed
@@ -65,7 +65,7 @@ class Ran(NamedTuple):
 
 
 def printable(data: bytes | str) -> str:
-    """Return text with escapes for what is not UTF-8 or would move a cursor."""
+    """Return text with escapes for bytes that are not UTF-8 and control characters."""
     text = data.decode("utf-8", "backslashreplace") if isinstance(data, bytes) else data
     return escape.printable(text)
 
@@ -73,7 +73,7 @@ def printable(data: bytes | str) -> str:
 def run(argv: Sequence[str], program: str, until: float = math.inf, cwd: str | None = None) -> Ran:
     """Run a program to its end, or until a time (monotonic), without input; OSError if none starts.
 
-    On Linux it ends with the thread that started it; what it leaves running is not waited for.
+    On Linux it ends with the thread that started it; processes left running are not waited for.
     """
     before_exec = dying_with(os.getpid())
     with fork_unwarned():

@@ -1,4 +1,4 @@
-"""How programs of other tools are called, and what they print: irace, AClib, ParamILS, SMAC."""
+"""Calls and output of other tools' programs: irace, AClib, ParamILS, SMAC."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EXPANDED = re.compile(r"[$*?~;|><&()`\n]|(?:^|\s)#")
 
 
 class Answer(NamedTuple):
-    """What a program said: a value if the status is "ok", else why not."""
+    """The answer of a program: a value if the status is "ok", else the reason."""
 
     status: Status
     value: float = math.nan
@@ -130,7 +130,7 @@ def _judged(status: Any, value: Any, cost: Cost) -> Answer:
 
 
 def _last(pattern: str, out: Printed) -> str | None:
-    """Return what follows a mark on the last line that has it."""
+    """Return the text after a mark on the last line that has it."""
     found = re.findall(pattern, out.end.decode("utf-8", "replace"), re.MULTILINE)
     return found[-1] if found else None
 

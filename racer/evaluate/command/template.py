@@ -38,7 +38,7 @@ class _Part(NamedTuple):
 class Template:
     """A command line, read once: `argv`, and the `names` in braces; or SettingError.
 
-    With a protocol, what stands in braces is one of its `MARKS`, and no parameter has a place of
+    With a protocol, a name in braces is one of its `MARKS`, and no parameter has a place of
     its own; without any, its own arguments follow.
     """
 
@@ -135,7 +135,7 @@ class Template:
         return argv
 
     def without_place(self, known: Collection[str]) -> list[str]:
-        """Return the parameters that the program would never be told of."""
+        """Return the parameters that the program would never receive."""
         places = self.names if self.protocol is None else ()
         return [] if PARAMETERS in self.names else sorted(set(known).difference(places))
 

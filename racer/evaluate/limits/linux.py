@@ -61,7 +61,7 @@ def die_with_process(parent: int) -> None:
 
 
 def go_on_if_stopped(pid: int) -> None:
-    """Continue a process that was stopped, by SIGSTOP say."""
+    """Continue a process that was stopped, by SIGSTOP for example."""
     with suppress(OSError):  # it has ended
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
             stopped = file.read().rpartition(b")")[2].split()[0] == b"T"

@@ -78,7 +78,7 @@ class Child:
         return None
 
     def _read(self) -> bool:
-        """Read what has come; return True if anything has."""
+        """Read the pending data; return True if there was any."""
         try:
             part = os.read(self.reader, _LONGEST_LINE)
         except BlockingIOError:
@@ -149,7 +149,7 @@ def parse(line: bytes, seconds: float = 0.0) -> Outcome:
 
 
 def _watch() -> None:
-    """Make this process a watcher: set, once, what its children inherit."""
+    """Make this process a watcher: set, once, the state that its children inherit."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number in signal.valid_signals():
@@ -196,7 +196,7 @@ def supervised(
 
 @functools.cache
 def warden(owner: int) -> int:
-    """Make this process a watcher; return a pipe to a warden, which kills what the watcher leaves.
+    """Make this process a watcher; return a pipe to a warden, which kills leftovers.
 
     The process group to be killed is written to it as eight bytes, 0 for none; a fork needs its own.
     """

@@ -1,4 +1,4 @@
-"""Which trial of a study is really best: what its values on single instances say."""
+"""Which trial of a study is really best: the evidence of its values on single instances."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the values on single instances say of the trials of a study.
+    """The evidence of values on single instances about the trials of a study.
 
     Attributes
     ----------
@@ -47,12 +47,12 @@ class Evidence:
         Of a front, the trial that is most probably on it.
     probability : dict of int to float
         For each trial compared, the posterior probability that it is the best of them
-        (`racer.stats.best_posterior`): what the objective seeks, or on the front
+        (`racer.stats.best_posterior`): the goal of the objective, or on the front
         (`racer.stats.front_posterior`).
     indistinguishable : tuple of int
         The best, and the others that may be: the first of the trials compared, by probability,
-        as many as no test of "all of these are equal" tells apart. With several directions the
-        fewest that hold what the objective seeks, or the whole front, with probability .95.
+        as many as no test of "all of these are equal" separates. With several directions the
+        fewest that hold the answer, or the whole front, with probability .95.
     compared_on : tuple of int
         The instances: all that the trials compared have in common; with several directions, all
         that any of them has seen.
@@ -138,7 +138,7 @@ class Evidence:
 
 
 def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Evidence:
-    """Say which trial of a study is best, how probably, and which others may be.
+    """Find the best trial of a study, its probability, and the others that may be best.
 
     `study.best_trial` is the trial with the best mean: the best one, or a lucky one. This
     compares the values on single instances that the trials reported, as
@@ -150,7 +150,7 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
     indistinguishable ones are the most trials, taken from the first, whose equality is not
     rejected: by Friedman's chi-square, by the sign test where only two are left. So of trials that
     are equally good, and the others clearly worse, one is left out with probability
-    1 - `confidence` or little more. What instances and how many it takes to tell trials apart is
+    1 - `confidence` or little more. The instances needed to separate trials are
     not known before: with few instances all may be indistinguishable.
 
     Parameters
@@ -245,7 +245,7 @@ def _of_several(study: Study, confidence: float) -> Evidence:
 
 
 def _told_apart(costs: NDArray[np.float64], level: float) -> bool:
-    """Say whether a test rejects that all columns are equal."""
+    """Return whether a test rejects that all columns are equal."""
     if costs.shape[1] == 1:
         return False
     test = sign_test(*costs.T) if costs.shape[1] == 2 else friedman_test(costs)

@@ -1,4 +1,4 @@
-"""Studies with several directions: metrics and objective of their races, and what these say."""
+"""Studies with several directions: metrics, objective and evidence of their races."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def aim_of(study: Study, metrics: Any, objective: Any) -> Aim | None:
     if metrics is None:
         example = ", ".join(f"'..': {direction!r}" for direction in told)
         raise SettingError(
-            f"the study has {len(told)} directions: name what evaluate returns, in their order, "
+            f"the study has {len(told)} directions: name the metrics of evaluate, in their order, "
             f"metrics={{{example}}}, or by study.set_metric_names([..])"
         )
     aim = Aim.of(metrics, objective)
@@ -114,7 +114,7 @@ def metrics_of(study: Study, aim: Aim) -> tuple[Metrics, dict[int, str]]:
 
 
 def sought(found: Metrics) -> BestPosterior:
-    """Return the posterior of what the objective seeks, or of being on the front."""
+    """Return the posterior of being the answer, or of being on the front."""
     if found.aim.goal is not None:
         return found.posterior(found.aim.goal)
     costs = found.costs(found.aim.deciding)[0]

@@ -1,4 +1,4 @@
-"""What a sampler learns from the finished trials of a study, and what it proposes next."""
+"""A sampler's model of the finished trials of a study, and its proposals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FARTHER = 0.5
 
 
 class Observation(NamedTuple):
-    """What one finished trial tells; costs are +inf where a value is NaN or infinitely bad."""
+    """Data of one finished trial; costs are +inf where a value is NaN or infinitely bad."""
 
     params: Mapping[str, Any]
     costs: Mapping[int, float]  # by instance, as they were reported
@@ -70,7 +70,7 @@ class History:
         return {name: d for name, d in self.distributions.items() if not d.single()}
 
     def extended(self, trials: Sequence[FrozenTrial]) -> History:
-        """Return the history with what has been finished meanwhile of all trials, by number."""
+        """Return the history with the trials finished meanwhile, by number."""
         new = [t for t in trials if t.number not in self.numbers and t.state.is_finished()]
         if not new:
             return self
@@ -128,7 +128,7 @@ def costs_of(observations: Sequence[Observation]) -> NDArray[np.float64]:
 
 
 class Form(NamedTuple):
-    """What is learnt only now and then: a function of the first `trials` trials alone."""
+    """The part that is fitted only now and then: a function of the first `trials` trials alone."""
 
     trials: int
     kernel: Kernel
@@ -136,7 +136,7 @@ class Form(NamedTuple):
 
 
 class Model:
-    """The elites of a study's trials and a surrogate of costs; `last` lends what is unchanged."""
+    """The elites of a study's trials and a surrogate of costs; `last` lends unchanged parts."""
 
     axes: Axes
     vectors: NDArray[np.float64]  # (trials, d)

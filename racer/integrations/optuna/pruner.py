@@ -43,7 +43,7 @@ _ENOUGH = 16  # instances for "anytime" to drop a trial that is worse by one sta
 
 @dataclass
 class _Memory:
-    """What the storage does not know of a running trial."""
+    """State of a running trial that is not in the storage."""
 
     values_then: dict[int, int]  # how many values each running trial had when it began
     steps: list[int] = field(default_factory=list)  # in the order of their reports
@@ -61,7 +61,7 @@ class RacingPruner(BasePruner):
     pruned with probability `alpha` = 0.05 at most, however often the pruner tests, if the
     instances come in an order that has nothing to do with their values and the differences
     between two trials on an instance are symmetric. Such a promise needs instances: with fewer
-    than 16 of them, if `instances` says so, the default is `CorrelatedTRace`, from the third on.
+    than 16 of them, given as `instances`, the default is `CorrelatedTRace`, from the third on.
     It and the other deciders spend their error again at each test.
 
     A trial is not pruned while its mean is better than that of the trial that speaks most
@@ -87,7 +87,7 @@ class RacingPruner(BasePruner):
         decider given. "anytime" needs five or more in any case, and looks at each value from then
         on; the others look again at growing distances, as `racer.race` does.
     epsilon : float in [0, 0.5)
-        Prune also what is indistinguishable from the best of the trials that have all its
+        Prune also a trial that is indistinguishable from the best of the trials that have all its
         instances, and does not lead: when the probability of beating it on an instance is
         within `epsilon` of 1/2 with posterior probability above `confidence`, as
         `BayesianFriedman` has it. 0: never. It takes about 390 instances at 0.05 and 95 at 0.1.
@@ -143,7 +143,7 @@ class RacingPruner(BasePruner):
         if isinstance(self.decider, _PLANNERS):
             raise SettingError(
                 f"decider={decider!r} plans how to spend a budget, and a pruner has none: choose "
-                '"anytime", say, or race the study with race_study'
+                '"anytime", for example, or race the study with race_study'
             )
         given = (3 if is_few else 5) if first_test is None else first_test
         self.first_test = whole(given, "first_test", least=1)
@@ -155,7 +155,7 @@ class RacingPruner(BasePruner):
         self._memories: WeakKeyDictionary[Study, dict[int, _Memory]] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is remembered of the studies of this process."""
+        """Leave out the cache of this process's studies."""
         return {name: value for name, value in vars(self).items() if name != "_memories"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -166,7 +166,7 @@ class RacingPruner(BasePruner):
         return f"RacingPruner({self.decider!r}, instances={self.instances})"
 
     def prune(self, study: Study, trial: FrozenTrial) -> bool:
-        """Say whether this running trial is to be pruned; Optuna calls this."""
+        """Return whether this running trial is to be pruned; Optuna calls this."""
         if not trial.intermediate_values:
             return False
         trials = study.get_trials(deepcopy=False)
@@ -201,7 +201,7 @@ class RacingPruner(BasePruner):
             )
 
     def _memory(self, study: Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> _Memory:
-        """Return what is remembered of this trial, its new steps included."""
+        """Return the cached state of this trial, its new steps included."""
         last = max(trial.intermediate_values)
         if self.instances is not None and last >= self.instances:
             raise SettingError(
@@ -256,7 +256,7 @@ def _counts(other: FrozenTrial, trial: FrozenTrial, memory: _Memory) -> bool:
 
 
 def _leads(own: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
-    """Say whether the first mean is smaller, also of values near the largest float."""
+    """Return whether the first mean is smaller, also of values near the largest float."""
     return bool((own / len(own)).sum() < (other / len(other)).sum())
 
 

@@ -69,7 +69,7 @@ Suggest = Callable[[BaseTrial], Any] | Mapping[str, BaseDistribution]
 
 
 def _checked(suggest: Suggest) -> Callable[[BaseTrial], Any]:
-    """Return what makes the configuration of a trial, be it open or recorded."""
+    """Return the function for the configuration of a trial, open or recorded."""
     if isinstance(suggest, Mapping):
         space = dict(suggest)
         if not space or not all(isinstance(d, BaseDistribution) for d in space.values()):
@@ -100,7 +100,7 @@ def _suggested(trial: BaseTrial, name: str, distribution: Any) -> Any:
 
 @dataclass(eq=False)
 class Races:
-    """Races in series; what is recorded of one is not evaluated again."""
+    """Races in series; recorded outcomes are not evaluated again."""
 
     record: StudyRecord
     workers: Workers
@@ -138,7 +138,7 @@ class Races:
                     break
 
     def _leaders(self, elites: list[int]) -> str:
-        """Return who leads after a race, in words."""
+        """Return the leader after a race, in words."""
         if not elites:
             return "no trial is complete"
         goal = None if self.record.aim is None else self.record.aim.goal
@@ -292,7 +292,7 @@ class Races:
         raise ScoresError(f"{all_failed(record.outcomes)}: mend evaluate, and race a new study")
 
     def _evaluate(self, wanted: list[tuple[int, int]]) -> None:
-        """Evaluate, and record, what is not known of these trials on these blocks."""
+        """Evaluate, and record, the missing outcomes of these trials on these blocks."""
         record = self.record
         missing = [(n, block) for n, block in wanted if block not in record.of(n)]
         if not missing:
@@ -331,14 +331,14 @@ class Races:
             if config is None:
                 raise SettingError(
                     f"suggest returned None for trial {number}: return the configuration that "
-                    "evaluate gets, a dict of what the trial suggests, say"
+                    "evaluate gets, such as a dict of the trial's suggestions"
                 )
             self._configs[number] = config
         return self._configs[number]
 
 
 def _is_of_storage(error: BaseException) -> bool:
-    """Say whether the storage failed, rather than refused what it was given."""
+    """Return whether the storage failed, rather than refused its input."""
     if isinstance(error, ValueError | TypeError):
         return False
     frames = (frame for frame, _ in walk_tb(error.__traceback__))
@@ -393,23 +393,23 @@ def race_study(
     evaluate : callable
         ``evaluate(config, instance, seed) -> float``, as in `racer.race`; a `racer.Command` too.
         Of a study with several directions, a mapping of metrics by name.
-        What raises, or returns anything but a finite number, costs its cell: the trial ranks last
+        An evaluation that raises, or returns no finite number, costs its cell: the trial ranks last
         on this instance, and does not end as COMPLETE. An instance on which all trials so far have
         failed is set aside with a warning: trials may be elites without it. The seed of an
         instance is the same for all trials.
     instances : sequence
         Each is used once per trial; their order does not matter, as each race draws its own. For
-        a noisy objective without instances give ``range(20)``, say, and use the seed.
+        a noisy objective without instances give ``range(20)``, for example, and use the seed.
     suggest : callable or mapping of str to optuna distribution
         ``suggest(trial) -> config``, with `trial.suggest_float` and so on; or the search space
         as in `study.ask`, and the config is the dict of parameters. A race that goes on calls it
-        again on its recorded trials, which suggest what they did.
+        again on its recorded trials, which suggest the same again.
     budget : int
         Evaluations in all, those recorded before included; never exceeded. A race is made smaller
         if the budget could not pay for all its trials on all instances.
     trials : int
         New trials per race; two if there are no elites yet. With one, the sampler knows of all
-        trials before; but what can be evaluated at once is one instance of each new trial, so
+        trials before; but only one instance of each new trial can be evaluated at once, so
         give as many as there are workers.
     elites : int, optional
         At most so many take part in a race. None: 3, and for a front 3 for each metric.
@@ -420,10 +420,10 @@ def race_study(
     first_test : int, optional
         Drop no trial before so many instances. None: 3 with the decider None, else 5.
     metrics : mapping of str to "min", "max" or Metric, optional
-        Of a study with several directions: what evaluate returns, one metric for each direction,
+        Of a study with several directions: the metrics of `evaluate`, one for each direction,
         in their order. None: the study's `metric_names`.
     objective : str, Pareto, Within or Constrained, optional
-        Of a study with several directions: what is raced on, as in `racer.race`.
+        Of a study with several directions: the objective, as in `racer.race`.
     n_jobs : int
         1 evaluates in this process; more, or -1, in joblib workers, with the same result.
     seed : int >= 0, optional
@@ -442,7 +442,7 @@ def race_study(
     Raises
     ------
     SettingError, ObjectiveError, CandidateError, BudgetError
-        What cannot work, before anything is asked for: other settings than those that the study
+        Invalid settings, before any trial is asked for: other settings than those that the study
         has been raced with, for one.
     RaceStateError
         Another process has gone on with the races of this study.
@@ -450,7 +450,7 @@ def race_study(
         Every evaluation failed on the first `first_test` instances: the study stops there. Or no
         trial satisfies the constraints.
     RaceInterrupted
-        Ctrl-C; what is recorded stays, and the same call goes on. `result` has the `study`, and
+        Ctrl-C; records stay, and the same call continues. `result` has the `study`, and
         the `evaluations` and `seed` of its races.
 
     Examples
@@ -526,7 +526,7 @@ def _usual(goal: Goal | None) -> Decider:
 
 
 def _display(study: Study, record: StudyRecord, budget: int, workers: Workers) -> Progress:
-    """Return what shows progress."""
+    """Return the progress display."""
     from racer.run.progress import Progress, Subject  # noqa: PLC0415  (Rich, only where needed)
 
     display = Progress()
@@ -539,7 +539,7 @@ def _display(study: Study, record: StudyRecord, budget: int, workers: Workers) -
 
 
 class _Stopped(NamedTuple):
-    """What is known when the races of a study are interrupted."""
+    """The result so far of a study's interrupted races."""
 
     study: Study
     evaluations: int

@@ -51,7 +51,7 @@ _ENDED = "racer:sampler_ended"  # the sampler that has ended the study, and with
 
 
 class StudyRecord:
-    """What a study holds of its races; SettingError if it was raced with other settings."""
+    """The record of a study's races; SettingError if it was raced with other settings."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class StudyRecord:
         return [outcome for number in self._trials for outcome in self.of(number).values()]
 
     def sampler_ended(self, budget: int) -> bool:
-        """Say whether this sampler has ended the study, within a budget at least as large."""
+        """Return whether this sampler has ended the study, within a budget at least as large."""
         name, within = self.study.user_attrs.get(_ENDED, ("", 0))
         return bool(name == type(self.study.sampler).__name__ and budget <= within)
 
@@ -157,7 +157,7 @@ class StudyRecord:
     def is_feasible(self, number: int) -> bool:
         """Return whether a trial violates no constraint; also of one that has not ended.
 
-        SettingError if the sampler's `constraints_func` cannot say so before there are values.
+        SettingError if the sampler's `constraints_func` needs values.
         """
         trial = self._trials[number]
         if not is_feasible(trial) or trial.state.is_finished():
@@ -230,13 +230,13 @@ class StudyRecord:
         self.table.add(block, [number], [told.get(block, outcome)])
 
     def check_run(self, numbers: Iterable[int]) -> None:
-        """Raise RaceStateError if one of these trials has ended: another process has told it."""
+        """Raise RaceStateError if one of these trials has ended, by another process."""
         self.check_driver()
         for number in numbers:
             if self.state(number) != TrialState.RUNNING:
                 raise RaceStateError(
                     f"trial {number} has ended as {self.state(number).name}, but this race would "
-                    "go on with it: was it told from elsewhere, or raced by another version of "
+                    "go on with it: was it ended elsewhere, or raced by another version of "
                     "racer?"
                 )
 
@@ -268,7 +268,7 @@ class StudyRecord:
         return [mean([o.metrics[name] for o in told if o.metrics is not None]) for name in names]
 
     def fail(self, number: int) -> None:
-        """Tell the study that a trial without outcomes has failed."""
+        """Record a trial without outcomes as failed."""
         self._tell(number, TrialState.FAIL)
 
     def _tell(self, number: int, state: TrialState, values: list[float] | None = None) -> None:
@@ -291,7 +291,7 @@ class StudyRecord:
         except UpdateFinishedTrialError as error:
             self.check_driver()
             raise RaceStateError(
-                f"a trial has ended with which this race would go on ({error}): was it told from "
+                f"a trial has ended with which this race would go on ({error}): was it ended from "
                 "elsewhere?"
             ) from error
 

@@ -1,4 +1,4 @@
-"""What trials report: values by instance, as costs, and at the end their mean."""
+"""Reports of trials: values by instance, as costs, and at the end their mean."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def is_feasible(trial: FrozenTrial) -> bool:
 
 
 def is_maximized(study: Study) -> bool:
-    """Say whether larger values are better in this study, which has one objective."""
+    """Return whether larger values are better in this study, which has one objective."""
     return study.direction == StudyDirection.MAXIMIZE
 
 
@@ -74,17 +74,17 @@ def costs_on(
 
 
 def from_running_means(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what these, (steps, trials), are running means of; NaN from the first gap on."""
+    """Return the values of running means, (steps, trials); NaN from the first gap on."""
     sums = costs * np.arange(1.0, len(costs) + 1.0)[:, None]
     return np.diff(sums, axis=0, prepend=0.0)
 
 
 def are_running_means(costs: NDArray[np.float64]) -> bool:
-    """Say whether costs by step, (steps, trials), are much more probably running means than values.
+    """Return whether costs by step, (steps, trials), are much more probably running means than values.
 
     Over trials without gaps, in three steps at least, by two models of the costs, or of the values
     of which they would be running means: a variance for each trial, which is quick; and, as steps
-    are seldom of one scale, a variance for each step and one between trials. Both have to say so.
+    are seldom of one scale, a variance for each step and one between trials. Both must agree.
     The determinant of the change is the factorial of the number of steps.
     """
     known = costs[:, ~np.isnan(costs).any(axis=0)]

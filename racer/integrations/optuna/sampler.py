@@ -30,7 +30,7 @@ _RAW = (PercentilePruner, SuccessiveHalvingPruner, HyperbandPruner)
 
 
 class _View(NamedTuple):
-    """What a sampler knows of a study as one trial begins; never changed."""
+    """A sampler's view of a study as one trial begins; immutable."""
 
     study: weakref.ref[Study]
     trial: int
@@ -46,7 +46,7 @@ class RacingSampler(BaseSampler):
     that the objective defines as it runs, and for trials that run side by side. Then drafts are
     drawn around the values of the best trials, in a neighbourhood that narrows as trials come in,
     and a Gaussian process takes the most promising. Half of the neighbourhoods are wider, as
-    nobody says how many trials there will be.
+    the number of trials is unknown.
 
     Where trials report values per instance, as ``trial.report(value, step=instance)``, these
     count, and not the trials' own values: the instances' difficulties are taken out, so that
@@ -70,7 +70,7 @@ class RacingSampler(BaseSampler):
     n_startup_trials : int >= 2
         Complete or pruned trials with a value before elites are taken.
     by_instance : bool
-        False: steps are not instances, but epochs, say. Then only the trials' own values
+        False: steps are not instances, but for example epochs. Then only the trials' own values
         count; a pruned one's is at best the median of the complete ones'.
     constraints_func : callable, optional
         ``constraints_func(trial) -> sequence of float`` for each complete or pruned trial, as of
@@ -134,7 +134,7 @@ class RacingSampler(BaseSampler):
         self._last: _View | None = None  # replaced, never changed: several threads share it
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what can be learnt again from the study, which stays where it is."""
+        """Leave out everything that can be learnt again from the study."""
         return {**self.__dict__, "_last": None}
 
     def __repr__(self) -> str:
@@ -225,7 +225,7 @@ class RacingSampler(BaseSampler):
             name = type(study.pruner).__name__
             warn(
                 f"trial {trial.number} was pruned by {name}, which compares values as they are, so "
-                "that who begins with easy instances looks good: give the study "
+                "that a trial with easy instances first looks good: give the study "
                 "pruner=RacingPruner(), or optuna.pruners.NopPruner(); where steps are not "
                 "instances, RacingSampler(by_instance=False)"
             )
@@ -252,7 +252,7 @@ class RacingSampler(BaseSampler):
         return model
 
     def _view(self, study: Study, trial: FrozenTrial) -> _View:
-        """Return what is known as a trial begins, the same throughout the trial."""
+        """Return the view as a trial begins, the same throughout the trial."""
         last = self._last
         if last is None or last.study() is not study:
             if len(study.directions) > 1:

@@ -144,7 +144,7 @@ class Presence:
     A parameter that only some trials had is taken to depend on one with few values where each of
     these values occurred either always or never with it. Parameters that cannot be explained so
     exist where they do in the best trial. `vectors` (n, d) are trials, NaN where a parameter is
-    absent; `n_values` (d,) says how many values each parameter has, 0 for more than a few.
+    absent; `n_values` (d,): the number of values of each parameter, 0 for more than a few.
     """
 
     def __init__(self, vectors: NDArray[np.float64], n_values: Sequence[int]) -> None:
@@ -167,7 +167,7 @@ class Presence:
     def __call__(
         self, vectors: NDArray[np.float64], example: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Say which parameters exist at `vectors` (k, d); without a rule, as in `example` (d,)."""
+        """Return which parameters `vectors` (k, d) have; without a rule, as in `example` (d,)."""
         exists = np.ones(vectors.shape, dtype=bool)
         exists[:, self.optional] = ~np.isnan(example[self.optional])
         for about, by, told in self._rules:

@@ -90,7 +90,7 @@ def instances(datasets: Mapping[str, tuple[Any, Any]], cv: Any = 5) -> list[Data
 def evaluator(model: Any, scoring: Any = None) -> Callable[[Mapping[str, Any], DataFold, int], Any]:
     """Return ``evaluate(params, fold, seed)``: the score on a fold of a model with parameters.
 
-    Larger is better, whatever the score: race with ``maximize=True, deterministic=True``. The
+    Larger is better, for every score: race with ``maximize=True, deterministic=True``. The
     seed is that of `random` and `np.random`, as always; the model's own `random_state` is left.
 
     Parameters
@@ -127,7 +127,7 @@ def evaluator(model: Any, scoring: Any = None) -> Callable[[Mapping[str, Any], D
 
 
 class _Evaluator:
-    """What `evaluator` returns: it can be sent to workers."""
+    """The objective of `evaluator`, which can be sent to workers."""
 
     def __init__(self, model: Any, scorer: Any) -> None:
         self._model = model

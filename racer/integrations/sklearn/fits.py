@@ -183,7 +183,7 @@ def cv_results(
     fits: Fits,
     result: Result,
 ) -> dict[str, Any]:
-    """Return what scikit-learn makes of all cells, with means over the folds that were run."""
+    """Return scikit-learn's results of all cells, with means over the folds that were run."""
     params = [fits.params(config) for config in result.configs]
     n_folds, known = len(fits.folds.folds), fits.known
     names = list(dict.fromkeys(name for found in known.values() for name in found))
@@ -288,7 +288,7 @@ def _ranks(keys: Sequence[tuple[float, ...]]) -> NDArray[np.int32]:
 
 
 def _add_race(results: dict[str, Any], result: Result) -> None:
-    """Add what the race says of each candidate."""
+    """Add the race's columns of each candidate."""
     n = len(results["params"])
     results["race_probability_best"] = np.array(result.posterior.probability_best)
     results["race_reason"] = np.full(n, "", dtype=object)

@@ -61,7 +61,7 @@ Correlation = float | Literal["folds"] | None
 
 
 class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
-    """What the searches have in common: scikit-learn's own, but for the order of the fits."""
+    """Base of the searches: scikit-learn's own, but for the order of the fits."""
 
     cv: Any
     verbose: int
@@ -81,7 +81,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         y : array-like of shape (n_samples, n_output) or (n_samples,), optional
         **params
             As in `GridSearchCV.fit`: `groups`, `sample_weight`, other parameters of the
-            estimator's `fit`, and with metadata routing what splitter and scorers ask for.
+            estimator's `fit`, and with metadata routing those of splitter and scorers.
 
         Returns
         -------
@@ -92,7 +92,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         SettingError
             A setting that cannot work; it is a ValueError.
         RaceInterrupted
-            Ctrl-C, which it is; its `result` is what was known by then.
+            Ctrl-C, which it is; its `result` is the result so far.
         """
         if self.refit == "front" and "front" not in (self.scoring or ()):
             raise SettingError(
@@ -119,7 +119,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         return self
 
     def _splitter(self, y: Any) -> Any:
-        """Return what divides the data: five folds, four times, unless it is given."""
+        """Return the splitter of the data: five folds, four times, unless it is given."""
         given = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         if self.cv is not None:
             return given
@@ -206,7 +206,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         return 0.0 if self.correlation is None else check_correlation(self.correlation)
 
     def _take_known(self, fits: Fits, result: Result) -> None:
-        """Take in what a store knew: one score, without times."""
+        """Restore a recorded fit: one score, without times."""
         for block, candidate, outcome in result.known.cells():
             fold = result.stream.place(block).instance or 0
             if (candidate, fold) not in fits.known:
@@ -243,7 +243,7 @@ class RacingSearchCV(RacedSearchCV):
     decider : str or Decider, optional
         `racer.deciders.CorrelatedTRace` by default.
     correlation : "folds", float or None
-        What the folds are to prove. "folds": which candidate is best on data like these; two
+        The claim. "folds": which candidate is best on data like these; two
         folds are taken to be correlated by the fraction of the data that is tested on. A number:
         by that. None: which is best on these data, on the mean of more such folds. It counts for
         `race_probability_best`, and for the default decider.
@@ -279,7 +279,7 @@ class RacingSearchCV(RacedSearchCV):
         As in `GridSearchCV`, with NaN for folds that were not run, and means over those that were.
         `rank_test_score` is 1 for the most probably best, then survivors, then those that were
         dropped last. Besides: `race_folds` (how many were run), `race_reason` ("" for survivors)
-        and `race_against` (by whom: a row, or -1), `race_probability_best`. With several scores
+        and `race_against` (opponent: a row, or -1), `race_probability_best`. With several scores
         `race_probability_front`: that no other candidate is better in all of them, on the mean of
         more such folds of these data (as with ``correlation=None``).
     result_ : RaceResult
@@ -353,7 +353,7 @@ class TunedSearchCV(RacedSearchCV):
     ----------
     estimator : estimator object
     space : Space, dict, or list of dicts
-        A `racer.Space`, or what `racer.Space.from_sklearn` makes one of: lists and distributions,
+        A `racer.Space`, or arguments of `racer.Space.from_sklearn`: lists and distributions,
         as in `RandomizedSearchCV`. Lists may hold objects, such as estimators.
     budget : int
         Fits of all races together.
@@ -458,7 +458,7 @@ def _plain(value: Any) -> Any:
 
 
 def _is_listed(param_grid: Any) -> bool:
-    """Say whether these are candidates: no value is a list or an array, and not all are tuples."""
+    """Return whether these are candidates: no value is a list or an array, and not all are tuples."""
     listed = param_grid if isinstance(param_grid, list | tuple) else ()
     if not listed or not all(isinstance(params, Mapping) for params in listed):
         return False

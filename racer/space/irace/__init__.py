@@ -1,1 +1,1 @@
-"""Parameter files of the R package irace: the lines of a file, R's syntax, and what it means."""
+"""Parameter files of the R package irace: the lines of a file, R's syntax, and its meaning."""

@@ -51,7 +51,7 @@ class _Line:
         raise SpaceFileError(message, self.source, self.number, column + 1, self.text)
 
     def skip(self) -> None:
-        """Go to what is not white."""
+        """Skip white space."""
         while self.at < len(self.text) and self.text[self.at].isspace():
             self.at += 1
 
@@ -87,7 +87,7 @@ class _Line:
         return self.expression(self.text[self.at :], self.at), self.at
 
     def condition(self, translator: Translator, node: Node, column: int) -> Condition:
-        """Translate an expression that begins at `column`; warn of what is doubtful in it."""
+        """Translate an expression that begins at `column`; warn of doubtful parts."""
         with self.offset(column):
             condition = translator.condition(node)
         for note, at in translator.notes:

@@ -25,7 +25,7 @@ _COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
 
 
 class RError(Exception):
-    """What was wrong, and at which column of the text (from 0)."""
+    """An error, with its column in the text (from 0)."""
 
     def __init__(self, message: str, column: int) -> None:
         super().__init__(message)

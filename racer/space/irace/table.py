@@ -105,7 +105,7 @@ def _configuration(
 
 
 def _value(text: str, name: str, space: Space, where: str) -> Any:
-    """Return a field as a value of its parameter; what fits none is left to the space to refuse."""
+    """Return a field as a value of its parameter; the space refuses one that does not fit."""
     parameter = space.parameters[name]
     if (domain := listed(parameter)) is not None:
         return {str(value): value for value in domain.values()}.get(text, text)

@@ -1,4 +1,4 @@
-"""What R expressions say of a space; R's comparisons of numbers as text are refused."""
+"""R expressions as conditions of a space; R's comparisons of numbers as text are refused."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def _ranges_out(items: tuple[Node, ...]) -> list[Node]:
 
 
 def _text(node: Node) -> str:
-    """Return what R makes of a literal when it compares it with text."""
+    """Return R's text of a literal in a comparison with text."""
     if node.kind == "string":
         return node.text
     if node.kind == "name" and node.text in _CONSTANTS:

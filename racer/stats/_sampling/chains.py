@@ -48,7 +48,7 @@ class Sampler:
         return draws
 
     def _whiten(self, seen: NDArray[np.float64]) -> None:
-        """Take the moments of what has been seen for those of the mode."""
+        """Replace the mode's moments by those of the draws so far."""
         points = self._laplace.at(self._z)
         self._laplace = Laplace(
             seen.mean(axis=0), np.linalg.cholesky(np.atleast_2d(np.cov(seen.T)))

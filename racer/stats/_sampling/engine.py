@@ -55,7 +55,7 @@ def _chains(draws: int, sampler: Sampler) -> Posterior:
             break
     else:
         warn(
-            f"the chains have not met (R-hat {worst:.3f}): ask for more draws, and look whether "
+            f"the chains have not met (R-hat {worst:.3f}): ask for more draws, and check that "
             "the data say anything about all candidates"
         )
     flat = chains.reshape(-1, chains.shape[2])
@@ -102,7 +102,7 @@ def weigh(
 
 
 def _heavy(weights: NDArray[np.float64]) -> bool:
-    """Say whether Hill's tail index of the weights exceeds 1/2: their variance is infinite."""
+    """Return whether Hill's tail index of the weights exceeds 1/2: their variance is infinite."""
     count = int(min(len(weights) / 5, 3.0 * np.sqrt(len(weights))))
     largest = np.maximum(np.sort(weights)[-count - 1 :], 1e-300)
     return bool(np.mean(np.log(largest[1:] / largest[0])) > 0.5)

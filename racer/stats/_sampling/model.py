@@ -1,4 +1,4 @@
-"""What the engine asks of a model, and the way to its mode."""
+"""The protocol of a model, and the way to its mode."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def newton(
     steps: int,
     least_gain: float,
 ) -> NDArray[np.float64]:
-    """Return where Newton's steps lead, each as `shorten(point, step, twice its gain)` says."""
+    """Return where Newton's steps lead, each by `shorten(point, step, twice its gain)`."""
     x = start
     for _ in range(steps):
         slope = gradient(x)

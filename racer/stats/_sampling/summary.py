@@ -1,4 +1,4 @@
-"""What draws say about quantities: highest-density intervals, pairs."""
+"""Summaries of draws: highest-density intervals, pairs."""
 
 from __future__ import annotations
 
