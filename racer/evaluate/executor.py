@@ -21,6 +21,7 @@ has been loaded and repeats its attempt; if it misses the task again, both are s
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from concurrent.futures import CancelledError, wait
 from enum import Enum, auto
@@ -87,6 +88,10 @@ class Submitter(Protocol):
     replaces_pool: bool = False  # the next call after the death of a worker gets a new pool
     grace: float | None  # seconds to wait at the end for calls that have begun; None: for all
 
+    def room(self, n_workers: int) -> int:
+        """Return the number of calls to keep in flight."""
+        return n_workers + SPARE
+
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
         """Submit a call, in a new pool if the old one is gone."""
 
@@ -101,15 +106,24 @@ class Submitter(Protocol):
         """Abandon these calls, if any; no other will be submitted."""
 
 
+class WorkerLostError(Exception):
+    """Raised for a call that its submitter has retried: each time its worker died."""
+
+
 class Futures:
     """Workers that evaluate each cell as a future of a submitter."""
 
     takes_more = True
 
     def __init__(
-        self, submitter: Submitter, task: Task, contents: Mapping[str, Any], *, capacity: int
+        self,
+        submitter: Submitter,
+        task: Task,
+        contents: Mapping[str, Any],
+        *,
+        n_workers: int | None,
     ) -> None:
-        self.capacity = capacity
+        self.n_workers = n_workers  # None: not known
         self._submitter = submitter
         self._transport = Transport(task)
         # what else is sent to workers, candidates and instances, by name; None once checked
@@ -122,6 +136,11 @@ class Futures:
         self._loads: dict[str, Future[Any]] = {}  # by the worker that lacks the task
         self._without_task = _queues()  # wait for these loads
         self._missed: set[CellKey] = set()  # cells that came to a worker without the task
+
+    @property
+    def capacity(self) -> int:
+        """Number of cells to keep in flight."""
+        return sys.maxsize if self.n_workers is None else self._submitter.room(self.n_workers)
 
     def submit(self, cell: Cell) -> None:
         """Queue a cell; before the first, raise ObjectiveError if the task cannot reach a worker."""
@@ -195,6 +214,8 @@ class Futures:
         """Return the attempt after one that was lost; None if it killed its worker."""
         if attempt is Attempt.FIRST and self._submitter.replaces_pool:
             return Attempt.RETRY_TOGETHER
+        if isinstance(error, WorkerLostError):
+            return None
         if attempt is Attempt.RETRY_ALONE and not self._submitter.is_retryable(error):
             return None
         return Attempt.RETRY_ALONE

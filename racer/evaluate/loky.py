@@ -23,7 +23,7 @@ from joblib.parallel import LokyBackend, SequentialBackend, ThreadingBackend, ge
 
 from racer.errors import SettingError, warn
 from racer.evaluate.attempt import Task, here
-from racer.evaluate.executor import SPARE, Futures, OnlyNeeded, Submitter, never
+from racer.evaluate.executor import Futures, OnlyNeeded, Submitter, never
 from racer.evaluate.limits.processes import start_worker
 from racer.evaluate.objective import check_picklable
 
@@ -70,7 +70,7 @@ def joblib_workers(
         _Loky(backend, n_workers) if is_loky else _Threads(n_workers),
         Task(evaluate, retries, limits, here(), is_loky, nested),
         {},
-        capacity=n_workers + SPARE,
+        n_workers=n_workers,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from racer._checks import check_jobs, whole
 from racer.errors import SettingError
+from racer.evaluate.actors import DaskActors, client_of
 from racer.evaluate.attempt import WATCHER_DIED, Task, evaluate_cell, here, watched
 from racer.evaluate.command.command import Command
 from racer.evaluate.coroutines import Coroutines
@@ -59,6 +60,8 @@ class Workers(Protocol):
 
 def number_of(workers: Workers) -> int | None:
     """Return the number of workers; None if that is not known."""
+    if isinstance(workers, Futures):
+        return workers.n_workers
     capacity = workers.capacity
     return None if capacity == sys.maxsize else max(capacity - SPARE, 1)
 
@@ -184,9 +187,11 @@ def workers_for(
         **{f"instance {index}": instance for index, instance in enumerate(instances or ())},
     }
     if executor is not None:
-        if not isinstance(executor, Executor):
+        client = client_of(executor)
+        if client is None and not isinstance(executor, Executor):
             raise SettingError(
-                f"executor is a {type(executor).__name__}: give a concurrent.futures.Executor"
+                f"executor is a {type(executor).__name__}: give a concurrent.futures.Executor, or "
+                "a Dask client"
             )
         if n_jobs < 0:
             raise SettingError(
@@ -194,8 +199,9 @@ def workers_for(
                 "n_jobs out"
             )
         task = Task(evaluate, retries, limits, here())
-        capacity = n_jobs + SPARE if n_jobs > 1 else sys.maxsize
-        return Futures(UserExecutor(executor), task, contents, capacity=capacity)
+        submitter = UserExecutor(executor) if client is None else DaskActors(client)
+        n_workers = n_jobs if n_jobs > 1 else None
+        return Futures(submitter, task, contents, n_workers=n_workers)
     pooled = None if n_jobs == 1 else joblib_workers(evaluate, contents, n_jobs, retries, limits)
     if pooled is not None:
         return pooled

@@ -17,7 +17,6 @@ from racer.core.events import check_callbacks
 from racer.core.prices import NO_SPEND
 from racer.errors import ObjectiveError, RaceInterrupted, SettingError
 from racer.evaluate.attempt import generators_put_back
-from racer.evaluate.executor import SPARE
 from racer.evaluate.limits.limits import Limits, limits_for
 from racer.evaluate.limits.processes import not_for_evaluations
 from racer.evaluate.objective import USELESS, check_objective, is_coroutine_function, raised_by
@@ -439,7 +438,7 @@ class Feed:
         self._running = {cell.key: cell for cell in self.workers.finish()}
         begun = list(self._running)
         if not wanted.keys() >= set(begun):
-            begun = begun[: self.workers.capacity - SPARE]
+            begun = begun[: number_of(self.workers)]
         return not wanted.keys().isdisjoint(begun)
 
     def _fill(self, requested: deque[Cell], coming: Iterator[Cell]) -> None:
