@@ -55,6 +55,7 @@ MAY_TOUCH_OUTSIDE = (
         "evaluate.workers",
         "evaluate.loky",
         "evaluate.coroutines",
+        "evaluate.actors",
         "evaluate.executor",
         "evaluate.transport",
         "evaluate.limits",

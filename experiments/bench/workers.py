@@ -204,7 +204,7 @@ def print_real(kinds: dict[str, int], n_workers: int) -> None:
     print_row("workers", *head, head=True)
     with (
         distributed.LocalCluster(
-            n_workers, threads_per_worker=1, dashboard_address=None
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=None
         ) as cluster,
         distributed.Client(cluster) as dask,
     ):
