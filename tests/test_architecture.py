@@ -56,6 +56,7 @@ MAY_TOUCH_OUTSIDE = (
         "evaluate.loky",
         "evaluate.coroutines",
         "evaluate.actors",
+        "evaluate.engines",
         "evaluate.executor",
         "evaluate.transport",
         "evaluate.limits",

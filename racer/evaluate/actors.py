@@ -1,21 +1,15 @@
-"""Cells evaluated by Dask actors: one long-lived object on each worker of a cluster.
+"""Cells evaluated by actors: one long-lived object on each worker of a cluster.
 
-Calls of an actor go past the tasks of Dask's scheduler, which cost it and the driver several
-milliseconds each. Each worker has one batch of calls for each of its threads, and one prefetched;
-all other calls wait in the driver, and can be withdrawn. Batches have one call unless calls are
-short. All state is confined to the event loop of the client, which runs in a thread of its own.
-
-An actor is lost with its worker. Calls that were in flight there are repeated one by one, each on
-a worker that has nothing else to do, while all others go on.
+A worker has a batch of calls for each of its threads and one prefetched; other calls wait in the
+driver, where they can be withdrawn. Batches have one call unless calls are short. Calls that were
+in flight on a dead worker are repeated one by one, each on a worker that has nothing else to do,
+while all others continue. All state is confined to the event loop of the engine.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import math
-import sys
-import time
 from collections import deque
 from concurrent.futures import Future
 from contextlib import suppress
@@ -28,60 +22,18 @@ from racer.errors import SettingError
 from racer.evaluate.executor import Submitter, WorkerLostError
 from racer.evaluate.objective import describe
 from racer.evaluate.outcome import Outcome
-from racer.evaluate.transport import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection
+
+    from racer.evaluate.engines import Actor, Engine
 
 _SHORT = 0.02  # seconds of a call below which it shares a batch
 _BATCH = 0.05  # seconds that a batch should take
 _LARGEST = 100  # calls in a batch
 _WEIGHT = 0.2  # of the last batch in the mean seconds of a call
 _WATCH = 0.5  # seconds between two looks at which workers there are
-_ONLY = {"pure", "retries"}  # options of Dask's executor that do not choose among workers
-
-
-def client_of(executor: object) -> Any:
-    """Return the Dask client that is given, or behind an executor; None if there is none.
-
-    An executor for some workers or resources keeps to its tasks.
-    """
-    if (distributed := sys.modules.get("distributed")) is None:
-        return None
-    if isinstance(executor, distributed.Client):
-        return executor
-    cfexecutor = importlib.import_module("distributed.cfexecutor")
-    if isinstance(executor, cfexecutor.ClientExecutor) and executor._kwargs.keys() <= _ONLY:  # noqa: SLF001
-        return None if executor._shutdown else executor._client  # noqa: SLF001
-    return None
-
-
-class Evaluator:
-    """The actor: makes calls in the threads of its worker."""
-
-    def __init__(self) -> None:
-        self._is_stopped = False
-
-    async def run(self, calls: Sequence[bytes]) -> tuple[list[tuple[Any, str]], float]:
-        """Return (answer, "") or (None, error) of each call, and the seconds of all."""
-        distributed = importlib.import_module("distributed")
-        threads = distributed.get_worker().executors["default"]
-        return await asyncio.get_running_loop().run_in_executor(threads, self._run, calls)
-
-    def _run(self, calls: Sequence[bytes]) -> tuple[list[tuple[Any, str]], float]:
-        start, answers = time.perf_counter(), []
-        for call in calls:
-            if self._is_stopped:
-                break
-            try:
-                answers.append((Call(call)(), ""))
-            except Exception as error:  # noqa: BLE001  (for the driver, which may lack its class)
-                answers.append((None, describe(error)))
-        return answers, time.perf_counter() - start
-
-    async def stop(self) -> None:
-        """Make no more calls."""
-        self._is_stopped = True
+_ALLOWED = 3  # workers that may be lost with a call, as in Dask
 
 
 @dataclass(eq=False)
@@ -95,8 +47,7 @@ class _Queued:
 class _Worker:
     threads: int
     hiring: asyncio.Task[None] | None = None
-    created: Any = None  # Dask's future of the actor
-    actor: Any = None
+    actor: Actor | None = None
     batches: set[asyncio.Task[None]] = field(default_factory=set)  # in flight
     has_retry: bool = False  # and gets nothing else
 
@@ -105,30 +56,26 @@ class _Worker:
         return len(self.batches) / self.threads
 
 
-class DaskActors(Submitter):
-    """Submits calls to an actor on each worker of a Dask client, which stays open."""
+class Actors(Submitter):
+    """Submits calls to the actors of a cluster, which stays open."""
 
     grace = 0.0
 
-    def __init__(self, client: Any) -> None:
-        self._client = client
-        dask = importlib.import_module("dask")
-        self._allowed = int(dask.config.get("distributed.scheduler.allowed-failures"))
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._allowed = _ALLOWED
         self._queue: deque[_Queued] = deque()
         self._retries: deque[_Queued] = deque()
-        self._workers: dict[str, _Worker] = {}  # by address
+        self._workers: dict[Any, _Worker] = {}
         self._watching: asyncio.Task[None] | None = None
         self._is_closed = False
         self._seconds = math.inf  # mean of a call
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
         """Queue a call; the first one begins to place actors."""
-        if self._client.status != "running":
-            raise SettingError(
-                f"executor is a Dask client that is {self._client.status}: give one that is open"
-            )
+        self._engine.check()
         queued = _Queued(Future(), cloudpickle.dumps(call))
-        self._client.loop.add_callback(self._add, queued)
+        self._engine.call_soon(self._add, queued)
         return queued.future
 
     def room(self, n_workers: int) -> int:
@@ -143,40 +90,39 @@ class DaskActors(Submitter):
     def _add(self, queued: _Queued) -> None:
         self._queue.append(queued)
         if self._watching is None:
-            self._is_closed = False
             self._watching = asyncio.create_task(self._watch())
         self._feed()
 
     async def _watch(self) -> None:
         """Place an actor on each new worker, and give up workers that are gone."""
-        while self._client.status in ("running", "connecting"):
+        while True:
             try:
-                threads = await self._client.scheduler.ncores(workers=None)
-            except OSError:  # until the client has another connection, or is closed
-                threads = None
-            for address in () if threads is None else self._workers.keys() - threads.keys():
-                self._dismiss(address)
-            for address, number in (threads or {}).items():
-                if address not in self._workers:
-                    worker = self._workers[address] = _Worker(max(number, 1))
-                    worker.hiring = asyncio.create_task(self._hire(address, worker))
+                self._engine.check()
+                found = await self._engine.workers()
+            except SettingError as error:
+                self._fail(error)
+                return
+            except Exception:  # noqa: BLE001  (the connection, which the engine may repair)
+                found = dict.fromkeys(self._workers, 1)
+            for name in self._workers.keys() - found.keys():
+                self._dismiss(name)
+            for name in found.keys() - self._workers.keys():
+                worker = self._workers[name] = _Worker(max(found[name], 1))
+                worker.hiring = asyncio.create_task(self._hire(name, worker))
             await asyncio.sleep(_WATCH)
-        self._fail(SettingError(f"the Dask client is {self._client.status}"))
 
-    async def _hire(self, address: str, worker: _Worker) -> None:
+    async def _hire(self, name: Any, worker: _Worker) -> None:
         try:
-            worker.created = self._client.submit(
-                Evaluator, actor=True, workers=[address], allow_other_workers=False, pure=False
-            )
-            with self._client.as_current():
-                worker.actor = await worker.created
-        except Exception:  # noqa: BLE001  (the worker is gone, or `_watch` tries again)
-            self._workers.pop(address, None)
+            worker.actor = await self._engine.hire(name)
+        except Exception as error:  # noqa: BLE001  (no racer there, say; `_watch` tries again)
+            self._workers.pop(name, None)
+            if all(other.actor is None for other in self._workers.values()):
+                self._fail(error)
         self._feed()
 
-    def _dismiss(self, address: str) -> None:
+    def _dismiss(self, name: Any) -> None:
         """Give up a worker; what it has in flight is lost."""
-        worker = self._workers.pop(address)
+        worker = self._workers.pop(name)
         for task in (worker.hiring, *worker.batches):
             if task is not None:
                 task.cancel()
@@ -203,12 +149,13 @@ class DaskActors(Submitter):
                 self._send(worker, batch)
 
     def _send(self, worker: _Worker, batch: list[_Queued]) -> None:
-        worker.batches.add(asyncio.create_task(self._call(worker, batch)))
+        if worker.actor is not None:
+            worker.batches.add(asyncio.create_task(self._call(worker, worker.actor, batch)))
 
-    async def _call(self, worker: _Worker, batch: list[_Queued]) -> None:
+    async def _call(self, worker: _Worker, actor: Actor, batch: list[_Queued]) -> None:
         """Make an actor's calls; if it is lost, queue them as retries."""
         try:
-            answers, seconds = await worker.actor.run([queued.pickled for queued in batch])
+            answers, seconds = await actor.run([queued.pickled for queued in batch])
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  (of the way, not of a call)
             self._lose(worker, batch, error)
         else:
@@ -224,21 +171,19 @@ class DaskActors(Submitter):
 
     def _lose(self, worker: _Worker, batch: list[_Queued], error: BaseException) -> None:
         """Queue the calls of a lost actor; one that was alone has an end to its retries."""
-        for address, other in list(self._workers.items()):
-            if other is worker:
-                del self._workers[address]
+        self._workers = {name: w for name, w in self._workers.items() if w is not worker}
         for queued in batch:
             queued.losses += 1
             if self._is_closed or (worker.has_retry and queued.losses > self._allowed):
+                reason = describe(error).partition("\n")[0]
                 queued.future.set_exception(
-                    WorkerLostError(f"{queued.losses} workers died with it: {describe(error)}")
+                    WorkerLostError(f"{queued.losses} workers died with it: {reason}")
                 )
             else:
                 self._retries.append(queued)
 
     def _fail(self, error: Exception) -> None:
         """End all calls that wait."""
-        self._watching = None
         for queued in (*self._queue, *self._retries):
             if queued.future.running() or queued.future.set_running_or_notify_cancel():
                 queued.future.set_exception(error)
@@ -253,18 +198,19 @@ class DaskActors(Submitter):
         """Cancel what has not begun; an evaluation that runs goes on until it returns."""
         for future in futures:
             future.cancel()
-        if self._client.status == "running":
-            self._client.loop.add_callback(self._close)
+        with suppress(SettingError):
+            self._engine.check()
+            self._engine.call_soon(self._close)
 
-    async def _close(self) -> None:
+    def _close(self) -> None:
         """Stop the actors, and release them."""
         self._is_closed = True
         if self._watching is not None:
             self._watching.cancel()
         self._fail(SettingError("the run has ended"))
         actors = [worker.actor for worker in self._workers.values() if worker.actor is not None]
-        for address in list(self._workers):
-            self._dismiss(address)
+        for name in list(self._workers):
+            self._dismiss(name)
         for actor in actors:
             with suppress(RuntimeError):  # its worker is gone
                 actor.stop()

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from racer._checks import check_jobs, whole
 from racer.errors import SettingError
-from racer.evaluate.actors import DaskActors, client_of
+from racer.evaluate.actors import Actors
 from racer.evaluate.attempt import WATCHER_DIED, Task, evaluate_cell, here, watched
 from racer.evaluate.command.command import Command
 from racer.evaluate.coroutines import Coroutines
+from racer.evaluate.engines import engine_of
 from racer.evaluate.executor import SPARE, Futures, OnlyNeeded, UserExecutor, never
 from racer.evaluate.limits.limits import limits_for
 from racer.evaluate.loky import joblib_workers
@@ -187,11 +188,11 @@ def workers_for(
         **{f"instance {index}": instance for index, instance in enumerate(instances or ())},
     }
     if executor is not None:
-        client = client_of(executor)
-        if client is None and not isinstance(executor, Executor):
+        engine = engine_of(executor)
+        if engine is None and not isinstance(executor, Executor):
             raise SettingError(
-                f"executor is a {type(executor).__name__}: give a concurrent.futures.Executor, or "
-                "a Dask client"
+                f"executor is a {type(executor).__name__}: give a concurrent.futures.Executor, a "
+                "Dask client or an address of Ray"
             )
         if n_jobs < 0:
             raise SettingError(
@@ -199,7 +200,7 @@ def workers_for(
                 "n_jobs out"
             )
         task = Task(evaluate, retries, limits, here())
-        submitter = UserExecutor(executor) if client is None else DaskActors(client)
+        submitter = UserExecutor(executor) if engine is None else Actors(engine)
         n_workers = n_jobs if n_jobs > 1 else None
         return Futures(submitter, task, contents, n_workers=n_workers)
     pooled = None if n_jobs == 1 else joblib_workers(evaluate, contents, n_jobs, retries, limits)

@@ -17,6 +17,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import racer
+from racer.evaluate import actors
 from racer.evaluate.workers import workers_for
 from racer.run.drive import drive
 
@@ -98,7 +99,7 @@ def test_an_executor_that_remembers_pure_calls_repeats_ours(client):
 
 
 @pytest.mark.slow
-def test_an_evaluation_that_kills_its_worker_costs_its_own_cell(executor):
+def test_an_evaluation_that_kills_its_worker_costs_its_own_cell(executor, monkeypatch):
     def deadly(config, instance, seed):
         import os
 
@@ -106,10 +107,10 @@ def test_an_evaluation_that_kills_its_worker_costs_its_own_cell(executor):
             os._exit(1)
         return config
 
-    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
-        result = racer.race(
-            range(4), deadly, [0], deterministic=True, first_test=1, budget=4, executor=executor
-        )
+    monkeypatch.setattr(actors, "_ALLOWED", 0)
+    result = racer.race(
+        range(4), deadly, [0], deterministic=True, first_test=1, budget=4, executor=executor
+    )
     assert result.failures[["candidate", "status"]].to_numpy().tolist() == [[2, "killed"]]
     assert result.failures["message"].item().startswith("WorkerLostError: 2 workers died with it: ")
     assert result.table[[0, 1, 3]].to_numpy().tolist() == [[0, 1, 3]]

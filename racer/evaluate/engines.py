@@ -1,0 +1,174 @@
+"""Clusters that place actors, objects that live on a worker: Dask and Ray."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import sys
+import threading
+import time
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+from racer.errors import SettingError
+from racer.evaluate.objective import describe
+from racer.evaluate.transport import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+_ONLY = {"pure", "retries"}  # options of Dask's executor that do not choose among workers
+
+Answers = tuple[list[tuple[Any, str]], float]
+
+
+class Actor(Protocol):
+    """A handle of an `Evaluator` on a worker."""
+
+    def run(self, calls: Sequence[bytes]) -> Awaitable[Answers]:
+        """Make pickled calls; any error means that the actor is lost."""
+
+    def stop(self) -> object:
+        """Make no more calls."""
+
+
+class Engine(Protocol):
+    """A cluster, used from an event loop in a thread of its own."""
+
+    def check(self) -> None:
+        """Raise SettingError if the cluster is closed."""
+
+    def call_soon(self, function: Callable[..., Any], *args: Any) -> None:
+        """Call a function in the event loop, from any thread."""
+
+    async def workers(self) -> Mapping[Any, int]:
+        """Return the threads of each worker."""
+
+    async def hire(self, worker: Any) -> Actor:
+        """Place an actor on a worker."""
+
+
+def engine_of(executor: object) -> Engine | None:
+    """Return the cluster behind a Dask client, its executor or a Ray address; None if it has none.
+
+    An executor of Dask for some workers or resources keeps to its tasks.
+    """
+    if isinstance(executor, str) and (executor == "auto" or ":" in executor):
+        return _Ray(executor)
+    if (distributed := sys.modules.get("distributed")) is None:
+        return None
+    if isinstance(executor, distributed.Client):
+        return _Dask(executor)
+    cfexecutor = importlib.import_module("distributed.cfexecutor")
+    if not isinstance(executor, cfexecutor.ClientExecutor) or executor._shutdown:  # noqa: SLF001
+        return None
+    return _Dask(executor._client) if executor._kwargs.keys() <= _ONLY else None  # noqa: SLF001
+
+
+class Evaluator:
+    """The object that lives on a worker, and makes calls there."""
+
+    def __init__(self) -> None:
+        self.is_stopped = False
+
+    def make(self, calls: Sequence[bytes]) -> Answers:
+        """Return (answer, "") or (None, error) of each call, and the seconds of all."""
+        start, answers = time.perf_counter(), list[tuple[Any, str]]()
+        for call in calls:
+            if self.is_stopped:
+                break
+            try:
+                answers.append((Call(call)(), ""))
+            except Exception as error:  # noqa: BLE001  (for the driver, which may lack its class)
+                answers.append((None, describe(error)))
+        return answers, time.perf_counter() - start
+
+
+class DaskEvaluator(Evaluator):
+    """The one of Dask, whose event loop it must not block."""
+
+    async def run(self, calls: Sequence[bytes]) -> Answers:
+        """Make calls in a thread for tasks: a Dask worker has a single one for its actors."""
+        distributed = importlib.import_module("distributed")
+        threads = distributed.get_worker().executors["default"]
+        return await asyncio.get_running_loop().run_in_executor(threads, self.make, calls)
+
+    async def stop(self) -> None:
+        """Make no more calls."""
+        self.is_stopped = True
+
+
+class _Dask:
+    """A client of Dask, which stays open."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def check(self) -> None:
+        if (status := self._client.status) not in ("running", "connecting"):
+            raise SettingError(f"executor is a Dask client that is {status}: give one that is open")
+
+    def call_soon(self, function: Callable[..., Any], *args: Any) -> None:
+        self._client.loop.add_callback(function, *args)
+
+    async def workers(self) -> Mapping[Any, int]:
+        cores: dict[str, int] = await self._client.scheduler.ncores(workers=None)
+        return cores
+
+    async def hire(self, worker: Any) -> Actor:
+        placed = self._client.submit(
+            DaskEvaluator, actor=True, workers=[worker], allow_other_workers=False, pure=False
+        )
+        with self._client.as_current():
+            actor: Actor = await placed
+        return actor
+
+
+class _Ray:
+    """A cluster of Ray, with an actor for each CPU; Ray chooses where."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            self._ray = importlib.import_module("ray")
+        except ImportError:
+            raise SettingError(f"executor={address!r} is an address of Ray: install ray") from None
+        if not self._ray.is_initialized():
+            self._ray.init(address, log_to_driver=False)
+
+    def check(self) -> None:
+        if not self._ray.is_initialized():
+            raise SettingError("Ray has been shut down: give its address again")
+
+    def call_soon(self, function: Callable[..., Any], *args: Any) -> None:
+        _loop().call_soon_threadsafe(function, *args)
+
+    async def workers(self) -> Mapping[Any, int]:
+        resources = await asyncio.to_thread(self._ray.cluster_resources)
+        return dict.fromkeys(range(int(resources.get("CPU", 0))), 1)
+
+    async def hire(self, worker: Any) -> Actor:  # noqa: ARG002
+        actor = _RayActor(self._ray)
+        await actor.run([])  # it is there
+        return actor
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """Start an event loop, once for all races."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="racer-ray", daemon=True).start()
+    return loop
+
+
+class _RayActor:
+    def __init__(self, ray: Any) -> None:
+        self._kill = ray.kill
+        remote = ray.remote(num_cpus=1)(Evaluator)
+        self._actor = remote.options(scheduling_strategy="SPREAD").remote()
+
+    def run(self, calls: Sequence[bytes]) -> Awaitable[Answers]:
+        made: Awaitable[Answers] = self._actor.make.remote(calls)
+        return made
+
+    def stop(self) -> None:
+        self._kill(self._actor)
