@@ -7,8 +7,9 @@ import importlib
 import sys
 import threading
 import time
+from concurrent.futures import Executor
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from racer.errors import SettingError
 from racer.evaluate.objective import describe
@@ -19,7 +20,16 @@ if TYPE_CHECKING:
 
 _ONLY = {"pure", "retries"}  # options of Dask's executor that do not choose among workers
 
-Answers = tuple[list[tuple[Any, str]], float]
+
+class HasExecutor(Protocol):
+    """A client of Dask."""
+
+    def get_executor(self, **kwargs: Any) -> Executor:
+        """Return an executor."""
+
+
+Cluster: TypeAlias = Executor | HasExecutor | str
+Answers: TypeAlias = tuple[list[tuple[Any, str]], float]
 
 
 class Actor(Protocol):

@@ -15,7 +15,7 @@ from racer.evaluate.attempt import WATCHER_DIED, Task, evaluate_cell, here, watc
 from racer.evaluate.command.command import Command
 from racer.evaluate.coroutines import Coroutines
 from racer.evaluate.engines import engine_of
-from racer.evaluate.executor import SPARE, Futures, OnlyNeeded, UserExecutor, never
+from racer.evaluate.executor import SPARE, Futures, OnlyNeeded, Submitter, UserExecutor, never
 from racer.evaluate.limits.limits import limits_for
 from racer.evaluate.loky import joblib_workers
 from racer.evaluate.objective import check_objective, is_coroutine_function
@@ -23,6 +23,7 @@ from racer.evaluate.objective import check_objective, is_coroutine_function
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 
+    from racer.evaluate.engines import Cluster
     from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, Outcome
@@ -164,7 +165,7 @@ def workers_for(
     instances: Sequence[Any] | None,
     *,
     n_jobs: int = 1,
-    executor: Executor | None = None,
+    executor: Cluster | None = None,
     retries: int = 0,
     timeout: float | None = None,
     memory: int | None = None,
@@ -188,21 +189,14 @@ def workers_for(
         **{f"instance {index}": instance for index, instance in enumerate(instances or ())},
     }
     if executor is not None:
-        engine = engine_of(executor)
-        if engine is None and not isinstance(executor, Executor):
-            raise SettingError(
-                f"executor is a {type(executor).__name__}: give a concurrent.futures.Executor, a "
-                "Dask client or an address of Ray"
-            )
         if n_jobs < 0:
             raise SettingError(
                 f"n_jobs={n_jobs} and executor: give the number of workers of the executor, or leave "
                 "n_jobs out"
             )
         task = Task(evaluate, retries, limits, here())
-        submitter = UserExecutor(executor) if engine is None else Actors(engine)
         n_workers = n_jobs if n_jobs > 1 else None
-        return Futures(submitter, task, contents, n_workers=n_workers)
+        return Futures(_submitter(executor), task, contents, n_workers=n_workers)
     pooled = None if n_jobs == 1 else joblib_workers(evaluate, contents, n_jobs, retries, limits)
     if pooled is not None:
         return pooled
@@ -211,10 +205,22 @@ def workers_for(
     return InProcess(evaluate, retries=retries)
 
 
+def _submitter(executor: Cluster) -> Submitter:
+    """Return a submitter to the actors of a cluster, or to an executor; else SettingError."""
+    if (engine := engine_of(executor)) is not None:
+        return Actors(engine)
+    if isinstance(executor, Executor):
+        return UserExecutor(executor)
+    raise SettingError(
+        f"executor is a {type(executor).__name__}: give a concurrent.futures.Executor, a Dask "
+        "client or an address of a Ray cluster"
+    )
+
+
 def _coroutines(
     evaluate: Objective,
     n_jobs: int,
-    executor: Executor | None,
+    executor: Cluster | None,
     retries: int,
     timeout: float | None,
     memory: int | None,

@@ -21,13 +21,13 @@ from racer.store.reader import open_to_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from concurrent.futures import Executor
     from os import PathLike
 
     from racer.core.blocks import Place
     from racer.core.budget import Budget
     from racer.core.contest import Contest
     from racer.core.events import Callback
+    from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, Outcome
     from racer.evaluate.workers import Workers
@@ -49,7 +49,7 @@ def ablation(
     budget: int | Budget | None = None,
     blocks: int | None = None,
     n_jobs: int = 1,
-    executor: Executor | None = None,
+    executor: Cluster | None = None,
     ahead: Ahead = "auto",
     timeout: float | None = None,
     memory: int | None = None,

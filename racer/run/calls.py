@@ -16,7 +16,6 @@ from racer.store.writer import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from concurrent.futures import Executor
     from os import PathLike
 
     from racer.core.blocks import InstanceOrder
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from racer.core.objective import Objective as Goals
     from racer.core.runtime import Runtime
     from racer.deciders.decider import Decider, Schedule
+    from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
     from racer.results.base import Result
     from racer.results.race import RaceResult
@@ -52,7 +52,7 @@ def race(
     objective: Goals | None = None,
     prices: Sequence[float] | Callable[[Any, Any], float] | None = None,
     n_jobs: int = 1,
-    executor: Executor | None = None,
+    executor: Cluster | None = None,
     ahead: Ahead = "auto",
     seed: int | None = None,
     deterministic: bool | None = None,
@@ -121,8 +121,9 @@ def race(
         1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
         `joblib.parallel_config` names another backend. Of a coroutine function, so many calls run
         at a time, in an event loop. The result is the same.
-    executor : concurrent.futures.Executor, optional
-        Evaluates instead, and stays open: Dask's, or one of your own. Cells go to it one by one.
+    executor : concurrent.futures.Executor, Dask client or address of a Ray cluster, optional
+        Evaluates instead, and stays open. Cells go to an executor one by one; on Dask and Ray each
+        worker has an actor, with a cell prefetched.
     ahead : "auto" or int
         How many blocks free workers go ahead of the one that is waited for ("auto": 8, or as
         many as there are workers; of coroutines four times as many). Their outcomes are kept
@@ -265,7 +266,7 @@ def tune(
     objective: Goals | None = None,
     prices: Callable[[Any, Any], float] | None = None,
     n_jobs: int = 1,
-    executor: Executor | None = None,
+    executor: Cluster | None = None,
     ahead: Ahead = "auto",
     seed: int | None = None,
     deterministic: bool | None = None,
@@ -457,7 +458,7 @@ def resume(
     runtime: Runtime | None = None,
     prices: Sequence[float] | Callable[[Any, Any], float] | None = None,
     n_jobs: int = 1,
-    executor: Executor | None = None,
+    executor: Cluster | None = None,
     ahead: Ahead = "auto",
     progress: bool = False,
     callbacks: Sequence[Callback] = (),

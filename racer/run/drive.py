@@ -31,12 +31,12 @@ from racer.store.writer import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from concurrent.futures import Executor
     from contextlib import AbstractContextManager
     from os import PathLike
 
     from racer.core.contest import Contest
     from racer.core.events import Callback
+    from racer.evaluate.engines import Cluster
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import Cell, CellKey, Outcome
     from racer.evaluate.workers import Workers
@@ -69,7 +69,7 @@ def pool(
     how: Mapping[str, Any],
     *,
     n_jobs: int,
-    executor: Executor | None,
+    executor: Cluster | None,
     timed: bool,  # the cost is run time
 ) -> MakeWorkers:
     """Return the workers' factory for a contest; ObjectiveError if `evaluate` cannot be called."""

@@ -74,7 +74,7 @@ def said(result):
 POOL = [{"x": x} for x in range(6)]
 
 
-def test_a_race_a_tuning_and_a_resume_give_the_result_of_one_process(executor, tmp_path):
+def test_a_race_a_tuning_and_a_resume_give_the_result_of_one_process(client, executor, tmp_path):
     path = str(tmp_path / "run.db")
     race = racer.race(POOL, objective(), [1.0, 2.0], **SETTINGS)
     assert said(racer.race(POOL, objective(), [1.0, 2.0], executor=executor, **SETTINGS)) == said(
@@ -86,16 +86,32 @@ def test_a_race_a_tuning_and_a_resume_give_the_result_of_one_process(executor, t
     assert said(resumed) == said(race)
     one, other = (
         racer.tune(SPACE, objective(), [1.0, 2.0], executor=given, **SETTINGS)
-        for given in (None, executor)
+        for given in (None, client)
     )
     assert said(one) == said(other)
 
 
-def test_an_executor_that_remembers_pure_calls_repeats_ours(client):
+def test_cells_are_calls_of_actors_or_tasks_of_the_workers_that_are_chosen(client, cluster):
     race = racer.race(POOL, objective(), [1.0], **SETTINGS)
-    assert said(
-        racer.race(POOL, objective(), [1.0], executor=client.get_executor(), **SETTINGS)
-    ) == said(race)
+    one = next(iter(cluster.scheduler.workers))
+
+    def tasks(**options):
+        """Return how many actors and evaluations Dask's scheduler sees in a race."""
+        before = seen()
+        executor = client.get_executor(**options)
+        result = racer.race(POOL, objective(), [1.0], executor=executor, **SETTINGS)
+        assert said(result) == said(race)
+        return seen() - before
+
+    def seen():
+        prefixes = cluster.scheduler.task_prefixes
+        names = {"DaskEvaluator", "evaluate"} & prefixes.keys()
+        return Counter({name: prefixes[name].state_counts["waiting"] for name in names})
+
+    assert set(tasks()) == {"DaskEvaluator"}
+    chosen = tasks(workers=[one])
+    assert set(chosen) == {"evaluate"}
+    assert chosen["evaluate"] > race.evaluations
 
 
 @pytest.mark.slow
