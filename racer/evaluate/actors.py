@@ -9,6 +9,7 @@ while all others continue. All state is confined to the event loop of the engine
 from __future__ import annotations
 
 import asyncio
+import itertools
 import math
 from collections import deque
 from concurrent.futures import Future
@@ -48,7 +49,7 @@ class _Worker:
     threads: int
     hiring: asyncio.Task[None] | None = None
     actor: Actor | None = None
-    batches: set[asyncio.Task[None]] = field(default_factory=set)  # in flight
+    batches: dict[asyncio.Task[None], list[_Queued]] = field(default_factory=dict)  # in flight
     has_retry: bool = False  # and gets nothing else
 
     def load(self) -> float:
@@ -105,7 +106,7 @@ class Actors(Submitter):
             except Exception:  # noqa: BLE001  (the connection, which the engine may repair)
                 found = dict.fromkeys(self._workers, 1)
             for name in self._workers.keys() - found.keys():
-                self._dismiss(name)
+                self._dismiss(self._workers[name], ConnectionError("it left the cluster"))
             for name in found.keys() - self._workers.keys():
                 worker = self._workers[name] = _Worker(max(found[name], 1))
                 worker.hiring = asyncio.create_task(self._hire(name, worker))
@@ -120,12 +121,22 @@ class Actors(Submitter):
                 self._fail(error)
         self._feed()
 
-    def _dismiss(self, name: Any) -> None:
-        """Give up a worker; what it has in flight is lost."""
-        worker = self._workers.pop(name)
-        for task in (worker.hiring, *worker.batches):
-            if task is not None:
+    def _dismiss(self, worker: _Worker, error: Exception) -> None:
+        """Give up a worker, whose calls become retries."""
+        self._workers = {name: w for name, w in self._workers.items() if w is not worker}
+        lost, worker.batches = worker.batches, {}
+        for task in (worker.hiring, *lost):
+            if task is not None and task is not asyncio.current_task():
                 task.cancel()
+        for queued in itertools.chain(*lost.values()):
+            queued.losses += 1
+            if self._is_closed or (worker.has_retry and queued.losses > self._allowed):
+                reason = describe(error).partition("\n")[0]
+                queued.future.set_exception(
+                    WorkerLostError(f"{queued.losses} workers died with it: {reason}")
+                )
+            else:
+                self._retries.append(queued)
 
     def _feed(self) -> None:
         """Send calls to the workers that have the fewest; retries to workers that have none."""
@@ -150,14 +161,14 @@ class Actors(Submitter):
 
     def _send(self, worker: _Worker, batch: list[_Queued]) -> None:
         if worker.actor is not None:
-            worker.batches.add(asyncio.create_task(self._call(worker, worker.actor, batch)))
+            worker.batches[asyncio.create_task(self._call(worker, worker.actor, batch))] = batch
 
     async def _call(self, worker: _Worker, actor: Actor, batch: list[_Queued]) -> None:
-        """Make an actor's calls; if it is lost, queue them as retries."""
+        """Make an actor's calls."""
         try:
             answers, seconds = await actor.run([queued.pickled for queued in batch])
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  (of the way, not of a call)
-            self._lose(worker, batch, error)
+        except Exception as error:  # noqa: BLE001  (of the way, not of a call)
+            self._dismiss(worker, error)
         else:
             for queued, (answer, message) in zip(batch, answers, strict=True):
                 _end(queued.future, answer, message)
@@ -165,22 +176,8 @@ class Actors(Submitter):
                 last, mean = seconds / len(batch), self._seconds
                 self._seconds = last if mean == math.inf else mean + _WEIGHT * (last - mean)
             worker.has_retry = False
-        worker.batches.discard(asyncio.current_task())
-        if not self._is_closed:
-            self._feed()
-
-    def _lose(self, worker: _Worker, batch: list[_Queued], error: BaseException) -> None:
-        """Queue the calls of a lost actor; one that was alone has an end to its retries."""
-        self._workers = {name: w for name, w in self._workers.items() if w is not worker}
-        for queued in batch:
-            queued.losses += 1
-            if self._is_closed or (worker.has_retry and queued.losses > self._allowed):
-                reason = describe(error).partition("\n")[0]
-                queued.future.set_exception(
-                    WorkerLostError(f"{queued.losses} workers died with it: {reason}")
-                )
-            else:
-                self._retries.append(queued)
+            worker.batches = {t: b for t, b in worker.batches.items() if b is not batch}
+        self._feed()
 
     def _fail(self, error: Exception) -> None:
         """End all calls that wait."""
@@ -209,8 +206,8 @@ class Actors(Submitter):
             self._watching.cancel()
         self._fail(SettingError("the run has ended"))
         actors = [worker.actor for worker in self._workers.values() if worker.actor is not None]
-        for name in list(self._workers):
-            self._dismiss(name)
+        for worker in list(self._workers.values()):
+            self._dismiss(worker, ConnectionError("the run has ended"))
         for actor in actors:
             with suppress(RuntimeError):  # its worker is gone
                 actor.stop()

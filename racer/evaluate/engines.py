@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import sys
 import threading
 import time
@@ -69,10 +68,11 @@ def engine_of(executor: object) -> Engine | None:
         return None
     if isinstance(executor, distributed.Client):
         return _Dask(executor)
-    cfexecutor = importlib.import_module("distributed.cfexecutor")
-    if not isinstance(executor, cfexecutor.ClientExecutor) or executor._shutdown:  # noqa: SLF001
+    cfexecutor = sys.modules.get("distributed.cfexecutor")
+    if cfexecutor is None or not isinstance(executor, cfexecutor.ClientExecutor):
         return None
-    return _Dask(executor._client) if executor._kwargs.keys() <= _ONLY else None  # noqa: SLF001
+    is_for_all = executor._kwargs.keys() <= _ONLY  # noqa: SLF001
+    return _Dask(executor._client) if is_for_all and not executor._shutdown else None  # noqa: SLF001
 
 
 class Evaluator:
@@ -99,8 +99,9 @@ class DaskEvaluator(Evaluator):
 
     async def run(self, calls: Sequence[bytes]) -> Answers:
         """Make calls in a thread for tasks: a Dask worker has a single one for its actors."""
-        distributed = importlib.import_module("distributed")
-        threads = distributed.get_worker().executors["default"]
+        from distributed import get_worker  # noqa: PLC0415  (an extra)
+
+        threads = get_worker().executors["default"]
         return await asyncio.get_running_loop().run_in_executor(threads, self.make, calls)
 
     async def stop(self) -> None:
@@ -139,11 +140,12 @@ class _Ray:
 
     def __init__(self, address: str) -> None:
         try:
-            self._ray = importlib.import_module("ray")
+            import ray  # noqa: PLC0415  (not even an extra)
         except ImportError:
             raise SettingError(f"executor={address!r} is an address of Ray: install ray") from None
-        if not self._ray.is_initialized():
-            self._ray.init(address, log_to_driver=False)
+        self._ray: Any = ray
+        if not ray.is_initialized():
+            ray.init(address, log_to_driver=False)
 
     def check(self) -> None:
         if not self._ray.is_initialized():

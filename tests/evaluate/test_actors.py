@@ -162,14 +162,13 @@ def test_what_prevents_all_actors_ends_the_race():
         raced(engine)
 
 
-def test_a_cluster_that_is_closed_meanwhile_ends_the_race():
-    engine = Engine(dies=lambda number, calls: number == 9 and setattr(engine, "is_open", False))
-
-    def objective(config, instance, seed):
-        return evaluate(config, instance, seed)
-
+def test_a_cluster_that_is_closed_meanwhile_ends_the_calls_that_wait():
+    engine = Engine(0)
+    future = Actors(engine).submit(int)
+    engine.is_open = False
+    assert isinstance(future.exception(timeout=30), racer.SettingError)
     with pytest.raises(racer.SettingError, match="closed"):
-        raced(engine, objective)
+        raced(engine)
 
 
 def test_a_call_that_was_not_sent_can_be_withdrawn():
