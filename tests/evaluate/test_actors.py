@@ -164,11 +164,12 @@ def test_what_prevents_all_actors_ends_the_race():
 
 def test_a_cluster_that_is_closed_meanwhile_ends_the_calls_that_wait():
     engine = Engine(0)
-    future = Actors(engine).submit(int)
+    submitter = Actors(engine)
+    future = submitter.submit(int)
     engine.is_open = False
     assert isinstance(future.exception(timeout=30), racer.SettingError)
     with pytest.raises(racer.SettingError, match="closed"):
-        raced(engine)
+        submitter.submit(int)
 
 
 def test_a_call_that_was_not_sent_can_be_withdrawn():
