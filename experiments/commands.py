@@ -53,7 +53,10 @@ bench = Commands(
             "bench.coroutines",
             "Coroutines against a simulated server: slots busy, CPU time",
         ),
-        "clusters": ("bench.clusters", "Use of workers by engine: loky, Dask, MPI, ipyparallel"),
+        "clusters": (
+            "bench.clusters",
+            "Use of workers by engine: loky, Dask, Ray, MPI, ipyparallel",
+        ),
         "engine": ("bench.engine", "CPU time of an evaluation, the joint posterior, import"),
         "limits": ("bench.limits", "An evaluation in a process of its own, beside one without"),
         "optuna": ("optuna_study.tables", "Racing in an Optuna study, beside WilcoxonPruner"),
