@@ -195,7 +195,8 @@ class FakeRay:
     """What racer uses of Ray, whose actors live here."""
 
     def __init__(self):
-        self.addresses, self.options_, self.killed = [], [], 0
+        self.addresses, self.options_ = [], []
+        self.killed = threading.Semaphore(0)
 
     def is_initialized(self):
         return bool(self.addresses)
@@ -207,7 +208,7 @@ class FakeRay:
         return {"CPU": 2.0, "memory": 1e9}
 
     def kill(self, actor):
-        self.killed += 1
+        self.killed.release()
 
     def remote(self, **options):
         self.options_.append(options)
@@ -241,6 +242,7 @@ def test_an_address_of_ray_has_an_actor_on_each_cpu(monkeypatch):
         assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
     assert ray.addresses == ["ray://head:10001"]
     assert ray.options_ == [{"num_cpus": 1}] * 4
+    assert all(ray.killed.acquire(timeout=30) for _ in ray.options_)
 
 
 def test_ray_must_be_there_and_stay_open(monkeypatch):
