@@ -113,6 +113,8 @@ class _Dask:
     """A client of Dask, which stays open."""
 
     def __init__(self, client: Any) -> None:
+        if client.asynchronous:
+            raise SettingError("executor is an asynchronous Dask client: give one that is not")
         self._client = client
 
     def check(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import os
@@ -112,6 +113,15 @@ def test_cells_are_calls_of_actors_or_tasks_of_the_workers_that_are_chosen(clien
     chosen = tasks(workers=[one])
     assert set(chosen) == {"evaluate"}
     assert chosen["evaluate"] > race.evaluations
+
+
+def test_a_client_that_would_wait_for_itself_is_refused(cluster):
+    async def race():
+        async with Client(cluster.scheduler_address, asynchronous=True) as client:
+            racer.race(POOL, objective(), executor=client, **SETTINGS)
+
+    with pytest.raises(racer.SettingError, match="asynchronous"):
+        asyncio.run(race())
 
 
 @pytest.mark.slow
