@@ -4,7 +4,8 @@ A race in which all candidates stay sleeps so many milliseconds in each evaluati
 share of the workers' time that it sleeps, from the call of `racer.race` to its return. Each race
 comes after a `multiprocessing.Pool.map` of as many sleeps by as many workers, and "of pool.map's"
 is the median ratio of the two. "Dask-tasks" submits each cell as a task, as any executor does.
-Engines that are not installed, or do not start, are left out. All results are asserted to be equal.
+The driver's CPU time an
+evaluation includes the scheduler of a local Dask cluster. Engines that are not installed, or do not start, are left out. All results are asserted to be equal.
 """
 
 from __future__ import annotations
@@ -115,8 +116,10 @@ ENGINES: dict[str, Callable[[int], Any]] = {
 }
 
 
-def share(seconds: float, evaluations: int, n_workers: int, executor: Any) -> tuple[float, Any]:
-    """Return the share of the workers' time that a race sleeps, and its costs."""
+def share(
+    seconds: float, evaluations: int, n_workers: int, executor: Any
+) -> tuple[float, float, Any]:
+    """Return the busy share of the workers, the driver's CPU ms an evaluation, and the costs."""
 
     def race(budget: int, sleeper: Sleeper) -> Any:
         return racer.race(
@@ -130,8 +133,10 @@ def share(seconds: float, evaluations: int, n_workers: int, executor: Any) -> tu
         )
 
     race(10 * CANDIDATES, Sleeper(0.01))  # starts the workers
+    before = time.process_time()
     wall, result = timed(lambda: race(evaluations, Sleeper(seconds)))
-    return evaluations * seconds / (n_workers * wall), result.table
+    used = time.process_time() - before
+    return evaluations * seconds / (n_workers * wall), used / evaluations * 1e3, result.table
 
 
 def _pool_share(seconds: float, evaluations: int, n_workers: int, pool: Any) -> float:
@@ -151,9 +156,10 @@ def main(
 ) -> None:
     """Print a Markdown table: the busy share of each engine's workers, beside `pool.map`'s."""
     seconds = milliseconds / 1e3
-    print_row("engine", "workers", "busy", "pool.map busy", "of pool.map's", head=True)
+    head = ("busy", "pool.map busy", "of pool.map's", "driver CPU, ms")
+    print_row("engine", "workers", *head, head=True)
     for n_workers in workers:
-        expected = share(0.0, evaluations, 1, None)[1]
+        expected = share(0.0, evaluations, 1, None)[-1]
         for name in engine:
             with ExitStack() as stack:
                 pool = stack.enter_context(multiprocessing.get_context("spawn").Pool(n_workers))
@@ -165,9 +171,9 @@ def main(
                 rows = []
                 for _ in range(repeats):
                     plain = _pool_share(seconds, evaluations, n_workers, pool)
-                    busy, table = share(seconds, evaluations, n_workers, executor)
+                    busy, used, table = share(seconds, evaluations, n_workers, executor)
                     if not table.equals(expected):
                         raise AssertionError(f"{name} changed the race")
-                    rows.append((busy, plain, busy / plain))
+                    rows.append((busy, plain, busy / plain, used))
             medians = (statistics.median(column) for column in zip(*rows, strict=True))
             print_row(name, str(n_workers), *(f"{value:.2f}" for value in medians))
