@@ -1,13 +1,11 @@
-"""Clusters that place actors, objects that live on a worker: Dask and Ray."""
+"""Clusters that place actors, objects that live on a worker: Dask."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-import threading
 import time
 from concurrent.futures import Executor
-from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from racer.errors import SettingError
@@ -27,7 +25,7 @@ class HasExecutor(Protocol):
         """Return an executor."""
 
 
-Cluster: TypeAlias = Executor | HasExecutor | str
+Cluster: TypeAlias = Executor | HasExecutor
 Answers: TypeAlias = tuple[list[tuple[Any, str]], float]
 
 
@@ -58,12 +56,10 @@ class Engine(Protocol):
 
 
 def engine_of(executor: object) -> Engine | None:
-    """Return the cluster behind a Dask client, its executor or a Ray address; None if it has none.
+    """Return the cluster behind a Dask client or its executor; None if it has none.
 
     An executor of Dask for some workers or resources keeps to its tasks.
     """
-    if isinstance(executor, str) and (executor == "auto" or ":" in executor):
-        return _Ray(executor)
     if (distributed := sys.modules.get("distributed")) is None:
         return None
     if isinstance(executor, distributed.Client):
@@ -135,54 +131,3 @@ class _Dask:
         with self._client.as_current():
             actor: Actor = await placed
         return actor
-
-
-class _Ray:
-    """A cluster of Ray, with an actor for each CPU; Ray chooses where."""
-
-    def __init__(self, address: str) -> None:
-        try:
-            import ray  # noqa: PLC0415  (not even an extra)
-        except ImportError:
-            raise SettingError(f"executor={address!r} is an address of Ray: install ray") from None
-        self._ray: Any = ray
-        if not ray.is_initialized():
-            ray.init(address, log_to_driver=False)
-
-    def check(self) -> None:
-        if not self._ray.is_initialized():
-            raise SettingError("Ray has been shut down: give its address again")
-
-    def call_soon(self, function: Callable[..., Any], *args: Any) -> None:
-        _loop().call_soon_threadsafe(function, *args)
-
-    async def workers(self) -> Mapping[Any, int]:
-        resources = await asyncio.to_thread(self._ray.cluster_resources)
-        return dict.fromkeys(range(int(resources.get("CPU", 0))), 1)
-
-    async def hire(self, worker: Any) -> Actor:  # noqa: ARG002
-        actor = _RayActor(self._ray)
-        await actor.run([])  # it is there
-        return actor
-
-
-@cache
-def _loop() -> asyncio.AbstractEventLoop:
-    """Start an event loop, once for all races."""
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="racer-ray", daemon=True).start()
-    return loop
-
-
-class _RayActor:
-    def __init__(self, ray: Any) -> None:
-        self._kill = ray.kill
-        remote = ray.remote(num_cpus=1)(Evaluator)
-        self._actor = remote.options(scheduling_strategy="SPREAD").remote()
-
-    def run(self, calls: Sequence[bytes]) -> Awaitable[Answers]:
-        made: Awaitable[Answers] = self._actor.make.remote(calls)
-        return made
-
-    def stop(self) -> None:
-        self._kill(self._actor)

@@ -212,8 +212,8 @@ def _submitter(executor: Cluster) -> Submitter:
     if isinstance(executor, Executor):
         return UserExecutor(executor)
     raise SettingError(
-        f"executor is a {type(executor).__name__}: give a concurrent.futures.Executor, a Dask "
-        "client or an address of a Ray cluster"
+        f"executor is a {type(executor).__name__}: give a concurrent.futures.Executor or "
+        "a Dask client"
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import sys
 import threading
 
 import pytest
@@ -13,7 +12,7 @@ import racer
 from racer.evaluate import actors
 from racer.evaluate.actors import Actors
 from racer.evaluate.attempt import Task, here
-from racer.evaluate.engines import Evaluator, engine_of
+from racer.evaluate.engines import Evaluator
 from racer.evaluate.executor import Futures
 from racer.run.drive import drive
 
@@ -189,69 +188,3 @@ def test_a_call_that_raises_on_its_worker_says_what_it_raised():
     error = submitter.submit(lambda: 1 / 0).exception(timeout=30)
     assert str(error.__cause__) == "ZeroDivisionError: division by zero"
     submitter.close([])
-
-
-class FakeRay:
-    """What racer uses of Ray, whose actors live here."""
-
-    def __init__(self):
-        self.addresses, self.options_ = [], []
-        self.killed = threading.Semaphore(0)
-
-    def is_initialized(self):
-        return bool(self.addresses)
-
-    def init(self, address, **_):
-        self.addresses.append(address)
-
-    def cluster_resources(self):
-        return {"CPU": 2.0, "memory": 1e9}
-
-    def kill(self, actor):
-        self.killed.release()
-
-    def remote(self, **options):
-        self.options_.append(options)
-        return FakeRemote
-
-
-class FakeRemote:
-    """A class of which Ray makes actors, and an actor, and its method."""
-
-    def __init__(self, made):
-        self.made = made
-
-    def options(self, **_):
-        return self
-
-    def remote(self, *calls):
-        if not calls:
-            return FakeRemote(self.made())
-        return asyncio.sleep(0, self.made(*calls))
-
-    @property
-    def make(self):
-        return FakeRemote(self.made.make)
-
-
-def test_an_address_of_ray_has_an_actor_on_each_cpu(monkeypatch):
-    ray = FakeRay()
-    monkeypatch.setitem(sys.modules, "ray", ray)
-    for _ in range(2):
-        result = racer.race(range(6), evaluate, [1.0, 2.0], executor="ray://head:10001", **SETTINGS)
-        assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
-    assert ray.addresses == ["ray://head:10001"]
-    assert ray.options_ == [{"num_cpus": 1}] * 4
-    assert all(ray.killed.acquire(timeout=30) for _ in ray.options_)
-
-
-def test_ray_must_be_there_and_stay_open(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray", ray := FakeRay())
-    engine = engine_of("auto")
-    ray.addresses.clear()
-    with pytest.raises(racer.SettingError, match="Ray has been shut down"):
-        engine.check()
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(racer.SettingError, match="is an address of Ray: install ray"):
-        engine_of("ray://head:10001")
-    assert engine_of("threads") is None
