@@ -92,12 +92,14 @@ def one_round(cells: Sequence[dict[str, Any]], other: Path, *, swapped: bool) ->
 
 def compare(
     other: Path, *, deciders: Sequence[str], evaluations: int, tuned: int, rounds: int
-) -> None:
+) -> dict[str, float]:
     """Print a Markdown table of CPU microseconds per evaluation, here and in another checkout.
 
     Candidates per block show whether both had the same races: where a decider was changed they
-    may differ, and then so does its work.
+    may differ, and then so does its work. Return the ratio of the minima for each cell: less noisy
+    than the median, but blind to a slowdown of some rounds only.
     """
+    minima = {}
     cells = list(requests(deciders, evaluations, tuned))
     taken = [one_round(cells, other, swapped=bool(turn % 2)) for turn in range(rounds)]
     print_row(
@@ -108,12 +110,17 @@ def compare(
     for cell, pairs in zip(cells, zip(*taken, strict=True), strict=True):
         times = [[answer["us"] for answer in pair] for pair in pairs]
         ratios = [here / there for here, there in times if here and there]
+        where = "with a store" if cell["store"] else "without a store"
+        if ratios:
+            least = [min(filter(None, column)) for column in zip(*times, strict=True)]
+            minima[f"{cell['decider']}, {cell['candidates'] or '-'}, {where}"] = least[0] / least[1]
         print_row(
             *(cell["decider"], cell["candidates"] or "-", "yes" if cell["store"] else "no"),
             *(median(column, 1) for column in zip(*times, strict=True)),
             median(ratios, 2),
             *(median([answer["alive"]], 1) for answer in pairs[0]),
         )
+    return minima
 
 
 def median(values: Sequence[float | None], digits: int) -> str:

@@ -209,14 +209,30 @@ def _grown(name: str, m: int) -> tuple[float, float]:
     return each, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def growth(names: tuple[str, ...]) -> None:
-    """Print what an evaluation takes as candidates grow in number, and the peak of memory."""
+def growth(names: tuple[str, ...]) -> dict[str, float]:
+    """Print what an evaluation takes as candidates grow in number, and the peak of memory.
+
+    Return the time with 1 000 candidates over that with 100 for each decider.
+    """
+    ratios = {}
     print_row("decider", *(f"{m} candidates, us" for m in _GROWTH), "peak, MB", head=True)
     context = get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool:
         for name in names:
             found = [pool.submit(_grown, name, m).result() for m in _GROWTH]
             print_row(f"`{name}`", *(f"{us:.1f}" for us, _ in found), f"{found[-1][1]:.0f}")
+            took = dict(zip(_GROWTH, (us for us, _ in found), strict=True))
+            ratios[name] = took[1000] / took[100]
+    return ratios
+
+
+def refuse_slower(ratios: dict[str, float], at_most: float | None) -> None:
+    """Raise ClickException with the ratios that exceed the largest one allowed, if one is given."""
+    slower = [
+        f"{name}: {ratio:.2f}" for name, ratio in ratios.items() if ratio > (at_most or ratio)
+    ]
+    if slower:
+        raise click.ClickException(f"ratios above {at_most:g}:\n  " + "\n  ".join(slower))
 
 
 @click.command()
@@ -230,16 +246,30 @@ def growth(names: tuple[str, ...]) -> None:
     help="Another checkout of racer, timed in turn with this one.",
 )
 @click.option("--growth", "grows", is_flag=True, help="Only races of up to 10 000 candidates.")
+@click.option(
+    "--at-most",
+    type=click.FloatRange(min=1),
+    help="Fail where a ratio is larger: of minima, here to there; of 1 000 to 100 candidates.",
+)
 def main(
-    *, evaluations: int, repeats: int, chosen: tuple[str, ...], other: Path | None, grows: bool
+    *,
+    evaluations: int,
+    repeats: int,
+    chosen: tuple[str, ...],
+    other: Path | None,
+    grows: bool,
+    at_most: float | None,
 ) -> None:
     """Print CPU per evaluation, the joint posterior's two times, and the import."""
     if grows:
-        growth(chosen or GROWING)
+        refuse_slower(growth(chosen or GROWING), at_most)
         return
+    if other is None and at_most is not None:
+        raise click.UsageError("--at-most needs --against or --growth: times alone are no ratio")
     if other is not None:
         sizes = {"evaluations": max(evaluations // 10, 500), "tuned": max(evaluations // 50, 100)}
-        against.compare(other, deciders=chosen or against.DECIDERS, rounds=repeats, **sizes)
+        deciders = chosen or against.DECIDERS
+        refuse_slower(against.compare(other, deciders=deciders, rounds=repeats, **sizes), at_most)
         return
     print(f"CPU us per evaluation beyond the objective, {evaluations} evaluations, n_jobs=1")
     print(f"{'decider':<20}{'candidates':>11}{'all stay':>10}{'as raced':>10}{'goal':>6}")

@@ -9,6 +9,7 @@ from playing import eliminated
 import racer
 from racer import SettingError
 from racer.deciders import BestForBudget, SequentialHalving, Setting
+from racer.deciders.best_for_budget import _median
 from racer.simulate import HeavyTailedWorld, NormalWorld, UnequalInstancesWorld, play
 
 EVALUATIONS = 600
@@ -159,3 +160,12 @@ def test_it_needs_a_budget_of_any_kind():
 def test_bad_settings(bad):
     with pytest.raises(SettingError, match=next(iter(bad))):
         BestForBudget(**bad)
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (5, 3), (1, 1), (3, 2000)], ids=str)
+def test_medians_are_those_of_numpy(shape):
+    """Of more values than are sorted, too, and of columns with NaN."""
+    values = np.random.default_rng(1).normal(size=shape)
+    np.testing.assert_array_equal(_median(values), np.median(values, axis=0))
+    values[-1, 0] = np.nan
+    np.testing.assert_array_equal(_median(values), np.median(values, axis=0))

@@ -236,6 +236,13 @@ def test_what_cannot_be_ablated_is_said(tuned):
         racer.ablation(racer.race([1], cost, budget=1), cost)
 
 
+def test_a_tuning_without_a_default_has_none_to_ablate_from():
+    space = Space({"x": Real(0, 9)})
+    result = racer.tune(space, lambda config, instance, seed: config["x"], range(5), budget=30)
+    with pytest.raises(racer.SettingError, match="source='default': there is none"):
+        racer.ablation(result, pytest.fail)
+
+
 def test_the_command_records_it_and_the_report_shows_it(tmp_path):
     path = tmp_path / "run.db"
     command = racer.Command(["expr", "{x}", "*", "9", "+", "{y}", "+", "{seed}", "%", "7"])

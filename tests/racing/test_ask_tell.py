@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from racer import Budget, Outcome, Race, RacerError, RaceStateError
-from racer.deciders import Decider
+from racer import Budget, Outcome, Race, RacerError, RaceStateError, Runtime
+from racer.deciders import Decider, MeanRace
 from racer.seeding import block_seed
 
 LAWS = settings(max_examples=15, deadline=None, derandomize=True)
@@ -245,3 +245,26 @@ def test_a_decider_cannot_write_into_the_race():
     with pytest.raises(ValueError, match="read-only"):
         race.tell_block([1.0, 2.0])
     assert race.alive == (0, 1)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_outcomes_are_as_many_as_candidates(n):
+    race = Race([1, 2], budget=30)
+    with pytest.raises(RaceStateError, match="2 finite values"):
+        race.tell_block([OK] * n)
+    assert len(race.ask()) == 2
+
+
+def test_values_told_of_a_race_of_run_times_are_seconds():
+    race = Race([1, 2], budget=Budget(seconds=30.0), runtime=Runtime(10.0))
+    race.tell_block([1.5, 2.0])
+    result = race.result()
+    assert (result.seconds, result.scores["seconds"].tolist()) == (3.5, [1.5, 2.0])
+
+
+def test_values_outside_the_bounds_of_a_decider_are_refused():
+    race = Race([1, 2], budget=30, decider=MeanRace(bounds=(0.0, 1.0)))
+    with pytest.raises(RacerError, match="bounds"):
+        race.tell_block([0.5, 1.5])
+    race.tell_block([0.5, 1.0])
+    assert race.result().evaluations == 2

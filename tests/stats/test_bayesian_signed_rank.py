@@ -223,6 +223,11 @@ class TestSharesAndLeast:
         assert result.indistinguishable == 1.0
         assert result.least[1] < 0.7
 
+    def test_differences_well_within_the_rope_leave_no_doubt_of_it(self):
+        result = run(np.linspace(-0.1, 0.1, 30), rope=1.0)
+        assert result.least[1] > 0.9
+        assert max(result.least[0], result.least[2]) < 0.1
+
     def test_least_is_at_most_the_probability(self):
         for seed in range(5):
             result = bayesian_signed_rank_test(*self.pair(9, seed), rope=0.4, draws=1000)

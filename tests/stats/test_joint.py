@@ -9,7 +9,7 @@ from scipy import stats
 
 from racer.errors import SettingError
 from racer.stats import bayesian_sign_test, joint_comparisons
-from racer.stats.joint import running_joint
+from racer.stats.joint import Ordered, running_joint, without_ties
 
 LAW = settings(max_examples=60, deadline=None, derandomize=True)
 TIED = arrays(
@@ -275,3 +275,17 @@ def test_what_ties_is_accepted_together():
         assert result.n_accepted == accepted
         assert {*pairs_of(result.statements[3:5])} == {(0, 1), (0, 2)}
     assert result.statements[3].joint > 0.95 > result.statements[4].joint
+
+
+@pytest.mark.parametrize(
+    ("pairs", "p_false", "kept"),
+    [
+        (((0, 3), (1, 2)), (0.1, 0.1), 1),  # other gaps of rank sums, with the same total
+        (((0, 1), (2, 3)), (0.1, 0.1), 0),  # the same gap, at other totals
+        (((0, 1), (2, 3)), (0.1, 0.2), 1),
+    ],
+)
+def test_statements_tie_by_probability_and_gap(pairs, p_false, kept):
+    better, worse = np.array(pairs).T
+    ordered = Ordered(better, worse, np.array(p_false))
+    assert without_ties(1, ordered, np.array([1.0, 2.0, 3.0, 4.0])) == kept

@@ -106,3 +106,12 @@ def test_a_store_can_be_given_by_path_or_text(tmp_path, monkeypatch):
 def test_what_is_no_path_is_no_store_to_resume(store):
     with pytest.raises(racer.SettingError, match="give the path of a file, and after it evaluate"):
         racer.resume(store, lambda config, instance, seed: config)
+
+
+def test_there_is_nothing_to_resume_without_a_race(tmp_path):
+    missing, empty = tmp_path / "missing.db", tmp_path / "empty.db"
+    empty.touch()
+    for path, why in ((missing, "there is no such file"), (empty, "there is no race in it")):
+        with pytest.raises(racer.StoreError, match=why):
+            racer.resume(path, pytest.fail)
+    assert not missing.exists()

@@ -1,0 +1,131 @@
+"""Show small errors in a room to its tests: mutation testing on a sample.
+
+    python .ci/mutate.py racer/stats tests/stats --mutants 60 --seed 1
+
+Works in a copy. One run of the tests says which of them reach each line; a mutant is then shown to
+those only. A survivor is either a gap in the tests or changes nothing that could be observed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from coverage import CoverageData
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow"]
+TWINS = [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot)]
+TWINS += [(ast.In, ast.NotIn), (ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.And, ast.Or)]
+SWAP = {a: b for pair in TWINS for a, b in (pair, pair[::-1])}
+
+
+def swapped(node: ast.AST) -> ast.AST | None:
+    """Return the node with one small error, or None."""
+    new = copy.deepcopy(node)
+    match new:
+        case ast.Compare(ops=[first, *rest]) if type(first) in SWAP:
+            new.ops = [SWAP[type(first)](), *rest]
+        case ast.BinOp(op=op) | ast.BoolOp(op=op) | ast.AugAssign(op=op) if type(op) in SWAP:
+            new.op = SWAP[type(op)]()
+        case ast.Constant(value=bool(value)):
+            new.value = not value
+        case ast.Constant(value=int(value) | float(value)):
+            new.value = value + 1
+        case ast.UnaryOp(op=ast.Not() | ast.USub()):
+            new = new.operand
+        case ast.Name(id="min" | "max" as name):
+            new.id = {"min": "max", "max": "min"}[name]
+        case _:
+            return None
+    return ast.copy_location(new, node)
+
+
+class Mutation(ast.NodeTransformer):
+    """Replaces the chosen one of the nodes that can be mutated; annotations are none of them."""
+
+    def __init__(self, chosen: int = -1) -> None:
+        self.chosen, self.lines, self.text = chosen, list[int](), ""
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """Return the node, or its mutant if it is the chosen one."""
+        new = swapped(node)
+        if new is not None:
+            self.lines.append(node.lineno)
+            if len(self.lines) - 1 == self.chosen:
+                self.text = f"{ast.unparse(node)}  ->  {ast.unparse(new)}"
+                return new
+        return self.generic_visit(node)
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        """Leave annotations alone."""
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """Mutate the value only."""
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+
+def main() -> None:
+    """Print each mutant with its fate, then the rate."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("room", help="racer/stats")
+    parser.add_argument("tests", nargs="+")
+    parser.add_argument("--mutants", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--most-tests", type=int, default=60, help="shown to one mutant")
+    asked = parser.parse_args()
+    rng = random.Random(asked.seed)  # noqa: S311
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder) / "copy"
+        hidden = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache")
+        shutil.copytree(ROOT, work, ignore=hidden)
+        data = str(Path(folder) / "coverage")
+        env = os.environ | {"PYTHONPATH": str(work), "COVERAGE_FILE": data}
+        env["PYTHONDONTWRITEBYTECODE"] = "1"  # two mutants within a second have the same date
+        cover = [f"--cov={asked.room}", "--cov-context=test", "--cov-report=", "--cov-fail-under=0"]
+        subprocess.run([*PYTEST, "-n", "2", *cover, *asked.tests], cwd=work, env=env, check=True)
+        reached = CoverageData(data)
+        reached.read()
+        found = []
+        for path in sorted((work / asked.room).rglob("*.py")):
+            counting = Mutation()
+            counting.visit(ast.parse(path.read_text(encoding="utf-8")))
+            tests = reached.contexts_by_lineno(str(path.resolve()))
+            for chosen, line in enumerate(counting.lines):
+                names = sorted({name.partition("|")[0] for name in tests.get(line, ()) if name})
+                if names:  # reached by a test, and not when imported only
+                    found.append((path, chosen, line, names))
+        survivors = 0
+        for path, chosen, line, names in rng.sample(found, asked.mutants):
+            source = path.read_text(encoding="utf-8")
+            mutation = Mutation(chosen)
+            path.write_text(ast.unparse(mutation.visit(ast.parse(source))), encoding="utf-8")
+            shown = rng.sample(names, min(len(names), asked.most_tests))
+            try:
+                command = [*PYTEST, *shown]
+                run = subprocess.run(
+                    command, cwd=work, env=env, capture_output=True, check=False, timeout=300
+                )
+                fate = {0: "survived", 1: "killed"}.get(run.returncode, f"code {run.returncode}")
+            except subprocess.TimeoutExpired:
+                fate = "killed, by time"
+            path.write_text(source, encoding="utf-8")
+            survivors += fate == "survived"
+            where = f"{path.relative_to(work)}:{line}"
+            print(f"{fate:9} {where}  {mutation.text}  ({len(shown)} tests)", flush=True)
+    print(f"{survivors} of {asked.mutants} survived, of {len(found)} that tests reach")
+
+
+if __name__ == "__main__":
+    main()
