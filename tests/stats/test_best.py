@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from racer import ScoresError, SettingError
 from racer.stats import best_posterior
-from racer.stats.best import Part, probability_smallest
+from racer.stats.best import Part, lattice_points, probability_smallest
 
 LAW = settings(max_examples=40, deadline=None, derandomize=True)
 NAN, FAILED = math.nan, math.inf
@@ -331,3 +331,12 @@ def test_blocks_of_unequal_spread_are_still_brought_to_one():
     costs = wide * (rng.normal(size=(40, 10)) + np.where(np.arange(10) == 4, -0.8, 0.0))
     assert best_posterior(costs).best == 4
     assert best_posterior(costs).probability_best[4] > 0.9
+
+
+def test_fewer_points_are_the_first_quarter():
+    many, few = lattice_points(3, 2), lattice_points(3, 2, fewer=True)
+    for all_of_them, quarter in zip(
+        (*many[:2], many[2](4.0)), (*few[:2], few[2](4.0)), strict=True
+    ):
+        assert len(all_of_them) == 4 * len(quarter)
+        np.testing.assert_array_equal(all_of_them[: len(quarter)], quarter)
