@@ -8,7 +8,7 @@ from scipy.special import comb
 
 from racer.errors import RacerError, ScoresError, SettingError
 from racer.stats import bonferroni, hochberg, holm, shaffer
-from racer.stats.multiplicity import adjust
+from racer.stats.multiplicity import adjust, check_correction
 
 LAW = settings(max_examples=100, deadline=None, derandomize=True)
 P_VALUES = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12)
@@ -193,3 +193,11 @@ def test_holm_and_hochberg_as_step_by_step_procedures(family, alpha):
     up = 0 if not passed.any() else k - int(np.argmax(passed[::-1]))
     assert (holm(p) <= alpha).sum() == down
     assert (hochberg(p) <= alpha).sum() == up
+
+
+def test_shaffer_is_for_all_pairs_only():
+    for correction in (None, "bonferroni", "holm", "hochberg"):
+        check_correction(correction, all_pairs=False)
+    check_correction("shaffer", all_pairs=True)
+    with pytest.raises(SettingError, match="correction='shaffer'"):
+        check_correction("shaffer", all_pairs=False)
