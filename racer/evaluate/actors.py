@@ -70,6 +70,7 @@ class Actors(Submitter):
         self._workers: dict[Any, _Worker] = {}
         self._watching: asyncio.Task[None] | None = None
         self._is_closed = False
+        self._has_hired = False
         self._seconds = math.inf  # mean of a call
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
@@ -117,8 +118,10 @@ class Actors(Submitter):
             worker.actor = await self._engine.hire(name)
         except Exception as error:  # noqa: BLE001  (no racer there, say; `_watch` tries again)
             self._workers.pop(name, None)
-            if all(other.actor is None for other in self._workers.values()):
+            if not self._has_hired:  # later the cells in the queue would count as killed
                 self._fail(error)
+        else:
+            self._has_hired = True
         self._feed()
 
     def _dismiss(self, worker: _Worker, error: Exception) -> None:

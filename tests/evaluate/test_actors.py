@@ -162,6 +162,21 @@ def test_what_prevents_all_actors_ends_the_race():
         raced(engine)
 
 
+def test_hires_that_fail_later_are_repeated():
+    engine = Engine(1, dies=lambda number, calls: number % 9 == 5)
+    hire, number = engine.hire, itertools.count()
+
+    async def hire_now_and_then(worker):
+        if next(number) % 4:
+            raise RuntimeError("Worker holding Actor was lost")
+        return await hire(worker)
+
+    engine.hire = hire_now_and_then
+    result = raced(engine)
+    assert said(result) == said(racer.race(range(6), evaluate, [1.0, 2.0], **SETTINGS))
+    assert next(number) > 4
+
+
 def test_a_cluster_that_is_closed_meanwhile_ends_the_calls_that_wait():
     engine = Engine(0)
     submitter = Actors(engine)
