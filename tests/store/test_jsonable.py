@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
-import sys
 import math
+import sys
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
@@ -171,7 +171,7 @@ def test_what_is_nested_too_deeply_is_refused():
     nested: list[object] = []
     for _ in range(2 * sys.getrecursionlimit()):
         nested = [nested]
-    with pytest.raises(ValueError, match="rebuilt|unpack|unhashable"):
+    with pytest.raises(ValueError, match="rebuilt"):
         decode(nested)
 
 
