@@ -184,8 +184,7 @@ def _clipped(
     """
     cells, (n, m) = int(known.sum()), values.shape
     left = residuals(values, known, count)
-    middle = np.nan_to_num(_median(np.where(known, values, np.nan).T))
-    apart = np.where(known, values - middle, 0.0)
+    apart = _above_medians(values, known)
     scale = np.sqrt(_noise_by_candidate(apart, known, count, by_median=True))
     found = (left / scale)[known]
     usual = _MAD * float(np.median(np.abs(found)))
@@ -200,6 +199,19 @@ def _clipped(
         is_far = known & (np.abs(far) > most)
         inside = np.where(is_far, values - far + np.clip(far, -most, most), values)
     return inside, min(float(is_far.sum()) / cells, 0.5)
+
+
+def _above_medians(values: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return values (n, m), above their block's median, without the medians of their candidates.
+
+    Where blocks have different candidates their medians differ by that, and are fitted in turn.
+    """
+    rest = np.where(known, values, np.nan)
+    rest = rest - np.nan_to_num(_median(rest.T))
+    for _ in range(0 if known.all() else _STEPS):
+        rest = rest - _median(rest)[:, None]
+        rest = rest - np.nan_to_num(_median(rest.T))
+    return np.nan_to_num(rest)
 
 
 def _median(rows: NDArray[np.float64]) -> NDArray[np.float64]:
