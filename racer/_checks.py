@@ -24,7 +24,7 @@ def is_whole(value: object) -> bool:
 
 
 def is_real(value: Any) -> bool:
-    """Say whether `value` is a real number that a float can hold (True and False are not)."""
+    """Return whether `value` is a real number that a float can hold (True and False are not)."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     try:
@@ -35,7 +35,7 @@ def is_real(value: Any) -> bool:
 
 
 def is_one_of(value: Any, options: Sequence[object]) -> bool:
-    """Say whether `value` is one of `options`; an array, which is equal to nothing, is not."""
+    """Return whether `value` is one of `options`; an array, which is equal to nothing, is not."""
     return isinstance(value, Hashable) and value in options
 
 

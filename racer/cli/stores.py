@@ -307,7 +307,7 @@ def page_writer(
 @click.argument("store", type=click.Path())
 @click.option("--quick", is_flag=True, help="Compare checksums only; replay nothing.")
 def check(store: str, *, quick: bool) -> None:
-    """Say whether STORE is sound, what it holds, and how to go on with it.
+    """Check STORE, and show its contents and how to resume it.
 
     STORE is a file that racer.race or racer.tune (.., store=) has written. It is only read, and
     may be in use. The exit code is 0 if it is sound, 1 if it is not, or is not a store.

@@ -296,7 +296,7 @@ class Rules:
         return min(first_test, n_instances or 0) if used_once else first_test
 
     def is_due(self, usable: int, first_test: int, blocks: int) -> bool:
-        """Say whether a test is due after so many blocks, of which so many are usable."""
+        """Return whether a test is due after so many blocks, of which so many are usable."""
         if usable < first_test:
             return False
         counted = usable if self.block_size == 1 else blocks  # groups have blocks set aside, too

@@ -399,6 +399,6 @@ def _settled_compare(condition: Compare, known: Mapping[str, Parameter], where: 
     if all(numbers) or (equality and not any(numbers)):
         return condition
     raise SettingError(
-        f"{where}: {condition} is an invalid comparison: only numbers and the levels of "
+        f"{where}: {condition} compares values that cannot be compared: only numbers and the levels of "
         "an Ordinal have an order, and a number is never equal to text"
     )

@@ -76,7 +76,7 @@ WRONG = {
     "no name": ({"": "min"}, "error", "no name of a metric"),
     "reserved": ({"spend": "min"}, "spend", "is reserved"),
     "unknown key": ({"a": {"exat": True}}, "a", "did you mean 'exact'"),
-    "several without objective": ({"a": "min", "b": "max"}, None, "say what is raced on"),
+    "several without objective": ({"a": "min", "b": "max"}, None, "name the goal"),
     "unknown metric": ({"error": "min"}, "eror", "did you mean 'error'"),
     "unknown in a front": ({"a": "min", "b": "min"}, Pareto("a", "c"), "'c' is none of"),
     "all exact": ({"a": Metric(exact=True), "b": Metric(exact=True)}, Pareto("a", "b"), "nothing"),

@@ -219,7 +219,7 @@ def test_an_executor_that_was_left_is_refused():
 def test_all_cores_are_not_those_of_an_executor():
     with (
         ThreadPoolExecutor(1) as executor,
-        pytest.raises(SettingError, match="say how many workers the executor has"),
+        pytest.raises(SettingError, match="give the number of workers of the executor"),
     ):
         race_with(executor, lambda config, instance, seed: config, n_jobs=-1)
 

@@ -115,7 +115,7 @@ def test_finite_numbers_are_taken(answer, value):
         pytest.param([1.0], "returned a list, not a number", id="list"),
         pytest.param((1.0,), "returned a tuple, not a number", id="tuple"),
         pytest.param(
-            {"cost": 1.0}, r"returned several metrics, \{'cost': \.\.\}: say metrics=", id="dict"
+            {"cost": 1.0}, r"returned several metrics, \{'cost': \.\.\}: give metrics=", id="dict"
         ),
         pytest.param(Number("2"), "returned a Number, not a number", id="__float__ lies"),
         pytest.param(

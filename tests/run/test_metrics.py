@@ -130,7 +130,7 @@ def test_the_first_mapping_without_metrics_says_what_to_give(tmp_path):
 
     store = tmp_path / "race.db"
     with pytest.raises(
-        ObjectiveError, match=r"several metrics, .*'error'.* say metrics=.*objective="
+        ObjectiveError, match=r"several metrics, .*'error'.* give metrics=.*objective="
     ):
         racer.race(range(50), counting, budget=500, store=store)
     assert len(calls) == 1

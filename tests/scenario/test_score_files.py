@@ -143,7 +143,7 @@ def test_compare_takes_what_is_read():
     ("name", "text", "message"),
     [
         ("a.json", "{", "is not JSON"),
-        ("a.json", "[1]", "neither what promptfoo"),
+        ("a.json", "[1]", "neither output of promptfoo"),
         ("a.jsonl", '{"doc_id": 0, "acc": 1.0}', "which have doc_id, filter, metrics"),
         ("a.jsonl", '{"doc_id": 0, "acc": 1, "metrics": ["acc"]}', "have doc_id, filter, metrics"),
         ("a.json", '{"results": {"results": [1]}}', "neither|not like"),

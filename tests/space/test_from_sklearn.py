@@ -81,7 +81,7 @@ def test_several_dicts_are_conditions():
         ({"x": "abc"}, "x: 'abc': give a list"),
         ({"x": []}, "x: .*give a list"),
         ({"x": np.random.RandomState(0)}, "x: .*give a list"),
-        ([{"x": [1]}, {"x": [1, 2]}], "no parameter tells apart"),
+        ([{"x": [1]}, {"x": [1, 2]}], "no parameter separates"),
         (
             [{"k": ["a"], "x": stats.uniform(0, 1)}, {"k": ["b"], "x": stats.uniform(0, 2)}],
             "x: its distributions differ",

@@ -235,7 +235,7 @@ def test_their_values_are_cleaned_and_keyed():
     [
         (Param("order") == ("cut",), "has the value .'cut',.: give cut, fold, glue in any order"),
         (Param("order") > ("cut", "fold", "glue"), "only numbers and the levels of an Ordinal"),
-        (Param("angle") == "north", "compares what cannot be compared"),
+        (Param("angle") == "north", "cannot be compared"),
     ],
 )
 def test_conditions_on_them_are_checked(condition, says):

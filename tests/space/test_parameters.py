@@ -41,7 +41,7 @@ INF, NAN = math.inf, math.nan
             "rate: Integer from 0 to 10{18} has too many values for floats: use",
         ),
         (Integer(1, 10**13, log=True), "rate: Integer from 1 to 10{13} has too many values"),
-        (Real(0, 1, step=1e-18), "rate: Real from 0.0 to 1.0 has too many values to tell apart"),
+        (Real(0, 1, step=1e-18), "rate: Real from 0.0 to 1.0 has too many values for floats"),
         (Integer(1, 9, step=0), "rate: step=0"),
         (Integer(1, 9, log=True, step=2), "rate: step=2 does not go with log"),
         (Categorical([]), "rate: choices are empty"),
