@@ -239,7 +239,7 @@ def test_how_to_go_on_stays_on_the_screen(tmp_path, what):
     before, _, after = written.decode().partition("racer: the race was interrupted")
     assert "go on with racer.resume(" in " ".join(after.split())
     assert "\x1b" not in after.replace("\x1b[?25h", "")  # nothing is moved or wiped off
-    assert "what is being evaluated will be finished" in before
+    assert "running evaluations will be finished" in before
 
 
 def test_the_answer_to_a_signal_is_shown_below_how_it_stands():

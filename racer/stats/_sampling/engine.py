@@ -56,7 +56,7 @@ def _chains(draws: int, sampler: Sampler) -> Posterior:
     else:
         warn(
             f"the chains have not met (R-hat {worst:.3f}): ask for more draws, and check that "
-            "the data say anything about all candidates"
+            "there are data on all candidates"
         )
     flat = chains.reshape(-1, chains.shape[2])
     kept = flat[np.linspace(0, len(flat) - 1, draws).round().astype(int)]
