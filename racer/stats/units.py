@@ -31,7 +31,7 @@ _TAILS = (1.3, 12.0)  # more than the first, plus the second over the cells, is 
 # Of the logarithm of a squared median absolute deviation: its sampling variance and its bias,
 # times the degrees of freedom (simulated for normal values, 4 to 50 of them).
 _LOG_MAD = (6.0, -3.0)
-_OWN = 0.5  # of a residual's variance, at least, has to be the candidate's own
+_OWN = 0.8  # of a residual's variance, at least, has to be the candidate's own: ten candidates
 _LEAST_NOISE = 0.05  # variance of a candidate's noise, relative to the usual one
 
 
