@@ -229,7 +229,8 @@ class Tuning:
     def _seemingly_better(self, seen: int) -> list[int]:
         """Return the candidates that may be better than the first elite, by less than `seen` blocks."""
         plan, known, n = self.ledger.plan, self.ledger.known, len(self.ledger.configs)
-        chances = posterior_of(known, n, plan.stream, plan.rules).probability_best
+        alike = likeness(plan.space, self.ledger.configs)
+        chances = posterior_of(known, n, plan.stream, plan.rules, 0.0, alike).probability_best
         order = (-chances).argsort(kind="stable").tolist()
         least = chances[self.elites[0]]
         return [c for c in order if chances[c] > least and len(known.of(c)) < seen]

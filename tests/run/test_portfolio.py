@@ -25,7 +25,8 @@ def found():
 
 
 def test_each_member_is_good_where_the_others_are_not(found):
-    assert sorted(member["x"] for member in found.members) == [1, 5, 9]
+    values = np.sort([member["x"] for member in found.members])
+    assert np.abs(values - [1, 5, 9]).max() <= 1  # 176 evaluations of noisy costs each
     assert found.evaluations <= 600
     assert [t.evaluations for t in found.tunings] == [600 // 3 - 24] * 3
     assert found.values.shape == (12, 3, 2)
@@ -34,7 +35,8 @@ def test_each_member_is_good_where_the_others_are_not(found):
 def test_the_gain_is_over_the_single_best(found):
     table = found.table
     assert list(table.index) == INSTANCES
-    assert found.single_best == [m["x"] for m in found.members].index(5)
+    assert found.single_best == table.mean().to_numpy().argmin()
+    assert abs(found.members[found.single_best]["x"] - 5) <= 1
     assert found.single_best_value == pytest.approx(table[found.single_best].mean())
     assert found.gain == pytest.approx(found.single_best_value - found.oracle_value)
     low, high = found.gain_interval()
