@@ -117,7 +117,7 @@ _WORKS = {
     "ablation": ["program.db", "--yes", "--source", '{"x": 0.0, "n": 1}'],
     **{name: ["run.db"] for name in ("show", "watch", "report", "check")},
     "export": ["run.db", "--json"],
-    "bundle": ["run.db"],
+    "bundle": ["run.db", "-o", "fresh.zip"],
     "verify": ["run.zip"],
     "bench": ["./run.sh", "./run.sh", "--rounds", "1"],
     "demo": ["--candidates", "3", "--budget", "30"],

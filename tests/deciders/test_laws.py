@@ -15,6 +15,7 @@ from racer.deciders import (
     BayesianFriedman,
     Blocks,
     BradleyTerryRace,
+    FixedConfidence,
     FRace,
     PlackettLuceRace,
     Setting,
@@ -195,7 +196,7 @@ def test_forgetting_who_is_gone_is_never_having_seen_them(table, seed):
     costs = effects_and_noise(seed, m=6)
     kept = np.array([0, 2, 5])
     for decider in EVERY.values():
-        if isinstance(decider, AnytimeRace):
+        if isinstance(decider, AnytimeRace | FixedConfidence):
             continue  # what it has seen of an opponent stays: that is what its promise rests on
         state = decider.start(Setting(6, np.random.default_rng(0)))
         state, _ = decider.decide(state, Blocks(np.arange(6), costs[:15]))
