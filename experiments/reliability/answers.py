@@ -118,6 +118,31 @@ def tunings(seed: int) -> list[tuple[str, bool]]:
     return [("tunings: contradictions", bool(contradictions(result)))]
 
 
+def quarter(config: Any, instance: int, seed: int) -> float:
+    """Return a cost; k = "b" is better by two standard deviations, but fails on a quarter."""
+    if config["k"] == "b" and instance == 3:
+        raise ValueError("b fails on 3")
+    drawn = 0.05 * np.random.default_rng(seed).normal()
+    return float((config["x"] - 0.3) ** 2 + 0.1 * (config["k"] == "a") + drawn)
+
+
+def failing(seed: int) -> list[tuple[str, bool]]:
+    """Return by kind whether one that fails on a quarter of the instances is called the best."""
+    pool = [{"k": k, "x": x} for k in "ab" for x in np.linspace(0.0, 1.0, 6).tolist()]
+    raced = racer.race(pool, quarter, range(1, 5), budget=300, seed=seed)
+    rows = [
+        (
+            "races: one that fails on a quarter is the best",
+            raced.best == {**(raced.best or {}), "k": "b"},
+        )
+    ]
+    for budget in (300, 700):
+        tuned = racer.tune(SPACE, quarter, range(1, 5), budget=budget, seed=seed)
+        kind = f"tunings of {budget}: one that fails on a quarter is the best"
+        rows.append((kind, tuned.best == {**(tuned.best or {}), "k": "b"}))
+    return rows
+
+
 def noise(seed: int) -> list[tuple[str, bool]]:
     """Return by kind what is claimed of a tuning of pure noise."""
     elites = EQUALS[seed % len(EQUALS)]
@@ -158,6 +183,7 @@ def main(repetitions: int, jobs: int) -> None:
         calls += [joblib.delayed(_quietly)(kind, seed) for seed in range(repetitions)]
     half = range(-(-repetitions // 2))
     calls += [joblib.delayed(_quietly)(noise, seed) for seed in half]
+    calls += [joblib.delayed(_quietly)(failing, seed) for seed in range(min(repetitions, 24))]
     calls += [joblib.delayed(_quietly)(equals, m, seed) for m in EQUALS for seed in half]
     found: dict[str, list[bool]] = {}
     for rows in joblib.Parallel(n_jobs=jobs)(calls):

@@ -54,7 +54,7 @@ BUDGETS = (400, 1200)  # of a tuning, in evaluations
 ONE_IN = 2  # draws of a world: a tuning
 MORE_FOLDS = 4  # draws for each of a world
 # Widths of the uniform qualities of models, in standard deviations of a fold's noise. Real searches
-# (24 models of a kind, 4 data sets, 10 folds) have means that vary by .35 to 5.6 of them.
+# have means that vary by .35 to 5.6 of them: `study.py fold-spreads`.
 WIDTHS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 NEAR = 1.0  # up to this width they hardly differ
 MANY = 100  # candidates of a bin that may be a world's worst

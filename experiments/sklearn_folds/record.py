@@ -39,17 +39,17 @@ def record(data: str, name: str, seed: int) -> Recorded:
     twenty = RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=seed)
     candidates = grid(name)
     models = [estimator(name).set_params(**params) for params in candidates]
-    scores, seconds = _scores(models, rows, target, ten)
+    scores, seconds = scores_on(models, rows, target, ten)
     return Recorded(
         scores,
-        _scores(models, rows, target, twenty)[0],
+        scores_on(models, rows, target, twenty)[0],
         np.array([model.fit(rows, target).score(held_rows, held_target) for model in models]),
         seconds,
         _halving(name, rows, target, candidates, seed),
     )
 
 
-def _scores(
+def scores_on(
     models: list[Any], rows: NDArray[Any], target: NDArray[Any], cv: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     folds = list(cv.split(rows, target))
