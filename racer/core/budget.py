@@ -45,7 +45,7 @@ class Budget:
     --------
     >>> import racer
     >>> budget = racer.Budget(evaluations=200, seconds=60.0)
-    >>> racer.race([1, 2], lambda config, instance, seed: config, budget=budget).best
+    >>> racer.race([1, 2], lambda config, instance, seed: config + seed % 7, budget=budget).best
     1
     """
 

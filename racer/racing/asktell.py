@@ -35,6 +35,13 @@ class Asked:
     later: Ahead = tuple
 
 
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """The text of a warning that a block may bring: the first is given, and the last with a count."""
+
+    text: str
+
+
 class Round:
     """One request: its cells, and what has been told of them."""
 
@@ -67,6 +74,7 @@ class AskTell(ABC):
     def __init__(self, callbacks: Sequence[Callback]) -> None:
         self._callbacks = list(check_callbacks(callbacks))
         self._notes: list[Any] = []
+        self._repeated: list[Repeated] = []
         self._round = Round()
         self._running: Flow | None = None
 
@@ -142,15 +150,23 @@ class AskTell(ABC):
         """Answer the present request; go on to the next one, and publish what has happened."""
         assert self._running is not None  # noqa: S101  (for the type checker)
         self._round = Round()
+        is_over = True
         with suppress(StopIteration):
             self._round = Round(self._running.send(outcomes))
+            is_over = False
         notes, self._notes[:] = self._notes.copy(), []
         for note in notes:
-            if isinstance(note, str):
+            if isinstance(note, Repeated):
+                self._repeated.append(note)
+                if len(self._repeated) == 1:
+                    warn(note.text)
+            elif isinstance(note, str):
                 warn(note)
             else:
                 for callback in self._callbacks:
                     callback(note)
+        if is_over and len(self._repeated) > 1:
+            warn(f"{self._repeated[-1].text}; so it was on {len(self._repeated)} blocks in all")
 
 
 def as_measured(names: Sequence[str], outcome: Outcome, rules: Rules) -> Outcome:

@@ -21,7 +21,7 @@ from racer.deciders.parts.wrappers import grouped
 from racer.errors import BudgetError, RaceStateError, SettingError
 from racer.evaluate.outcome import Cell, Outcome, all_failed, check_outcome
 from racer.racing.account import Account
-from racer.racing.asktell import Asked, AskTell, Flow, as_measured, under
+from racer.racing.asktell import Asked, AskTell, Flow, Repeated, as_measured, under
 from racer.racing.capping import Caps, best_first
 from racer.racing.loop import advance, best, completed, expected, fell_short, leads, race
 from racer.racing.repeats import Repeats, Withheld
@@ -385,7 +385,8 @@ class Race(AskTell):
             self._notes.append(event)
         if not row.is_usable and self.warns_of_failed_blocks:
             what = "is set aside" if self.rules.bounds is None else "has the worst score for all"
-            self._notes.append(f"block {row.block + 1} {what}: {all_failed(row.outcomes())}")
+            text = f"block {row.block + 1} {what}: {all_failed(row.outcomes())}"
+            self._notes.append(Repeated(text))
 
     def _later(self, asked: Request, order: Order) -> Iterator[list[Cell]]:
         """Yield cells of the blocks after this one, block by block, the best standing first.

@@ -104,7 +104,7 @@ class TuneResult(Result):
     --------
     >>> import racer
     >>> space = racer.Space({"x": racer.Integer(0, 3)})
-    >>> result = racer.tune(space, lambda *cell: cell[0]["x"], budget=60, seed=1)
+    >>> result = racer.tune(space, lambda c, i, seed: c["x"] + seed % 7, budget=60, seed=1)
     >>> result.best, result.evaluations <= 60
     ({'x': 0}, True)
     """

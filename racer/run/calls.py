@@ -193,8 +193,8 @@ def race(
     ------
     CandidateError, ObjectiveError, BudgetError, SettingError
         What cannot work, before anything is evaluated. All are `RacerError`. Later: an
-        ObjectiveError where all of the first block fail by the same error at the same line, a
-        SettingError for a verdict that cannot be used, or an executor that takes no more.
+        ObjectiveError where all of the first block fail by the same error at the same line, or
+        return nothing that can be used, a SettingError for a verdict that cannot be used, or an executor that takes no more.
     StoreError
         The store cannot be used, or holds another race.
     RaceInterrupted

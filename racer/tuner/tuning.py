@@ -15,7 +15,7 @@ from racer.core.events import CandidatesAdded, Elimination, Ended, RaceCompleted
 from racer.core.table import Row, with_success
 from racer.evaluate.outcome import all_failed
 from racer.model.effects import effects
-from racer.racing.asktell import Asked
+from racer.racing.asktell import Asked, Repeated
 from racer.racing.loop import best
 from racer.results.base import posterior_of
 from racer.results.tuning import Origin
@@ -293,7 +293,7 @@ class Tuning:
             self._note_set_aside(row.block, row.outcomes())
 
     def _note_set_aside(self, block: int, outcomes: Sequence[Outcome]) -> None:
-        self._note(f"block {block + 1} is set aside: {all_failed(outcomes)}")
+        self._note(Repeated(f"block {block + 1} is set aside: {all_failed(outcomes)}"))
 
     @property
     def _steps(self) -> int:

@@ -25,7 +25,6 @@ from racer.deciders.parts.wrappers import protected
 from racer.deciders.t_race import TRace
 from racer.errors import (
     BudgetError,
-    ObjectiveError,
     RaceInterrupted,
     ScoresError,
     SettingError,
@@ -33,7 +32,7 @@ from racer.errors import (
 )
 from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.command.command import check_some
-from racer.evaluate.objective import MAPPING, NO_MAPPING
+from racer.evaluate.objective import check_useful, is_no_number
 from racer.evaluate.outcome import Cell, Outcome, all_failed
 from racer.evaluate.workers import number_of, outcomes_of, workers_for
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
@@ -43,6 +42,7 @@ from racer.integrations.optuna.reports import is_maximized
 from racer.racing.loop import advance, completed, leads, race
 from racer.racing.repeats import Withheld
 from racer.racing.state import Request, State
+from racer.run.rehearsal import FirstValues
 from racer.run.signals import DeferredInterrupt, exit_with_code, notify
 from racer.seeding import block_seed, rng_for
 
@@ -102,6 +102,7 @@ class Races:
     budget: int
     settings: dict[str, Any]
     check_first: Callable[[list[Any]], None]
+    values: FirstValues | None
     display: Progress | None = None
 
     def __post_init__(self) -> None:
@@ -278,11 +279,14 @@ class Races:
         """End these trials, and raise, if nothing has succeeded since the study began."""
         record = self.record
         first_test = min(self.settings["first_test"], len(self.instances))  # as in a race
+        known = record.outcomes
+        if len(known) > 1 and all(is_no_number(outcome) for outcome in known):
+            first_test = 1  # a return is missing, or the like
         if record.table.n_usable or any(len(record.of(n)) < first_test for n in fresh):
             return
         for trial in fresh:
             record.end(trial)
-        raise ScoresError(f"{all_failed(record.outcomes)}: mend evaluate, and race a new study")
+        raise ScoresError(f"{all_failed(known)}: mend evaluate, and race a new study")
 
     def _evaluate(self, wanted: list[tuple[int, int]]) -> None:
         """Evaluate, and record, what is not known of these trials on these blocks."""
@@ -308,15 +312,19 @@ class Races:
             if told is None:
                 break
             cell, outcome = told
-            if not record.table.rows and outcome.message.startswith((MAPPING, NO_MAPPING)):
-                raise ObjectiveError(f"evaluate {outcome.message}; nothing else was evaluated")
+            if not record.table.rows:
+                check_useful(outcome)
             # without what a study does not hold: a resumed race sees no more
             stored = Outcome(
                 outcome.status, outcome.value, message=outcome.message, metrics=outcome.metrics
             )
             record.report(cell.candidate, cell.block, stored)
+            if self.values is not None:
+                self.values.see(cell, outcome)
             if self.display is not None:
                 self.display.told(outcome)
+        if self.values is not None and self.values.end():
+            self.values = None
 
     def _config(self, number: int) -> Any:
         if number not in self._configs:
@@ -440,8 +448,8 @@ def race_study(
     RaceStateError
         Another process has gone on with the races of this study.
     ScoresError
-        Every evaluation failed on the first `first_test` instances: the study stops there. Or no
-        trial satisfies the constraints.
+        Every evaluation failed on the first `first_test` instances, or returned no number on the
+        first one: the study stops there. Or no trial satisfies the constraints.
     RaceInterrupted
         Ctrl-C; what is recorded stays, and the same call goes on. `result` has the `study`, and
         the `evaluations` and `seed` of its races.
@@ -501,7 +509,13 @@ def race_study(
     check_first = partial(check_some, evaluate)
     shows = flag(progress, "progress")
     display = _display(study, record, evaluations, workers) if shows else None
-    races = Races(record, workers, items, suggested, evaluations, settings, check_first, display)
+    values = None
+    if not record.outcomes:
+        minimizes = aim is None and not is_maximized(study)
+        values = FirstValues(evaluate, minimizes=minimizes, has_seeds=False)
+    races = Races(
+        *(record, workers, items, suggested, evaluations, settings, check_first, values, display)
+    )
     try:
         with generators_put_back(), display or nullcontext():
             races.run()

@@ -188,6 +188,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
                 ahead=0,
                 progress=self._shows,
                 callbacks=(),
+                rehearses=False,
             )
 
     def _seed(self) -> int:
