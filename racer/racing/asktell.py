@@ -42,6 +42,30 @@ class Repeated:
     text: str
 
 
+class Notes(list[Any]):
+    """Events, and texts of warnings, that have not been published."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._repeated: list[Repeated] = []
+
+    def publish(self, callbacks: Iterable[Callback], *, is_over: bool) -> None:
+        """Give the warnings, and show the events to the callbacks."""
+        notes, self[:] = self.copy(), []
+        for note in notes:
+            if isinstance(note, Repeated):
+                self._repeated.append(note)
+                if len(self._repeated) == 1:
+                    warn(note.text)
+            elif isinstance(note, str):
+                warn(note)
+            else:
+                for callback in callbacks:
+                    callback(note)
+        if is_over and len(self._repeated) > 1:
+            warn(f"{self._repeated[-1].text}; so it was on {len(self._repeated)} blocks in all")
+
+
 class Round:
     """One request: its cells, and what has been told of them."""
 
@@ -73,8 +97,7 @@ class AskTell(ABC):
 
     def __init__(self, callbacks: Sequence[Callback]) -> None:
         self._callbacks = list(check_callbacks(callbacks))
-        self._notes: list[Any] = []
-        self._repeated: list[Repeated] = []
+        self._notes = Notes()
         self._round = Round()
         self._running: Flow | None = None
 
@@ -154,19 +177,7 @@ class AskTell(ABC):
         with suppress(StopIteration):
             self._round = Round(self._running.send(outcomes))
             is_over = False
-        notes, self._notes[:] = self._notes.copy(), []
-        for note in notes:
-            if isinstance(note, Repeated):
-                self._repeated.append(note)
-                if len(self._repeated) == 1:
-                    warn(note.text)
-            elif isinstance(note, str):
-                warn(note)
-            else:
-                for callback in self._callbacks:
-                    callback(note)
-        if is_over and len(self._repeated) > 1:
-            warn(f"{self._repeated[-1].text}; so it was on {len(self._repeated)} blocks in all")
+        self._notes.publish(self._callbacks, is_over=is_over)
 
 
 def as_measured(names: Sequence[str], outcome: Outcome, rules: Rules) -> Outcome:
