@@ -10,6 +10,7 @@ from racer.errors import SettingError
 from racer.render.html import write_page
 from racer.results import page, pictures, summary
 from racer.results.base import Result
+from racer.results.baseline import Improvement, improvement, verdict_of_default
 from racer.results.scores import scores_frame
 
 if TYPE_CHECKING:
@@ -152,7 +153,20 @@ class TuneResult(Result):
     @property
     def verdict(self) -> tuple[str, ...]:
         """The result in sentences."""
-        return summary.verdict(self)
+        gained = verdict_of_default(self, self.default_index)
+        return (*([gained] if gained else []), *summary.verdict(self))
+
+    @property
+    def default_index(self) -> int | None:
+        """The number of the space's default, the present configuration; None without one."""
+        default = self.space.default
+        found = (c for c, o in enumerate(self.origins) if o.initial and self.configs[c] == default)
+        return None if default is None else next(found, None)
+
+    @cached_property
+    def improvement(self) -> Improvement | None:
+        """By how much the best is better than the default; None without one, or if it is that."""
+        return improvement(self, self.default_index)
 
     def _pieces(self) -> list[Piece]:
         return summary.summary(self)
@@ -240,7 +254,9 @@ class TuneResult(Result):
         import pandas as pd  # noqa: PLC0415
 
         rows = scores_frame(self.held_out, self.stream.held_out)
-        leaders = pd.Index(self.leaders, name="candidate")
+        default = self.default_index
+        more = () if default in {None, *self.leaders} else (default,)
+        leaders = pd.Index((*self.leaders, *more), name="candidate")
         rows = rows[rows["candidate"].isin(leaders)]
         if rows.empty:
             return pd.DataFrame(columns=leaders)

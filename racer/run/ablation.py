@@ -184,7 +184,7 @@ def _config(result: TuneResult, end: Any, name: str) -> dict[str, Any]:
         if found is None:
             raise SettingError(
                 f"{name}={end!r}: there is none in this tuning; give a configuration, or the "
-                "number of a candidate"
+                "number of a candidate, and to the next tuning Space(default=..)"
             )
         return dict(found)
     return dict(result.config(int(end)) if is_whole(end) else result.space.check(end))

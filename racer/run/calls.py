@@ -277,6 +277,7 @@ def tune(
     runtime: Runtime | None = None,
     instance_order: InstanceOrder = "shuffled",
     test_instances: Sequence[Any] | None = None,
+    test_elites: int | None = None,
     timeout: float | None = None,
     memory: int | None = None,
     retries: int = 0,
@@ -315,7 +316,7 @@ def tune(
         Decides in each race; as in `racer.race`. None: "best-for-budget" ("bayesian-friedman" for
         run times that are capped), or, with a store, the recorded one.
     initial : sequence of configurations, a result, or a store
-        Candidates of the first race, beside those sampled: the default configuration, say. Of a
+        Candidates of the first race, beside those sampled and the default of the space. Of a
         result, or of the path of a store (or several of either, in the sequence): the best, then
         each survivor that improves the mean over instances of the best so far most. Results that
         share instances are taken together, on those that all of them have seen. What the space
@@ -351,7 +352,10 @@ def tune(
         Whether instances are taken in a random order (anew each time they begin again), or as
         they stand.
     test_instances : sequence, optional
-        Held out: at the end each elite is evaluated once on each of them, beyond the budget.
+        Held out: at the end each elite, and the default of the space, is evaluated once on each of
+        them, beyond the budget.
+    test_elites : int, optional
+        How many elites are, the best first: 1 saves evaluations. None: all.
     runtime : Runtime, optional
         The cost is run time, with an adaptive cap: as in `racer.race`.
     timeout, memory, retries
@@ -402,6 +406,7 @@ def tune(
         "instances": instances,
         "test_instances": test_instances,
         "elites": elites,
+        "test_elites": test_elites,
         "instance_order": instance_order,
         "decider": decider,
         "budget": budget,

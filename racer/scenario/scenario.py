@@ -36,7 +36,15 @@ USUAL = ("scenario.toml", "scenario.txt")
 _SQLITE = b"SQLite format 3\0"
 _COMMENT = re.compile(r"(?<!\S)#.*")  # of a line of instances
 _PASSED = (
-    *("elites", "first_test", "each_test", "block_size", "maximize", "instance_order"),
+    *(
+        "elites",
+        "test_elites",
+        "first_test",
+        "each_test",
+        "block_size",
+        "maximize",
+        "instance_order",
+    ),
     *("metrics", "objective"),
     *("timeout", "memory", "retries", "deterministic", "generalize", "seed"),
 )
@@ -79,8 +87,6 @@ class Scenario:
             )
         if given.get("initial"):
             found["initial"] = self.initial(space)
-        elif space.default is not None:
-            found["initial"] = [space.default]
         if given.get("test_instances"):
             found["test_instances"] = self.instances("test_instances")
         if given.get("store"):
@@ -88,7 +94,24 @@ class Scenario:
         return found
 
     def space(self) -> Space:
-        """Return the space of the parameter file."""
+        """Return the space of the parameter file, with the default of the scenario."""
+        space, path = self._space(), self.settings.get("default")
+        if not path:
+            return space
+        found = read_configurations(path, space)
+        if len(found) != 1:
+            raise SettingError(
+                f"default = {path!r}: {len(found)} configurations are in it; give the one in use"
+            )
+        return Space(
+            space.parameters,
+            conditions=space.conditions,
+            forbidden=space.forbidden,
+            switches=space.switches,
+            default=found[0],
+        )
+
+    def _space(self) -> Space:
         path = self.settings.get("space")
         if not path:
             raise SettingError("no parameters are named: give space = .., a parameter file")

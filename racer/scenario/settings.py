@@ -68,6 +68,9 @@ SETTINGS: Mapping[str, Setting] = {
     "instances_folder": Setting("path", "Folder that the lines of instances begin in."),
     "test_instances": Setting("instances", "Held-out instances, as instances."),
     "test_instances_folder": Setting("path", "Folder that the held-out lines begin in."),
+    "default": Setting(
+        "path", "Table with one configuration, the one in use now: the tuning has to beat it."
+    ),
     "initial": Setting(
         "paths",
         "Table of configurations to begin with, or the store of an earlier run; or several.",
@@ -89,6 +92,7 @@ SETTINGS: Mapping[str, Setting] = {
     "seed": Setting("whole", "Repeats the run.", least=0),
     "decider": Setting("text", "What eliminates configurations.", (*DECIDERS, *TESTS)),
     "elites": Setting("whole", "Configurations that survive a race.", least=1),
+    "test_elites": Setting("whole", "So many elites are evaluated on held-out instances.", least=1),
     "first_test": Setting("whole", "Blocks before the first test.", least=1),
     "each_test": Setting("distance", "Blocks between tests, or growing.", least=1),
     "block_size": Setting("whole", "Instances in a row that make a group.", least=1),

@@ -34,6 +34,16 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     yield f"{len(space.free)} parameters, {len(instances or ())} instances", False
     if missing := scenario.missing_instances():
         yield f"note: instances that are not files: {len(missing)}, such as {missing[0]!r}", False
+    if space.default is None:
+        note = (
+            "there is no default: name the configuration in use now (default = .., a table of one)"
+        )
+        yield f"note: {note}, and the result says by how much it is beaten", False
+    elif not given.get("test_instances"):
+        yield (
+            "note: without test_instances the default is not compared on held-out instances",
+            False,
+        )
     yield f"the least budget is {tuner.least_budget} evaluations", False
     configs = [*initial, *space.sample(_RANDOM, seed=tuner.seed)]
     runtime = tuner.rules.runtime
@@ -57,6 +67,7 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
             cell = Cell(0, number, config, first, seed, instance_index=0, bound=bound)
             ((_, outcome),) = outcomes_of(workers, [cell])
             name = "initial" if number < len(initial) else "random"
+            name = "default" if config == space.default else name
             line = shlex.join(evaluate.argv_of(cell)) if isinstance(evaluate, Command) else config
             yield f"{name} configuration {number + 1}: {line}", False
             yield f"  {_said(outcome)}", outcome.status not in {"ok", "rejected", "capped"}

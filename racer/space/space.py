@@ -97,7 +97,8 @@ class Space(Structure):
     switches : mapping, optional
         From names to what precedes the value on a command line, such as ``"--ants "``.
     default : mapping, optional
-        A configuration to begin with; values of parameters that do not exist in it are ignored.
+        The present configuration, which a tuning has to beat: it is in the first race and is
+        evaluated on held-out instances. Values of parameters that do not exist in it are ignored.
     repair : callable, optional
         ``repair(config) -> config``, applied to what is sampled, before it is checked. It may
         turn forbidden combinations into allowed ones; what is still forbidden is drawn again.
@@ -159,7 +160,7 @@ class Space(Structure):
 
     @property
     def default(self) -> Config | None:
-        """The configuration to begin with, if there is one; `to_json` leaves it out."""
+        """The present configuration, if there is one; spaces that differ in it alone are equal."""
         return None if self._default is None else dict(self._default)
 
     def _checked_default(self, default: Mapping[str, Any]) -> Config:
@@ -291,6 +292,10 @@ class Space(Structure):
         Of the repair hook it says only whether there is one, of a parameter of your own class only
         what that tells of itself.
         """
+        default = {} if self._default is None else {"default": dict(self._default)}
+        return self._without_default() | default
+
+    def _without_default(self) -> dict[str, Any]:
         return {
             "version": _VERSION,
             "parameters": [written_parameter(name, p) for name, p in self.parameters.items()],
@@ -323,6 +328,7 @@ class Space(Structure):
                 "conditions": {n: read_condition(c) for n, c in data["conditions"].items()},
                 "forbidden": [read_condition(clause) for clause in data["forbidden"]],
                 "switches": dict(data["switches"]),
+                "default": data.get("default"),
             }
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             if isinstance(error, SettingError):
@@ -514,7 +520,8 @@ class Space(Structure):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Space):
             return NotImplemented
-        return self.to_json() == other.to_json() and self.repair == other.repair
+        is_same = self._without_default() == other._without_default()
+        return is_same and self.repair == other.repair
 
     def __hash__(self) -> int:
         return hash(tuple(self.parameters))

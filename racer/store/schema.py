@@ -127,7 +127,15 @@ FITS: Mapping[str, Callable[[Any], bool]] = {
 """What a setting may be that is used before a contest is made of all of them."""
 
 _RULES = tuple(field.name for field in fields(Rules))
-_SAMPLED = ("space", "instances", "test_instances", "initial", "elites", "instance_order")
+_SAMPLED = (
+    "space",
+    "instances",
+    "test_instances",
+    "initial",
+    "elites",
+    "test_elites",
+    "instance_order",
+)
 ARGUMENTS: Mapping[Kind, tuple[str, ...]] = {
     "race": ("candidates", "instances", "instance_order", "groups", *_RULES),
     "tuning": (*_SAMPLED, *(name for name in _RULES if name != "min_survivors")),
@@ -135,7 +143,15 @@ ARGUMENTS: Mapping[Kind, tuple[str, ...]] = {
 }
 """What a contest of each kind is made of: settings, and rows of the tables of that name."""
 
-MAY_LACK = ("metrics", "objective", "prices", "instance_order", "groups", "generalize")
+MAY_LACK = (
+    "metrics",
+    "objective",
+    "prices",
+    "instance_order",
+    "groups",
+    "generalize",
+    "test_elites",
+)
 """Settings that are not written where they are as by default (`instance_order`: of a race)."""
 
 ROWS = {

@@ -82,12 +82,18 @@ class Tuning:
         self._note(RaceEnded(self.ended, eliminated=()))
 
     def _tested(self) -> tuple[int, ...]:
-        """Return the elites, and the best of all candidates if it is none of them."""
-        ledger = self.ledger
-        if not ledger.plan.test_instances or self.best is None or ledger.plan.rules.goal:
+        """Return the elites, the best of all candidates, and the default, each once."""
+        plan = self.ledger.plan
+        if not plan.test_instances or (self.best is None and not self.elites):
             return self.elites
-        found = self._favourite()
-        return self.elites if found in self.elites else (*self.elites, found)
+        chosen, most = self.elites, plan.test_elites
+        if self.best is not None and not plan.rules.goal:
+            found = self._favourite()
+            chosen = (*chosen, found) if most is None else (found, *chosen)
+        chosen = tuple(dict.fromkeys(chosen))[:most]
+        if plan.space.default is not None and 0 not in self.ledger.rejected:
+            chosen = (*chosen, 0)
+        return tuple(dict.fromkeys(chosen))
 
     def _favourite(self) -> int:
         """Return the candidate with the largest probability to be the best of all."""
@@ -458,7 +464,7 @@ class Tuning:
     def _rest_ahead(self, candidate: int, blocks: Sequence[int]) -> Iterator[list[Cell]]:
         for block in blocks:
             yield self.ledger.cells([candidate], block, self.ledger.limit)
-        yield from self.ledger.all_held_out(self.elites)
+        yield from self.ledger.all_held_out(self.elites[: self.ledger.plan.test_elites])
 
     def _drop_rejected(self, candidate: int) -> None:
         """Remove a candidate that was rejected after the last race from the elites."""
