@@ -326,12 +326,20 @@ def _space(written: Any) -> str:
 @click.command(short_help="Continue the run in a store.")
 @click.argument("store", type=click.Path())
 @click.option("--budget", type=click.IntRange(1), help="Evaluations in all, more than before.")
+@click.option("--deadline", type=float, help="Seconds of wall time from now on.")
 @click.option("--jobs", type=int, default=1, help="Evaluations at a time.")
 @click.option("--yes", is_flag=True, help="Run the program of the store without asking.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @forms
 def resume(
-    store: str, *, budget: int | None, jobs: int, yes: bool, quiet: bool, **form: Any
+    store: str,
+    *,
+    budget: int | None,
+    deadline: float | None,
+    jobs: int,
+    yes: bool,
+    quiet: bool,
+    **form: Any,
 ) -> None:
     """Go on with the race or tuning in STORE, which knows the program that it runs.
 
@@ -343,7 +351,9 @@ def resume(
 
     with reported():
         command, settings = _program_of(store, "racer.resume", yes=yes)
-        result = run(store, command, budget=budget, n_jobs=jobs, progress=not quiet)
+        result = run(
+            store, command, budget=budget, deadline=deadline, n_jobs=jobs, progress=not quiet
+        )
         give(result, settings, **form)
 
 

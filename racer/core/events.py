@@ -46,6 +46,7 @@ class Ended(StrEnum):
     ALL_FAILED = "all-failed"
     ALL_REJECTED = "all-rejected"
     ONE_CANDIDATE = "one-candidate"
+    DEADLINE = "deadline"
     INTERRUPTED = "interrupted"
 
     @property
@@ -64,6 +65,7 @@ _MESSAGES = {
     Ended.ALL_FAILED: "Every evaluation has failed.",
     Ended.ALL_REJECTED: "Every candidate that was left has been rejected.",
     Ended.ONE_CANDIDATE: "There was one candidate, so nothing was evaluated.",
+    Ended.DEADLINE: "The deadline has passed.",
     Ended.INTERRUPTED: "The race had not come to its end.",
 }
 

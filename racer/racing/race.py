@@ -272,7 +272,9 @@ class Race(AskTell):
 
     def result(self) -> RaceResult:
         """Return what is known: the result of a race that has ended, or the state of one."""
-        state, told = self._state, self._round.told.values()
+        state, told, known = self._state, self._round.told.values(), self._table.copy()
+        for cell, outcome in () if state.block else self._round.pending():
+            known.add(cell.block, [cell.candidate], [outcome])  # at least these are known
         survivors = best_first(state, self.rules.runtime, self._table)
         return RaceResult(
             configs=self.configs,
@@ -283,7 +285,7 @@ class Race(AskTell):
             seconds=self._account.seconds + math.fsum(outcome.seconds for outcome in told),
             spent=spent_with(self._table.spent, told),
             seed=self.seed,
-            known=self._table.copy(),
+            known=known,
             stream=self._stream,
             _eliminations=tuple(state.eliminations),
             _evidence=state.evidence,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from racer.core.rules import Rules, check_direction
 from racer.errors import SettingError, StoreError
 from racer.evaluate.limits.limits import Limits
+from racer.run.deadline import budget_within
 from racer.run.drive import how_to_evaluate, opened, pool, start
 from racer.store.contest import contest_for, contest_from_store, decode_setting
 from racer.store.load import load_record
@@ -46,7 +47,8 @@ def race(
     instances: Sequence[Any] | None = None,
     *,
     decider: str | Decider | None = None,
-    budget: int | Budget,
+    budget: int | Budget | None = None,
+    deadline: float | None = None,
     maximize: bool = False,
     metrics: Mapping[str, str | Metric] | None = None,
     objective: Goals | None = None,
@@ -102,7 +104,13 @@ def race(
         `racer.deciders`.
     budget : int or Budget
         An int means evaluations. It is never exceeded, and must reach to the first test. Or
-        `racer.Budget` in seconds or in money: ``Budget(spend=20.0)``.
+        `racer.Budget` in seconds or in money: ``Budget(spend=20.0)``. None: what the workers can
+        do until the deadline.
+    deadline : float, optional
+        Seconds of wall time, for any number of workers, after which no evaluation begins; those
+        that run are finished (`timeout` bounds them). What is known by then is the result: `ended`
+        is "deadline", and `guess` names a candidate even before the first test. With a store,
+        `racer.resume` goes on from there.
     maximize : bool
         Larger is better; with `metrics`, leave it out.
     metrics : mapping of str to {"min", "max"} or Metric, optional
@@ -217,7 +225,7 @@ def race(
     check_direction(maximize=maximize, metrics=metrics)
     rules = Rules(
         decider=decider,  # type: ignore[arg-type]
-        budget=budget,  # type: ignore[arg-type]
+        budget=budget_within(budget, deadline, n_jobs, executor),
         maximize=maximize,
         metrics=metrics,  # type: ignore[arg-type]
         objective=objective,
@@ -246,6 +254,7 @@ def race(
             file,
             workers,
             ahead=ahead,
+            deadline=deadline,
             progress=progress,
             callbacks=callbacks,
         )
@@ -257,7 +266,8 @@ def tune(
     evaluate: Objective,
     instances: Sequence[Any] | None = None,
     *,
-    budget: int | Budget | Sequence[int | Budget],
+    budget: int | Budget | Sequence[int | Budget] | None = None,
+    deadline: float | None = None,
     decider: str | Decider | None = None,
     initial: Sequence[Mapping[str, Any] | Known] | Known = (),
     maximize: bool = False,
@@ -311,7 +321,11 @@ def tune(
         one for each of `initial` beyond two. It is never exceeded, and used up (with `deterministic`, but for
         less than a configuration takes on all instances). With `racer.Budget` in seconds, the
         cost of an evaluation is estimated from those made, and likewise in money. A list, each larger than the one
-        before: a tuning with the first, which goes on from its end with what the next adds.
+        before: a tuning with the first, which goes on from its end with what the next adds. None:
+        what the workers can do until the deadline.
+    deadline : float, optional
+        Seconds of wall time, as in `racer.race`; evaluations on `test_instances` come at the end,
+        and are left out if it passes before.
     decider : str or Decider, optional
         Decides in each race; as in `racer.race`. None: "best-for-budget" ("bayesian-friedman" for
         run times that are capped), or, with a store, the recorded one.
@@ -409,7 +423,7 @@ def tune(
         "test_elites": test_elites,
         "instance_order": instance_order,
         "decider": decider,
-        "budget": budget,
+        "budget": budget_within(budget, deadline, n_jobs, executor),
         "maximize": maximize,
         "metrics": metrics,
         "objective": objective,
@@ -434,6 +448,7 @@ def tune(
             file,
             workers,
             ahead=ahead,
+            deadline=deadline,
             progress=progress,
             callbacks=callbacks,
         )
@@ -459,6 +474,7 @@ def resume(
     space: Space | None = None,
     decider: str | Decider | None = None,
     budget: int | Budget | None = None,
+    deadline: float | None = None,
     runtime: Runtime | None = None,
     prices: Sequence[float] | Callable[[Any, Any], float] | None = None,
     n_jobs: int = 1,
@@ -488,6 +504,8 @@ def resume(
         not racer's: the same as then.
     budget : int or Budget, optional
         As large as before, or larger.
+    deadline : float, optional
+        As in `racer.race`, from now on.
     runtime : Runtime, optional
         Of a run whose runtime has a function for its utility: the same as then.
     prices : callable, optional
@@ -556,6 +574,7 @@ def resume(
             file,
             workers,
             ahead=ahead,
+            deadline=deadline,
             progress=progress,
             callbacks=callbacks,
         )

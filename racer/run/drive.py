@@ -6,13 +6,13 @@ import sys
 import time
 from collections import deque
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from racer._checks import flag, is_whole, whole
 from racer.core.contest import ContestResult, Unused
-from racer.core.events import check_callbacks
+from racer.core.events import Ended, RaceEnded, check_callbacks
 from racer.core.prices import NO_SPEND
 from racer.errors import ObjectiveError, RaceInterrupted, SettingError
 from racer.evaluate.attempt import generators_put_back
@@ -22,6 +22,7 @@ from racer.evaluate.limits.processes import not_for_evaluations
 from racer.evaluate.objective import check_objective, check_useful, is_coroutine_function
 from racer.evaluate.outcome import bounded, check_outcome
 from racer.evaluate.workers import number_of, workers_for
+from racer.run.deadline import Deadline
 from racer.run.rehearsal import FirstBlock, FirstValues
 from racer.run.signals import GracefulStop, exit_with_code, notify
 from racer.store.contest import VERSION, described_objective
@@ -101,6 +102,7 @@ def start(
     ahead: Ahead,
     progress: bool,
     callbacks: Sequence[Callback],
+    deadline: float | None = None,
     rehearses: bool = True,
 ) -> R:
     """Run a contest, or continue the one in the store; `evaluate` and `how` name what workers do.
@@ -115,6 +117,7 @@ def start(
             f"timeout={how['timeout']:g} ends evaluations before the limit of run times, "
             f"{runtime.limit:g} s, is reached: leave it out, or give a larger one"
         )
+    until = Deadline(deadline)
     watchers = list(check_callbacks(callbacks))
     display: Any = None
     if flag(progress, "progress"):
@@ -146,6 +149,7 @@ def start(
                 prefetched=prefetched,
                 provenance=provenance,
                 values=FirstValues.of(contest, evaluate) if rehearses else None,
+                deadline=until,
             )
     except RaceInterrupted as stop:
         if stop.kept:
@@ -164,11 +168,12 @@ def drive(
     prefetched: Prefetched | None = None,
     provenance: Mapping[str, Any] = MappingProxyType({}),
     values: FirstValues | None = None,
+    deadline: Deadline | None = None,
 ) -> R:
     """Run a contest to its end and return its result; with a store, record each outcome first.
 
     Free workers prefetch up to `ahead` blocks; `prefetched` are outcomes left by a replay.
-    `values` looks at those of the first blocks.
+    `values` looks at those of the first blocks. After the `deadline` nothing begins.
     The result has the `provenance`, to which the workers and the times from now on are added.
 
     The first SIGINT, SIGTERM or SIGHUP lets running evaluations finish, the second stops at once.
@@ -176,7 +181,18 @@ def drive(
     """
     stop = GracefulStop(notify if display is None else display.announce)
     known = Prefetched.none() if prefetched is None else prefetched
-    loop = _Loop(contest, workers, store, stop, ahead, known, display, provenance, values)
+    loop = _Loop(
+        contest,
+        workers,
+        store,
+        stop,
+        ahead,
+        known,
+        display,
+        provenance,
+        values,
+        deadline or Deadline(),
+    )
     try:
         with ExitStack() as stack:
             if store is not None:
@@ -208,6 +224,7 @@ class _Loop(Generic[R]):
     display: Progress | None
     provenance: Mapping[str, Any]
     values: FirstValues | None = None
+    deadline: Deadline = field(default_factory=Deadline)
 
     def __post_init__(self) -> None:
         self._feed = Feed(
@@ -216,35 +233,50 @@ class _Loop(Generic[R]):
             ahead=self.ahead,
             prefetched=self.prefetched,
             accept=self._accept,
-            stopping=self.stop.requested,
+            stopping=self._is_stopping,
         )
         n_workers, begun_with = number_of(self.workers), self.contest.result()
         if self.display is not None:
-            self.display.begin(self.contest, n_workers, self._feed.running)
+            self.display.begin(self.contest, n_workers, self._feed.running, self.deadline)
         self.provenance = {**self.provenance, "workers": n_workers}
         self._begun, self._before = time.perf_counter(), begun_with.seconds
         self._first = FirstBlock(is_over=bool(begun_with.evaluations))
 
     def run(self) -> None:
         """Ask and tell until the contest ends or a signal has come."""
-        while not self.stop.requested() and (cells := self.contest.ask()):
+        while not self._is_stopping() and (cells := self.contest.ask()):
             self._feed.may_prefetch = self._first.is_over
             if self.display is not None:
-                self.display.asked(len(cells))
+                self.display.asked(cells)
             for cell, outcome, is_new in self._feed.outcomes(cells):
-                if self.display is not None:
-                    self.display.told(outcome)
-                if is_new and not self._first.is_over and self._defers(cell, outcome):
-                    continue
-                if self.values is not None:
-                    self.values.see(cell, outcome)
-                if not is_new or self._accept(cell, outcome):
-                    self.contest.tell(cell, outcome)
+                self._take(cell, outcome, is_new=is_new)
             if not self._first.is_over:
                 self._tell_deferred(self._first.end(cells))
             if self.values is not None and self.values.end():
                 self.values = None
         self._feed.end()
+        if self.display is not None and self._is_late():
+            self.display(RaceEnded(Ended.DEADLINE, eliminated=()))
+
+    def _is_late(self) -> bool:
+        """Return True if the deadline has ended what would have gone on."""
+        is_open = self.contest.ended is None and not self.stop.requested()
+        return is_open and self.deadline.has_passed()
+
+    def _take(self, cell: Cell, outcome: Outcome, *, is_new: bool) -> None:
+        """Show, record and tell an outcome, unless it is deferred."""
+        if self.display is not None:
+            self.display.told(outcome)
+        if is_new and not self._first.is_over and self._defers(cell, outcome):
+            return
+        if self.values is not None:
+            self.values.see(cell, outcome)
+        if not is_new or self._accept(cell, outcome):
+            self.contest.tell(cell, outcome)
+
+    def _is_stopping(self) -> bool:
+        """Return True if no evaluation shall begin any more."""
+        return self.stop.requested() or self.deadline.has_passed()
 
     def result(self) -> R:
         """Return the current result, with its provenance and the unused evaluations."""
@@ -253,6 +285,8 @@ class _Loop(Generic[R]):
             "wall": time.perf_counter() - self._begun,
             "busy": result.seconds + unused.seconds - self._before,
         }
+        if self._is_late():
+            result = replace(result, ended=Ended.DEADLINE)
         return replace(result, unused=unused, provenance={**self.provenance, **took})
 
     def _accept(self, cell: Cell, outcome: Outcome) -> bool:

@@ -33,6 +33,7 @@ STORE = "racer.db"
 USUAL = ("scenario.toml", "scenario.txt")
 """Names of scenarios that need not be given."""
 
+_LIMITS = ("budget", "seconds", "spend")
 _SQLITE = b"SQLite format 3\0"
 _COMMENT = re.compile(r"(?<!\S)#.*")  # of a line of instances
 _PASSED = (
@@ -46,7 +47,7 @@ _PASSED = (
         "instance_order",
     ),
     *("metrics", "objective"),
-    *("timeout", "memory", "retries", "deterministic", "generalize", "seed"),
+    *("deadline", "timeout", "memory", "retries", "deterministic", "generalize", "seed"),
 )
 
 
@@ -59,8 +60,7 @@ class Scenario:
 
     def updated(self, settings: Mapping[str, Any], notes: tuple[str, ...] = ()) -> Scenario:
         """Return it with other settings; a budget of one kind replaces one of the other."""
-        limits = {"budget", "seconds", "spend"}
-        replaced = limits if limits & settings.keys() else set()
+        replaced = {*_LIMITS} if {*_LIMITS} & settings.keys() else set()
         if {"command", "evaluate"} & settings.keys():
             replaced |= {"command", "evaluate", "protocol", "reads", "cost", "success_codes"}
         kept = {name: value for name, value in self.settings.items() if name not in replaced}
@@ -160,10 +160,14 @@ class Scenario:
                     found.append(path)
         return found
 
-    def _budget(self) -> Budget:
-        evaluations, *others = (self.settings.get(name) for name in ("budget", "seconds", "spend"))
+    def _budget(self) -> Budget | None:
+        if self.settings.get("deadline") and not any(map(self.settings.get, _LIMITS)):
+            return None
+        evaluations, *others = (self.settings.get(name) for name in _LIMITS)
         if not evaluations and not any(others):
-            raise BudgetError("no budget is named: give budget = .., evaluations, or seconds = ..")
+            raise BudgetError(
+                "no budget is named: give budget = .., evaluations, or seconds, or a deadline"
+            )
         seconds, spend = (limit or None for limit in others)
         return Budget(evaluations=evaluations or None, seconds=seconds, spend=spend)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from racer.evaluate.command.command import Command
 from racer.evaluate.outcome import Cell
 from racer.evaluate.workers import outcomes_of, workers_for
+from racer.run.deadline import budget_within
 from racer.seeding import seed_for
 from racer.tuner.tuner import Tuner
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _RANDOM = 2
 _NOT_THE_TUNERS = {
     *("n_jobs", "store", "space", "evaluate", "instances"),
-    *("retries", "timeout", "memory"),
+    *("retries", "timeout", "memory", "deadline"),
 }
 
 
@@ -28,8 +29,9 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     """Yield what there is to say, line by line, and whether it is a failure; RacerError if unfit."""
     given = scenario.arguments()
     space, evaluate, instances = (given[name] for name in ("space", "evaluate", "instances"))
+    budget = budget_within(given["budget"], given.get("deadline"), given["n_jobs"], None)
     rules = {n: v for n, v in given.items() if n not in _NOT_THE_TUNERS}
-    tuner = Tuner(space, instances, **rules)
+    tuner = Tuner(space, instances, **rules | {"budget": budget})
     initial = tuner.settings["initial"]
     yield f"{len(space.free)} parameters, {len(instances or ())} instances", False
     if missing := scenario.missing_instances():

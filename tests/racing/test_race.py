@@ -178,7 +178,7 @@ def test_each_way_to_end(racing, ended):
 
 def test_no_way_to_end_is_forgotten():
     # the others are in tests/run and test_rejected
-    assert {*ENDS, Ended.INTERRUPTED, Ended.ALL_REJECTED} == set(Ended)
+    assert {*ENDS, Ended.INTERRUPTED, Ended.DEADLINE, Ended.ALL_REJECTED} == set(Ended)
     assert len({ended.message for ended in Ended}) == len(Ended)
 
 

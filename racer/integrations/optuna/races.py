@@ -305,7 +305,7 @@ class Races:
         ]
         outcomes = outcomes_of(self.workers, cells)
         if self.display is not None:
-            self.display.asked(len(cells))
+            self.display.asked(cells)
         while True:
             with self._held.let_through():
                 told = next(outcomes, None)
