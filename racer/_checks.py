@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 import reprlib
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import numpy as np
 
 from racer.errors import ScoresError, SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def is_whole(value: object) -> bool:
@@ -25,6 +31,11 @@ def is_whole(value: object) -> bool:
 def is_real(value: object) -> bool:
     """Say whether `value` is a real number (True and False are not)."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_count(value: object) -> bool:
+    """Return True for a whole number, also one that is written as 1e3."""
+    return is_whole(value) or (isinstance(value, float) and value.is_integer())
 
 
 def whole(value: int, name: str, *, least: int) -> int:
@@ -52,6 +63,30 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     """Return a hint to the nearest of `names`, or nothing."""
     near = difflib.get_close_matches(str(name), list(names), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def suggests(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function name the nearest of its parameters when a keyword is unknown.
+
+    Python itself does so from 3.13 on.
+    """
+    names = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs:
+            if name not in names:
+                what = f"{function.__qualname__}() got an unexpected keyword argument {name!r}"
+                raise TypeError(what + did_you_mean(name, names))
+        return function(*args, **kwargs)
+
+    return call
+
+
+def suggesting(cls: type[R]) -> type[R]:
+    """Let a class do so when it is called."""
+    setattr(cls, "__init__", suggests(cls.__init__))  # noqa: B010  (for the type checker)
+    return cls
 
 
 def check_jobs(n_jobs: int) -> int:

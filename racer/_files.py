@@ -22,6 +22,10 @@ _SQLITE = b"SQLite format 3\0"
 _BESIDE_A_STORE = ("-wal", "-shm", "-journal", ".lock")
 
 
+SQLITE = b"SQLite format 3\0"
+"""How a store begins."""
+
+
 def read_bytes(path: StrPath, most: int = MOST_BYTES) -> bytes:
     """Return the content of a regular file; OSError for another kind of file, or a larger one."""
     with open(_opened(path), "rb") as file:

@@ -62,7 +62,8 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     "--method",
     type=click.Choice(get_args(Method)),
     default="auto",
-    help="How they are compared; auto chooses, and says why.",
+    metavar="NAME",
+    help=f"How they are compared: {', '.join(get_args(Method))}; auto chooses, and says why.",
 )
 @click.option(
     "--design",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racer._files import read_bytes
-from racer.cli.answer import FILE, forms, give, reported, say, tell
+from racer.cli.answer import FILE, Whole, forms, give, reported, say, tell
 from racer.cli.scenarios import _WithCommand
 from racer.errors import CandidateError, RaceInterrupted, ScoresError, SettingError
 from racer.render.sections import Grid, Section, number
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--decider", metavar="NAME", help="As in racer.race; of scores from 0 to 1, by default mean."
 )
-@click.option("--budget", type=click.IntRange(1), help="Evaluations; of scores, by default all.")
+@click.option("--budget", type=Whole(1), help="Evaluations; of scores, by default all.")
 @click.option("--deadline", type=float, help="For a program: seconds of wall time in all.")
 @click.option("--seed", type=click.IntRange(0), default=0)
 @click.option("--in-order", is_flag=True, help="Do not shuffle the instances.")

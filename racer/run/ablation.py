@@ -6,7 +6,7 @@ import os
 from collections import deque
 from typing import TYPE_CHECKING, Any, Self
 
-from racer._checks import is_whole, whole
+from racer._checks import is_whole, suggests, whole
 from racer.errors import SettingError, StoreError
 from racer.evaluate.outcome import bounded
 from racer.racing.ablation import Ablation
@@ -38,6 +38,7 @@ _BLOCKS = 30
 _LEAST = 5  # held-out instances that are enough
 
 
+@suggests
 def ablation(
     of: TuneResult | str | PathLike[str],
     evaluate: Objective,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from racer._checks import suggests
 from racer.core.rules import Rules, check_direction
 from racer.errors import SettingError, StoreError
 from racer.evaluate.limits.limits import Limits
@@ -41,6 +42,7 @@ __all__ = ["race", "resume", "tune"]
 _HOW = ("retries", *Limits._fields)
 
 
+@suggests
 def race(
     candidates: Sequence[Any],
     evaluate: Objective,
@@ -261,6 +263,7 @@ def race(
     return result
 
 
+@suggests
 def tune(
     space: Space,
     evaluate: Objective,
@@ -464,6 +467,7 @@ def _loaded(initial: Any) -> Any:
     return initial
 
 
+@suggests
 def resume(
     store: str | PathLike[str],
     evaluate: Objective,

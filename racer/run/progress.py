@@ -312,7 +312,7 @@ class Progress:
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True)
+        self.console = console or Console(stderr=True, force_jupyter=False)
         self.state = ProgressState(time.monotonic())
         self._notice = ""
         self._lines: list[str] = []  # to be shown above the live part
@@ -495,7 +495,7 @@ def watch(
     wait: Callable[[float], None] = time.sleep,
 ) -> None:
     """Show the progress of the contest in a store until its end; nothing is written or locked."""
-    console = console or Console()
+    console = console or Console(force_jupyter=False)
     state = state_in(store, ProgressState(clock()))
     if not console.is_terminal and not once:
         for line in _lines(store, state, clock, lambda: wait(interval)):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from racer._files import beginning, read_bytes
+from racer._files import SQLITE, beginning, read_bytes
 from racer.core.budget import Budget
 from racer.core.runtime import Runtime
 from racer.errors import BudgetError, ObjectiveError, SettingError
@@ -34,7 +34,6 @@ USUAL = ("scenario.toml", "scenario.txt")
 """Names of scenarios that need not be given."""
 
 _LIMITS = ("budget", "seconds", "spend")
-_SQLITE = b"SQLite format 3\0"
 _COMMENT = re.compile(r"(?<!\S)#.*")  # of a line of instances
 _PASSED = (
     *(
@@ -126,7 +125,7 @@ class Scenario:
         """Return the configurations to begin with, and the results of earlier runs."""
         found: list[Any] = []
         for path in self.settings["initial"]:
-            if beginning(path).startswith(_SQLITE):
+            if beginning(path).startswith(SQLITE):
                 found.append(load_record(path).result)
             else:
                 found += read_configurations(path, space)

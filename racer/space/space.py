@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._checks import did_you_mean, whole
+from racer._checks import did_you_mean, suggesting, whole
 from racer.errors import CandidateError, MissingExtraError, SettingError, SpaceFileError
 from racer.render.notebook import as_html
 from racer.render.sections import Grid
@@ -76,6 +76,7 @@ def _check_arguments(parameters: Any, conditions: Any, forbidden: Any, repair: A
         raise SettingError(f"repair={repair!r}: give a function from a configuration to one")
 
 
+@suggesting
 class Space(Structure):
     """The configurations that may be tried: parameters, when they exist, what is forbidden.
 

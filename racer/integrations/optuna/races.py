@@ -13,7 +13,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, IntD
 from optuna.storages import BaseStorage, InMemoryStorage
 from optuna.trial import BaseTrial
 
-from racer._checks import flag, whole
+from racer._checks import flag, suggests, whole
 from racer.core.blocks import Order
 from racer.core.budget import Budget
 from racer.core.pool import as_sequence
@@ -346,6 +346,7 @@ def _is_of_storage(error: BaseException) -> bool:
     return any(isinstance(frame.f_locals.get("self"), BaseStorage) for frame in frames)
 
 
+@suggests
 def race_study(
     study: Study,
     evaluate: Objective,
