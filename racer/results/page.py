@@ -171,8 +171,8 @@ def subtitle(result: Result) -> str:
 def race_sections(result: Result) -> list[Section]:
     """Return the sections that only a race has."""
     words = (
-        "Who was where on each block (dark: among the best of those evaluated in it), and who "
-        "was eliminated after which. Survivors stand at the top."
+        "The mean rank of each candidate so far (dark: among the best of those still in), and the "
+        "block after which it was eliminated. Survivors stand at the top."
     )
     pieces: list[Piece] = [
         drawing(result, "race", words),
