@@ -181,7 +181,9 @@ def looks_alike(one: str, other: str) -> bool:
     texts = [_IMAGE.sub("", text) for text in (one, other)]
     words = [_NUMBER.sub("#", text) for text in texts]
     numbers = [[float(number) for number in _NUMBER.findall(text)] for text in texts]
-    return words[0] == words[1] and all(abs(a - b) <= _NEAR for a, b in zip(*numbers, strict=True))
+    return words[0] == words[1] and all(
+        a == b or abs(a - b) <= _NEAR for a, b in zip(*numbers, strict=True)
+    )
 
 
 def shrink(path: Path) -> None:
