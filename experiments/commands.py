@@ -72,7 +72,10 @@ study = Commands(
     "Run a study, or make the pictures of the documentation.",
     {
         "bench": ("bench_clock.tables", "Which program is faster, on simulated clocks"),
+        "bundles": ("bundles.tampering", "Bundles that were tampered with, and are noticed"),
+        "damage": ("campaign.damage", "Damaged stores and files: refused, right, or said"),
         "classifier": ("classifier.tables", "A pipeline tuned on real data, beside its default"),
+        "faults": ("campaign.faults", "Two file operations that fail: stores and outputs"),
         "few-instances": (
             "few_instances.tables",
             "Few instances with many seeds: the gate and P(best)",
@@ -81,11 +84,13 @@ study = Commands(
         "fold-errors": ("sklearn_folds.worlds", "Errors of races over correlated folds"),
         "fronts": ("fronts.tables", "Races to the front of several metrics, beside other ways"),
         "fronts-tuned": ("fronts.tuned", "Tuning to fronts, beside Optuna's samplers"),
+        "kills": ("campaign.kills", "Every kind of contest killed at random moments, and resumed"),
         "items": ("items.tables", "Races on scores of items, right or wrong or graded"),
         "gepa": ("gepa_acceptance", "Acceptance of proposals in GEPA, by sums and by races"),
         "irace-commands": ("programs.irace35", "Command lines of irace 3.5 and racer, compared"),
         "known-truth": ("importance.known_truth", "Importance and ablation against the truth"),
         "money": ("money.tables", "Races on a budget of money, with prices from 1 to 30"),
+        "portfolios": ("portfolios.families", "Portfolios of three beside one configuration"),
         "programs": ("programs.tables", "Two programs tuned from their scenarios"),
         "reliability": ("reliability.tables", "How often a probability of being the best is right"),
         "run-times": ("runtime.caps", "What caps on run times do to a test and to races"),
@@ -96,6 +101,7 @@ study = Commands(
         "tuner-deciders": ("tuner.deciders", "Deciders inside the tuner"),
         "unpaired": ("unpaired.tables", "Level and power of tests of independent samples"),
         "voice": ("voice", "How docstrings and pages read, in numbers"),
+        "wrong-calls": ("wrong_calls.tables", "Wrong calls of everything public: all refused"),
         "within": ("fronts.within", "Races for the cheapest within a tolerance of the best"),
     },
 )

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from racer.racing.race import Race as Race
     from racer.results.ablation import AblationResult as AblationResult
     from racer.results.bench import BenchResult as BenchResult
+    from racer.results.portfolio import PortfolioResult as PortfolioResult
     from racer.results.race import RaceResult as RaceResult
     from racer.results.tuning import TuneResult as TuneResult
     from racer.run.ablation import ablation as ablation
@@ -56,6 +57,9 @@ if TYPE_CHECKING:
     from racer.run.calls import race as race
     from racer.run.calls import resume as resume
     from racer.run.calls import tune as tune
+    from racer.run.portfolio import portfolio as portfolio
+    from racer.run.verify import Verification as Verification
+    from racer.run.verify import verify as verify
     from racer.scenario.score_files import read_scores as read_scores
     from racer.space.expressions import Param as Param
     from racer.space.numeric import Integer as Integer
@@ -63,6 +67,7 @@ if TYPE_CHECKING:
     from racer.space.parameters import Categorical as Categorical
     from racer.space.parameters import Ordinal as Ordinal
     from racer.space.space import Space as Space
+    from racer.store.bundle import bundle as bundle
     from racer.store.load import load as load
     from racer.tuner.tuner import Tuner as Tuner
 
@@ -90,6 +95,7 @@ _HOME = {
     "Outcome": "racer.evaluate.outcome",
     "Param": "racer.space.expressions",
     "Pareto": "racer.core.objective",
+    "PortfolioResult": "racer.results.portfolio",
     "Race": "racer.racing.race",
     "RaceEnded": "racer.core.events",
     "RaceInterrupted": "racer.errors",
@@ -107,15 +113,19 @@ _HOME = {
     "Throttled": "racer.evaluate.pace",
     "TuneResult": "racer.results.tuning",
     "Tuner": "racer.tuner.tuner",
+    "Verification": "racer.run.verify",
     "Within": "racer.core.objective",
     "ablation": "racer.run.ablation",
     "bench": "racer.run.bench",
+    "bundle": "racer.store.bundle",
     "compare": "racer.comparison.compare",
     "load": "racer.store.load",
+    "portfolio": "racer.run.portfolio",
     "race": "racer.run.calls",
     "read_scores": "racer.scenario.score_files",
     "resume": "racer.run.calls",
     "tune": "racer.run.calls",
+    "verify": "racer.run.verify",
 }
 _ROOMS = ("deciders", "plots", "simulate", "space", "stats", "tuner")
 

@@ -6,8 +6,9 @@ import difflib
 import functools
 import inspect
 import reprlib
+from collections.abc import Hashable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -28,9 +29,20 @@ def is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def is_real(value: object) -> bool:
-    """Say whether `value` is a real number (True and False are not)."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+def is_real(value: Any) -> bool:
+    """Say whether `value` is a real number that a float can hold (True and False are not)."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def is_one_of(value: Any, options: Sequence[object]) -> bool:
+    """Say whether `value` is one of `options`; an array, which is equal to nothing, is not."""
+    return isinstance(value, Hashable) and value in options
 
 
 def is_count(value: object) -> bool:
@@ -54,7 +66,7 @@ def flag(value: object, name: str) -> bool:
 
 def choice(value: object, name: str, options: Sequence[str]) -> None:
     """Raise SettingError unless `value` is one of `options`."""
-    if value not in options:
+    if not is_one_of(value, options):
         *all_but_one, last = map(repr, options)
         raise SettingError(f"{name}={value!r}: choose {', '.join(all_but_one)} or {last}")
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
+import reprlib
 import secrets
 import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from racer.errors import SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,12 +22,15 @@ if TYPE_CHECKING:
 MOST_BYTES = 16_000_000
 """Size of the largest file that is read as text."""
 
-_SQLITE = b"SQLite format 3\0"
+SQLITE = b"SQLite format 3\0"
 _BESIDE_A_STORE = ("-wal", "-shm", "-journal", ".lock")
 
 
-SQLITE = b"SQLite format 3\0"
-"""How a store begins."""
+def as_path(value: object, name: str) -> str:
+    """Return the path that `value` is as text; SettingError for anything else."""
+    if not isinstance(value, str | os.PathLike) or "\0" in os.fspath(value) or not str(value):
+        raise SettingError(f"{name}={reprlib.repr(value)}: give the path of a file")
+    return os.fspath(value)
 
 
 def read_bytes(path: StrPath, most: int = MOST_BYTES) -> bytes:
@@ -76,9 +83,11 @@ def written(path: StrPath, *, is_new: bool = False) -> Iterator[str]:
         if target.exists():
             part.chmod(stat.S_IMODE(target.stat().st_mode))
         part.replace(target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             part.unlink()
+        if isinstance(error, OSError) and error.errno is not None:  # of the part, or of no file
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise
 
 
@@ -98,10 +107,25 @@ def _check_replaceable(target: Path, given: str, *, is_new: bool) -> None:
             raise OSError(errno.EINVAL, "this is no regular file", given)
         if not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), given)
+    elif not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", os.path.split(given)[0])
     name = str(target)
     ends = next((end for end in _BESIDE_A_STORE if name.endswith(end)), "")
     for store in {name, name.removesuffix(ends)}:
-        if beginning(store, len(_SQLITE)) == _SQLITE:
+        if beginning(store, len(SQLITE)) == SQLITE:
             raise FileExistsError(
                 errno.EEXIST, f"{store!r} is a store, or another database: give another name", given
             )
+
+
+def sha256_of(path: StrPath, most: int = 10**10) -> str:
+    """Return the SHA-256 of a regular file; OSError for another kind of file, or a larger one."""
+    with open(_opened(path), "rb") as file:
+        if os.fstat(file.fileno()).st_size > most:
+            raise OSError(errno.EFBIG, f"it is larger than {most / 1e6:g} MB", os.fspath(path))
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def make_folder(path: StrPath) -> None:
+    """Make a folder, and those above it, unless it is there."""
+    Path(path).mkdir(parents=True, exist_ok=True)

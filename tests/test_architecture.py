@@ -62,6 +62,7 @@ MAY_TOUCH_OUTSIDE = (
         "simulate.play",
         "store",
         "run",
+        "integrations.hydra",  # the folder of a multirun
         "integrations.sklearn",  # joblib's digest of the data of a search
         "scenario",
         "cli",

@@ -210,3 +210,56 @@ def test_an_export_that_fails_leaves_nothing_in_the_way(tmp_path, monkeypatch):
     (found,) = optuna.get_all_study_summaries(storage)
     assert found.n_trials == 3
     assert command("export", path, "--optuna", study).exit_code == 1
+
+
+def test_tables_that_cannot_all_be_written_leave_none(store, tmp_path, monkeypatch):
+    plain, written = os.fsync, []
+
+    def full(file):
+        written.append(file)
+        if len(written) == 3:
+            raise OSError(28, "No space left on device")
+        plain(file)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        done = command("show", store, "--csv", tmp_path / "tables")
+    assert done.exit_code == 1
+    assert f"{tmp_path}" in done.output
+    assert list((tmp_path / "tables").iterdir()) == []
+    assert command("show", store, "--csv", tmp_path / "tables").exit_code == 0
+
+
+def test_what_fails_is_named_by_its_own_name(tmp_path, monkeypatch):
+    """Not by that of the part beside it, and also where an error names no file."""
+    path = tmp_path / "page.html"
+    for name in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, lambda *_: (_ for _ in ()).throw(OSError(5, "I/O error")))
+            with pytest.raises(OSError, match=r"/page\.html"):
+                _files.write_text(path, "text")
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        _files.write_text(tmp_path / "nowhere" / "page.html", "text")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_study_is_exported_without_a_lock_of_its_own(store, tmp_path, monkeypatch):
+    """Optuna's raises a RuntimeError where the disk fails."""
+    pytest.importorskip("optuna")
+    monkeypatch.setattr(os, "symlink", lambda *_: pytest.fail("a lock"))
+    done = command("export", store, "--optuna", tmp_path / "study.log")
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="replaces Linux's system calls")
+def test_damage_and_faults_in_small(capsys):
+    """Large: python scripts/study.py damage, and faults."""
+    pytest.importorskip("optuna")
+    pytest.importorskip("matplotlib")
+    from experiments.campaign import damage, faults
+
+    for campaign, number in ((damage, 60), (faults, 9)):
+        done = CliRunner().invoke(campaign.main, ["-n", str(number), "--seed", "7"])
+        assert done.exit_code == 0, done.output
+        assert "**all**" in done.output

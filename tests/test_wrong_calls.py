@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
+import itertools
 import re
+import sys
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import racer
-from racer import Integer, Param, Real, stats
+from experiments.wrong_calls.kinds import judged
+from experiments.wrong_calls.tables import calls
+from racer import Integer, Param, Real, simulate, stats
+from racer.cli import main
 from racer.deciders import FRace
 from racer.testing import check_decider
+
+EXTRAS = all(importlib.util.find_spec(name) for name in ("optuna", "sklearn"))
 
 
 def never(config, instance, seed):
@@ -146,3 +155,104 @@ def test_two_numbers_are_bounds_of_a_parameter():
         racer.Space({"x": (0, 1)})
     with pytest.raises(racer.SettingError, match=r"did you mean Real\(0\.5, 1\)\?"):
         racer.Space({"x": (0.5, 1)})
+
+
+SPACE = {"x": Real(0, 1)}
+HUGE = 10**400  # no float holds it
+ARRAY = np.array([1.0, 2.0])
+FOUND = {
+    # what study.py wrong-calls has found
+    "an array as a choice": (lambda: race(instance_order=ARRAY), "instance_order="),
+    "an array as ahead": (lambda: race(ahead=ARRAY), "ahead="),
+    "an array as a gate": (lambda: FRace(gate=ARRAY), "gate="),
+    "no order": (lambda: race(instance_order=""), "instance_order=''"),
+    "maximize beside metrics": (lambda: race(maximize=ARRAY, metrics={"a": "min"}), "maximize="),
+    "seconds": (lambda: racer.Budget(seconds=HUGE), "seconds"),
+    "margin": (lambda: racer.Metric(margin=HUGE), "margin="),
+    "direction": (lambda: racer.Metric(ARRAY), "Metric"),
+    "no name": (lambda: racer.Pareto("", "a"), "Pareto"),
+    "nameless metric": (lambda: racer.Within("", a=1.0), "Within"),
+    "switch": (lambda: racer.Space(SPACE, switches={"x": 3}), r"switches\['x'\]=3"),
+    "default": (lambda: racer.Space(SPACE, default={"x": 0.5, "y": 1}), "default has 'y'"),
+    "param": (lambda: Param(3), "Param"),
+    "known": (lambda: racer.Space(SPACE).sample(1, known=3), "known=3"),
+    "unknown": (lambda: racer.Space(SPACE).sample(1, known=[{"z": 1}]), "known: 'z'"),
+    "exclude": (lambda: racer.Space(SPACE).sample(1, exclude=3), "exclude=3"),
+    "vector": (lambda: racer.Space(SPACE).decode("ab"), "vector"),
+    "place": (lambda: racer.Space(SPACE).decode([2.0]), "vector: 'x'"),
+    "text": (lambda: racer.Space.from_irace(None), "text=None"),
+    "path": (lambda: racer.Space.read_pcs(3), "path=3"),
+    "scores": (lambda: racer.read_scores(None), "path=None"),
+    "no path": (lambda: racer.load("a\0b"), "store="),
+    "of": (lambda: racer.ablation("a\0b", never), "of="),
+    "larger": (lambda: stats.friedman_test([[1, 2], [2, 1]], maximize="yes"), "maximize='yes'"),
+    "rho": (lambda: stats.best_posterior([[1, 2], [2, 1]], correlation="x"), "correlation='x'"),
+    "strata": (lambda: stats.best_posterior([[1, 2], [2, 1]], instances=[1]), "instances"),
+    "names": (lambda: stats.win_table([[1, 2], [2, 1]], names=3), "names=3"),
+    "tolerance": (lambda: stats.plackett_luce([[1, 2]], tolerance="x"), "tolerance='x'"),
+    "correction": (lambda: stats.conover_posthoc([[1, 2]] * 5, correction=ARRAY), "correction="),
+    "exact": (lambda: stats.front_posterior(np.ones((2, 3, 2)), exact=3), "exact=3"),
+    "too large": (lambda: racer.compare([[HUGE, 1.0], [1.0, 2.0]]), "column"),
+    "column": (lambda: racer.compare([[1.0, 2.0]] * 3, fold=[1]), r"fold=\[1\]"),
+    "no metrics": (
+        lambda: simulate.play("f-race", simulate.NormalWorld(3, 1.0), blocks=5, objective="a"),
+        "objective='a'",
+    ),
+    "noise": (lambda: simulate.MetricsWorld(3, 2, 1.0, correlation="x"), "correlation='x'"),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_accepted_or_raised_a_raw_error(name):
+    call, says = FOUND[name]
+    with pytest.raises(racer.RacerError, match=says):
+        call()
+
+
+@pytest.mark.parametrize("seconds", ["0.5", [1], True, HUGE, ARRAY])
+def test_seconds_of_a_block_are_checked(seconds):
+    with pytest.raises(racer.RaceStateError, match="seconds="):
+        racer.Race([1, 2], budget=60, seed=1).tell_block([1.0, 2.0], seconds=seconds)
+
+
+@pytest.mark.parametrize("more", [{"attempts": 0}, {"attempts": 1.5}, {"message": 3}])
+def test_attempts_and_message_of_an_outcome_are_checked(more):
+    race = racer.Race([1, 2], budget=60, seed=1)
+    with pytest.raises(racer.RaceStateError, match="was told"):
+        race.tell(race.ask()[0], racer.Outcome("ok", 1.0, **more))
+
+
+def test_an_ablation_names_the_end_that_is_wrong():
+    tuned = racer.tune(racer.Space(SPACE), lambda config, *_: config["x"], budget=40, seed=1)
+    with pytest.raises(racer.CandidateError, match="source=99"):
+        racer.ablation(tuned, never, source=99)
+
+
+def test_nan_is_no_interval(tmp_path):
+    answer = CliRunner().invoke(main, ["watch", "run.db", "--interval", "nan"])
+    assert answer.exit_code == 2
+    assert "--interval" in answer.output
+
+
+def test_a_suggest_that_takes_no_trial_is_refused():
+    optuna = pytest.importorskip("optuna")
+    from racer.integrations.optuna import race_study
+
+    with pytest.raises(racer.SettingError, match="suggest cannot be called"):
+        race_study(optuna.create_study(), never, [1, 2], suggest=lambda: 1, budget=60)
+
+
+def test_scores_that_cannot_be_compared_are_named(tmp_path):
+    path = tmp_path / "list.txt"
+    path.write_text("one\ntwo\nthree\n")
+    answer = CliRunner().invoke(main, ["compare", str(path)])
+    assert answer.exit_code == 2
+    assert "list.txt" in answer.output
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="programs run on Linux and macOS only")
+def test_a_sample_of_the_wrong_calls_of_everything_public(tmp_path):
+    """All: python scripts/study.py wrong-calls."""
+    made = [(call, judged(call)) for call in itertools.islice(calls(tmp_path), 3, None, 9)]
+    assert len(made) > 600 or not EXTRAS
+    assert [(c.target, c.argument, c.value, said) for c, said in made if said[0] != "refused"] == []

@@ -3,7 +3,8 @@
 Recording: races in which all stay, with and without a store, in turn; wall time per evaluation,
 median over the repeats; beside it the time that this disk takes to keep 4 kB (write, fdatasync),
 which is the least that a commit can take. Replay: a store with so many outcomes is written, then
-opened and replayed by `racer.resume` in a process of its own, whose peak memory is printed.
+opened and replayed by `racer.resume` in a process of its own, whose peak memory is printed. Opening:
+the CPU seconds of commands on the same store, start included, with its snapshot and without.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import math
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -28,6 +30,8 @@ from experiments.options import number_option
 from experiments.report import print_row
 from racer.deciders import BayesianFriedman, Decider, FRace
 from racer.store.contest import set_up
+from racer.store.memory import Recorded
+from racer.store.reader import open_to_read
 from racer.store.replay import Recorder
 from racer.store.schema import ADD_OUTCOME, OutcomeRow, checksum
 from racer.store.writer import Store
@@ -135,6 +139,69 @@ def replaying(folder: Path, outcomes: int) -> None:
         path.unlink()
 
 
+COMMANDS = {
+    "racer show": "show",
+    "racer watch --once": "watch --once",
+    "racer check --quick": "check --quick",
+    "racer check": "check",
+}
+
+
+def opening(folder: Path, outcomes: int, candidates: int = 10) -> None:
+    """Print what commands on a store take, and what the end-check of its writer does."""
+    whole, path = folder / "whole.db", folder / "opened.db"
+    write(whole, candidates, outcomes, FRace())
+    racer.resume(whole, evaluate)  # writes the snapshot
+    calls = {
+        name: f"from racer.cli import main; main({[*words.split(), str(path)]!r})"
+        for name, words in COMMANDS.items()
+    }
+    resume = f"from {__name__} import resume; resume({str(path)!r}"
+    calls |= {
+        "racer.resume": f"{resume})",
+        "racer.resume, a larger budget": f"{resume}, {outcomes + candidates})",
+    }
+    print()
+    print_row("command", "with a snapshot, CPU", "without, CPU", head=True)
+    for name, code in calls.items():
+        taken = []
+        for ends in (("", ".snapshot"), ("",)):
+            for end in ends:
+                shutil.copyfile(f"{whole}{end}", f"{path}{end}")
+            taken.append(cpu(code))
+            for end in ("", ".snapshot"):
+                Path(f"{path}{end}").unlink(missing_ok=True)
+        print_row(f"`{name}`", *(f"{took:.1f} s" for took in taken))
+    print()
+    print(f"Checked at the end, CPU: {end_check(whole) / outcomes * 1e6:.2f} us an evaluation")
+
+
+def cpu(code: str) -> float:
+    """Return the CPU seconds of a process that runs this code."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False)  # noqa: S603
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def resume(path: str, budget: int | None = None) -> None:
+    """Go on with a race of noise."""
+    racer.resume(path, evaluate, budget=budget)
+
+
+def end_check(path: Path) -> float:
+    """Return the CPU seconds of what a writer does at its end: read the whole file again."""
+    recorded = Recorded()
+    with open_to_read(str(path)) as reader:
+        reader.remember = recorded.add
+        for _ in reader.outcomes():
+            pass
+    begun = time.process_time()
+    if not recorded.is_in(str(path)):
+        raise RuntimeError("the file does not hold what was written")
+    return time.process_time() - begun
+
+
 def replay(path: str) -> None:
     """Open and replay a store, and print what it takes."""
     cpu = time.process_time()
@@ -148,9 +215,14 @@ def replay(path: str) -> None:
 @number_option("--evaluations", 2000, least=100)
 @number_option("--repeats", 5)
 @number_option("--outcomes", 1_000_000, least=1000)
+@click.option("--only-opening", is_flag=True, help="Time the opening of a store alone.")
 @click.option("--folder", type=click.Path(exists=True), help="Where to write.")
-def main(evaluations: int, repeats: int, outcomes: int, folder: str | None) -> None:
+def main(
+    evaluations: int, repeats: int, outcomes: int, folder: str | None, *, only_opening: bool
+) -> None:
     """Time the store."""
     with tempfile.TemporaryDirectory(dir=folder) as name:
-        recording(Path(name), evaluations, repeats)
-        replaying(Path(name), outcomes)
+        if not only_opening:
+            recording(Path(name), evaluations, repeats)
+            replaying(Path(name), outcomes)
+        opening(Path(name), outcomes)

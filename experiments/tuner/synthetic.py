@@ -32,8 +32,10 @@ __all__ = [
     "heavy_tails",
     "hierarchy",
     "interactions",
+    "large_noise",
     "many_parameters",
     "memory",
+    "noise",
     "rastrigin",
     "scales",
     "sphere",
@@ -60,10 +62,11 @@ def _problem(
     scale: float = 0.0,
     noise: Callable[[Config, int], float] = _normal,
     shift: float = SHIFT,
+    tuning: int = TUNING,
 ) -> Problem:
     """Return level + scale base(config, shift of the instance) + noise."""
     rng = rng_for(seed, name)
-    n = TUNING + HELD_OUT
+    n = tuning + HELD_OUT
     levels = rng.normal(0.0, LEVEL, n).tolist()
     scales = np.exp(rng.normal(0.0, scale, n)).tolist()
     of_instances = rng.normal(0.0, shift, (n, shifts))
@@ -75,8 +78,8 @@ def _problem(
         value = base(config, of_instances[instance])
         return float(levels[instance] + scales[instance] * value + noise(config, seed))
 
-    drawn = Problem(space, cost, TUNING, HELD_OUT, worth)
-    return Problem(space, cost, TUNING, HELD_OUT, worth, drawn.quality(optimum))
+    drawn = Problem(space, cost, tuning, HELD_OUT, worth)
+    return Problem(space, cost, tuning, HELD_OUT, worth, drawn.quality(optimum))
 
 
 def _reals(n: int) -> Space:
@@ -276,6 +279,38 @@ def hierarchy(seed: int) -> Problem:
         f"{best}_u1": float(at[0, 0, 1]),
     }
     return _problem(seed, "hierarchy", space, base, optimum, shifts=2)
+
+
+def _loud(config: Config, seed: int) -> float:
+    return 3.0 * _normal(config, seed)
+
+
+def noise(seed: int) -> Problem:
+    """Five reals on 500 instances, noise of sd 3; the optimum is not in the middle."""
+    space = _reals(5)
+    at = rng_for(seed, "place").uniform(-3.0, 3.0, 5)
+
+    def base(config: Config, shift: Array) -> float:
+        z = _point(config) - at - shift
+        return float(z @ z)
+
+    optimum = dict(zip(space.parameters, at.tolist(), strict=True))
+    return _problem(seed, "noise", space, base, optimum, shifts=5, noise=_loud, tuning=500)
+
+
+def large_noise(seed: int) -> Problem:
+    """Six reals in a valley of condition number 30, on 500 instances, noise of sd 3."""
+    space = _reals(6)
+    rng = rng_for(seed, "valley")
+    at = rng.uniform(-3.0, 3.0, 6)
+    turned = np.linalg.qr(rng.normal(size=(6, 6)))[0] * np.geomspace(0.4, 2.2, 6)[:, None]
+
+    def base(config: Config, shift: Array) -> float:
+        z = turned @ (_point(config) - at - shift)
+        return float(z @ z)
+
+    optimum = dict(zip(space.parameters, at.tolist(), strict=True))
+    return _problem(seed, "large noise", space, base, optimum, shifts=6, noise=_loud, tuning=500)
 
 
 def failures(seed: int) -> Problem:

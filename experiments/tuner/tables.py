@@ -111,7 +111,7 @@ def tables(rows: pd.DataFrame, contenders: Sequence[str] = tuple(CONTENDERS)) ->
     own, *others = (name for name in contenders if name in found)
     means = found.groupby(["problem", "budget"], sort=False).mean().reset_index()
     lines = [
-        (row["problem"], f"{row['budget']}", *(f"{row[c]:.3g}" for c in (own, *others)))
+        (row["problem"], f"{row['budget']}", *(_shown(row[c]) for c in (own, *others)))
         for row in _rows(means)
     ]
     parts = [markdown(("mean regret", "evaluations", own, *others), lines)]
@@ -135,6 +135,10 @@ def tables(rows: pd.DataFrame, contenders: Sequence[str] = tuple(CONTENDERS)) ->
                     verdicts.append((kind, f"{budget}", other, *_verdict(pair)))
     head = ("class", "evaluations", "against", "ratio of regrets", "won/lost", "P(better)")
     return "\n\n".join([*parts, *([markdown(head, verdicts)] if verdicts else [])])
+
+
+def _shown(regret: float) -> str:
+    return "-" if np.isnan(regret) else f"{regret:.3g}"
 
 
 def _verdict(pair: pd.DataFrame) -> tuple[str, str, str]:

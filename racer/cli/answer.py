@@ -6,7 +6,7 @@ import errno
 import shutil
 import sys
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -188,10 +188,19 @@ def refused_as(path: Path) -> Iterator[None]:
 
 
 def write_frames(folder: Path, result: RaceResult | TuneResult) -> None:
-    """Write all tables of a result into a folder."""
-    for name, frame in result.frames.items():
-        indexed = frame.index.name is not None
-        write_new(folder / f"{name}.csv", csv_of(frame.reset_index() if indexed else frame))
+    """Write all tables of a result into a folder; none if one of them cannot be written."""
+    done: list[Path] = []
+    try:
+        for name, frame in result.frames.items():
+            indexed = frame.index.name is not None
+            path = folder / f"{name}.csv"
+            write_new(path, csv_of(frame.reset_index() if indexed else frame))
+            done.append(path)
+    except BaseException:
+        for path in done:
+            with suppress(OSError):
+                path.unlink()
+        raise
 
 
 def csv_of(frame: pd.DataFrame) -> str:

@@ -12,7 +12,7 @@ from racer._files import written
 from racer.cli.answer import in_terminal, say
 from racer.comparison.columns import Columns, numbered
 from racer.comparison.data import Design, LocalRope, Method, Named, Posthoc
-from racer.errors import RacerError
+from racer.errors import RacerError, ScoresError
 from racer.plots._canvas import require
 from racer.render.escape import in_json
 
@@ -167,6 +167,7 @@ def compare_command(
                 figure.savefig(part)
             say(f"Picture written to {plot}.", err=True)
     except RacerError as error:
-        raise Refused(in_terminal(str(error))) from None
+        is_of_file = isinstance(error, ScoresError) and str(scores) not in str(error)
+        raise Refused(in_terminal(f"{scores}: {error}" if is_of_file else str(error))) from None
     except OSError as error:
         raise Refused(f"{plot} cannot be written: {error.strerror or error}") from None

@@ -6,6 +6,7 @@ import json
 import math
 import shlex
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,12 +38,15 @@ from racer.results.tuning import TuneResult
 from racer.space.space import Space
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from optuna.distributions import BaseDistribution
 
     from racer.evaluate.command.command import Command
     from racer.results.race import RaceResult
     from racer.store.load import Report
 
+_PAGE_AGE = 10.0  # seconds
 _TO_COPY = ("go on with", "or, typed")
 _ENDING = ".db"
 
@@ -107,20 +111,25 @@ def report(store: str, *, output: Path, ablation: Path | None) -> None:
     settings and cost; importance and ablation of the parameters of a tuning. It needs the extra
     report: pip install 'racer-tuning[report]'.
     """
+    with reported():
+        _write_report(store, output, ablation)
+        say(output)
+
+
+def _write_report(store: str, output: Path, ablation: Path | None = None) -> None:
+    """Write the page about a store, whole or not at all; ClickException if that cannot be."""
     from racer.store.load import load_record  # noqa: PLC0415  (a second)
 
-    with reported():
-        result: Any = load_record(store).result
-        if isinstance(result, AblationResult):
-            raise click.ClickException(
-                f"{store} holds an ablation: give the store of its tuning, whose report shows it"
-            )
-        more = {}
-        if isinstance(result, TuneResult) and (of := ablation or _beside(store)).exists():
-            more["ablation"] = load_record(of).result
-        with refused_as(output):
-            result.report(output, **more)
-        say(output)
+    result: Any = load_record(store).result
+    if isinstance(result, AblationResult):
+        raise click.ClickException(
+            f"{store} holds an ablation: give the store of its tuning, whose report shows it"
+        )
+    more = {}
+    if isinstance(result, TuneResult) and (of := ablation or _beside(store)).exists():
+        more["ablation"] = load_record(of).result
+    with refused_as(output):
+        result.report(output, **more)
 
 
 def _beside(store: str) -> Path:
@@ -176,10 +185,11 @@ def _write_study(result: RaceResult | TuneResult, path: Path, name: str) -> None
         raise click.ClickException(f"{path} cannot be written: there is no folder {path.parent}")
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    unshared: Any = _Unshared()
     try:
         with written_or_refused(path, is_new=True) as part:
             study = optuna.create_study(
-                storage=JournalStorage(journal.JournalFileBackend(part)),
+                storage=JournalStorage(journal.JournalFileBackend(part, unshared)),
                 study_name=name,
                 direction="maximize" if result.rules.maximize else "minimize",
             )
@@ -189,6 +199,17 @@ def _write_study(result: RaceResult | TuneResult, path: Path, name: str) -> None
                 study.add_trial(_trial(result, candidate, distributions, gone.get(candidate)))
     finally:
         optuna.logging.set_verbosity(before)
+
+
+class _Unshared:
+    """The lock of a journal that nobody else writes to yet; Optuna's own is a file beside it."""
+
+    def acquire(self) -> bool:
+        """Take it."""
+        return True
+
+    def release(self) -> None:
+        """Let it go."""
 
 
 def _trial(
@@ -263,10 +284,14 @@ def _over(values: list[Any]) -> BaseDistribution:
 @click.command(short_help="Watch a race or a tuning as it goes on.")
 @_store_here
 @click.option(
-    "--interval", type=click.FloatRange(0.25), default=1.0, help="Seconds between two looks."
+    "--interval",
+    type=click.FloatRange(0.25, 86_400.0),
+    default=1.0,
+    help="Seconds between two looks.",
 )
 @click.option("--once", is_flag=True, help="Look once, and end.")
-def watch(store: str, *, interval: float, once: bool) -> None:
+@click.option("--page", type=FILE, help="Write the page of racer report here, every 10 seconds.")
+def watch(store: str, *, interval: float, once: bool, page: Path | None) -> None:
     """Show where the race or tuning in STORE stands, until it has ended.
 
     Without STORE: the only one in this folder.
@@ -276,13 +301,41 @@ def watch(store: str, *, interval: float, once: bool) -> None:
     """
     from racer.run.progress import watch as run  # noqa: PLC0415  (a second)
 
+    if math.isnan(interval):
+        raise click.BadParameter("nan is no number of seconds", param_hint="'--interval'")
     with reported(), suppress(KeyboardInterrupt):
-        run(store, interval=interval, once=once)
+        if page is None:
+            run(store, interval=interval, once=once)
+            return
+        _write_report(store, page)
+        run(store, interval=interval, once=once, wait=page_writer(store, page))
+        if not once:
+            _write_report(store, page)
+
+
+def page_writer(
+    store: str,
+    page: Path,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Callable[[float], None]:
+    """Return a function that waits, and rewrites the page when it is 10 seconds old."""
+    written = clock()
+
+    def wait(seconds: float) -> None:
+        nonlocal written
+        sleep(seconds)
+        if clock() - written >= _PAGE_AGE:
+            _write_report(store, page)
+            written = clock()
+
+    return wait
 
 
 @click.command(short_help="Say whether a store is sound.")
 @_store_here
-def check(store: str) -> None:
+@click.option("--quick", is_flag=True, help="Compare checksums only; replay nothing.")
+def check(store: str, *, quick: bool) -> None:
     """Say whether STORE is sound, what it holds, and how to go on with it.
 
     Without STORE: the only one in this folder.
@@ -293,7 +346,7 @@ def check(store: str) -> None:
     from racer.store.load import check_store  # noqa: PLC0415  (a second)
 
     with reported():
-        report = check_store(store)
+        report = check_store(store, quick=quick)
     if report.settings:
         for name, value in _lines(report):
             line = f"{name:<15}{value}"
@@ -448,19 +501,19 @@ def _program_of(store: str, call: str, *, yes: bool) -> tuple[Command, dict[str,
             f"with {call}({store!r}, evaluate)"
         )
     if not yes and not recorded.is_ours:
-        say(_shown(store, stored), err=True)
+        begun = f"{one_line(store)} was begun by another user, or elsewhere."
+        say(f"{begun}\n{shown_program(stored)}", err=True)
         click.confirm("Run it?", abort=True, err=True)
     return Command(**stored), settings
 
 
-def _shown(store: str, command: dict[str, Any]) -> str:
-    """Return what a store would run, in lines that nothing in it can begin or end."""
+def shown_program(command: dict[str, Any]) -> str:
+    """Return the program of a store, in lines that nothing in it can begin or end."""
     argv = [one_line(shlex.quote(word)) for word in command["argv"]]
     switches = [f"  {one_line(shlex.quote(switch))}" for switch in command["switches"].values()]
     with_values = ["and, before the values of its parameters:", *switches] if switches else []
     return "\n".join(
         [
-            f"{one_line(store)} was begun by another user, or elsewhere.",
             f"It runs, in {one_line(command['cwd'])}:",
             f"  {argv[0]}",
             f"with {len(argv) - 1} arguments:",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from racer._checks import is_one_of
 from racer.errors import ScoresError, SettingError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def recognised(
     A long table needs a column of data sets if its scores are `paired` by them.
     """
     for role, name in given._asdict().items():
-        if name is not None and name not in frame:
+        if name is not None and not is_one_of(name, list(frame)):
             raise SettingError(
                 f"{role}={name!r}: there is no such column, only {', '.join(frame.columns)}"
             )
@@ -144,7 +145,11 @@ def _names(column: pd.Series[Any]) -> bool:
 
     if is_numeric(column):
         return False
-    return bool(column.notna().any() and pd.to_numeric(column, errors="coerce").isna().all())
+    try:
+        numbers = pd.to_numeric(column, errors="coerce")
+    except OverflowError:  # an int that no float holds
+        return False
+    return bool(column.notna().any() and numbers.isna().all())
 
 
 def _counts(column: pd.Series[Any]) -> bool:

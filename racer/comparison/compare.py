@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 import pandas as pd
 
-from racer._checks import check_fraction, choice, flag, is_real, suggests
+from racer._checks import check_fraction, choice, flag, is_one_of, is_real, suggests
 from racer._numerics import as_costs
 from racer.comparison.columns import Columns
 from racer.comparison.data import UNPAIRED, Design, LocalRope, Method, Posthoc
@@ -148,8 +148,8 @@ def compare(
     table = read(
         scores, Columns(data_set, algorithm, fold, score), maximize=flag(maximize, "maximize")
     )
-    if local_rope is not None and local_rope not in get_args(LocalRope):
-        raise SettingError(f"local_rope={local_rope!r}: choose 'paired', 'unpaired' or None")
+    if local_rope is not None:
+        choice(local_rope, "local_rope", get_args(LocalRope))
     settings = Settings(
         alpha=check_fraction(alpha, "alpha"),
         rope=_rope(rope, method),
@@ -200,8 +200,7 @@ def _method(method: Method | None, design: Design) -> Method:
     if method is None:
         return "bayesian-friedman" if design == "paired" else "bayesian-kruskal-wallis"
     suited = [name for name in get_args(Method) if (name in UNPAIRED) == (design == "unpaired")]
-    if method not in get_args(Method):
-        raise SettingError(f"method={method!r}: choose from {', '.join(get_args(Method))}")
+    choice(method, "method", get_args(Method))
     if method != "auto" and method not in suited:
         raise SettingError(
             f"method={method!r} is not for design={design!r}: choose from {', '.join(suited)}"
@@ -227,7 +226,7 @@ def _control(control: Any, table: Scores) -> int | None:
     """Return the column of the control."""
     if control is None:
         return None
-    if control not in table.algorithms:
+    if not is_one_of(control, table.algorithms):
         raise SettingError(
             f"control={control!r}: no such algorithm; there are {', '.join(table.algorithms)}"
         )

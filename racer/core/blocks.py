@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from racer._checks import choice
 from racer.core.pool import as_sequence
 from racer.errors import SettingError
 from racer.seeding import block_seed, rng_for, seed_for
@@ -44,10 +45,7 @@ class Stream:
     groups: tuple[int, ...] | None = None  # of each instance; numbers from 0
 
     def __post_init__(self) -> None:
-        if self.order not in get_args(InstanceOrder):
-            raise SettingError(
-                f"instance_order={self.order!r}: give one of {', '.join(get_args(InstanceOrder))}"
-            )
+        choice(self.order, "instance_order", get_args(InstanceOrder))
         if self.deterministic and self.n_instances is None:
             raise SettingError(
                 "deterministic=True without instances: one evaluation per candidate would settle "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from racer._checks import did_you_mean, flag, is_real
+from racer._checks import did_you_mean, flag, is_one_of, is_real
 from racer.deciders.decider import Goal, GoalKind
 from racer.errors import SettingError
 
@@ -66,7 +66,7 @@ class Metric:
     bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        if self.direction not in get_args(Direction):
+        if not is_one_of(self.direction, get_args(Direction)):
             raise SettingError(f'Metric({reprlib.repr(self.direction)}): give "min" or "max"')
         object.__setattr__(self, "exact", flag(self.exact, "exact"))
         if not is_real(self.margin) or not 0.0 <= self.margin < math.inf:
@@ -118,7 +118,7 @@ class Pareto:
 
     def __init__(self, *metrics: str) -> None:
         names: tuple[Any, ...] = metrics
-        if not all(isinstance(name, str) for name in names):
+        if not all(isinstance(name, str) and name for name in names):
             raise SettingError(f"Pareto{names!r}: give names of metrics")
         if not 2 <= len(names) <= _MOST or len(set(names)) < len(names):
             raise SettingError(
@@ -246,7 +246,7 @@ _DIRECTED = {"min": "minimised", "max": "maximised"}
 
 def _names(kind: str, metric: Any, limits: Mapping[str, Any], example: str) -> tuple[str, ...]:
     """Return the metrics of an objective, the one that is raced for first."""
-    if not isinstance(metric, str) or not limits or metric in limits:
+    if not isinstance(metric, str) or not metric or not limits or metric in limits:
         raise SettingError(
             f"{kind}({reprlib.repr(metric)}, ..): give the metric that is raced for, and at least "
             f"one other by name, {kind}('dollars', {example})"

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from racer.evaluate.outcome import Outcome
 
-Given = tuple[float, ...] | Callable[[Any, Any], float]  # per candidate, or (config, instance)
+Given = tuple[Any, ...] | Callable[[Any, Any], float]
+"""A price for each candidate, or a tuple of these with one for each instance; or a function."""
+_MOST = 100_000  # prices that are recorded
 
 
 class Prices:
@@ -38,6 +40,24 @@ class Prices:
     def n_given(self) -> int | None:
         """How many candidates have a given price of their own; None: it is not given, or for all."""
         return len(self._given) if isinstance(self._given, tuple) else None
+
+    def recorded(self) -> Given | None:
+        """Return what a store keeps: of a function its prices, unless they are too many."""
+        n_instances = len(self._instances or (None,))
+        if not callable(self._given) or len(self._configs) * n_instances > _MOST:
+            return self._given
+        places = [None] if self._instances is None else range(n_instances)
+        rows = [tuple(self._base(c, i) for i in places) for c in range(len(self._configs))]
+        return tuple(row[0] if len({*row}) == 1 else row for row in rows)
+
+    def check_instances(self) -> None:
+        """Raise SettingError unless a candidate that has prices by instance has all of them."""
+        n = len(self._instances or ())
+        for place, own in enumerate(self._given if isinstance(self._given, tuple) else ()):
+            if isinstance(own, tuple) and len(own) != n:
+                raise SettingError(
+                    f"prices[{place}] has {len(own)} numbers for {n} instances: give one each"
+                )
 
     def of(self, candidate: int, instance: int | None) -> float:
         """Return the expected price of a candidate on an instance, by its index."""
@@ -63,7 +83,8 @@ class Prices:
         if self._given is None:
             return 0.0
         if not callable(self._given):
-            return self._given[candidate]
+            own = self._given[candidate]
+            return float(own if instance is None or not isinstance(own, tuple) else own[instance])
         shown = None if self._instances is None or instance is None else self._instances[instance]
         config = self._configs[candidate]
         return checked_price(
@@ -99,11 +120,18 @@ def checked_prices(given: Any) -> Given | None:
     if given is None or callable(given):
         return given  # type: ignore[no-any-return]
     if isinstance(given, list | tuple | np.ndarray) and len(given):
-        return tuple(checked_price(price, f"prices[{i}]") for i, price in enumerate(given))
+        return tuple(_checked(price, f"prices[{i}]") for i, price in enumerate(given))
     raise SettingError(
         f"prices={reprlib.repr(given)}: give a number per candidate, [..], or a function "
         "prices(config, instance) -> float"
     )
+
+
+def _checked(price: Any, what: str) -> Any:
+    """Return the price of a candidate, or its prices on the instances."""
+    if isinstance(price, list | tuple | np.ndarray) and len(price):
+        return tuple(checked_price(one, f"{what}[{i}]") for i, one in enumerate(price))
+    return checked_price(price, what)
 
 
 def checked_price(price: Any, what: str) -> float:

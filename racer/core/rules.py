@@ -297,13 +297,11 @@ class Rules:
 
     def is_due(self, usable: int, first_test: int, blocks: int) -> bool:
         """Say whether a test is due after so many blocks, of which so many are usable."""
+        if usable < first_test:
+            return False
         counted = usable if self.block_size == 1 else blocks  # groups have blocks set aside, too
         groups, rest = divmod(counted, self.block_size)
-        return (
-            usable >= first_test
-            and not rest
-            and is_due(groups, first_test // self.block_size, self.each_test or 1)
-        )
+        return not rest and is_due(groups, first_test // self.block_size, self.each_test or 1)
 
     def is_whole(self, blocks: int) -> bool:
         """Say whether so many blocks are whole groups."""
@@ -318,7 +316,7 @@ class Rules:
 
 def check_direction(*, maximize: bool, metrics: object) -> None:
     """Raise SettingError if the direction of metrics is said twice."""
-    if maximize and metrics is not None:
+    if metrics is not None and flag(maximize, "maximize"):
         raise SettingError(
             'maximize=True beside metrics=: there each metric has its direction, {"score": "max"}'
         )
@@ -358,7 +356,7 @@ def _growing(first_test: int) -> frozenset[int]:
 
 
 def _each_test(each_test: Any) -> Schedule:
-    if each_test == "growing":
+    if isinstance(each_test, str) and each_test == "growing":
         return "growing"
     if not is_whole(each_test) or each_test < 1:
         wanted = 'give a whole number >= 1, or "growing"'

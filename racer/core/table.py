@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Iterator, Mapping
 from sys import intern
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from racer._numerics import as_costs
 from racer.evaluate.outcome import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, KeysView, Sequence
 
     from numpy.typing import NDArray
 
@@ -49,7 +50,7 @@ class Row(NamedTuple):
             for place, o in enumerate(told)
             if o.status != "ok" or o.attempts != 1 or o.metrics is not None or o.spend is not None
         }
-        workers = tuple(intern(o.worker) for o in told)
+        workers = tuple([intern(o.worker) for o in told])
         return cls(block, numbers, values, seconds, others, workers if any(workers) else None)
 
     def costs(self, *, maximize: bool) -> NDArray[np.float64]:
@@ -75,17 +76,18 @@ class Row(NamedTuple):
 
     def places(self, status: Status) -> list[int]:
         """Return the places of the candidates with a status."""
-        return [place for place, outcome in self.others.items() if outcome.status == status]
+        others = self.others
+        return [at for at, outcome in others.items() if outcome.status == status] if others else []
 
     @property
     def is_usable(self) -> bool:
         """Whether any candidate succeeded."""
-        return self.n_failed < len(self.values)
+        return not self.others or self.n_failed < len(self.values)
 
     @property
     def n_failed(self) -> int:
         """How many cells have no value."""
-        return sum(o.value is None for o in self.others.values()) if self.others else 0
+        return sum(o.value is None for o in self.others.values())
 
     def outcomes(self) -> list[Outcome]:
         """Return an outcome per candidate."""
@@ -99,6 +101,111 @@ class Row(NamedTuple):
         for place, outcome in self.others.items():
             outcomes[place] = outcome
         return outcomes
+
+    def outcome(self, place: int) -> Outcome:
+        """Return the outcome of the candidate at a place."""
+        other = self.others.get(place)
+        if other is not None:
+            return other
+        seconds = 0.0 if self.seconds is None else float(self.seconds[place])
+        worker = "" if self.workers is None else self.workers[place]
+        return Outcome("ok", float(self.values[place]), seconds=seconds, worker=worker)
+
+
+class _Cells(NamedTuple):
+    """The cells of many rows, numbered through: the row and the place of each, and its value."""
+
+    rows: Sequence[Row]
+    numbers: NDArray[np.intp]  # of rows
+    places: NDArray[np.intp]
+    values: NDArray[np.float64]
+    others: Mapping[int, Outcome]  # by cell
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> _Cells:
+        sizes = [len(row.values) for row in rows]
+        ends = np.cumsum(sizes)
+        starts = ends - sizes
+        others = {
+            begin + place: outcome
+            for begin, row in zip(starts.tolist(), rows, strict=True)
+            for place, outcome in row.others.items()
+        }
+        places = np.arange(ends[-1]) - np.repeat(starts, sizes)
+        values = np.concatenate([row.values for row in rows])
+        return cls(rows, np.repeat(np.arange(len(rows)), sizes), places, values, others)
+
+    def outcome(self, cell: int) -> Outcome:
+        row: Row = self.rows[int(self.numbers[cell])]
+        return row.outcome(int(self.places[cell]))
+
+
+class Column(Mapping[int, Outcome]):
+    """The outcomes of a candidate by block; of many rows, each is made when it is looked at."""
+
+    __slots__ = ("_cells", "_known", "_numbered")
+
+    def __init__(self, cells: _Cells | None = None, numbers: dict[int, Any] | None = None) -> None:
+        self._cells = cells
+        self._known: dict[int, Any] = numbers or {}  # of cells, or outcomes
+        self._numbered = numbers is not None  # all of them are
+
+    def add(self, block: int, outcome: Outcome) -> None:
+        """Add an outcome, which takes the place of an earlier one."""
+        self._known[block] = outcome
+        self._numbered = False
+
+    def __getitem__(self, block: int) -> Outcome:
+        """Return the outcome on a block."""
+        known = self._known[block]
+        if isinstance(known, Outcome):
+            return known
+        assert self._cells is not None  # noqa: S101  (for the type checker)
+        outcome = self._cells.outcome(known)
+        self._known[block], self._numbered = outcome, False
+        return outcome
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the blocks."""
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        """Return how many blocks there are."""
+        return len(self._known)
+
+    def __contains__(self, block: object) -> bool:
+        """Return whether there is an outcome on a block."""
+        return block in self._known
+
+    def get(self, block: int, default: Any = None) -> Any:
+        """Return the outcome on a block, `default` if there is none."""
+        return self[block] if block in self._known else default
+
+    def keys(self) -> KeysView[int]:
+        """Return the blocks."""
+        return self._known.keys()
+
+    def values_on(self, blocks: Iterable[int]) -> list[float]:
+        """Return the values on those of some blocks that have one."""
+        chosen = [block for block in blocks if block in self._known]
+        if self._cells is not None and self._numbered:
+            values = self._cells.values[[self._known[block] for block in chosen]]
+            return values[~np.isnan(values)].tolist()  # type: ignore[no-any-return]
+        return [value for block in chosen if (value := self[block].value) is not None]
+
+    def unsuccessful(self) -> list[Outcome]:
+        """Return the outcomes of another status than "ok"."""
+        known: Iterable[Any] = self._known.values()
+        if self._cells is not None:
+            others = self._cells.others
+            if self._numbered and not others:
+                return []
+            known = [others.get(one) if isinstance(one, int) else one for one in known]
+        return [outcome for outcome in known if outcome is not None and outcome.status != "ok"]
+
+
+_NONE = Column()
+_MANY = 1000  # rows, of which outcomes are not made at once
 
 
 class Failure(NamedTuple):
@@ -125,7 +232,7 @@ class Table:
         self._is_usable: dict[int, bool] = {}
         self._n_usable = 0
         self._repeated: set[int] = set()
-        self._columns: dict[int, dict[int, Outcome]] = {}
+        self._columns: dict[int, Column] = {}
         self._n_in_columns = 0  # rows
         self._successes: dict[int, array[float]] = {}
         self._n_in_successes = 0  # rows
@@ -145,13 +252,34 @@ class Table:
         twin.spent = self.spent
         return twin
 
+    @classmethod
+    def of_rows(
+        cls,
+        rows: Iterable[Row],
+        repeated: Iterable[int],
+        *,
+        maximize: bool = False,
+        runtime: Runtime | None = None,
+    ) -> Table:
+        """Return the table of these rows; `repeated` are the blocks that only repeat others."""
+        table = cls(maximize=maximize, runtime=runtime)
+        for row in rows:
+            table.append(row)
+        table._repeated = {*repeated}
+        return table
+
+    @property
+    def repeated(self) -> set[int]:
+        """The blocks that only repeat others."""
+        return self._repeated.copy()
+
     def of_metric(self, name: str, *, maximize: bool) -> Table:
         """Return the table of a metric: its values instead of those that are raced on."""
         twin = Table(maximize=maximize)
         for row in self.rows:
             others = {place: o for place, o in row.others.items() if o.value is None}
             values = row.of_metric(name)
-            twin._append(row._replace(values=values, others=others))
+            twin.append(row._replace(values=values, others=others))
         twin._repeated = self._repeated.copy()
         return twin
 
@@ -162,11 +290,10 @@ class Table:
         told: Sequence[Outcome] | NDArray[np.float64],
     ) -> Row:
         """Add outcomes, or finite values, of candidates on a block; return their row."""
-        row = Row.of(block, candidates, told)
-        self._append(row)
-        return row
+        return self.append(Row.of(block, candidates, told))
 
-    def _append(self, row: Row) -> None:
+    def append(self, row: Row) -> Row:
+        """Add a row, and return it."""
         self.rows.append(row)
         for place, outcome in row.others.items():
             if outcome.value is None:
@@ -175,10 +302,11 @@ class Table:
             if outcome.spend is not None:
                 self.spent = (self.spent or 0.0) + outcome.spend
         self._note(row.block, usable=row.is_usable)
+        return row
 
     def _note(self, block: int, *, usable: bool) -> None:
         was_usable = self._is_usable.get(block, False)
-        self._is_usable[block] = usable or was_usable
+        self._is_usable[block] = usable = was_usable or usable
         self._n_usable += usable and not was_usable
 
     @property
@@ -221,25 +349,49 @@ class Table:
 
     def _index(self) -> None:
         """Sort the outcomes of new rows by candidate."""
+        columns = self._columns
+        if not columns and len(self.rows) >= _MANY:
+            self._index_at_once()
         for row in self.rows[self._n_in_columns :]:
             for candidate, outcome in zip(row.candidates.tolist(), row.outcomes(), strict=True):
-                self._columns.setdefault(candidate, {})[row.block] = outcome
+                column = columns.get(candidate)
+                if column is None:
+                    column = columns[candidate] = Column()
+                column.add(row.block, outcome)
         self._n_in_columns = len(self.rows)
 
-    def of(self, candidate: int) -> Mapping[int, Outcome]:
+    def _index_at_once(self) -> None:
+        """Sort the cells of all rows by candidate."""
+        cells = _Cells.of(self.rows)
+        blocks = np.array([row.block for row in self.rows])[cells.numbers]
+        for candidate, own in _by_candidate(self.rows):
+            numbers = dict(zip(blocks[own].tolist(), own.tolist(), strict=True))
+            self._columns[candidate] = Column(cells, numbers)
+        self._n_in_columns = len(self.rows)
+
+    def of(self, candidate: int) -> Column:
         """Return the outcomes of a candidate, by block."""
         if self._n_in_columns < len(self.rows):
             self._index()
-        return self._columns.get(candidate, {})
+        return self._columns.get(candidate, _NONE)
 
     def _values_of(self, candidate: int) -> array[float]:
         """Return the values of a candidate's successful cells, as they came."""
-        for row in self.rows[self._n_in_successes :]:
-            if row.block in self._repeated:
-                continue
+        successes = self._successes
+        new = [r for r in self.rows[self._n_in_successes :] if r.block not in self._repeated]
+        if len(new) >= _MANY:
+            values = np.concatenate([row.values for row in new])
+            for number, own in _by_candidate(new):
+                part = values[own]
+                successes.setdefault(number, array("d")).frombytes(part[~np.isnan(part)].tobytes())
+            new = []
+        for row in new:
             for number, value in zip(row.candidates.tolist(), row.values.tolist(), strict=True):
                 if value == value:  # noqa: PLR0124  (not NaN)
-                    self._successes.setdefault(number, array("d")).append(value)
+                    known = successes.get(number)
+                    if known is None:
+                        known = successes[number] = array("d")
+                    known.append(value)
         self._n_in_successes = len(self.rows)
         return self._successes.get(candidate, array("d"))
 
@@ -293,13 +445,14 @@ class Table:
         self, candidates: Sequence[int], instance_of: Callable[[int], int | None] | None = None
     ) -> list[int]:
         """Return the blocks of `all_costs`, ascending."""
-        blocks = sorted({b for c in candidates for b in self.of(c)})
+        blocks = sorted(set().union(*(self.of(c).keys() for c in candidates)))
         if instance_of is None:
             return [*filter(self.is_usable, blocks)]
-        solved = {instance_of(block) for block in self._is_usable if self.is_usable(block)} - {None}
+        of = {block: instance_of(block) for block in self._is_usable}
+        solved = {of[block] for block in of if self.is_usable(block)} - {None}
         if not solved:
             return [*filter(self.is_usable, blocks)]
-        return [b for b in blocks if b not in self._repeated and instance_of(b) in solved]
+        return [b for b in blocks if b not in self._repeated and of[b] in solved]
 
     def _costs(
         self, candidates: Sequence[int], blocks: Iterable[int], *, shared_caps: bool = True
@@ -348,6 +501,14 @@ class Table:
         for block, candidates in by_block.items():
             for candidate in candidates:
                 yield block, candidate, self._columns[candidate][block]
+
+
+def _by_candidate(rows: Sequence[Row]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Yield each candidate with the places of its cells among those of all rows, in their order."""
+    numbers = np.concatenate([row.candidates for row in rows])
+    order = numbers.argsort(kind="stable")
+    found, begins = np.unique(numbers[order], return_index=True)
+    yield from zip(found.tolist(), np.split(order, begins[1:]), strict=True)
 
 
 def with_success(costs: NDArray[np.float64]) -> NDArray[np.float64]:

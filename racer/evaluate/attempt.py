@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import joblib
@@ -155,14 +155,14 @@ def _with_command(evaluate: Objective, cell: Cell, outcome: Outcome) -> str:
     return outcome.message
 
 
+@cache
 def here() -> str:
     """Return the name of this process, unique among the machines of a cluster."""
-    return _name(os.getpid())
+    return f"{platform.node()}:{os.getpid()}"
 
 
-@lru_cache(maxsize=8)
-def _name(pid: int) -> str:
-    return f"{platform.node()}:{pid}"
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=here.cache_clear)
 
 
 @contextmanager

@@ -189,7 +189,7 @@ def without_spend(answer: Mapping[Any, Any], metrics: object) -> tuple[Any, floa
         return answer, None
     _, spend, message = judge(answer[SPEND])
     if spend is None or spend < 0.0:
-        raise Misbehaved("invalid", f"{SPEND!r}: {message or f'returned {spend}, less than 0'}")
+        raise Misbehaved("invalid", f"{NO_MONEY}: {message or f'returned {spend}, less than 0'}")
     rest = {name: value for name, value in answer.items() if name != SPEND}
     return (rest.popitem()[1] if metrics is None and len(rest) == 1 else rest), spend
 
@@ -197,7 +197,8 @@ def without_spend(answer: Mapping[Any, Any], metrics: object) -> tuple[Any, floa
 MAPPING = "returned several metrics"
 NO_MAPPING = "returned no mapping of metrics"
 COROUTINE = "returned a coroutine"
-USELESS = (MAPPING, NO_MAPPING, COROUTINE)
+NO_MONEY = f"gave a wrong {SPEND!r}"
+USELESS = (MAPPING, NO_MAPPING, COROUTINE, NO_MONEY)
 """How messages begin that show a wrong `evaluate` or `metrics=`: more of the same is in vain."""
 
 

@@ -170,6 +170,7 @@ _SET_ATTEMPTS, _SET_WORKER, _SET_METRICS, _SET_SPEND = _OUTCOME
 
 _STATUSES = get_args(Status)
 _WITH_VALUE = ("ok", "capped")
+_FLAGS = (bool, np.bool_)  # numbers to Python
 _LONGEST_REASON = 500  # characters of a message in a sentence
 
 
@@ -186,18 +187,24 @@ def check_outcome(outcome: Outcome, names: Sequence[str] | None = None) -> None:
     """
     if isinstance(outcome, Outcome):
         value: Any = outcome.value
+        message: Any = outcome.message
+        attempts: Any = outcome.attempts
         status, seconds = outcome.status, outcome.seconds
         try:
             sound = math.isfinite(value) if status in _WITH_VALUE else value is None
             if (
                 sound
-                and not isinstance(value, bool | np.bool_)
+                and not isinstance(value, _FLAGS)
                 and status in _STATUSES
                 and 0.0 <= seconds < math.inf
                 and (
                     outcome.metrics is None or (value is not None and _are_metrics(outcome.metrics))
                 )
                 and (outcome.spend is None or 0.0 <= outcome.spend < math.inf)
+                and isinstance(attempts, int)
+                and attempts >= 1
+                and isinstance(message, str)
+                and (names is None or value is None or _are_of(outcome.metrics, names, value))
             ):
                 return
         except (TypeError, OverflowError):
@@ -205,7 +212,8 @@ def check_outcome(outcome: Outcome, names: Sequence[str] | None = None) -> None:
     wanted = "value" if names is None else f"value, {metrics_wanted(names)}"
     raise RaceStateError(
         f"{outcome!r} was told: give racer.Outcome('ok', {wanted}) with a finite number"
-        f"{'' if names is None else ' each'}, or racer.Outcome('failed', None, message=..)"
+        f"{'' if names is None else f' each, that of {names[0]!r} as the value'}, or "
+        "racer.Outcome('failed', None, message=..)"
     )
 
 
@@ -220,6 +228,12 @@ def _are_metrics(metrics: Any) -> bool:
         isinstance(name, str) and is_real(value) and math.isfinite(value)
         for name, value in metrics.items()
     )
+
+
+def _are_of(metrics: Mapping[str, float] | None, names: Sequence[str], value: float) -> bool:
+    """Return True if all these metrics are there, and the value is the first of them."""
+    known = metrics or {}
+    return all(name in known for name in names) and known[names[0]] == value
 
 
 def bounded(outcome: Outcome, bound: float | None) -> Outcome | None:

@@ -19,7 +19,7 @@ from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.errors import BudgetError, SettingError
 from racer.evaluate.outcome import Cell
-from racer.racing.asktell import Ahead, Asked, AskTell, Flow
+from racer.racing.asktell import Asked, AskTell, Flow
 from racer.racing.loop import advance, race
 from racer.racing.repeats import Withheld
 from racer.racing.state import Request, State
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
+    from racer.racing.asktell import Ahead
     from racer.space.space import Space
 
 __all__ = ["Ablation"]
@@ -159,9 +160,9 @@ class Ablation(AskTell):
             path=tuple(self._path),
             configs=self.configs,
             ended=self._ended or Ended.INTERRUPTED,
-            evaluations=len(self._table.rows) + len(self._round.told),
-            seconds=self._seconds + math.fsum(o.seconds for o in self._round.told.values()),
-            spent=spent_with(self._table.spent, self._round.told.values()),
+            evaluations=len(self._table.rows) + len(self._asked.told),
+            seconds=self._seconds + math.fsum(o.seconds for o in self._asked.told.values()),
+            spent=spent_with(self._table.spent, self._asked.told.values()),
             seed=self.rules.seed or 0,
             known=self._table.copy(),
             rules=self.rules,

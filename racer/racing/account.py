@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from racer.core.prices import Prices
 from racer.errors import BudgetError, SettingError
-from racer.evaluate.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,6 +22,7 @@ class Account:
         self.seconds = 0.0
         self.prices = None
         self._budget = rules.one_budget
+        self.has_share = self._budget.has_share
         if rules.is_paid or rules.prices is not None:
             self.prices = Prices(rules.prices, configs, instances)
 
@@ -35,6 +35,7 @@ class Account:
                 f"prices= has {self.prices.n_given} numbers for {n_candidates} candidates: give one "
                 "each"
             )
+        self.prices.check_instances()
         needed = [self.prices.total(range(n_candidates), instance) for instance in instances]
         if n_candidates > 1 and not self._budget.affords(sum(needed), spent=0.0):
             raise BudgetError(
@@ -43,36 +44,16 @@ class Account:
                 "candidates, or lower first_test"
             )
 
-    def settled(self, candidates: Sequence[int], instance: int | None, told: Any) -> Any:
-        """Return outcomes or values of a block as they are, or, where money counts, with a spend."""
-        if self.prices is None:
-            return told
-        given = (
-            told if isinstance(told, list) else [Outcome("ok", value) for value in told.tolist()]
-        )
-        return self.prices.settled(candidates, instance, given)
-
-    def affords(
-        self, alive: Sequence[int], instance: int | None, spent: float | None, *, is_endless: bool
-    ) -> bool:
+    def affords(self, price: float, spent: float | None, *, is_endless: bool) -> bool:
         """Return whether the money pays for a block.
 
         One that costs nothing can always be paid, but not where nothing else would end the race.
         """
-        if self.prices is None:
-            return True
-        price = self.prices.total(alive, instance)
         limits = self._budget
         if not price and spent is not None and limits.evaluations is None is limits.seconds:
             return not is_endless
         return limits.affords(price, spent=spent or 0.0)
 
-    def pays(self, cells: int, extra: float = 0.0, *, evaluations: int) -> bool:
-        """Return whether so many cells more, and `extra` seconds, are within the other limits."""
-        return self._budget.pays(cells, evaluations=evaluations, seconds=self.seconds, extra=extra)
-
-    def share(self, evaluations: int, spent: float | None) -> float | None:
-        """Return the fraction of the budget used; None where it is in evaluations alone."""
-        if not self._budget.has_share:
-            return None
+    def share(self, evaluations: int, spent: float | None) -> float:
+        """Return the fraction of the budget used."""
         return self._budget.share(evaluations=evaluations, seconds=self.seconds, spent=spent or 0.0)

@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from racer.core.events import check_callbacks
 from racer.core.prices import with_spend
 from racer.errors import RaceStateError, warn
-from racer.evaluate.outcome import Cell, Outcome, bounded, check_outcome, metrics_wanted
+from racer.evaluate.outcome import Cell, Outcome, bounded, check_outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from racer.core.events import Callback
     from racer.core.rules import Rules
     from racer.evaluate.outcome import CellKey
 
-Cells = list[Cell]
-Ahead = Callable[[], Iterable[Cells]]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Cells that a contest needs, made when they are looked at; and those that may follow.
-
-    `later` yields the cells of one block after the other.
-    """
-
-    cells: Callable[[], Cells]
-    later: Ahead = tuple
+    Cells = list[Cell]
+    Ahead = Callable[[], Iterable[Cells]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +56,29 @@ class Notes(list[Any]):
             warn(f"{self._repeated[-1].text}; so it was on {len(self._repeated)} blocks in all")
 
 
-class Round:
-    """One request: its cells, and what has been told of them."""
+class Asked:
+    """Cells that a contest needs, made when they are looked at, and what has been told of them.
 
-    def __init__(self, asked: Asked | None = None) -> None:
-        self.asked = Asked(list) if asked is None else asked
+    `later` yields the cells that may follow, of one block after the other.
+    """
+
+    __slots__ = ("_cells", "_make", "later", "told")
+
+    def __init__(self, make: Callable[[], Cells], later: Ahead = tuple) -> None:
+        self._make = make
+        self._cells: dict[CellKey, Cell] | None = None
+        self.later = later
         self.told: dict[CellKey, Outcome] = {}
 
-    @cached_property
+    @property
     def cells(self) -> dict[CellKey, Cell]:
         """The cells by key."""
-        return {cell.key: cell for cell in self.asked.cells()}
-
-    def pending(self) -> list[tuple[Cell, Outcome]]:
-        """Return the cells that have been told, with their outcomes."""
-        return [(self.cells[key], outcome) for key, outcome in self.told.items()]
+        if self._cells is None:
+            self._cells = {(c.held_out, c.block, c.candidate): c for c in self._make()}
+        return self._cells
 
 
+_NOTHING = Asked(list)
 Outcomes = Any  # a list of outcomes in the order of the cells; finite values, (k,), of a race
 Flow = Generator[Asked, Outcomes, None]
 
@@ -98,7 +94,7 @@ class AskTell(ABC):
     def __init__(self, callbacks: Sequence[Callback]) -> None:
         self._callbacks = list(check_callbacks(callbacks))
         self._notes = Notes()
-        self._round = Round()
+        self._asked = _NOTHING
         self._running: Flow | None = None
 
     rules: Rules
@@ -114,10 +110,9 @@ class AskTell(ABC):
     def ask(self) -> tuple[Cell, ...]:
         """Return the cells that must be known next and have not been told; empty when over."""
         self._begin()
-        cells, told = self._round.cells, self._round.told
-        return (
-            tuple(c for key, c in cells.items() if key not in told) if told else (*cells.values(),)
-        )
+        cells, told = self._asked.cells, self._asked.told
+        left = [c for key, c in cells.items() if key not in told] if told else cells.values()
+        return tuple(left)
 
     def ahead(self, blocks: int) -> Iterator[Cell]:
         """Yield cells that may be asked for after these, of up to so many blocks, in order.
@@ -127,7 +122,7 @@ class AskTell(ABC):
         """
         if self.rules.is_paid:
             return
-        yield from chain.from_iterable(islice(self._round.asked.later(), blocks))
+        yield from chain.from_iterable(islice(self._asked.later(), blocks))
 
     def tell(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell that was asked for.
@@ -141,7 +136,8 @@ class AskTell(ABC):
             raise RaceStateError(f"{cell!r} is not a cell: tell only cells that ask() returned")
         check_outcome(outcome, self.rules.metric_names)
         self._begin()
-        cells, told, key = self._round.cells, self._round.told, cell.key
+        request, key = self._asked, (cell.held_out, cell.block, cell.candidate)
+        cells, told = request.cells, request.told
         asked = cells.get(key)
         if asked is None or key in told:
             where = "held-out instance" if cell.held_out else "block"
@@ -153,15 +149,22 @@ class AskTell(ABC):
                     else "was not asked for: tell only cells that ask() returned, within their block"
                 )
             )
-        self.rules.check_bounds(asked, outcome.value)
-        if asked.metrics is not None:
-            outcome = as_measured(asked.metrics, outcome, self.rules)
-        if self.rules.needs_spend:
-            outcome = with_spend(outcome)
-        is_plain = asked.bound is None and outcome.status != "capped"
-        told[key] = outcome if is_plain else under(asked.bound, outcome)
+        told[key] = self._counted(asked, outcome)
         if len(told) == len(cells):
             self._advance([told[key] for key in cells])
+
+    def _counted(self, cell: Cell, outcome: Outcome) -> Outcome:
+        """Return an outcome as it counts for a cell; an error if it cannot be of it."""
+        rules = self.rules
+        if rules.bounds is not None:
+            rules.check_bounds(cell, outcome.value)
+        if cell.metrics is not None:
+            outcome = as_measured(outcome, rules)
+        if rules.needs_spend:
+            outcome = with_spend(outcome)
+        if cell.bound is None and outcome.status != "capped":
+            return outcome
+        return under(cell.bound, outcome)
 
     def _begin(self) -> None:
         """Run to the first request, once."""
@@ -172,27 +175,17 @@ class AskTell(ABC):
     def _advance(self, outcomes: Outcomes) -> None:
         """Answer the present request; go on to the next one, and publish what has happened."""
         assert self._running is not None  # noqa: S101  (for the type checker)
-        self._round = Round()
-        is_over = True
+        self._asked, is_over = _NOTHING, True
         with suppress(StopIteration):
-            self._round = Round(self._running.send(outcomes))
-            is_over = False
+            self._asked, is_over = self._running.send(outcomes), False
         self._notes.publish(self._callbacks, is_over=is_over)
 
 
-def as_measured(names: Sequence[str], outcome: Outcome, rules: Rules) -> Outcome:
-    """Return an outcome, or that a metric is outside its bounds.
-
-    RaceStateError unless it has the metrics of its cell, by names, the first of which is the value.
-    """
-    if outcome.value is None:
+def as_measured(outcome: Outcome, rules: Rules) -> Outcome:
+    """Return an outcome with its metrics, or that one of them is outside its bounds."""
+    told = outcome.metrics
+    if outcome.value is None or told is None:
         return outcome
-    told = outcome.metrics or {}
-    if any(name not in told for name in names) or told[names[0]] != outcome.value:
-        raise RaceStateError(
-            f"{outcome!r} was told: give {metrics_wanted(names)} with a finite number each, and "
-            f"that of {names[0]!r} as the value"
-        )
     for name, metric in (rules.metrics or {}).items():
         if metric.bounds is not None and not metric.bounds[0] <= told[name] <= metric.bounds[1]:
             message = f"metric {name!r}: {told[name]} is outside its bounds, {metric.bounds}"

@@ -41,18 +41,19 @@ class Caps:
         """Return how many evaluations of the leaders may be made again after one more block."""
         if state.verdict is None:
             return 0
-        return sum(len(self._capped(c)) + 1 for c in state.ranked[:CAP_REFERENCE])
+        table, limit = self._table, self._runtime.limit
+        return sum(len(capped(c, table, limit)) + 1 for c in state.ranked[:CAP_REFERENCE])
 
     def again(self, ranked: Sequence[int]) -> tuple[tuple[int, int], ...]:
         """Return the capped cells (block, candidate) of survivors that the budget pays for."""
         cells: list[tuple[int, int]] = []
         extra = 0.0  # seconds that they may be expected to take
         for candidate in ranked:
-            capped = self._capped(candidate)
-            extra += sum(map(self._runtime.slackened, capped.values()))
-            if not self._pays(len(cells) + len(capped), extra):
+            caps = capped(candidate, self._table, self._runtime.limit)
+            extra += sum(map(self._runtime.slackened, caps.values()))
+            if not self._pays(len(cells) + len(caps), extra):
                 break
-            cells += [(block, candidate) for block in capped]
+            cells += [(block, candidate) for block in caps]
         self.bound = self._runtime.limit
         return tuple(cells)
 
@@ -61,9 +62,6 @@ class Caps:
         candidates = alive.tolist()
         blocks = filter(self._table.is_usable, self._table.common(candidates))
         return list(zip(blocks, self._table.costs(candidates), strict=True))
-
-    def _capped(self, candidate: int) -> dict[int, float]:
-        return capped(candidate, self._table, self._runtime.limit)
 
 
 def capped(candidate: int, table: Table, limit: float) -> dict[int, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from racer.core.events import BlockCompleted, Elimination, Ended, RaceEnded
 from racer.core.table import Row
 from racer.deciders.decider import Blocks
 from racer.deciders.parts.wrappers import planned_survivors, verdict_on
-from racer.racing.state import Request, State, started
+from racer.racing.state import Evidence, Request, State, started
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from racer.racing.repeats import Withheld
 
 Flow = Generator[Request, Row | None, RaceEnded]
-Evidence = Mapping[str, float | str]
 Watch = Callable[[tuple[Elimination, ...], Row, Evidence | None], object]
 Slow = Callable[[int, State, int], list[Elimination]]
 
@@ -77,7 +76,7 @@ def race(
         if withheld.is_in_vain:
             withheld.discard(state, order)
         if watch is not None:
-            watch(eliminated, row, _evidence(state) if state.tested > before else None)
+            watch(eliminated, row, dict(state.evidence[-1][1]) if state.tested > before else None)
     return (yield from _conclude(over, rules, state, order, withheld, caps))
 
 
@@ -129,9 +128,10 @@ def _test(
         metrics=None if costs.ndim == 2 else costs,
         used_share=state.used_share,
     )
-    state.tested, state.judged, state.pending = state.tested + len(rows), state.alive, []
+    state.tested, state.pending = state.tested + len(rows), []
     state.decided, verdict = verdict_on(rules.decider, state.decided, blocks, state.n_candidates)
-    state.verdicts.append((block, verdict))
+    state.judged = state.alive, verdict
+    state.evidence.append((block, verdict.evidence))
     spare = len(state.alive) - rules.min_survivors if state.tested >= state.first_test else 0
     dropped = verdict.dropped[: max(spare, 0)]
     return _leave(state, withheld, [Elimination.of_drop(block, drop) for drop in dropped])
@@ -176,11 +176,6 @@ def completed(
     )
 
 
-def _evidence(state: State) -> Evidence:
-    """Return what the last verdict says of its omnibus test."""
-    return {} if state.verdict is None else dict(state.verdict.evidence)
-
-
 def _why_over(
     rules: Rules, state: State, order: Order, pays: Callable[[int], bool]
 ) -> Ended | None:
@@ -192,8 +187,8 @@ def _why_over(
         return Ended.DECIDED if m else Ended.ALL_REJECTED
     if not state.usable and state.block >= state.first_test:
         return Ended.ALL_FAILED
-    if state.stopped is not None:
-        return state.stopped
+    if (stopped := state.stopped) is not None:
+        return stopped
     if order.peek() is None:
         return Ended.INSTANCES
     return None if pays(m) else Ended.BUDGET

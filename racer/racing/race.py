@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from racer._checks import is_real
 from racer.core.blocks import Order, Stream, group_numbers
 from racer.core.contest import Description
 from racer.core.events import Callback, Elimination, Ended
 from racer.core.pool import as_pool, as_sequence
-from racer.core.prices import spent_with, with_spend
+from racer.core.prices import spent_with
 from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.deciders.parts.wrappers import grouped
 from racer.errors import BudgetError, RaceStateError, SettingError
 from racer.evaluate.outcome import Cell, Outcome, all_failed, check_outcome
 from racer.racing.account import Account
-from racer.racing.asktell import Asked, AskTell, Flow, Repeated, as_measured, under
+from racer.racing.asktell import Asked, AskTell, Flow, Repeated
 from racer.racing.capping import Caps, best_first
 from racer.racing.loop import advance, best, completed, expected, fell_short, leads, race
 from racer.racing.repeats import Repeats, Withheld
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from racer.core.blocks import InstanceOrder
     from racer.core.contest import Kind
     from racer.core.rules import RulesGiven
-    from racer.racing.loop import Evidence
+    from racer.racing.state import Evidence
 
 __all__ = ["Race"]
 
@@ -105,7 +106,7 @@ class Race(AskTell):
         self._stream = Stream(
             *(n_instances, self.seed),
             bool(self.rules.deterministic) or (self.rules.is_used_once and n_instances is not None),
-            instance_order or ("shuffled" if of_items else "given"),
+            ("shuffled" if of_items else "given") if instance_order is None else instance_order,
             self.rules.block_size,
             None if groups is None else group_numbers(groups, n_instances, self.rules.block_size),
         )
@@ -169,6 +170,8 @@ class Race(AskTell):
         more: dict[str, Any] = {} if groups is None else {"groups": list(groups)}
         if order != "given" or self.rules.bounds is not None:
             more["instance_order"] = order
+        if callable(self.rules.prices) and self._account.prices is not None:
+            more["prices"] = self._account.prices.recorded()
         return self.rules.settings() | more
 
     def description(self) -> Description:
@@ -217,43 +220,44 @@ class Race(AskTell):
         RaceStateError
             The race is over, some cells of the block have been told, or this does not fit.
         """
-        self._begin()
-        if self._request is None or self._request.again or self._round.told:
+        if self.requested is None:
             raise RaceStateError("tell_block() is for a block of which nothing has been told")
-        names = self.rules.metric_names
-        is_listed = isinstance(told, (list, tuple) if names is None else (list, tuple, np.ndarray))
+        is_several = self.rules.metric_names is not None
+        is_listed = isinstance(told, (list, tuple, np.ndarray) if is_several else (list, tuple))
         outcomes: list[Any] = list(told) if is_listed else []  # type: ignore[arg-type]
-        if names is None and not any(isinstance(o, Outcome) for o in outcomes):
+        if not is_several and not any(isinstance(o, Outcome) for o in outcomes):
             values = self._checked_values(told)
-            if self.rules.needs_spend:
-                raise RaceStateError(
-                    f"budget={self.rules.budget}, and plain values do not say what they cost: tell "
-                    "outcomes, racer.Outcome('ok', value, spend=..), or give prices="
-                )
-            if not 0.0 <= (seconds or 0.0) < math.inf:
+            if seconds is not None and not (is_real(seconds) and 0.0 <= seconds < math.inf):
                 raise RaceStateError(f"seconds={seconds!r}: give a finite number >= 0")
-            self._check_bounds(values)
+            if self.rules.bounds is not None:
+                for cell, value in zip(self._asked.cells.values(), values.tolist(), strict=True):
+                    self.rules.check_bounds(cell, value)
             if self.rules.runtime is None:
                 self._account.seconds += seconds or 0.0
                 self._advance(values)
                 return
             outcomes = [Outcome("ok", value, seconds=value) for value in values.tolist()]
         for outcome in outcomes:
-            check_outcome(outcome, names)
+            check_outcome(outcome, self.rules.metric_names)
         if len(outcomes) != len(self._state.alive):
             raise self._unfit()
-        self._check_bounds(np.array([outcome.value for outcome in outcomes], dtype=np.float64))
-        if names is not None:
-            outcomes = [as_measured(names, outcome, self.rules) for outcome in outcomes]
-        if self.rules.needs_spend:
-            outcomes = [with_spend(outcome) for outcome in outcomes]
-        self._advance([under(self._bound, outcome) for outcome in outcomes])
+        self._advance([*map(self._counted, self._asked.cells.values(), outcomes)])
 
-    def _check_bounds(self, values: NDArray[np.float64]) -> None:
-        bounds = self.rules.bounds
-        if bounds is not None and ((values < bounds[0]) | (values > bounds[1])).any():
-            for cell, value in zip(self._round.cells.values(), values.tolist(), strict=True):
-                self.rules.check_bounds(cell, value)
+    @property
+    def requested(self) -> tuple[int, NDArray[np.intp]] | None:
+        """The block that is asked for as a whole, and its candidates; None if it is not."""
+        self._begin()
+        asked = self._request
+        if asked is None or asked.again or self._asked.told:
+            return None
+        return asked.block, asked.candidates
+
+    def tell_row(self, row: Row) -> None:
+        """Tell all cells that are `requested`, as recorded; the row is checked.
+
+        It is for races without run times, prices and metrics, and with any scores.
+        """
+        self._advance(row)
 
     def _checked_values(self, told: Any) -> NDArray[np.float64]:
         try:
@@ -262,6 +266,11 @@ class Race(AskTell):
             raise self._unfit() from None
         if values.shape != self._state.alive.shape or not np.isfinite(values).all():
             raise self._unfit()
+        if self.rules.needs_spend:
+            raise RaceStateError(
+                f"budget={self.rules.budget}, and plain values do not say what they cost: tell "
+                "outcomes, racer.Outcome('ok', value, spend=..), or give prices="
+            )
         return values
 
     def _unfit(self) -> RaceStateError:
@@ -272,9 +281,10 @@ class Race(AskTell):
 
     def result(self) -> RaceResult:
         """Return what is known: the result of a race that has ended, or the state of one."""
-        state, told, known = self._state, self._round.told.values(), self._table.copy()
-        for cell, outcome in () if state.block else self._round.pending():
-            known.add(cell.block, [cell.candidate], [outcome])  # at least these are known
+        state, asked, known = self._state, self._asked, self._table.copy()
+        told = asked.told.values()
+        for key, outcome in () if state.block else asked.told.items():
+            known.add(key[1], [key[2]], [outcome])  # at least these are known
         survivors = best_first(state, self.rules.runtime, self._table)
         return RaceResult(
             configs=self.configs,
@@ -288,7 +298,7 @@ class Race(AskTell):
             known=known,
             stream=self._stream,
             _eliminations=tuple(state.eliminations),
-            _evidence=state.evidence,
+            _evidence=tuple(state.evidence),
             rules=self.rules,
             instances=self.instances,
         )
@@ -324,22 +334,31 @@ class Race(AskTell):
                 return
             yield block
 
-    def _record(self, asked: Request, told: list[Outcome] | NDArray[np.float64]) -> Row:
-        """Put outcomes, or values, into the table; return the row of the block."""
+    def _record(self, asked: Request, told: Any) -> Row:
+        """Put outcomes, values or a row into the table; return the row of the block."""
+        if isinstance(told, Row):
+            self._account.seconds += math.fsum(() if told.seconds is None else told.seconds)
+            return self._noted(asked, self._table.append(told))
+        account = self._account
         if isinstance(told, list):
-            self._account.seconds += math.fsum(outcome.seconds for outcome in told)
+            account.seconds += math.fsum([outcome.seconds for outcome in told])
         if asked.again:
             for (block, candidate), outcome in zip(asked.again, told, strict=True):
                 row = self._table.add(block, [candidate], [outcome])
             return row
-        account = self._account
         if account.prices is not None:
+            if not isinstance(told, list):
+                told = [Outcome("ok", value) for value in told.tolist()]
             instance = self._stream.instance(asked.block)
-            told = account.settled(asked.candidates.tolist(), instance, told)
-        row = self._table.add(asked.block, asked.candidates, told)
-        used = self._state.used + len(row.values)
-        self._state.used_share = account.share(used, self._table.spent)
-        repeats = self._withheld.repeats
+            told = account.prices.settled(asked.candidates.tolist(), instance, told)
+        return self._noted(asked, self._table.add(asked.block, asked.candidates, told))
+
+    def _noted(self, asked: Request, row: Row) -> Row:
+        """Return the row of a block, of which the account and the watch for repeats take note."""
+        account, repeats = self._account, self._withheld.repeats
+        if account.has_share:
+            used = self._state.used + len(row.values)
+            self._state.used_share = account.share(used, self._table.spent)
         if repeats is not None and repeats.is_open:
             repeats.see(asked.block, asked.candidates.tolist(), self._table)
             if repeats.found:
@@ -354,16 +373,19 @@ class Race(AskTell):
 
     def _pays_block(self, order: Order, cells: int) -> bool:
         """Return whether a block can be begun: with what may have to be evaluated again."""
-        if self._account.prices is not None:
-            state, spent = self._state, self._table.spent
-            alive, instance = state.alive.tolist(), self._stream.instance(order.peek() or 0)
+        state, prices = self._state, self._account.prices
+        if prices is not None:
+            price = prices.total(state.alive.tolist(), self._stream.instance(order.peek() or 0))
             is_endless = not self._stream.length and state.tested >= state.first_test
-            if not self._account.affords(alive, instance, spent, is_endless=is_endless):
+            if not self._account.affords(price, self._table.spent, is_endless=is_endless):
                 return False
-        return self._pays(cells + (0 if self._caps is None else self._caps.reserve(self._state)))
+        if self._caps is not None:
+            cells += self._caps.reserve(state)
+        return self._pays(cells)
 
     def _pays(self, cells: int, extra: float = 0.0) -> bool:
-        return self._account.pays(cells, extra, evaluations=self._state.used)
+        used, seconds = self._state.used, self._account.seconds
+        return self.rules.one_budget.pays(cells, evaluations=used, seconds=seconds, extra=extra)
 
     def _complete(
         self, eliminated: tuple[Elimination, ...], row: Row, evidence: Evidence | None
@@ -411,14 +433,19 @@ class Race(AskTell):
         return self._cells_on(asked.block, asked.candidates.tolist(), self._bound)
 
     def _cells_on(self, block: int, candidates: Sequence[int], bound: float | None) -> list[Cell]:
-        index, seed = self._stream.place(block)
+        (index, seed), names = self._stream.place(block), self.rules.metric_names
         instance = None if index is None or self.instances is None else self.instances[index]
+        configs = self.configs
         return [
             Cell(
-                *(block, c, self.configs[c], instance, seed),
+                block,
+                c,
+                configs[c],
+                instance,
+                seed,
                 instance_index=index,
                 bound=bound,
-                metrics=self.rules.metric_names,
+                metrics=names,
             )
             for c in candidates
         ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from racer.deciders.decider import Setting
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from racer.core.rules import Rules
     from racer.deciders.decider import Verdict
 
+Evidence = Mapping[str, float | str]  # what a verdict says of its omnibus test
 Pays = Callable[[int, float], bool]  # for so many cells, and so many seconds besides
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """Cells that a race needs: `candidates` on a block; or those of `again`, (block, candidate)."""
 
     block: int
@@ -42,8 +42,8 @@ class State:
     first_test: int  # usable blocks
     decided: Any  # state of the decider
     alive: NDArray[np.intp]
-    judged: NDArray[np.intp]  # candidates of the last verdict
-    verdicts: list[tuple[int, Verdict]] = field(default_factory=list)  # and after which block
+    judged: tuple[NDArray[np.intp], Verdict | None]  # candidates of the last verdict, and it
+    evidence: list[tuple[int, Evidence]] = field(default_factory=list)  # and after which block
     pending: list[tuple[int, NDArray[np.float64]]] = field(default_factory=list)  # not tested
     block: int = 0  # complete blocks
     used: int = 0  # evaluations
@@ -80,7 +80,7 @@ class State:
         alive = np.arange(n_candidates)
         alive.setflags(write=False)  # deciders are shown it
         first_test = rules.least_blocks(n_instances)
-        return cls(setting, first_test, rules.decider.start(setting), alive, alive)
+        return cls(setting, first_test, rules.decider.start(setting), alive, (alive, None))
 
     @property
     def n_candidates(self) -> int:
@@ -90,19 +90,14 @@ class State:
     @property
     def verdict(self) -> Verdict | None:
         """The last verdict."""
-        return self.verdicts[-1][1] if self.verdicts else None
-
-    @property
-    def evidence(self) -> tuple[tuple[int, Mapping[str, float | str]], ...]:
-        """What each verdict says of its omnibus test, and after which block."""
-        return tuple((block, verdict.evidence) for block, verdict in self.verdicts)
+        return self.judged[1]
 
     @property
     def ranked(self) -> tuple[int, ...]:
         """The candidates that have not been eliminated, best standing first."""
         if self.verdict is None:
             return tuple(self.alive.tolist())
-        ranked = self.judged[np.argsort(self.verdict.standing, kind="stable")]
+        ranked = self.judged[0][np.argsort(self.verdict.standing, kind="stable")]
         if len(ranked) > len(self.alive):
             is_alive = np.zeros(self.n_candidates, dtype=np.bool_)
             is_alive[self.alive] = True

@@ -11,7 +11,7 @@ from io import BytesIO, StringIO
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from racer._files import write_text
+from racer._files import as_path, write_text
 from racer.errors import MissingExtraError
 from racer.plots._canvas import require
 from racer.render.escape import printable
@@ -95,7 +95,7 @@ def as_page(
 
 def write_page(path: str | PathLike[str], page: str) -> None:
     """Write a page to a file, in place of what is there, which may not be a store."""
-    write_text(path, page)
+    write_text(as_path(path, "path"), page)
 
 
 def _pieces(section: Section, numbers: Iterator[int], markup: Any) -> list[dict[str, Any]]:

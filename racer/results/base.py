@@ -108,7 +108,9 @@ class Result(AnyResult, ABC):
         if self.rules.goal is not None and self.survivors:
             chances = self.probability_best
             return max(self.survivors, key=lambda c: (chances[c], c == self.leader))
-        return self.posterior.best
+        best = self.posterior.best
+        ties = self.probability_best[self.leader] == self.probability_best[best]
+        return self.leader if ties else best
 
     @cached_property
     def guess(self) -> int | None:
@@ -259,13 +261,14 @@ class Result(AnyResult, ABC):
 
     def _run_times(self, candidate: int) -> RunTimes:
         """Return the run times of a candidate; `capped` are those below the limit."""
-        outcomes, runtime = list(self.known.of(candidate).values()), self.rules.runtime
+        known, runtime = self.known.of(candidate), self.rules.runtime
         limit = math.inf if runtime is None else runtime.limit
-        capped = [outcome.value or 0.0 for outcome in outcomes if outcome.status == "capped"]
+        others = known.unsuccessful()
+        capped = [outcome.value or 0.0 for outcome in others if outcome.status == "capped"]
         unsolved = sum(value >= limit for value in capped)
-        failed = sum(outcome.value is None for outcome in outcomes)
+        failed = sum(outcome.value is None for outcome in others)
         capped_early = len(capped) - unsolved
-        return RunTimes(self.mean(candidate), unsolved, failed, capped_early, len(outcomes))
+        return RunTimes(self.mean(candidate), unsolved, failed, capped_early, len(known))
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -410,5 +413,5 @@ def mean_on(known: Table, candidate: int, blocks: Sequence[int]) -> float | None
     if known.runtime is not None:
         scores = [known.runtime.score(column[block]) for block in blocks if block in column]
         return math.fsum(scores) / len(scores) if scores else None
-    values = [v for b in blocks if b in column and (v := column[b].value) is not None]
-    return math.fsum(v / len(values) for v in values) if values else None
+    values = column.values_on(blocks)
+    return math.fsum((np.array(values) / len(values)).tolist()) if values else None

@@ -138,9 +138,9 @@ def _unacceptable(result: Result) -> str:
 
 def _failing(result: Result) -> str:
     """Return a sentence if evaluations of the best failed."""
-    outcomes = result.known.of(result.best_index or 0).values()
-    failed = sum(outcome.value is None for outcome in outcomes)
-    return f"{failed} of its {len(outcomes)} evaluations failed." if failed else ""
+    known = result.known.of(result.best_index or 0)
+    failed = sum(outcome.value is None for outcome in known.unsuccessful())
+    return f"{failed} of its {len(known)} evaluations failed." if failed else ""
 
 
 def configuration(config: Any) -> Piece:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import reprlib
 from collections import deque
 from typing import TYPE_CHECKING, Any, Self
 
 from racer._checks import is_whole, suggests, whole
-from racer.errors import SettingError, StoreError
+from racer._files import as_path
+from racer.errors import CandidateError, SettingError, StoreError
 from racer.evaluate.outcome import bounded
 from racer.racing.ablation import Ablation
 from racer.results.tuning import TuneResult
@@ -157,7 +159,7 @@ def ablation(
 def _loaded(of: Any) -> Any:
     if not isinstance(of, str | os.PathLike):
         return of
-    with open_to_read(os.fspath(of)) as reader:
+    with open_to_read(as_path(of, "of")) as reader:
         setup = reader.setup
         for name, kept in (
             ("instances", setup.instances),
@@ -188,7 +190,10 @@ def _config(result: TuneResult, end: Any, name: str) -> dict[str, Any]:
                 "number of a candidate, and to the next tuning Space(default=..)"
             )
         return dict(found)
-    return dict(result.config(int(end)) if is_whole(end) else result.space.check(end))
+    try:
+        return dict(result.config(int(end)) if is_whole(end) else result.space.check(end))
+    except CandidateError as error:
+        raise CandidateError(f"{name}={reprlib.repr(end)}: {error}") from None
 
 
 def _places(result: TuneResult, blocks: int | None) -> tuple[bool, list[Place]]:

@@ -118,15 +118,15 @@ def race(
     metrics : mapping of str to {"min", "max"} or Metric, optional
         Where `evaluate` returns several metrics by name: their directions, or `racer.Metric` for
         one that is known exactly, has bounds, or a margin. All of them are recorded. None beside a
-        `store` that has metrics: those of the store, as of all settings that are left out.
+        `store` that has metrics: those of the store, with a `RacerWarning`.
     objective : str, Pareto, Within or Constrained, optional
         What is raced on: the name of a metric, or `racer.Pareto` (to the front), `racer.Within`
         (the best in one of those that are nearly the best in others), `racer.Constrained` (of
         those that are good enough in others). Needed where there are several metrics.
     prices : sequence of float, or callable, optional
-        What an evaluation of each candidate costs in money at most, or ``prices(config,
-        instance)``, known beforehand: then a budget of money is never exceeded, and `evaluate` need
-        not return what it spent.
+        What an evaluation of each candidate costs in money at most (or, of each, a list of what it
+        costs on each instance), or ``prices(config, instance)``, known beforehand: then a budget of
+        money is never exceeded, and `evaluate` need not return what it spent.
     n_jobs : int
         1 evaluates in this process; more, or -1 (all cores), in joblib workers: loky, unless
         `joblib.parallel_config` names another backend. Of a coroutine function, so many calls run

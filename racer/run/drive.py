@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from racer._checks import flag, is_whole, whole
+from racer._checks import flag, is_one_of, is_whole, whole
 from racer.core.contest import ContestResult, Unused
 from racer.core.events import Ended, RaceEnded, check_callbacks
 from racer.core.prices import NO_SPEND
@@ -28,6 +28,7 @@ from racer.run.signals import GracefulStop, exit_with_code, notify
 from racer.store.contest import VERSION, described_objective
 from racer.store.reader import sense_made_of
 from racer.store.replay import Prefetched, Recording
+from racer.store.snapshot import write_snapshot
 from racer.store.writer import Store
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def start(
 
     `rehearses`: the values of the first blocks are looked at.
     """
-    if ahead != "auto" and (not is_whole(ahead) or ahead < 0):
+    given: Any = ahead
+    if not is_one_of(given, ("auto",)) and not (is_whole(given) and given >= 0):
         raise SettingError(f'ahead={ahead!r}: give "auto", or a number of blocks, 0 for none')
     runtime = contest.rules.runtime
     if runtime is not None and how["timeout"] is not None and how["timeout"] < runtime.limit:
@@ -131,13 +133,18 @@ def start(
             contest.watch(watcher)
     else:
         recording = Recording(store, contest, evaluate, how, watchers)
+    provenance = {"racer": VERSION, **described_objective(evaluate), **how}
+    concluded: R | None = None if recording is None else recording.concluded()
+    if concluded is not None:
+        took = {"wall": 0.0, "busy": concluded.unused.seconds}
+        provenance |= {"workers": number_of(workers(contest)), **took}
+        return replace(concluded, provenance=provenance)
     with sense_made_of(store.path) if store and store.holds_a_race else nullcontext():
         contest.ask()  # a tuner samples its first candidates now
     made = workers(contest)
     if ahead == "auto" and is_coroutine_function(evaluate):
         ahead = _AUTO_CALLS * made.capacity
     prefetched = None if recording is None else recording.begin()
-    provenance = {"racer": VERSION, **described_objective(evaluate), **how}
     try:
         with display or nullcontext():
             return drive(
@@ -204,6 +211,7 @@ def drive(
             if store is not None:
                 store.flush()
                 store.finish()
+                write_snapshot(store.reader, loop.result())
     except KeyboardInterrupt:
         raise _interrupted(loop.result(), store, stop.code) from None
     if stop.requested():

@@ -591,7 +591,7 @@ def _read(reader: Reader, state: ProgressState) -> None:
         before,
     )
     verdicts = list(reader.verdicts())
-    gone = reader.eliminated()
+    gone = reader.eliminated(verdicts)
     counts = {"race": len(setup.candidates), "tuning": len(list(reader.sampled()))}
     state.candidates = counts.get(setup.kind, seen)  # an ablation makes them as it goes on
     state.left = state.candidates - len(gone)

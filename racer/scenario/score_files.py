@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from racer._checks import is_real
-from racer._files import read_bytes
+from racer._files import as_path, read_bytes
 from racer.comparison import scores as tables
 from racer.comparison.columns import Columns
 from racer.errors import ScoresError, SettingError, warn
@@ -90,7 +90,7 @@ def read_scores(
     if not paths:
         raise SettingError("read_scores() of no path: give a file or a folder")
     columns = Columns(data_set, algorithm, fold, score)
-    rows = [row for path in paths for row in _rows(Path(path), columns)]
+    rows = [row for path in paths for row in _rows(Path(as_path(path, "path")), columns)]
     if not rows:
         what = "score" if score is None else f"score {score!r}"
         raise ScoresError(f"{', '.join(map(str, paths))}: there is no {what} in it")

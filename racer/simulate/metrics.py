@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racer._checks import as_floats, check_positive, whole
+from racer._checks import as_floats, check_positive, is_real, whole
 from racer.errors import SettingError
 from racer.seeding import rng_for
 from racer.simulate.worlds import Drawn
@@ -67,7 +67,7 @@ class MetricsWorld:
         if whole(self.d, "d", least=2) > len(_NAMES):
             raise SettingError(f"d={self.d}: at most {len(_NAMES)} metrics")
         check_positive(self.rho, "rho")
-        if not -1.0 < self.correlation < 1.0:
+        if not is_real(self.correlation) or not -1.0 < self.correlation < 1.0:
             raise SettingError(f"correlation={self.correlation!r}: give a number from -1 to 1")
         if self.qualities is not None:
             given = as_floats(self.qualities, "qualities", 2)

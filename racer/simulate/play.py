@@ -184,6 +184,8 @@ def play(
     }
     if (names := getattr(world, "metrics", None)) is not None:
         settings |= {"metrics": dict.fromkeys(names, "min"), "objective": objective}
+    elif objective is not None:
+        raise SettingError(f"objective={reprlib.repr(objective)}: this world has no metrics")
     seeds = [seed_for(seed, "play", repetition) for repetition in range(repetitions)]
     Race(range(world.n_candidates), range(most), seed=0, deterministic=True, **settings)  # checks
     import joblib  # noqa: PLC0415

@@ -369,6 +369,11 @@ class Param(Term):
 
     name: str
 
+    def __post_init__(self) -> None:
+        name: object = self.name
+        if not isinstance(name, str) or not name:
+            raise SettingError(f"Param({name!r}): give the name of a parameter")
+
     def value(self, values: Mapping[str, Any]) -> Any:
         """Return what the configuration has there."""
         return values.get(self.name, UNKNOWN)

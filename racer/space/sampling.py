@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from racer._checks import choice
 from racer.errors import CandidateError, SettingError
 from racer.seeding import rng_for
 from racer.space.structure import Config, Structure, TooManyError
@@ -41,8 +42,7 @@ def _draws(
     space: Structure, n: int, method: Method, rng: np.random.Generator
 ) -> Iterator[Config | None]:
     """Draw for ever: the first n as the method says, then uniformly."""
-    if method not in get_args(Method):
-        raise SettingError(f"method={method!r}: give one of {', '.join(get_args(Method))}")
+    choice(method, "method", get_args(Method))
     for u in _points(len(space.parameters), n, method, rng):
         yield _decoded(space, u)
     while True:

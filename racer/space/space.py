@@ -147,9 +147,11 @@ class Space(Structure):
         checked = {n: as_parameter(from_distribution(p), n) for n, p in parameters.items()}
         super().__init__(checked, conditions or {}, forbidden)
         self._switches = dict(switches or {})
-        for name in self._switches:
+        for name, text in self._switches.items():
             if name not in checked:
                 raise SettingError(f"switches name {name!r}{did_you_mean(name, checked)}")
+            if not isinstance(text, str):
+                raise SettingError(f"switches[{name!r}]={text!r}: give the text before the value")
         self.repair = repair
         self._witness = witness(self, repair)
         self._default = None if default is None else self._checked_default(default)
@@ -165,6 +167,10 @@ class Space(Structure):
         return None if self._default is None else dict(self._default)
 
     def _checked_default(self, default: Mapping[str, Any]) -> Config:
+        if other := next((name for name in default if name not in self.parameters), None):
+            hint = did_you_mean(other, self.parameters)
+            raise SettingError(f"the default has {other!r}, which is no parameter{hint}")
+
         def choose(name: str, _: Any) -> Any:
             if name not in default:
                 raise SettingError(f"the default has no value for {name!r}: give one")
@@ -211,7 +217,13 @@ class Space(Structure):
         n = whole(n, "n", least=0)
         rng = seed if isinstance(seed, np.random.Generator) else rng_for(check_seed(seed), "space")
         net = self.net(exclude)
-        fill(net, n, method, [*map(self.check, known), dict(self._witness)], rng)
+        if not isinstance(known, Iterable):
+            raise SettingError(f"known={known!r}: give configurations, in a list")
+        try:
+            around = [*map(self.check, known), dict(self._witness)]
+        except CandidateError as error:
+            raise CandidateError(f"known: {error}") from None
+        fill(net, n, method, around, rng)
         return net.found
 
     def net(self, exclude: Iterable[Hashable] = ()) -> Net:
@@ -222,6 +234,8 @@ class Space(Structure):
         exclude : iterable of keys
             Configurations not to keep.
         """
+        if not isinstance(exclude, Iterable):
+            raise SettingError(f"exclude={exclude!r}: give keys of configurations, in a list")
         return Net(self, set(exclude), self.repair)
 
     def present(self, vectors: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -269,7 +283,10 @@ class Space(Structure):
         CandidateError
             Not d numbers from 0 to 1 (NaN where a parameter exists), or not allowed there.
         """
-        given = np.asarray(vector, dtype=np.float64)
+        try:
+            given = np.asarray(vector, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise CandidateError(f"a vector of {vector!r}: give numbers from 0 to 1") from None
         if given.shape != (len(self.parameters),):
             raise CandidateError(
                 f"a vector of shape {given.shape}: give {len(self.parameters)} numbers"
@@ -278,7 +295,7 @@ class Space(Structure):
 
         def choose(name: str, domain: Any) -> Any:
             if not 0.0 <= u[name] <= 1.0:
-                raise CandidateError(f"{name!r} is at {u[name]}: give a number from 0 to 1")
+                raise CandidateError(f"vector: {name!r} is at {u[name]}: give a number from 0 to 1")
             return domain.decode(u[name])
 
         config = self.build(choose)
@@ -508,6 +525,8 @@ class Space(Structure):
         >>> space.check({"algorithm": "as"})
         {'algorithm': 'as'}
         """
+        if not isinstance(text, str):
+            raise SettingError(f"text={text!r}: give the lines of a parameter file")
         arguments = parse(text, digits=digits, source="parameters")
         return cls._from_arguments(arguments, "parameters", repair)
 

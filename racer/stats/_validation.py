@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from racer._checks import as_floats, check_fraction, is_real
+from racer._checks import as_floats, check_fraction, flag, is_real
 from racer._numerics import as_costs, shown_probability, with_ties
 from racer.errors import ScoresError, SettingError
 
@@ -41,7 +41,8 @@ def complete_blocks(scores: ArrayLike, *, maximize: bool, min_blocks: int = 1) -
             f"scores has {len(complete)} complete block(s) ({dropped} left out for NaN): "
             f"at least {min_blocks} needed"
         )
-    return Blocks(with_ties(as_costs(complete, maximize=maximize)), dropped)
+    costs = as_costs(complete, maximize=flag(maximize, "maximize"))
+    return Blocks(with_ties(costs), dropped)
 
 
 def check_connected(met: NDArray[np.float64], names: tuple[str, ...]) -> None:
@@ -49,7 +50,7 @@ def check_connected(met: NDArray[np.float64], names: tuple[str, ...]) -> None:
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
 
     if not met.any():
-        raise ScoresError("no two algorithms have a result on a common data set")
+        raise ScoresError("scores: no two algorithms have a result on a common data set")
     count, group = connected_components(met, directed=False)
     if count > 1:
         apart = [name for name, g in zip(names, group, strict=True) if g != group[0]]
@@ -87,7 +88,7 @@ def paired(x: ArrayLike, y: ArrayLike, *, maximize: bool) -> Pair:
     if not known.any():
         raise ScoresError("x and y have no pair without NaN")
     both = np.column_stack([first[known], second[known]])
-    costs = with_ties(as_costs(both, maximize=maximize))
+    costs = with_ties(as_costs(both, maximize=flag(maximize, "maximize")))
     return Pair(costs[:, 0], costs[:, 1], int((~known).sum()))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 from scipy.special import betaincinv, gammaincinv, ndtri
 
-from racer._checks import as_floats, check_fraction, whole
+from racer._checks import as_floats, check_fraction, flag, is_real, whole
 from racer._numerics import as_costs, one_blas_thread, with_ties
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
@@ -52,6 +52,7 @@ _NEGLIGIBLE = 2e-3  # weight of a spread
 _FAILURE = (50.0, 4.0)  # block spreads, and ranges of the candidates: a failure costs the larger
 _MOST = 300  # candidates that are compared in full, of those that may be the best
 _SINGULAR = 1e-9  # fraction of the largest eigenvalue
+_EQUAL = 1e-9  # in units of the spread within a block: means that differ by less are the same
 _TIE = 1e-9  # of what candidates differ by: they are equal
 _FAR = 6.0  # standard deviations: candidates so far behind have no chance
 
@@ -202,9 +203,11 @@ def best_posterior(
     table = as_floats(scores, "scores", 2)
     if not table.shape[1]:
         raise ScoresError("scores has no column: give blocks x candidates")
-    if not 0.0 <= correlation < 1.0:
+    if not is_real(correlation) or not 0.0 <= correlation < 1.0:
         raise SettingError(f"correlation={correlation!r}: give a number from 0 to below 1")
-    costs = as_costs(table, maximize=maximize)
+    for name, value in (("by_block", by_block), ("generalize", generalize)):
+        flag(value, name)
+    costs = as_costs(table, maximize=flag(maximize, "maximize"))
     costs = _within_bounds(np.where(np.isneginf(costs), np.inf, costs))
     seen = (~np.isnan(costs)).sum(axis=0)
     n_blocks = None if n_blocks is None else whole(n_blocks, "n_blocks", least=1)
@@ -213,6 +216,7 @@ def best_posterior(
             f"n_blocks={n_blocks!r}: give at least the {seen.max(initial=0)} that a candidate has "
             "seen, and no correlation, which is about other blocks"
         )
+    strata = None if instances is None else (_strata(instances, len(costs)), generalize)
     m = costs.shape[1]
     if m == 1 or not np.isfinite(costs).any():
         return BestPosterior(frozen(np.full(m, 1.0 / m)), frozen(np.zeros(m)), 0)
@@ -233,11 +237,33 @@ def best_posterior(
             by_block=by_block,
             correlation=correlation,
             n_blocks=n_blocks,
-            strata=None if instances is None else (np.asarray(instances), generalize),
+            strata=strata,
         )
         probability = probability_smallest(found.parts, found.freedom, found.failing)
     mean = found.mean
+    if n_blocks is not None and found.failing is None:  # nothing else is uncertain
+        probability = _shared(probability, mean, np.flatnonzero(seen == n_blocks))
     return BestPosterior(frozen(probability), frozen(mean - mean.mean()), found.n_blocks)
+
+
+def _shared(
+    probability: NDArray[np.float64], mean: NDArray[np.float64], complete: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return probabilities, shared among those of equal mean that are known completely."""
+    order = complete[np.argsort(mean[complete], kind="stable")]
+    shared = probability.copy()
+    for tied in np.split(order, np.flatnonzero(np.diff(mean[order]) > _EQUAL) + 1):
+        if len(tied) > 1:
+            shared[tied] = probability[tied].mean()
+    return shared
+
+
+def _strata(instances: ArrayLike, n: int) -> NDArray[np.intp]:
+    """Return the instance of each of n blocks; SettingError unless they are whole numbers."""
+    given = as_floats(instances, "instances", 1)
+    if given.shape != (n,) or not (given == np.floor(given)).all():
+        raise SettingError(f"instances: give {n} whole numbers, one for each row of scores")
+    return given.astype(np.intp)
 
 
 class Locations(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer._checks import as_floats, check_draws, check_epsilon, check_fraction, whole
+from racer._checks import as_floats, check_draws, check_epsilon, check_fraction, flag, whole
 from racer._numerics import as_costs, index_pairs, with_ties
 from racer.errors import ScoresError, SettingError
 from racer.seeding import check_seed, rng_for
@@ -114,7 +114,7 @@ def read_samples(samples: Sequence[ArrayLike], *, maximize: bool) -> Samples:
     if not np.iterable(samples):
         raise ScoresError(f"samples is {samples!r}: give a sequence of samples, one per candidate")
     if len(samples) < 2:
-        raise ScoresError(f"{len(samples)} sample(s): give at least 2, one per candidate")
+        raise ScoresError(f"samples has {len(samples)}: give at least 2, one per candidate")
     given = [as_floats(one, f"samples[{place}]", 1) for place, one in enumerate(samples)]
     kept = [one[~np.isnan(one)] for one in given]
     for place, one in enumerate(kept):
@@ -124,7 +124,8 @@ def read_samples(samples: Sequence[ArrayLike], *, maximize: bool) -> Samples:
                 "its spread is unknown"
             )
     sizes = np.array([len(one) for one in kept])
-    pooled = with_ties(as_costs(np.concatenate(kept), maximize=maximize)[None])[0]
+    costs = as_costs(np.concatenate(kept), maximize=flag(maximize, "maximize"))
+    pooled = with_ties(costs[None])[0]
     order = np.argsort(pooled, kind="stable")
     ordered = pooled[order]
     return Samples(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from racer._checks import as_floats, whole
+from racer._checks import as_floats, is_one_of, whole
 from racer.errors import ScoresError, SettingError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _stepwise(
 def check_correction(correction: Correction | None, *, all_pairs: bool) -> None:
     """Raise SettingError unless the correction fits the family of comparisons."""
     allowed = tuple(c for c in CORRECTIONS if all_pairs or c != "shaffer")
-    if correction is not None and correction not in allowed:
+    if correction is not None and not is_one_of(correction, allowed):
         raise SettingError(f"correction={correction!r}: choose None or one of {allowed}")
 
 
@@ -158,9 +158,9 @@ def adjust(
     """Adjust p-values, (k,), by the named procedure; None leaves them; "shaffer" needs m."""
     if correction is None:
         return _p_values(p_values)
+    check_correction(correction, all_pairs=True)
     if correction == "shaffer":
         if n_candidates is None:
             raise SettingError("correction='shaffer' needs n_candidates: it is for all pairs")
         return shaffer(p_values, n_candidates)
-    check_correction(correction, all_pairs=True)
     return {"bonferroni": bonferroni, "holm": holm, "hochberg": hochberg}[correction](p_values)

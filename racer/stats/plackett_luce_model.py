@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from racer._checks import check_draws, check_fraction, choice, whole
-from racer._numerics import TIE, shown_probability
+from racer._checks import check_draws, check_fraction, check_strength, choice, flag, whole
+from racer._numerics import TIE, as_costs, shown_probability
 from racer.errors import ScoresError, SettingError
 from racer.seeding import check_seed, rng_for
 from racer.stats._likelihoods import ChoiceModel, gather, median_of_runs, rank_costs
@@ -270,14 +270,13 @@ def plackett_luce(
     seed = check_seed(seed)
     choice(ties, "ties", ("efron", "random"))
     choice(runs, "runs", ("pooled", "median"))
-    if not 0.0 <= tolerance < np.inf:
-        raise SettingError(f"tolerance={tolerance!r}: give a finite number >= 0")
+    check_strength(tolerance, "tolerance")
     table = as_runs(scores)
     k = table.shape[2]
     known_as = check_names(names, k)
     if k < 2:
         raise ScoresError(f"{k} algorithm(s): give at least 2 to compare")
-    table = -table if maximize else table
+    table = as_costs(table, maximize=flag(maximize, "maximize"))
     costs = (median_of_runs(table) if runs == "median" else table).reshape(-1, k)
     alpha = _alpha(prior, k)
     if np.ndim(prior) == 0:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racer._checks import as_floats, whole
+from racer._checks import as_floats, flag, whole
 from racer._numerics import one_blas_thread
 from racer.errors import ScoresError, SettingError
 from racer.stats._validation import frozen
@@ -130,10 +130,14 @@ def front_posterior(
         raise ScoresError("scores is empty: give metrics x blocks x candidates")
     flags = {"maximize": maximize, "exact": exact}
     for name, given in flags.items():
-        if given is not None and len(given) != d:
-            raise SettingError(
-                f"{name} has {len(given)} entries for {d} metrics: give one for each"
-            )
+        if given is None:
+            continue
+        try:
+            n_given = len([flag(value, name) for value in given])
+        except TypeError:
+            raise SettingError(f"{name}={given!r}: give True or False for each metric") from None
+        if n_given != d:
+            raise SettingError(f"{name} has {n_given} entries for {d} metrics: give one for each")
     n_blocks = None if n_blocks is None else whole(n_blocks, "n_blocks", least=1)
     signs = np.where(np.zeros(d) if maximize is None else np.array(maximize), -1.0, 1.0)
     costs = signs[:, None, None] * table

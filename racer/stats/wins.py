@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from racer._checks import as_floats, check_strength, choice
-from racer._numerics import TIE
-from racer.errors import ScoresError, SettingError
+from racer._checks import as_floats, check_strength, choice, flag
+from racer._numerics import TIE, as_costs
+from racer.errors import ScoresError
 from racer.stats._validation import frozen
 
 if TYPE_CHECKING:
@@ -127,7 +127,10 @@ def as_runs(scores: ArrayLike) -> NDArray[np.float64]:
 
 def check_names(names: Iterable[object] | None, k: int) -> tuple[str, ...]:
     """Return k different names as strings."""
-    given = tuple(map(str, range(k) if names is None else names))
+    try:
+        given = tuple(map(str, range(k) if names is None else names))
+    except TypeError:
+        raise ScoresError(f"names={names!r}: give a name for each of {k} algorithms") from None
     if len(given) != k:
         raise ScoresError(f"{len(given)} names for {k} algorithms")
     repeated = sorted({name for name in given if given.count(name) > 1})
@@ -229,12 +232,12 @@ def win_table(
     """
     for name, value in (("tolerance", tolerance), ("threshold", threshold)):
         check_strength(value, name)
-    if local_rope not in (None, "unpaired", "paired"):
-        raise SettingError(f"local_rope={local_rope!r}: choose 'unpaired', 'paired' or None")
+    if local_rope is not None:
+        choice(local_rope, "local_rope", get_args(LocalRope))
     runs = as_runs(scores)
     if local_rope is not None and runs.shape[1] < 2:
         raise ScoresError("a local rope needs runs: give scores of shape (data sets, runs, K)")
-    runs = -runs if maximize else runs
+    runs = as_costs(runs, maximize=flag(maximize, "maximize"))
     k = runs.shape[2]
     wins, ties, missing = np.zeros((k, k)), np.zeros((k, k)), 0
     for block in runs:

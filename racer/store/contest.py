@@ -28,6 +28,7 @@ VERSION = version("racer-tuning")
 
 _CALLS = {"race": "racer.race", "tuning": "racer.tune", "ablation": "racer.ablation"}
 _LEFT_OPEN = ("seed", "each_test", "deterministic", "decider", *MAY_LACK)  # by None
+_RACED_ON = ("metrics", "objective", "groups")  # what is found depends on them
 _NUMBERED = ("candidates", "instances", "test_instances")
 _MAY_DIFFER = ("budget", "command")  # a larger one; a program in another folder: see `evaluate`
 
@@ -125,6 +126,12 @@ def contest_for(store: Store | None, kind: Kind, given: Mapping[str, Any]) -> Co
             f"{' or racer.resume' if held != 'ablation' else ''}, or give another store"
         )
     closed = {n: v for n, v in given.items() if v is not None or n not in _LEFT_OPEN}
+    left = [n for n in _RACED_ON if given.get(n) is None and n in store.reader.setup.settings]
+    if left:
+        warn(
+            f"the race in {store.path!r} has {' and '.join(left)}, which this call leaves out: it "
+            "goes on with those of the store"
+        )
     return contest_from_store(store.reader, closed)
 
 

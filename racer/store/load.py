@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from racer.errors import RacerError, SettingError, StoreError
+from racer._files import as_path
+from racer.errors import RacerError, StoreError
 from racer.space.stored import not_kept
 from racer.store.begun import was_begun_here
 from racer.store.contest import contest_from_store, decode_setting
@@ -15,6 +16,7 @@ from racer.store.jsonable import is_plain
 from racer.store.log import damage_to_log, has_log
 from racer.store.reader import explained, open_to_read, sense_made_of
 from racer.store.replay import Recorder, replay
+from racer.store.snapshot import snapshot_of
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from racer.results.tuning import TuneResult
     from racer.store.reader import Reader
     from racer.store.schema import Setup
+    from racer.store.snapshot import Snapshot
 
     AnyResult = RaceResult | TuneResult | AblationResult
 
@@ -80,11 +83,9 @@ def load(store: str | PathLike[str]) -> AnyResult:
 
 def load_record(store: str | PathLike[str]) -> Recorded:
     """Return what `load` does, and the recorded settings."""
-    given: Any = store
-    if not isinstance(given, str | os.PathLike):
-        raise SettingError(f"store={store!r}: give the path of a file")
-    with open_to_read(os.fspath(store)) as reader, sense_made_of(reader.path):
-        reader.check_schema()
+    with open_to_read(as_path(store, "store")) as reader, sense_made_of(reader.path):
+        snapshot = snapshot_of(reader)
+        reader.check_schema(pages=snapshot is None)
         setup = reader.setup
         if (why := why_not_replayed(setup)) is not None:
             raise StoreError(
@@ -92,7 +93,9 @@ def load_record(store: str | PathLike[str]) -> Recorded:
                 f"use {reader.how_to_resume()}"
             )
         settings = seen_settings(reader, setup)
-        result, _ = replayed(reader)
+        result = None if snapshot is None else restored(reader, snapshot)
+        if result is None:
+            result, _ = replayed(reader)
         names = ("racer", "evaluate", "command", "retries", "timeout", "memory")
         how = {name: settings[name] for name in names if name in settings}
         workers = reader.rows("SELECT DISTINCT worker FROM outcomes")
@@ -122,6 +125,14 @@ def seen_settings(reader: Reader, setup: Setup) -> dict[str, Any]:
         name: decode_setting(reader.path, name, value) if is_plain(value) else value
         for name, value in setup.settings.items()
     }
+
+
+def restored(reader: Reader, snapshot: Snapshot) -> AnyResult | None:
+    """Return the result that a snapshot holds of a recorded contest; None if it makes no sense."""
+    with suppress(RacerError, TypeError):
+        found: AnyResult | None = snapshot.result(reader, contest_from_store(reader, numbered=True))
+        return found
+    return None
 
 
 def replayed(reader: Reader) -> tuple[AnyResult, Contest[Any]]:
@@ -161,33 +172,39 @@ class Report:
     resume: str = ""  # the call that continues it
 
 
-def check_store(path: str | PathLike[str]) -> Report:
-    """Check a store, which may be in use, without writing: integrity, checksums, verdicts."""
-    report = _look(path)
+def check_store(path: str | PathLike[str], *, quick: bool = False) -> Report:
+    """Check a store, which may be in use, without writing: integrity, checksums, verdicts.
+
+    `quick`: do not replay it; where it has a snapshot, compare its checksum only.
+    """
+    report = _look(path, quick)
     if report.problems and has_log(str(path)):
-        report = _look(path)  # a race may have begun in the middle of it
+        report = _look(path, quick)  # a race may have begun in the middle of it
     return report
 
 
-def _look(path: str | PathLike[str]) -> Report:
+def _look(path: str | PathLike[str], quick: bool) -> Report:
     report = Report()
     with open_to_read(str(path), is_checked=False) as reader:
         try:
             with sense_made_of(reader.path):
-                _fill(report, reader)
+                _fill(report, reader, quick)
         except StoreError as error:
             report.problems.append(str(error))
     return report
 
 
-def _fill(report: Report, reader: Reader) -> None:
+def _fill(report: Report, reader: Reader, quick: bool) -> None:
     """Report all that is found; StoreError at the first thing that is not sound."""
     with explained(reader.path):
         warning = damage_to_log(reader.path)
     if warning:
         report.notes.append(warning)
-    reader.check_schema()
-    reader.check_pages("integrity_check(10)")
+    snapshot = snapshot_of(reader)
+    is_known = quick and snapshot is not None  # to be as it was at the end of the run
+    reader.check_schema(pages=not is_known)
+    if not quick:
+        reader.check_pages("integrity_check(10)")
 
     setup = reader.setup
     report.kind = setup.kind
@@ -198,16 +215,28 @@ def _fill(report: Report, reader: Reader) -> None:
     ending = reader.ending()
     report.ended = None if ending is None else ending.ended
 
-    for row in reader.outcomes():
-        report.statuses[row.status] += 1
-        report.evaluations += 1
-        report.failure = report.failure or row.message
-        report.seconds += row.seconds
+    if not is_known:
+        reader.check_outcomes()
+        _ = reader.eliminated()
+    (report.statuses, report.seconds, report.failure) = reader.statuses()
+    report.evaluations = report.statuses.total()
 
     if (why := why_not_replayed(setup)) is not None:
         report.notes.append(f"{why}: verdicts were not replayed")
         return
     # candidates and instances may be replaced by their numbers
-    report.result, contest = replayed(reader)
-    report.blocks = contest.n_blocks
-    report.candidates = len(contest.configs)
+    if quick:
+        report.result = None if snapshot is None else restored(reader, snapshot)
+        if report.result is None:
+            report.notes.append("not replayed: without --quick, its verdicts are checked as well")
+            return
+        report.blocks = len(report.result.known)
+    else:
+        report.result, contest = replayed(reader)
+        report.blocks = contest.n_blocks
+        if snapshot is not None and not snapshot.is_of(report.result):
+            report.problems.append(
+                f"store {reader.path!r}: its snapshot says otherwise than its outcomes: remove "
+                f"{reader.path + '.snapshot'!r}, which is not needed"
+            )
+    report.candidates = len(report.result.configs)

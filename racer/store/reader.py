@@ -10,7 +10,8 @@ import shlex
 import sqlite3
 import struct
 import zlib
-from contextlib import closing, contextmanager
+from collections import Counter
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,7 +23,7 @@ from racer.store.jsonable import is_plain
 from racer.store.log import damage_to_log, has_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 PATIENCE = 30.0  # seconds to wait for a viewer that holds the file
 
@@ -102,6 +103,14 @@ _ERROR_CODE = re.compile(r"error code=(\d+)")
 _ALWAYS = {"racer", "evaluate", "retries", "timeout", "memory"}
 
 
+class _PlainTails(dict[str, bytes]):
+    """The end of a packed row of `PLAIN_OUTCOMES`, by worker."""
+
+    def __missing__(self, worker: str) -> bytes:
+        tail = self[worker] = schema.plain_tail(worker)
+        return tail
+
+
 class Reader:
     """Contents of a store, over an open connection."""
 
@@ -161,31 +170,81 @@ class Reader:
 
     def outcomes(self) -> Iterator[schema.OutcomeRow]:
         """Yield the outcomes in order of block and candidate, each checked; held-out ones last."""
+        crc, pack, tails = zlib.crc32, schema.PLAIN_NUMBERS.pack, _PlainTails()
         with explained(self.path):
             for *values, written in self.connection.execute(schema.ROWS["outcomes"]):
-                row = schema.OutcomeRow(*values)
-                try:
-                    data = schema.packed(row)
-                    sound = zlib.crc32(data) == written
-                except (struct.error, TypeError, ValueError):
-                    sound = False
-                if not sound:
-                    self.damaged(
-                        f"the outcome of candidate {row.candidate} on block {row.block} does not "
-                        "match its checksum"
-                    )
+                row = schema.OutcomeRow._make(values)
+                block, candidate, tries, status, value, metrics, spend, took, worker, *rest = values
+                message, out, bound = rest
+                data = None
+                if status == "ok" and not message and metrics is None is spend is not value:
+                    with suppress(struct.error, TypeError, ValueError):
+                        data = (
+                            pack(block, candidate, tries, out, value, took, bound) + tails[worker]
+                        )
+                        data = data if crc(data) == written else None
+                if data is None:
+                    data = self._checked(row, written)
                 if self.remember is not None:
                     self.remember(data, written)
                 yield row
+
+    def _checked(self, row: schema.OutcomeRow, written: Any) -> bytes:
+        """Return a row as its checksum is over it; StoreError if that differs."""
+        data = None
+        with suppress(struct.error, TypeError, ValueError):
+            data = schema.packed(row)
+        if data is None or zlib.crc32(data) != written:
+            self._outcome_damaged(row.candidate, row.block)
+        return data
+
+    def _outcome_damaged(self, candidate: object, block: object) -> NoReturn:
+        self.damaged(
+            f"the outcome of candidate {candidate} on block {block} does not match its checksum"
+        )
+
+    def check_outcomes(self) -> tuple[int, int]:
+        """Check all outcomes, in any order; return their number and the sum of their checksums."""
+        n = total = block = candidate = 0
+        with explained(self.path):
+            for *values, written in self.connection.execute(schema.OTHER_OUTCOMES):
+                self._checked(schema.OutcomeRow(*values), written)
+                n, total = n + 1, total + written
+            crc, pack, tails = zlib.crc32, schema.PLAIN_NUMBERS.pack, _PlainTails()
+            rows = self.connection.execute(schema.PLAIN_OUTCOMES)
+            is_sound = True
+            try:
+                for worker, written, block, candidate, tries, out, value, took, bound in rows:
+                    numbers = pack(block, candidate, tries, out, value, took, bound)
+                    is_sound = crc(tails[worker], crc(numbers)) == written
+                    if not is_sound:
+                        break
+                    n, total = n + 1, total + written
+            except (struct.error, TypeError, ValueError):
+                is_sound = False
+            if not is_sound:
+                self._outcome_damaged(candidate, block)
+        return n, total
+
+    def statuses(self) -> tuple[Counter[str], float, str]:
+        """Return how many outcomes have which status, their seconds, and the first message."""
+        counts: Counter[str] = Counter()
+        seconds = 0.0
+        for status, n, took in self.rows(schema.STATUSES):
+            counts[status] = n
+            seconds += took
+        first = self.rows(schema.FIRST_MESSAGE)
+        return counts, seconds, first[0][0] if first else ""
 
     def verdicts(self) -> Iterator[schema.VerdictRow]:
         """Return the verdicts in order of block, each checked."""
         return map(schema.VerdictRow._make, self._concluded("verdicts"))
 
-    def eliminated(self) -> set[int]:
+    def eliminated(self, verdicts: Iterable[schema.VerdictRow] | None = None) -> set[int]:
         """Return the candidates that the verdicts have dropped."""
+        texts = (v.dropped for v in (self.verdicts() if verdicts is None else verdicts))
         try:
-            drops = [drop for verdict in self.verdicts() for drop in json.loads(verdict.dropped)]
+            drops = [drop for text in texts if text != "[]" for drop in json.loads(text)]
             return {operator.index(drop["candidate"]) for drop in drops}
         except (TypeError, ValueError, KeyError, RecursionError) as error:
             self.damaged(f"its verdicts make no sense ({error})")
@@ -211,8 +270,8 @@ class Reader:
             rows.append(row)
         return rows
 
-    def check_schema(self) -> None:
-        """Raise StoreError unless the tables are those of a store, and are whole."""
+    def check_schema(self, *, pages: bool = True) -> None:
+        """Raise StoreError unless the tables are those of a store, and their `pages` are whole."""
         found = self.rows("SELECT type, name, rootpage FROM sqlite_master")
         tables = {name for kind, name, page in found if kind == "table" and page}
         with explained(self.path):
@@ -221,7 +280,8 @@ class Reader:
                     self.damaged(f"its table {table!r} is not that of a store")
         if any(kind == "trigger" for kind, _, _ in found):
             self.damaged("it has triggers, which no store has")
-        self.check_pages("quick_check(1)")
+        if pages:
+            self.check_pages("quick_check(1)")
 
     def check_pages(self, check: str) -> None:
         """Raise StoreError if SQLite's own check of the file finds something."""

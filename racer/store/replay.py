@@ -5,22 +5,33 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from itertools import chain
+from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from racer.core.contest import Unused
 from racer.core.events import BlockCompleted, CandidatesAdded, Ended, RaceEnded
+from racer.core.table import Row
 from racer.errors import RacerWarning, RaceStateError, StoreError, warn
 from racer.evaluate.outcome import Outcome, bounded, check_outcome
+from racer.racing.asktell import under
+from racer.racing.race import Race
 from racer.store.contest import VERSION, refuse_differences, set_up
 from racer.store.jsonable import decode, dumps, encode, same
 from racer.store.reader import sense_made_of
 from racer.store.schema import CandidateRow, Ending, VerdictRow
+from racer.store.snapshot import snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from racer.core.contest import Contest
     from racer.core.events import Callback, Elimination, RaceCompleted
+    from racer.core.rules import Rules
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import CellKey
     from racer.store.reader import Reader
@@ -79,8 +90,12 @@ class Recorder:
         elif isinstance(event, CandidatesAdded):
             self._compare_candidates(event)
         if not self.replaying or isinstance(event, RaceEnded):
-            for watcher in self._watchers:
-                watcher(event)
+            self.pass_on(event)
+
+    def pass_on(self, event: Event) -> None:
+        """Tell watchers of an event."""
+        for watcher in self._watchers:
+            watcher(event)
 
     def _compare(
         self, place: str, recorded: VerdictRow | Ending | None, now: VerdictRow | Ending
@@ -200,6 +215,33 @@ class Recording:
             self._recorder.expect(store.reader, larger_budget=self._has_grown)
         contest.watch(self._recorder)
 
+    def concluded(self) -> Any:
+        """Return the result of a contest that has ended, by its snapshot; None without one.
+
+        Watchers are told of its end.
+        """
+        store = self._store
+        if not store.holds_a_race or self._has_grown:
+            return None
+        reader = store.reader
+        snapshot, ending = snapshot_of(reader), reader.ending()
+        result = None if snapshot is None else snapshot.result(reader, self._contest)
+        if result is None or ending is None or result.ended != ending.ended:
+            return None
+        gone = len(json.loads(ending.dropped))
+        all_gone = result._eliminations  # noqa: SLF001  (as events, not as a frame)
+        latest = all_gone[len(all_gone) - gone :]
+        self._recorder.pass_on(RaceEnded(result.ended, eliminated=latest))
+        self._warn_of_failures(result.ended)
+        return result
+
+    def _warn_of_failures(self, ended: Ended | None) -> None:
+        if ended is Ended.ALL_FAILED:
+            warn(
+                f"in the race in {self._store.path!r} all evaluations failed, and what is recorded "
+                "is not evaluated again: once evaluate is mended, begin a new store"
+            )
+
     def begin(self) -> Prefetched:
         """Write the settings of a new contest, or replay a recorded one; return unused outcomes."""
         store, contest = self._store, self._contest
@@ -211,11 +253,7 @@ class Recording:
             recorded = store.reader.setup
             settings = {**recorded.settings, "budget": self._given.settings["budget"]}
             store.extend(recorded._replace(settings=settings))
-        if contest.ended is Ended.ALL_FAILED:
-            warn(
-                f"in the race in {store.path!r} all evaluations failed, and what is recorded is not "
-                "evaluated again: once evaluate is mended, begin a new store"
-            )
+        self._warn_of_failures(contest.ended)
         return untold
 
 
@@ -240,6 +278,8 @@ def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
     known: dict[CellKey, list[Outcome]] = {}
     untold: dict[CellKey, Outcome] = {}
     last = (False, -1)  # the block up to which rows have been read
+    if isinstance(contest, Race) and _has_plain_costs(contest.rules):
+        rows, last = _tell_rows(contest, reader, rows, known)
     missing = False
     while not missing and (cells := contest.ask()):
         for cell in cells:
@@ -265,14 +305,83 @@ def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
     return untold | {key: outcomes[-1] for key, outcomes in known.items()}
 
 
+def _has_plain_costs(rules: Rules) -> bool:
+    """Return True if outcomes are told as they are recorded, whatever they are."""
+    special = (rules.runtime, rules.metric_names, rules.bounds, rules.prices)
+    return not rules.is_paid and all(setting is None for setting in special)
+
+
+def _tell_rows(
+    contest: Race,
+    reader: Reader,
+    outcomes: Iterator[OutcomeRow],
+    known: dict[CellKey, list[Outcome]],
+) -> tuple[Iterator[OutcomeRow], tuple[bool, int]]:
+    """Tell a race block by block as long as they are whole; return what is left as `_tell_all` has it.
+
+    Outcomes that are read and not told are put into `known`.
+    """
+    last, row = (False, -1), next(outcomes, None)
+    while (asked := contest.requested) is not None:
+        block, candidates = asked
+        found: dict[int, OutcomeRow] = {}
+        while row is not None and not row.held_out and row.block <= block:
+            if row.block < block or row.candidate in found:
+                _read(reader, row, known)
+            else:
+                found[row.candidate] = row
+            row = next(outcomes, None)
+        last = (False, block)
+        told = [found.pop(candidate, None) for candidate in candidates.tolist()]
+        is_whole = None not in told
+        for other in (*found.values(), *(() if is_whole else filter(None, told))):
+            _read(reader, other, known)
+        if not is_whole:
+            break
+        contest.tell_row(_row_of(reader, block, candidates, told))  # type: ignore[arg-type]
+    return chain(() if row is None else (row,), outcomes), last
+
+
+def _row_of(
+    reader: Reader, block: int, candidates: NDArray[np.intp], told: Sequence[OutcomeRow]
+) -> Row:
+    """Return the row of a table that outcomes make; StoreError if they make no sense."""
+    others: dict[int, Outcome] = {}
+    _, _, tries, statuses, values, *more, seconds, workers, _, _, _ = zip(*told, strict=True)
+    are_plain = {*statuses} == {"ok"} and {*tries} == {1} and {*more[0], *more[1]} == {None}
+    for place, row in enumerate(() if are_plain else told):
+        if (row.status, row.attempts, row.metrics, row.spend) != ("ok", 1, None, None):
+            others[place] = _outcome(reader, row)
+    known, took = np.array(values, dtype=np.float64), np.array(seconds, dtype=np.float64)
+    have_none = [place for place, outcome in others.items() if outcome.value is None]
+    is_sound = np.isfinite(known) & (took >= 0.0) & (took < math.inf)
+    is_sound[have_none] = True  # their outcomes are checked
+    try:
+        for outcome in others.values():
+            check_outcome(under(None, outcome))
+    except RaceStateError as error:
+        reader.damaged(f"an outcome on block {block} makes no sense ({error})")
+    if not is_sound.all():
+        reader.damaged(f"an outcome on block {block} has a value or a time that makes no sense")
+    by = tuple(map(intern, workers))
+    return Row(block, candidates, known, took, others, by if any(by) else None)
+
+
 def _read(reader: Reader, row: OutcomeRow, known: dict[CellKey, list[Outcome]]) -> tuple[bool, int]:
     """Add the outcome of a row; return where it belongs: held out or not, and its block."""
-    status: Any = row.status  # checked when it is told
+    place = bool(row.held_out), row.block
+    known.setdefault((*place, row.candidate), []).append(_outcome(reader, row))
+    return place
+
+
+def _outcome(reader: Reader, row: OutcomeRow) -> Outcome:
+    """Return the outcome of a row, which is checked when it is told."""
+    status: Any = row.status
     try:
         metrics = None if row.metrics is None else json.loads(row.metrics)
     except ValueError as error:
         reader.damaged(f"the metrics of an outcome on block {row.block} make no sense ({error})")
-    outcome = Outcome(
+    return Outcome(
         status,
         row.value,
         seconds=row.seconds,
@@ -282,9 +391,6 @@ def _read(reader: Reader, row: OutcomeRow, known: dict[CellKey, list[Outcome]]) 
         metrics=metrics,
         spend=row.spend,
     )
-    place = bool(row.held_out), row.block
-    known.setdefault((*place, row.candidate), []).append(outcome)
-    return place
 
 
 def _sorted_out(

@@ -76,6 +76,15 @@ CREATE TABLE ending (
 )""",
 }
 
+_PLAIN = "status IS 'ok' AND value NOTNULL AND spend ISNULL AND metrics ISNULL AND message IS ''"
+_NUMBERS_OF_PLAIN = "block, candidate, attempts, held_out, value, seconds, bound"
+PLAIN_OUTCOMES = f"SELECT worker, checksum, {_NUMBERS_OF_PLAIN} FROM outcomes WHERE {_PLAIN}"  # noqa: S608
+OTHER_OUTCOMES = f"SELECT * FROM outcomes WHERE NOT ({_PLAIN})"  # noqa: S608
+
+_IN_ORDER = "ORDER BY held_out, block, candidate, bound"
+STATUSES = "SELECT status, count(*), sum(seconds) FROM outcomes GROUP BY status"
+FIRST_MESSAGE = f"SELECT message FROM outcomes WHERE message != '' {_IN_ORDER} LIMIT 1"  # noqa: S608
+
 ADD_OUTCOME = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 _COMMAND = {"argv", "switches", "reads", "protocol", "cost", "cwd", "success_codes"}
@@ -155,7 +164,7 @@ MAY_LACK = (
 """Settings that are not written where they are as by default (`instance_order`: of a race)."""
 
 ROWS = {
-    "outcomes": "SELECT * FROM outcomes ORDER BY held_out, block, candidate, bound",
+    "outcomes": f"SELECT * FROM outcomes {_IN_ORDER}",  # noqa: S608
     "verdicts": "SELECT * FROM verdicts ORDER BY block",
     "ending": "SELECT * FROM ending",
 }
@@ -227,6 +236,7 @@ class CandidateRow(NamedTuple):
 
 
 _NUMBERS = struct.Struct("<4q4d")
+PLAIN_NUMBERS, _SPEND = struct.Struct("<4q3d"), struct.Struct("<d")  # together the same
 _NAN = float("nan")
 
 
@@ -241,14 +251,16 @@ def checksum(row: OutcomeRow) -> int:
 
 def packed(row: OutcomeRow) -> bytes:
     """Return the bytes of a row of `outcomes` that its checksum is over."""
-    block, candidate, attempts, status, value, metrics, spend, seconds, *texts, held_out, bound = (
-        row
-    )
-    numbers = _NUMBERS.pack(
-        *(block, candidate, attempts, held_out, _NAN if value is None else value),
-        *(seconds, bound, _NAN if spend is None else spend),
-    )
-    return numbers + "\0".join((status, *texts, metrics or "")).encode()
+    block, candidate, attempts, status, value, metrics, spend, seconds, worker, *rest = row
+    message, held_out, bound = rest
+    value, spend = _NAN if value is None else value, _NAN if spend is None else spend
+    numbers = _NUMBERS.pack(block, candidate, attempts, held_out, value, seconds, bound, spend)
+    return numbers + f"{status}\0{worker}\0{message}\0{metrics or ''}".encode()
+
+
+def plain_tail(worker: str) -> bytes:
+    """Return what follows `PLAIN_NUMBERS` in a packed row of `PLAIN_OUTCOMES`."""
+    return _SPEND.pack(_NAN) + f"ok\0{worker}\0\0".encode()
 
 
 def unpacked(data: bytes) -> OutcomeRow:
@@ -275,8 +287,8 @@ def unpacked(data: bytes) -> OutcomeRow:
 
 def conclusion_checksum(*row: int | str | None) -> int:
     """Return the CRC-32 of a row of `verdicts` or `ending`: text and NUL per column, NULL empty."""
-    texts = ("" if part is None else str(part) for part in row)
-    return zlib.crc32("".join(f"{text}\0" for text in texts).encode())
+    texts = ["" if part is None else str(part) for part in row]
+    return zlib.crc32("\0".join([*texts, ""]).encode())
 
 
 def settings_digest(

@@ -165,14 +165,16 @@ class Store:
 
     def append(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell; when this returns it is on disk."""
-        metrics = {name: float(value) for name, value in (outcome.metrics or {}).items()}
+        metrics = None
+        if outcome.metrics is not None:
+            metrics = dumps({name: float(value) for name, value in outcome.metrics.items()})
         row = schema.OutcomeRow(
             cell.block,
             cell.candidate,
             outcome.attempts,
             outcome.status,
             outcome.value,
-            None if outcome.metrics is None else dumps(metrics),
+            metrics,
             outcome.spend,
             outcome.seconds,
             outcome.worker,

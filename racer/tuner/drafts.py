@@ -9,7 +9,7 @@ import numpy as np
 from racer.space.vectors import features, vectors_around
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,9 +27,8 @@ _FALLBACKS = 2  # drafts, of those to look at, without another choice
 _CROSSED = 0.5  # fraction of the children that take each parameter from any elite
 MANY = 10  # parameters, beyond which a draft does not vary all of them ..
 _VARIED = 5  # .. but so many on average
-_TO_ENDS = 0.5  # fraction of the drafts with parameters at the ends of their ranges ..
-_AT_ENDS = 0.7  # .. so many of those that are nearer than the spread
-_NEAR = 0.01  # or than this
+_AT_ENDS = 0.7  # of the parameters that are nearer to an end than the spread, in some drafts
+_NARROW = 0.15  # spread, from which on what is near an end is put there
 _LEARNT = 200  # candidates that the surrogate learns from
 _ALIKE = 1e-4  # of the range: nearer ones are near-duplicates
 
@@ -44,6 +43,22 @@ class Forecast(Protocol):
         """Return them less their standard deviations."""
 
 
+class Ends(NamedTuple):
+    """How many drafts have parameters at the ends of their ranges.
+
+    What is nearer than the spread, and than `near`, is put there; `everywhere`, or only in narrow
+    neighbourhoods of what is near itself.
+    """
+
+    fraction: float
+    near: float
+    everywhere: bool
+
+
+OFTEN = Ends(0.5, 0.01, everywhere=True)
+NEAR_ENDS = Ends(0.3, 0.03, everywhere=False)
+
+
 class Drafts(NamedTuple):
     """Drafts in order of preference: `parents` (n,), `vectors`, `there` (NaN: absent) (n, k, d)."""
 
@@ -53,26 +68,28 @@ class Drafts(NamedTuple):
 
 
 def drafts_around(
-    elites: NDArray[np.float64],
+    centres: NDArray[np.float64],
     n: int,
     spreads: NDArray[np.float64],
     choices: NDArray[np.intp],
     present: Present,
     surrogate: Forecast | None,
     rng: np.random.Generator,
-    branches: int = 0,
     *,
-    to_ends: bool = False,
+    elites: int | None = None,
+    elsewhere: Sequence[int] = (),
+    to_ends: Ends | None = None,
 ) -> Drafts:
-    """Draw drafts for n children around the elites (m, d), best first, the better the more often.
+    """Draw drafts for n children around the elites, best first, the better the more often.
 
-    `spreads` is (m,), `choices` (d,); the last `branches` rows are no elites, but the best of other
-    branches. The surrogate orders the drafts of most children by its mean. The others explore, in
+    `centres` is (k, d), `spreads` (k,), `choices` (d,). The first `elites` centres are those; the
+    first children are around the centres that `elsewhere` has, the best of other branches, and stay
+    in these. The surrogate orders the drafts of most children by its mean. The others explore, in
     the order of mean - sd: with a choice drawn anew, as it may have lost, or never been tried, with
     poor values of the other parameters; or around the best of another branch. With `to_ends` some
     drafts have parameters at an end of their ranges.
     """
-    m, d = len(elites) - branches, len(choices)
+    m, d = len(centres) if elites is None else elites, len(choices)
     each = min(_DRAFTS, max(_DRAFTS_IN_ALL // n, _DRAFTS_LEAST))
     weights = np.arange(m, 0, -1) / (m * (m + 1) / 2)
     parents = rng.choice(m, size=n, p=weights)
@@ -82,19 +99,18 @@ def drafts_around(
         parents[:, None],
     )
     explores = (rng.random(n) < _EXPLORING) & bool(choices.any()) & (surrogate is not None)
-    if branches:
-        there_too = int((~np.isnan(elites[0]) & (choices > 0)).sum())
-        elsewhere = explores & (rng.random(n) < branches / (branches + there_too))
-        parents[elsewhere] = m + rng.integers(0, branches, int(elsewhere.sum()))
-        of_each[elsewhere] = parents[elsewhere, None]
-    middles = elites[of_each, np.arange(d)]
+    if len(elsewhere):
+        parents[: len(elsewhere)] = elsewhere
+        of_each[: len(elsewhere)] = parents[: len(elsewhere), None]
+        explores[: len(elsewhere)] = surrogate is not None
+    middles = centres[of_each, np.arange(d)]
     drafts = vectors_around(
         np.repeat(middles, each, axis=0), np.repeat(spreads[parents], each), choices, rng
     ).reshape(n, each, d)
     drafts = _with_few_varied(drafts, middles, rng)
     if to_ends:
-        near = ~np.isnan(middles) & (choices == 0)
-        drafts = _with_ends(drafts, near[:, None], spreads[parents], rng)
+        may = ~np.isnan(middles) & (choices == 0)
+        drafts = _with_ends(drafts, middles, may[:, None], spreads[parents], to_ends, rng)
     if surrogate is None:
         return Drafts(parents, drafts, _there(drafts, present))
     exploring, others = np.flatnonzero(explores), np.flatnonzero(~explores)
@@ -110,6 +126,8 @@ def drafts_around(
         points = features(there[exploring, :few].reshape(-1, d), choices)
         costs = np.full((len(exploring), each), np.inf)
         costs[:, :few] = surrogate.lower_bound(points).reshape(len(exploring), few)
+        left = np.isnan(there[exploring]) != np.isnan(middles[exploring])[:, None]
+        costs[left.any(axis=2) & (parents[exploring] >= m)[:, None]] = np.inf
         _put_in_order(exploring, costs, drafts, there)
         last = slice(min(TRIES, each) - _FALLBACKS, min(TRIES, each))
         drafts[exploring, last], there[exploring, last] = plain, _there(plain, present)
@@ -135,17 +153,29 @@ def _with_few_varied(
 
 def _with_ends(
     drafts: NDArray[np.float64],
+    middles: NDArray[np.float64],
     may: NDArray[np.bool_],
     spreads: NDArray[np.float64],
+    how: Ends,
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Return drafts (n, each, d), some with most of what is near an end of its range put there.
 
-    Fronts often lie at ends of ranges, which truncated normals never reach.
+    Truncated normals around `middles` (n, d) never reach the ends, where optima and fronts often lie.
     """
-    near = np.minimum(drafts, 1.0 - drafts) < np.maximum(spreads, _NEAR)[:, None, None]
-    moved = rng.random((*drafts.shape[:2], 1)) < _TO_ENDS
-    moved = moved & (rng.random(drafts.shape) < _AT_ENDS) & near & may
+    n, each, _ = drafts.shape
+    reach, often = np.maximum(spreads, how.near)[:, None, None], np.array(_AT_ENDS)
+    if how.everywhere:
+        moved = rng.random((n, each, 1)) < how.fraction
+    else:  # so many of each child, the last ones, so that all cannot be the same
+        moved = np.arange(each)[::-1, None] < round(how.fraction * each)
+        apart = np.minimum(middles, 1.0 - middles)[:, None]
+        may = may & (apart < reach) & (reach < _NARROW)
+        if not may.any():
+            return drafts
+        often = np.where(apart == 0.0, 1.0, often)
+    near = np.minimum(drafts, 1.0 - drafts) < reach
+    moved = moved & (rng.random(drafts.shape) < often) & near & may
     return np.where(moved, np.round(drafts), drafts)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from racer.core.rules import Rules
     from racer.core.runtime import Runtime
     from racer.evaluate.outcome import Cell
-    from racer.racing.loop import Evidence
+    from racer.racing.state import Evidence
     from racer.tuner.ledger import Ledger
 
 Kind = Literal["race", "selection"]

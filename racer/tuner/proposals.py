@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,9 +12,11 @@ from racer._numerics import one_blas_thread
 from racer.model.effects import Effects
 from racer.model.surrogate import Guarded, Surrogate
 from racer.seeding import rng_for
-from racer.space.vectors import choice_counts, features
+from racer.space.vectors import choice_counts, features, vectors_around
+from racer.tuner.branches import Branches, Copies
 from racer.tuner.drafts import (
-    NARROWEST,
+    NEAR_ENDS,
+    OFTEN,
     TRIES,
     WIDEST,
     Drafts,
@@ -35,9 +38,14 @@ if TYPE_CHECKING:
     from racer.space.space import Space
 
 _FEW = 5  # candidates that succeeded: with fewer, failures are learnt as costs
+_MANY = 300  # candidates, from which on the centre of the late ones is one ..
+_LATE = 0.25  # .. of which these are late
+_AT_END = 0.01  # of the range: nearer to an end of it than this, or the spread, is at the end
+_LOOKS = 30  # points of a branch at which its lower bound is looked for
+_OF_BRANCHES = 60  # candidates that are learnt from because they are the best of their branch
 _LABEL_NOISE = 0.01  # variance: of two neighbours, one may fail
 
-SAMPLING = 2  # recorded in stores; raised when a seed samples other configurations than before
+SAMPLING = 3  # recorded in stores; raised when a seed samples other configurations than before
 
 
 class Child(NamedTuple):
@@ -45,11 +53,6 @@ class Child(NamedTuple):
 
     config: dict[str, Any]
     parent: int | None
-
-
-def _branch(vector: NDArray[np.float64]) -> bytes:
-    """Return what two vectors share that have the same parameters."""
-    return np.isnan(vector).tobytes()
 
 
 class Proposals:
@@ -70,9 +73,11 @@ class Proposals:
         self._kernel: Kernel | None = None
         self._kernels: tuple[Kernel | None, Kernel | None] = (None, None)  # where some fail
         self._surrogate: Surrogate | Guarded | None = None
-        self._best_of: dict[bytes, int] = {}  # of each branch, the candidate
-        self._in_branch: Counter[bytes] = Counter()
-        self.spread = WIDEST
+        self._branches_of: list[bytes] = []
+        self.branches = Branches(len(space.parameters) - len(space.free))
+        self._copies = Copies()
+        self.is_raced = False  # so that a model is sure enough to be followed to the ends of ranges
+        self._known: tuple[NDArray[np.intp], NDArray[np.float64]] | None = None
         self._goal = None if goal is None else GoalModel(goal, seed)
 
     def take(self, config: dict[str, Any]) -> None:
@@ -81,7 +86,7 @@ class Proposals:
         self._keys.add(key)
         self._configs.append(config)
         self._vectors.append(vector)
-        self._in_branch[_branch(vector)] += 1
+        self._branches_of.append(self.branches.add(vector))
 
     def everywhere(self, n: int, race: int, known: Sequence[int]) -> list[Child]:
         """Draw n from the whole space, fewer if there are no more, or around `known` if rare."""
@@ -102,8 +107,11 @@ class Proposals:
         `failed` (m,) are those that never succeeded: what is proposed keeps away from them, and
         their costs, which are none, do not bend those of their neighbours.
         """
+        self._known = (candidates, known.value)
         at = np.searchsorted(candidates, present)
-        chosen = to_learn(known.value, at)
+        chosen = to_learn(
+            known.value, np.union1d(at, self._best_of_branches(candidates, known.value))
+        )
         vectors = np.array([self._vectors[c] for c in candidates[chosen].tolist()])
         learnt = Effects(known.value[chosen], known.variance[chosen])
         with one_blas_thread():
@@ -126,8 +134,24 @@ class Proposals:
         """Fit a surrogate to each metric of costs (d, n, m); return `present`, best first."""
         assert self._goal is not None  # noqa: S101  (for the type checker)
         ranked = self._goal.ranked(candidates, costs, present, length, self._features)
-        self._best_of |= {_branch(self._vectors[c]): c for c in ranked[::-1]}
+        self.branches.note(ranked, [self._branches_of[c] for c in ranked])
         return tuple(ranked)
+
+    def _best_of_branches(
+        self, candidates: NDArray[np.intp], value: NDArray[np.float64]
+    ) -> NDArray[np.intp]:
+        """Return the places of the best candidates of each branch, to learn from."""
+        if len(self.branches.best) < 2:
+            return np.zeros(0, dtype=np.intp)
+        left = Counter(dict.fromkeys(self.branches.best, _OF_BRANCHES // len(self.branches.best)))
+        order = value.argsort(kind="stable")
+        branches = [self._branches_of[candidate] for candidate in candidates[order].tolist()]
+        places = []
+        for place, branch in zip(order.tolist(), branches, strict=True):
+            left[branch] -= 1
+            if left[branch] >= 0:
+                places.append(place)
+        return np.array(places, dtype=np.intp)
 
     def _features(self, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
         vectors = np.array([self._vectors[c] for c in candidates.tolist()])
@@ -143,8 +167,8 @@ class Proposals:
         """Note the best of each branch, by value (m,), and by the posterior where that is known."""
         costs = value.copy()
         costs[chosen] = posterior
-        order = costs.argsort(kind="stable")[::-1]  # the best last
-        self._best_of |= {_branch(self._vectors[c]): c for c in candidates[order].tolist()}
+        order = candidates[costs.argsort(kind="stable")].tolist()
+        self.branches.note(order, [self._branches_of[c] for c in order])
 
     def _learn_failures(
         self, points: NDArray[np.float64], known: Effects, failed: NDArray[np.bool_]
@@ -161,30 +185,74 @@ class Proposals:
         self._kernels = (costs.kernel, failures.kernel)
         self._surrogate = Guarded(costs, failures)
 
-    def around(self, elites: Sequence[int], n: int, race: int, clarity: float) -> list[Child]:
+    def note_copies(self, candidates: Sequence[int], costs: NDArray[np.float64]) -> Copies:
+        """Note which candidates (m,), ascending, are copies, by costs (n, m); return all copies."""
+        self._copies.note(candidates, costs, np.array([self._vectors[c] for c in candidates]))
+        return self._copies
+
+    def _centre(self, elite: int) -> NDArray[np.float64] | None:
+        """Return the centre (d,) of the best third of the late candidates like an elite.
+
+        Where noise is all that late candidates differ by, their centre is nearer to the optimum
+        than any of them. None while there are few.
+        """
+        if self._known is None or len(self._configs) < _MANY:
+            return None
+        late = round(_LATE * len(self._configs))
+        candidates, value = (known[-late:] for known in self._known)
+        here = self._vectors[elite]
+        vectors = np.array([self._vectors[c] for c in candidates.tolist()])
+        fixed = np.isnan(here) | (self._choices > 0)
+        alike = (vectors == here) | (np.isnan(vectors) & np.isnan(here)) | ~fixed
+        alike[:, ~fixed] &= ~np.isnan(vectors[:, ~fixed])
+        found = np.flatnonzero(alike.all(axis=1))
+        if len(found) < _FEW * 3:
+            return None
+        best = vectors[found[value[found].argsort(kind="stable")[: len(found) // 3]]]
+        middle = np.median(best, axis=0)
+        is_at_end = np.minimum(middle, 1.0 - middle) < max(self.branches.spread, _AT_END)
+        return np.asarray(np.where(is_at_end & ~fixed, np.round(middle), best.mean(axis=0)))
+
+    def around(
+        self,
+        elites: Sequence[int],
+        n: int,
+        race: int,
+        clarity: float,
+        remaining: float = 1.0,
+    ) -> list[Child]:
         """Draw n around the elites (best first), fewer if there are no more.
 
         `clarity` is the fraction of the candidates that the last race could have eliminated and
         did: where it could not tell them apart, a narrower neighbourhood would hold only noise.
+        `remaining` is the fraction of the budget that is left.
         """
-        factor = narrowing(n, len(self._space.free))
-        self.spread = max(self.spread * factor**clarity, NARROWEST)
         rng = rng_for(self._seed, "around", race)
-        spreads = np.full(len(elites), self.spread)
         net = self._space.net(self._keys)
-        others = self._other_branches(elites)
-        centres = [*elites, *others.values()]
-        wide = [
-            WIDEST * narrowing(self._in_branch[branch], int((~np.isnan(self._vectors[c])).sum()))
-            for branch, c in others.items()
-        ]
-        spreads = np.concatenate([spreads, np.maximum(wide, self.spread)])
+        with one_blas_thread():
+            bounds, limit = self._bounds(elites[0], rng)
+        first = self._branches_of[elites[0]]
+        elsewhere = self.branches.allot(n, first, remaining, bounds, limit)
+        others = list(dict.fromkeys(elsewhere))
+        centres = [*elites, *(self.branches.best[branch] for branch in others)]
         vectors = np.array([self._vectors[centre] for centre in centres])
+        keys = [self._branches_of[elite] for elite in elites]
+        near = self.branches.narrow(keys, n - len(elsewhere), clarity)
+        spreads = np.array([*near, *map(self.branches.wide, others)])
+        factor = narrowing(n, len(self._space.free))
+        wanted = Counter(len(elites) + others.index(branch) for branch in elsewhere)
         parents: list[int] = []
         nearby = np.concatenate([vectors, np.empty((n, vectors.shape[1]))])  # and the children
+        centre = self._centre(elites[0])
+        if n and centre is not None and net.offer(np.where(np.isnan(centre), 0.5, centre)):
+            nearby[len(centres)] = centre
+            parents.append(0)
         while len(parents) < n:
+            left = sorted((wanted - Counter(parents)).elements())
             with one_blas_thread():
-                drafts = self._drafts(vectors, n - len(parents), spreads, rng, centres, len(others))
+                drafts = self._drafts(
+                    vectors, n - len(parents), spreads, rng, centres, len(elites), left
+                )
             widened = self._keep(drafts, net, parents, nearby, len(centres))
             if (spreads >= WIDEST).all():
                 break
@@ -196,6 +264,24 @@ class Proposals:
             children += [Child(config, None) for config in rest]
         return children
 
+    def _bounds(self, elite: int, rng: np.random.Generator) -> tuple[dict[bytes, float], float]:
+        """Return a lower bound of the cost in each branch, and an upper bound of that of an elite."""
+        surrogate, best = self._surrogate, self.branches.best
+        if surrogate is None or len(best) < 2:
+            return {}, math.inf
+        centres = np.array([self._vectors[c] for c in best.values()])
+        k = len(centres)
+        around = np.repeat(centres, _LOOKS, axis=0)
+        drafts = vectors_around(around, np.full(k * _LOOKS, WIDEST), self._choices, rng)
+        drafts = np.where(np.isnan(around), np.nan, np.where(self._choices > 0, around, drafts))
+        points = features(
+            np.concatenate([self._vectors[elite][None], centres, drafts]), self._choices
+        )
+        low = surrogate.lower_bound(points)
+        limit = 2.0 * float(surrogate(points[:1])[0]) - float(low[0])  # as far above the mean
+        least = np.minimum(low[1 : k + 1], low[k + 1 :].reshape(k, _LOOKS).min(axis=1))
+        return dict(zip(best, least.tolist(), strict=True)), limit
+
     def _drafts(
         self,
         vectors: NDArray[np.float64],
@@ -203,24 +289,30 @@ class Proposals:
         spreads: NDArray[np.float64],
         rng: np.random.Generator,
         centres: Sequence[int],
-        n_others: int,
+        elites: int,
+        elsewhere: Sequence[int],
     ) -> Drafts:
-        """Return drafts for n children around centres (k, d), the last of which are other branches.
+        """Return drafts for n children around centres (k, d), the first of which are elites.
+
+        Some children are `elsewhere`, around those centres.
 
         With several metrics, each view of them orders the elites, and drafts its part of the children.
         """
         of = (self._choices, self._space.present)
         if self._goal is None or not self._goal.views:
-            return drafts_around(vectors, n, spreads, *of, self._surrogate, rng, n_others)
-        elites = len(centres) - n_others
+            around = (vectors, n, spreads, *of, self._surrogate, rng)
+            ends = NEAR_ENDS if self.is_raced else None
+            return drafts_around(*around, elites=elites, elsewhere=elsewhere, to_ends=ends)
         parts = []
-        sizes = np.diff(np.linspace(0, n, len(self._goal.views) + 1).round().astype(int))
-        for view, size in zip(self._goal.views, sizes.tolist(), strict=True):
+        views = len(self._goal.views)
+        sizes = np.diff(np.linspace(0, n, views + 1).round().astype(int))
+        for i, (view, size) in enumerate(zip(self._goal.views, sizes.tolist(), strict=True)):
             if size:
                 order = np.arange(len(centres))
                 order[:elites] = self._goal.order(view, centres[:elites])
-                around = vectors[order], size, spreads[order], *of, view, rng, n_others
-                part = drafts_around(*around, to_ends=True)
+                seen = vectors[order], size, spreads[order], *of, view, rng
+                some = elsewhere[i::views][:size]
+                part = drafts_around(*seen, elites=elites, elsewhere=some, to_ends=OFTEN)
                 parts.append(part._replace(parents=order[part.parents]))
         fewest = min(part.vectors.shape[1] for part in parts)
         return Drafts(
@@ -228,11 +320,6 @@ class Proposals:
             np.concatenate([part.vectors[:, :fewest] for part in parts]),
             np.concatenate([part.there[:, :fewest] for part in parts]),
         )
-
-    def _other_branches(self, elites: Sequence[int]) -> dict[bytes, int]:
-        """Return the best candidate of each branch but that of the first elite."""
-        here = _branch(self._vectors[elites[0]])
-        return {branch: c for branch, c in self._best_of.items() if branch != here}
 
     def _keep(
         self,
@@ -247,6 +334,8 @@ class Proposals:
         for i, parent in enumerate(drafts.parents.tolist()):
             for draft, there in zip(drafts.vectors[i, :TRIES], drafts.there[i], strict=False):
                 known = n_elites + len(parents)
+                if self._copies.hold(there):
+                    continue
                 if not is_alike(there, around[:known]) and net.offer(draft):
                     around[known] = there
                     parents.append(parent)

@@ -14,7 +14,7 @@ from racer.core.pool import as_sequence
 from racer.core.prices import spent_with
 from racer.core.rules import Rules
 from racer.errors import BudgetError, CandidateError, SettingError
-from racer.racing.asktell import Asked, AskTell, Flow
+from racer.racing.asktell import AskTell, Flow
 from racer.results.tuning import TuneResult
 from racer.space.space import Space
 from racer.tuner.ledger import Ledger
@@ -237,7 +237,8 @@ class Tuner(AskTell):
         tuning, ledger = self._tuning, self._ledger
         known, tests = ledger.known.copy(), ledger.tests.copy()
         pending = []
-        for cell, outcome in self._round.pending():
+        for key, outcome in self._asked.told.items():
+            cell = self._asked.cells[key]
             (tests if cell.held_out else known).add(cell.block, [cell.candidate], [outcome])
             if not cell.held_out:
                 pending.append(outcome)
@@ -271,9 +272,9 @@ class Tuner(AskTell):
                 asked = flow.send(outcomes)
             except StopIteration:
                 break
-            cells, outcomes = asked.cells(), []
+            cells, outcomes = [*asked.cells.values()], []
             if cells:
-                outcomes = yield Asked(cells.copy, asked.later)
+                outcomes = yield asked
             is_open = ledger.repeats.is_open
             ledger.record(cells, outcomes)
             if is_open and ledger.repeats.found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -29,14 +30,19 @@ if TYPE_CHECKING:
 
     from racer.core.rules import Rules
     from racer.evaluate.outcome import Cell, Outcome
-    from racer.racing.loop import Evidence
+    from racer.racing.state import Evidence
     from racer.tuner.ledger import Ledger
     from racer.tuner.match import Blocks, Kind
     from racer.tuner.schedule import Schedule
 
+_COMPARED = 100  # candidates of a race among which copies are looked for
 _RECENT = 500  # candidates that are learnt from, beside those still in
 _LEAST_CLARITY = 0.5  # of a race that eliminated nobody: what was learnt narrows all the same
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
+_LARGE = 5_000  # evaluations, from which on some are kept ..
+_RESERVED = 0.05  # .. so many of all, for candidates that may have been merely lucky
+_PER_ROUND = 100  # of them, after which who may be the best is asked again ..
+_MOST_ROUNDS = 3  # .. so often at most
 _AT_ONCE = 16  # evaluations of the best before the budget is checked again
 
 Flow = Generator[Asked, Any, None]
@@ -69,6 +75,7 @@ class Tuning:
             ledger.budget = budget
             small = self._small_budget() if number == 0 else None
             yield from self._race_series(number) if small is None else self._open(small)
+            yield from self._confirm()
             yield from self._select()
             self._put_best_first()
             yield from self._spend_rest()
@@ -192,7 +199,43 @@ class Tuning:
             for outcome in self.ledger.known.of(candidate).values()
         )
         left = self.ledger.left()
-        return None if left is None else max(left - again, 0)
+        return None if left is None else max(left - again - self._reserve(left), 0)
+
+    def _reserve(self, left: int) -> int:
+        """Return how many evaluations are kept from the races, to find out who was merely lucky."""
+        plan, total = self.ledger.plan, self.ledger.evaluations + left
+        is_exact = plan.stream.length is not None or plan.rules.goal or plan.rules.runtime
+        return 0 if is_exact or total < _LARGE else round(_RESERVED * total)
+
+    def _confirm(self) -> Flow:
+        """Evaluate who seems better than the first elite on as many blocks as that one has seen.
+
+        Of many candidates some have been lucky on the few blocks of their race. As of the larger
+        budget, the answer rests on more blocks.
+        """
+        ledger, left = self.ledger, self.ledger.left() or 0
+        reserve = self._reserve(left) if self.elites else 0
+        total, end = ledger.evaluations + left, ledger.evaluations + reserve
+        rounds = min(1 + reserve // _PER_ROUND, _MOST_ROUNDS) if reserve else 0
+        for rest in range(rounds - 1, -1, -1):
+            seen = max(len(ledger.known.of(self.elites[0])), math.isqrt(total) // 3)
+            until = end - (end - ledger.evaluations) * rest // (rest + 1)
+            for candidate in self._seemingly_better(seen):
+                known = ledger.known.of(candidate)
+                missing = [b for b in range(ledger.blocks_used) if b not in known]
+                usable = [b for b in missing if ledger.known.is_usable(b)]
+                blocks = usable[: min(seen - len(known), max(until - ledger.evaluations, 0))]
+                if not blocks or not ledger.affords([candidate], *blocks):
+                    break
+                yield Asked(partial(self._rest, candidate, blocks))
+
+    def _seemingly_better(self, seen: int) -> list[int]:
+        """Return the candidates that may be better than the first elite, by less than `seen` blocks."""
+        plan, known, n = self.ledger.plan, self.ledger.known, len(self.ledger.configs)
+        chances = posterior_of(known, n, plan.stream, plan.rules).probability_best
+        order = (-chances).argsort(kind="stable").tolist()
+        least = chances[self.elites[0]]
+        return [c for c in order if chances[c] > least and len(known.of(c)) < seen]
 
     def _price_of_initial(self, schedule: Schedule, left: int | None) -> int:
         """Return what the initial candidates need: the first test, and more if it can be paid."""
@@ -219,7 +262,9 @@ class Tuning:
             known = elites or range(len(ledger.configs))
             children = self._proposals.everywhere(wanted, stream, known)
         else:
-            children = self._proposals.around(elites, wanted, stream, clarity)
+            self._proposals.is_raced = number > 0
+            about = (elites, wanted, stream, clarity)
+            children = self._proposals.around(*about, remaining=self._remaining)
         self._add(number, children)
         self._is_exhausted = len(ledger.configs) == first
         if len(ledger.configs) == 1 < plan.space.size and plan.space.repair is None:
@@ -302,6 +347,12 @@ class Tuning:
         self._note(Repeated(f"block {block + 1} is set aside: {all_failed(outcomes)}"))
 
     @property
+    def _remaining(self) -> float:
+        """The fraction of the budget that is left; 1 while that is not known."""
+        left = self.ledger.left()
+        return 1.0 if left is None else left / max(self.ledger.evaluations + left, 1)
+
+    @property
     def _steps(self) -> int:
         """How many blocks the races so far have had."""
         return sum(race.blocks for race in self.races)
@@ -322,6 +373,9 @@ class Tuning:
             if not stay:  # a candidate that never succeeded is not an elite
                 stay = self._expected_best_first(sorted(succeeded))
             if match.kind == "race":
+                if self.ledger.plan.rules.runtime is None and not self._is_front:  # caps are ties
+                    gone = [entrants[e.candidate] for e in reversed(match.state.eliminations)]
+                    stay = self._distinct(stay, [c for c in gone if c in succeeded], survivors)
                 self.elites = (*self._more_reliable(stay, entrants), *stay)[:survivors]
             else:
                 self.elites = (*stay, *eliminated)
@@ -351,6 +405,17 @@ class Tuning:
         self._note(event)
         self.evidence += [(steps + block, evidence) for block, evidence in state.evidence]
         self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]
+
+    def _distinct(self, stay: tuple[int, ...], gone: Sequence[int], n: int) -> tuple[int, ...]:
+        """Return those that stay, but copies of others behind the best of those eliminated last."""
+        latest = list(gone)[: max(_COMPARED - len(stay), 0)]
+        some = sorted([*stay, *latest])
+        costs = self.ledger.known.all_costs(some, self.ledger.plan.stream.instance)
+        copies = self._proposals.note_copies(some, costs)
+        found = copies.distinct(stay)
+        if len(found) < min(n, len(stay)) and latest:
+            found = copies.distinct((*found, *self._expected_best_first(sorted(latest))))[:n]
+        return tuple(dict.fromkeys((*found, *stay)))
 
     def _more_reliable(self, stay: Sequence[int], entrants: Sequence[int]) -> tuple[int, ...]:
         """Return who never failed and is expected to be better than all that stay, if some failed.

@@ -316,7 +316,7 @@ class TestAuto:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"method": "t-test"}, "method='t-test': choose from auto, bayesian-friedman"),
+        ({"method": "t-test"}, "method='t-test': choose 'auto', 'bayesian-friedman'"),
         ({"control": "Z"}, "control='Z': no such algorithm; there are A, B, C, D"),
         ({"alpha": 0}, "alpha=0"),
         ({"alpha": 1.5}, "alpha=1.5"),

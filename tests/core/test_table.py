@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from racer import Outcome
+from racer import Outcome, Runtime
 from racer.core.table import Failure, Table, with_success
 
 NAN, INF = float("nan"), float("inf")
@@ -174,3 +174,50 @@ def test_a_copy_stays_as_it_is():
     assert (len(twin), len(table)) == (3, 4)
     assert twin.mean(0) == 2.0
     assert 7 not in twin.of(0)
+
+
+@pytest.mark.parametrize("runtime", [None, Runtime(9.0)], ids=["plain", "run times"])
+@pytest.mark.parametrize("later", [0, 3], ids=["all at once", "some later"])
+def test_many_rows_are_looked_up_as_few_are(monkeypatch, runtime, later):
+    """Columns made at once, of which outcomes are made when they are looked at."""
+    rng, rows = np.random.default_rng(1), []
+    for block in [*range(20), 3, 3]:
+        numbers = rng.permutation(5)[: rng.integers(1, 6)]
+        told = [
+            Outcome("failed", None, seconds=1.0, message="cold")
+            if rng.random() < 0.2
+            else Outcome("capped", 2.0, seconds=2.0, worker="a:1")
+            if runtime and rng.random() < 0.3
+            else Outcome("ok", rng.normal(), seconds=0.5, worker="b:2", attempts=1 + block % 2)
+            for _ in numbers
+        ]
+        rows.append((block, numbers, told))
+    tables = []
+    for many in (10**9, 1):
+        monkeypatch.setattr("racer.core.table._MANY", many)
+        table = Table(runtime=runtime)
+        for block, numbers, told in rows[: len(rows) - later]:
+            table.add(block, numbers, told)
+        table.set_repeated(4)
+        assert table.of(0)
+        for block, numbers, told in rows[len(rows) - later :]:
+            table.add(block, numbers, told)
+        tables.append(table)
+    few, many = tables
+    for c in range(6):
+        blocks = sorted(few.of(c))
+        assert many.mean(c) == few.mean(c)
+        assert many.of(c).values_on([*blocks, 99]) == few.of(c).values_on(blocks)
+        failed = [(o.status, o.value) for o in few.of(c).unsuccessful()]
+        assert [(o.status, o.value) for o in many.of(c).unsuccessful()] == failed
+        assert len(failed) == sum(o.status != "ok" for o in few.of(c).values())
+        assert many.of(c).get(blocks[0] if blocks else 7) == few.of(c).get(
+            blocks[0] if blocks else 7
+        )
+        assert many.of(c).values_on(blocks) == few.of(c).values_on(blocks)
+        assert dict(many.of(c)) == dict(few.of(c))
+    assert many.common([0, 1]) == few.common([0, 1])
+    assert np.array_equal(many.all_costs([0, 1, 2]), few.all_costs([0, 1, 2]), equal_nan=True)
+    again = Table.of_rows(few.rows, few.repeated, runtime=runtime)
+    assert [*again.cells()] == [*few.cells()]
+    assert (again.set_aside, again.failures) == (few.set_aside, few.failures)

@@ -135,7 +135,7 @@ def test_lines_that_cannot_be_read(argv, message):
     ids=repr,
 )
 def test_settings_that_cannot_be(settings):
-    with pytest.raises(SettingError, match="give"):
+    with pytest.raises(SettingError, match=r"give|reads='stderr': choose"):
         Command([PROGRAM, "{parameters}"], **settings)
 
 

@@ -123,7 +123,7 @@ def test_the_cost_may_be_the_run_time():
         Command("echo", protocol="irace", cost="runtime")
     with pytest.raises(SettingError, match="leave reads out"):
         Command("echo", protocol="irace", reads="last-line")
-    with pytest.raises(SettingError, match="protocol='rcae': give one of irace, aclib"):
+    with pytest.raises(SettingError, match="protocol='rcae': choose 'irace', 'aclib'"):
         Command("echo", protocol="rcae")
 
 

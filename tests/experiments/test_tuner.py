@@ -101,13 +101,13 @@ def test_regrets_are_above_the_reference_or_the_best_that_was_found():
     assert "| algorithms" not in tables(rows)  # one pair says nothing
 
 
-@pytest.mark.parametrize("measured", ["chosen", "reported", "growth", "small"])
+@pytest.mark.parametrize("measured", ["chosen", "reported", "growth", "small", "noise"])
 def test_what_the_page_says_is_what_was_measured(measured):
     rows = pd.read_csv(FOLDER / f"{measured}.csv")
     halves = {SUITE[name].half for name in rows.problem}
-    expected = {"growth": {"chosen", "reported"}, "small": {"reported"}}
+    expected = {"growth": {"chosen", "reported"}, "small": {"reported"}, "noise": {"reported"}}
     assert halves == expected.get(measured, {measured})
-    page = Path("docs/tuning.md").read_text(encoding="utf-8")
+    page = Path("docs/evidence_tuning.md").read_text(encoding="utf-8")
     for line in tables(rows).splitlines():
         assert line in page
 
@@ -118,7 +118,7 @@ def test_what_the_page_says_is_what_was_measured(measured):
 def test_deciders_compare_as_the_page_says(measured, where):
     rows = pd.read_csv(FOLDER / f"{measured}.csv")
     verdicts = tables(rows, ("best-for-budget", "bayesian-friedman")).split("\n\n")[1]
-    page = Path("docs/tuning.md").read_text(encoding="utf-8")
+    page = Path("docs/evidence_tuning.md").read_text(encoding="utf-8")
     shown = [[cell.strip() for cell in line.split("|")] for line in page.splitlines()]
     for line in verdicts.splitlines()[2:]:
         _, kind, budget, _, *rest = (cell.strip() for cell in line.split("|"))

@@ -286,6 +286,23 @@ def test_the_same_call_goes_on_where_the_order_is_the_usual_one_and_is_given(tmp
         raced(**some, instance_order="shuffled")
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_of_exact_ties_on_all_items_is_one_that_survives(seed):
+    """Eliminated as indistinguishable, it was named the best by a rounding error."""
+    rng = np.random.default_rng(seed)
+    right = (rng.random((40, 4)) < 0.6).astype(float)
+    for column in range(1, 4 if seed % 2 else 3):
+        right[:, column] = right[rng.permutation(40), 0]
+    how = {"maximize": True, "decider": "mean", "budget": 1000, "seed": seed}
+    result = racer.race(range(4), lambda c, item, _: right[item, c], range(40), **how)
+    means = right.mean(axis=0)
+    assert result.best_index in result.survivors
+    assert means[result.best_index] == means.max()
+    ties = [result.probability_best[c] for c in np.flatnonzero(means == means.max())]
+    if all(len(result.known.of(c)) == 40 for c in np.flatnonzero(means == means.max())):
+        assert ties == pytest.approx([1.0 / len(ties)] * len(ties), abs=0.01)
+
+
 def test_tuning_on_bounded_scores():
     space = racer.Space({"x": racer.Real(0, 1)})
 

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -175,7 +176,8 @@ def test_a_store_with_other_metrics_is_refused(tmp_path):
     racer.race(range(4), evaluate, metrics=HOW, objective="error", **given)
     with pytest.raises(StoreError, match=r"objective is 'dollars', but the race in .* has 'error'"):
         racer.race(range(4), evaluate, metrics=HOW, objective="dollars", **given)
-    again = racer.race(range(4), evaluate, **given)
+    with pytest.warns(racer.RacerWarning, match="which this call leaves out"):
+        again = racer.race(range(4), evaluate, **given)
     assert again.rules.objective == "error"
     other = tmp_path / "plain.db"
     racer.race(range(4), lambda c, *_: float(c), budget=60, seed=1, store=other)
@@ -183,17 +185,33 @@ def test_a_store_with_other_metrics_is_refused(tmp_path):
         racer.race(range(4), evaluate, budget=60, store=other, metrics=HOW, objective="error")
 
 
+def test_what_is_left_out_beside_a_store_is_taken_from_it_and_said(tmp_path):
+    given = {"budget": 60, "seed": 1, "store": tmp_path / "run.db"}
+    aims = {"metrics": HOW, "objective": "error"}
+    first = racer.race(range(3), evaluate, range(20), **aims, **given)
+    with pytest.warns(
+        racer.RacerWarning, match="has metrics and objective, which this call leaves"
+    ):
+        again = racer.race(range(3), evaluate, range(20), **given)
+    assert story(again) == story(first)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        racer.race(range(3), evaluate, range(20), **aims, **given)
+        racer.resume(given["store"], evaluate)
+
+
 def test_told_outcomes_need_their_metrics():
     race = racer.Race(range(3), budget=60, seed=1, metrics=HOW, objective="error")
     cell = race.ask()[0]
+    whole = r"Outcome\('ok', value, metrics=\{'error': \.\., 'dollars': \.\.\}\)"
+    whole += ".* that of 'error' as the value"  # all that is needed, at once
     for told in (
         racer.Outcome("ok", 1.0),
         racer.Outcome("ok", 1.0, metrics={"error": 1.0}),
         racer.Outcome("ok", 1.0, metrics={"error": 2.0, "dollars": 1.0}),
     ):
-        with pytest.raises(RaceStateError, match="give metrics="):
+        with pytest.raises(RaceStateError, match=whole):
             race.tell(cell, told)
-    whole = r"Outcome\('ok', value, metrics=\{'error': \.\., 'dollars': \.\.\}\)"
     with pytest.raises(RaceStateError, match=whole):
         race.tell_block([1.0, 2.0, 3.0])
     with pytest.raises(RaceStateError, match=whole):

@@ -82,30 +82,50 @@ def test_a_race_goes_on_with_more_money_but_not_with_less(tmp_path):
         racer.resume(path, evaluate, budget=Budget(spend=600.0))
 
 
-def test_a_function_of_prices_has_to_be_given_again(tmp_path):
+def test_the_prices_of_a_race_are_recorded_whatever_says_them(tmp_path):
     path = tmp_path / "race.db"
-    given = {**SETTINGS, "budget": Budget(spend=400.0), "store": path}
-    racer.race(range(8), evaluate, range(20), prices=price, **given)
+    given = {**SETTINGS, "budget": Budget(spend=400.0)}
+    one = racer.race(range(8), evaluate, range(20), prices=price, store=path, **given)
+    assert story(racer.load(path)) == story(racer.resume(path, evaluate)) == story(one)
+    assert not check_store(path).notes
+    listed = racer.load(path).rules.prices
+    assert [listed[c][i] for c in range(8) for i in range(20)] == [
+        price(c, i) for c in range(8) for i in range(20)
+    ]
+    assert story(racer.race(range(8), evaluate, range(20), prices=listed, **given)) == story(one)
+    with pytest.raises(StoreError, match="prices is"):
+        racer.resume(path, evaluate, prices=[1.0] * 8)
+
+
+def test_prices_by_instance_are_one_for_each():
+    wrong = [[1.0] * 20, [1.0] * 19, 2.0]
+    with pytest.raises(racer.SettingError, match=r"prices\[1\] has 19 numbers for 20 instances"):
+        racer.race(range(3), evaluate, range(20), prices=wrong, budget=60)
+    with pytest.raises(racer.SettingError, match=r"prices\[0\]\[1\] is -1.0"):
+        racer.race(range(3), evaluate, range(2), prices=[[1.0, -1.0], 1.0, 1.0], budget=60)
+
+
+def test_a_function_of_prices_of_a_tuning_has_to_be_given_again(tmp_path):
+    path = tmp_path / "tuning.db"
+    budget = Budget(spend=60.0)
+
+    def per_unit(config, instance):
+        return tuned(config, instance, 0)["spend"]
+
+    given = {"budget": budget, "prices": per_unit, "metrics": {"error": "min"}, "seed": 1}
+    one = racer.tune(SPACE, tuned, range(9), store=path, **given)
     with pytest.raises(
         StoreError, match=r"only describes its prices.*racer.resume\(.., prices=..\)"
     ):
-        racer.resume(path, evaluate)
+        racer.resume(path, tuned)
     with pytest.raises(
         StoreError, match=r"are a function, which is not in the file.*evaluate, prices=\.\.\)"
     ):
         racer.load(path)
-    report = check_store(path)
-    assert not report.problems
-    assert report.notes == [
+    assert check_store(path).notes == [
         "its prices are a function, which is not in the file: verdicts were not replayed"
     ]
-    with pytest.raises(StoreError, match="prices is"):
-        racer.resume(path, evaluate, prices=[1.0] * 8)
-    listed = tmp_path / "listed.db"
-    prices = [float(price(config, 19)) for config in range(8)]
-    one = racer.race(range(8), evaluate, range(20), prices=prices, **{**given, "store": listed})
-    assert story(racer.load(listed)) == story(one)
-    assert racer.load(listed).rules.prices == tuple(prices)
+    assert racer.resume(path, tuned, prices=per_unit).spent == one.spent
 
 
 def test_recorded_seconds_decide_after_a_resume_as_they_did(tmp_path, monkeypatch):

@@ -4,9 +4,12 @@ import io
 import re
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
 import racer
+from racer import _files
+from racer.cli import main, stores
 from racer.run.progress import ProgressState, state_in, watch
 
 
@@ -121,3 +124,35 @@ def test_a_race_to_a_front_shows_the_front_of_its_means(tmp_path, capsys):
     to_front(both)
     shown = capsys.readouterr().err
     assert "4 candidates left, front of means #0, #1 and 1 more; " in shown
+
+
+def test_the_page_is_rewritten_every_ten_seconds_and_is_always_whole(path, tmp_path, monkeypatch):
+    now, page, seen = [0.0], tmp_path / "page.html", []
+
+    def sleep(seconds):
+        now[0] += seconds
+
+    wait = stores.page_writer(path, page, lambda: now[0], sleep)
+    for _ in range(4):
+        wait(4.0)
+        seen.append(page.exists())
+        page.unlink(missing_ok=True)
+    assert seen == [False, False, True, False]
+    page.write_text("before")
+    monkeypatch.setattr(_files.os, "fsync", lambda file: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        wait(10.0)
+    assert [file.read_text() for file in tmp_path.glob("*.html")] == ["before"]
+
+
+def test_the_page_is_there_at_once_and_at_the_end(path, tmp_path):
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(main, ["watch", path, "--once", "--page", str(page)])
+    assert done.exit_code == 0, done.output
+    assert "12 evaluations" in page.read_text()
+    with pytest.warns(racer.RacerWarning, match="goes on with"):
+        result = racer.resume(path, lambda c, i, s: c + (s % 5))
+    done = CliRunner().invoke(main, ["watch", path, "--page", str(page)])
+    assert done.exit_code == 0, done.output
+    assert f"{result.evaluations} evaluations" in page.read_text()
+    assert result.evaluations > 12

@@ -241,7 +241,8 @@ class Faults:
                 if error:
                     if name == "close":
                         original(*args)
-                    raise OSError(error, os.strerror(error))
+                    named = () if isinstance(args[0], int) else (os.fspath(args[0]),)
+                    raise OSError(error, os.strerror(error), *named)
             return original(*args, **kwargs)
 
         setattr(module, name, call)

@@ -9,7 +9,7 @@ from objectives import two_metrics_of_x
 import racer
 from racer import Constrained, Pareto, Within
 from racer.model.effects import natural_effects
-from racer.tuner.drafts import drafts_around
+from racer.tuner.drafts import NEAR_ENDS, OFTEN, drafts_around
 
 HOW = {"error": "min", "dollars": "min"}
 SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
@@ -109,9 +109,26 @@ def test_drafts_of_fronts_reach_the_ends_of_ranges():
             **how,
         ).vectors
 
-    plain, ends = drawn(), drawn(to_ends=True)
+    plain, ends = drawn(), drawn(to_ends=OFTEN)
     assert not (plain[:, :, 0] == 0.0).any()
     at_end = ends[:, :, 0] == 0.0
     assert 0.2 < at_end.mean() < 0.5
     assert (ends[~at_end] == plain[~at_end]).all()
     assert (ends[:, :, 1:] == plain[:, :, 1:]).all()  # far from an end, and a choice
+
+
+def test_drafts_around_a_centre_near_an_end_reach_it_once_the_neighbourhood_is_narrow():
+    centre = np.array([[0.04, 0.5]])
+
+    def drawn(spread):
+        rng = np.random.default_rng(1)
+        return drafts_around(
+            *(centre, 40, np.array([spread]), np.array([0, 0])),
+            *(lambda vectors: np.ones(vectors.shape, dtype=bool), None, rng),
+            to_ends=NEAR_ENDS,
+        ).vectors
+
+    assert 0.1 < (drawn(0.05)[:, :, 0] == 0.0).mean() < 0.5
+    assert not (drawn(0.3) == 0.0).any()  # not narrow yet
+    assert not (drawn(0.01) == 0.0).any()  # too far from the end
+    assert not (drawn(0.05)[:, :, 1] == 1.0).any()

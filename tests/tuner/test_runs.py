@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import statistics
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,6 +31,7 @@ from racer import (
 )
 from racer.deciders import BayesianFriedman
 from racer.tuner import CandidatesAdded, RaceCompleted
+from racer.tuner import tuning as tuning_module
 from racer.tuner.schedule import Schedule
 
 KEEN = BayesianFriedman(pair_strength=0.0)  # races that end early leave more to new candidates
@@ -581,5 +584,46 @@ def test_parents_are_older_elites(tuning):
 def test_later_candidates_are_better(tuning):
     result, _ = run(tuning, tuning.mixed(), budget=1500)
     heights = [tuning.height(config) for config in result.configs]
-    third = len(heights) // 3
-    assert sum(heights[-third:]) < 0.6 * sum(heights[:third])
+    third = len(heights) // 3  # of which some are sent far away, to other branches
+    assert statistics.median(heights[-third:]) < 0.6 * statistics.median(heights[:third])
+
+
+def test_candidates_that_cannot_be_told_apart_take_one_place_among_the_elites():
+    space = Space(
+        {"kind": Categorical(["flat", "steep"]), "inert": Real(0, 1), "x": Real(0, 1)},
+        conditions={"inert": {"kind": "flat"}, "x": {"kind": "steep"}},
+    )
+
+    def evaluate(config, instance, seed):
+        if config["kind"] == "flat":
+            return instance % 7
+        return instance % 7 + 40 * abs(config["x"] - 0.137) - 0.2 + (seed % 100) / 1000
+
+    result = tune(space, evaluate, range(20), budget=1000, seed=3)
+    races = [race for race in result.completed_races if race.kind == "race"]
+    kinds = [[result.configs[c]["kind"] for c in race.elites] for race in races]
+    assert len(races) > 3
+    assert max(elites.count("flat") for elites in kinds) == 1
+    assert sum("inert" in config for config in result.configs) < 0.4 * len(result.configs)
+    assert abs(result.best["x"] - 0.137) < 0.005
+
+
+def test_who_was_lucky_in_a_large_tuning_is_evaluated_again(monkeypatch):
+    def evaluate(config, instance, seed):
+        rng = np.random.default_rng([seed, int(1e6 * config["x"])])
+        return (5 * config["x"] - 2) ** 2 + rng.standard_t(1.5)
+
+    def found():
+        return tune(Space({"x": Real(0, 1)}), evaluate, range(20), budget=1500, seed=1)
+
+    def lucky(result):  # candidates with a larger probability than those that are well known
+        blocks = result.scores.groupby("candidate").size()
+        chances = result.probability_best
+        best = max(result.survivors, key=lambda c: blocks[c])
+        return [c for c in blocks.index if chances[c] > chances[best] and blocks[c] < 12]
+
+    plain = found()
+    monkeypatch.setattr(tuning_module, "_LARGE", 1000)
+    again = found()
+    assert again.evaluations == plain.evaluations == 1500
+    assert len(lucky(again)) < len(lucky(plain))

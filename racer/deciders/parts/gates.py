@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from racer._checks import is_one_of
 from racer._numerics import RowBuffer, one_blas_thread
 from racer.deciders.decider import Drop, Verdict
 from racer.deciders.parts.rank_tests import two_sided_sign
@@ -52,7 +53,7 @@ def as_gate(gate: Any, kinds: Any) -> Any:
     names = get_args(kinds)
     if isinstance(gate, bool | np.bool_):
         return bool(gate) and names[0]
-    if gate not in names:
+    if not is_one_of(gate, names):
         known = ", ".join(map(repr, names))
         raise SettingError(f"gate={gate!r}: choose {known}, or False for none")
     return gate

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from racer._checks import is_whole, suggesting
+from racer._checks import choice, is_whole, suggesting
 from racer.errors import ObjectiveError, SettingError, warn
 from racer.evaluate.command.process import printable, run
 from racer.evaluate.command.protocols import (
@@ -137,8 +137,7 @@ class Command:
             ("cost", cost, Cost),
             *([("protocol", protocol, ProtocolName)] if protocol is not None else []),
         ):
-            if value not in get_args(kinds):
-                raise SettingError(f"{name}={value!r}: give one of {', '.join(get_args(kinds))}")
+            choice(value, name, get_args(kinds))
         if protocol is not None and reads != "stdout":
             raise SettingError(f"protocol={protocol!r} says how output is read: leave reads out")
         if cost != "quality" and protocol in {None, "irace"}:

@@ -138,7 +138,8 @@ class RacingPruner(BasePruner):
     ) -> None:
         self.instances = None if instances is None else whole(instances, "instances", least=1)
         is_few = decider is None and self.instances is not None and self.instances < _ENOUGH
-        self.decider = as_decider(decider or ("correlated-t" if is_few else "anytime"))
+        usual = "correlated-t" if is_few else "anytime"
+        self.decider = as_decider(usual if decider is None else decider)
         if isinstance(self.decider, _PLANNERS):
             raise SettingError(
                 f"decider={decider!r} plans how to spend a budget, and a pruner has none: choose "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Decider, Goal
     from racer.evaluate.objective import Objective
     from racer.evaluate.workers import Workers
-    from racer.racing.loop import Evidence as TestEvidence
+    from racer.racing.state import Evidence as TestEvidence
     from racer.run.progress import Progress
 
 _ALPHA = 0.3  # of the default decider: losing a good trial is cheap, as others like it will follow
@@ -79,6 +80,12 @@ def _checked(suggest: Suggest) -> Callable[[BaseTrial], Any]:
             f"suggest is a {type(suggest).__name__}: give suggest(trial) -> config, or "
             "{name: optuna distribution, ..}"
         )
+    try:
+        inspect.signature(suggest).bind(None)
+    except TypeError as error:
+        raise SettingError(f"suggest cannot be called as suggest(trial): {error}") from None
+    except ValueError:  # some builtins have no signature
+        pass
     return suggest
 
 

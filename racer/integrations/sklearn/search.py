@@ -22,7 +22,7 @@ from sklearn.model_selection import (
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import check_random_state
 
-from racer._checks import whole
+from racer._checks import is_one_of, whole
 from racer.core.budget import Budget
 from racer.core.pool import canonical_key
 from racer.core.rules import Rules
@@ -199,7 +199,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _correlation(self, folds: OneFold) -> float:
-        if self.correlation == "folds":
+        if is_one_of(self.correlation, ("folds",)):
             return folds.test_share()
         if isinstance(self.correlation, str):
             raise SettingError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from racer._checks import whole
-from racer._files import read_bytes
+from racer._files import as_path, read_bytes
 from racer.errors import SettingError, SpaceFileError, warn
 from racer.space.expressions import Condition, Literal
 from racer.space.irace.r_syntax import Node, RError, unquoted
@@ -113,7 +113,7 @@ class _Entry:
 def read(path: StrPath) -> str:
     """Return the text of a file, UTF-8 but for its comments; SpaceFileError if it cannot be read."""
     try:
-        data = read_bytes(path)
+        data = read_bytes(as_path(path, "path"))
     except OSError as error:
         raise SpaceFileError(f"the file cannot be read: {error.strerror}", str(path)) from error
     try:

@@ -1,0 +1,1 @@
+"""Bundles that were tampered with."""

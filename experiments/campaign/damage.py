@@ -1,0 +1,357 @@
+"""Damaged files: stores and their logs, scenarios, parameter files, candidates, tables of scores.
+
+Bits are flipped, parts cut, zeroed, repeated or exchanged, lines and words of text as well. What
+reads a damaged store has to refuse it and name it, return what the whole one says, or say that
+something is missing; check has to see what others refuse. The log of a killed race that is cut is
+what one killed earlier would have left: it says what was known by then, and the race goes on from
+there. Of text any error has to be racer's own. A store that is refused has to stay as it is.
+"""
+
+# ruff: noqa: ARG001, C901  (an objective; what is wrong is said where it is seen)
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+import racer
+from experiments.campaign.contests import SPACE
+from experiments.report import print_row
+from racer.store.load import check_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["main"]
+
+_ROOT = Path(__file__).resolve().parents[2]
+POOL = [0, 1, 2, 3]
+SETTINGS: dict[str, Any] = {"budget": 60, "seed": 5, "decider": "f-race"}
+ENDS: dict[str, Any] = {"source": {"x": 1.0, "k": "b"}, "target": {"x": 0.1, "k": "a"}}
+WORDS = [b"[", b"]", b"{", b"\0", b'"', b"nan", b"1e999", b"-", b",", b"=", b"\xff", b"'''", b"#"]
+
+
+def evaluate(config: Any, instance: Any, seed: int) -> float:
+    """Return noise around a configuration, or raise."""
+    x = config["x"] if isinstance(config, dict) else config
+    if seed % 11 == 0:
+        raise ValueError("no luck")
+    return float(x + np.random.default_rng(seed).normal())
+
+
+def damaged(data: bytes, rng: random.Random, *, is_text: bool) -> tuple[bytes, str]:
+    """Return data that are damaged in a random way, and which."""
+    new, n = bytearray(data), len(data)
+    place, size = rng.randrange(n), rng.choice([1, 4, 64, 512, 4096])
+    other = rng.randrange(n)
+    ways = ["flip", "flip", "flip", "cut", "zero", "repeat", "exchange", "insert"]
+    way = rng.choice([*ways, *(["word", "word", "line", "line", "lines"] if is_text else [])])
+    match way:
+        case "flip":
+            for _ in range(rng.choice([1, 1, 3])):
+                new[rng.randrange(n)] ^= 1 << rng.randrange(8)
+        case "cut":
+            del new[place:]
+        case "zero":
+            new[place : place + size] = bytes(len(new[place : place + size]))
+        case "repeat":
+            new[place:place] = new[other : other + size]
+        case "exchange":
+            part = new[other : other + size]
+            new[place : place + len(part)] = part
+        case "insert":
+            new[place:place] = rng.randbytes(size)
+        case "word":
+            new[place:place] = rng.choice(WORDS)
+        case "line":
+            lines = bytes(new).split(b"\n")
+            del lines[rng.randrange(len(lines))]
+            new = bytearray(b"\n".join(lines))
+        case "lines":
+            lines = bytes(new).split(b"\n")
+            rng.shuffle(lines)
+            new = bytearray(b"\n".join(lines))
+    return bytes(new), f"{way} at {place} of {n}"
+
+
+def text_of(result: Any) -> str:
+    """Return what a result says, as text."""
+    if isinstance(result, racer.AblationResult):
+        return repr((result.configs, result.path, str(result.ended)))
+    values = result.known.values(len(result.configs)).tolist()
+    parts = (result.configs, result.best_index, result.survivors, str(result.ended), values)
+    return repr((parts, result.known.failures, result.eliminations.to_dict("records")))
+
+
+class Stores:
+    """Recorded contests, and what they say."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        racer.race(POOL, evaluate, [1, 2, 3], store=folder / "race.db", **SETTINGS)
+        tuned = racer.tune(
+            SPACE, evaluate, [1, 2, 3], budget=60, seed=1, store=folder / "tuning.db"
+        )
+        racer.ablation(tuned, evaluate, **ENDS, blocks=5, store=folder / "ablation.db")
+        script = (
+            "import os, racer\nfrom experiments.campaign.damage import POOL, SETTINGS, evaluate\nseen = []\n"
+            "def killed(config, instance, seed):\n"
+            "    seen.append(seed)\n"
+            "    return evaluate(config, instance, seed) if len(seen) < 15 else os._exit(9)\n"
+            f"racer.race(POOL, killed, [1, 2, 3], store={str(folder / 'killed.db')!r}, **SETTINGS)\n"
+        )
+        subprocess.run([sys.executable, "-c", script], check=False, cwd=_ROOT)  # noqa: S603
+        self.kinds = [("race.db", ""), ("tuning.db", ""), ("ablation.db", "")]
+        self.kinds += [("killed.db", ""), ("killed.db", "-wal")]
+        self.said = {name: self._loaded(folder / name)[0] for name, _ in self.kinds}
+        self.goes_on = {}
+        for name in ("race.db", "killed.db", "tuning.db"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of another name of evaluate
+                self.goes_on[name] = text_of(racer.resume(self.copy(name), evaluate))
+
+    def copy(self, name: str) -> Path:
+        """Return a copy of a store, log and all."""
+        new = self.folder / "copy.db"
+        for end in ("", "-wal", "-shm", ".lock", ".saved"):
+            Path(f"{new}{end}").unlink(missing_ok=True)
+            if end in ("", "-wal") and Path(f"{self.folder / name}{end}").exists():
+                shutil.copyfile(f"{self.folder / name}{end}", f"{new}{end}")
+        return new
+
+    def _loaded(self, path: Path) -> tuple[str, bool]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            text = text_of(racer.load(path))
+        return text, any(issubclass(w.category, racer.RacerWarning) for w in caught)
+
+    def one(self, rng: random.Random) -> tuple[str, str, str]:
+        """Damage a store; return its kind, what came of it, and what is wrong."""
+        name, end = rng.choice(self.kinds)
+        path = self.copy(name)
+        whole = Path(f"{path}{end}").read_bytes()
+        new, way = damaged(whole, rng, is_text=False)
+        Path(f"{path}{end}").write_bytes(new)
+        before = path.read_bytes()
+        report: Any = None
+        try:
+            report = check_store(path)
+            problems = report.problems + report.notes
+        except racer.StoreError as error:
+            problems = [str(error)]
+        try:
+            text, is_said = self._loaded(path)
+        except racer.StoreError as error:
+            if str(path) not in str(error):
+                return f"{name}{end}", "wrong", f"the file is not named: {error}"
+            if not problems:
+                return f"{name}{end}", "wrong", f"check sees nothing: {error}"
+            how = "refused"
+        else:
+            how = "right" if text == self.said[name] else "said" if is_said else "wrong"
+            if how == "wrong" and end and len(new) < len(whole) and self._is_earlier(path, name):
+                how = "earlier"
+            if how == "wrong":
+                return f"{name}{end}", "wrong", f"{way}: load says something else: {problems}"
+        if path.read_bytes() != before:
+            return f"{name}{end}", "wrong", "reading changed it"
+        return f"{name}{end}", *self._resumed(name, path, before, how)
+
+    def _is_earlier(self, path: Path, name: str) -> bool:
+        """Return whether all that is known of a killed race was known before its log was cut."""
+        cut: Any = racer.load(path)
+        whole: Any = racer.load(self.folder / name)
+        rows = [[*map(str, r.scores.to_records(index=False).tolist())] for r in (cut, whole)]
+        return str(cut.ended) == "interrupted" and {*rows[0]} < {*rows[1]}
+
+    def _resumed(self, name: str, path: Path, before: bytes, how: str) -> tuple[str, str]:
+        """Go on with a damaged store."""
+        if name not in self.goes_on:
+            return how, ""
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                text = text_of(racer.resume(path, evaluate))
+        except racer.StoreError as error:
+            if path.read_bytes() != before:
+                return "wrong", f"refused, and changed: {error}"
+            return "refused", ""
+        if text == self.goes_on[name] or caught:
+            return how, ""
+        return "wrong", "resume has another result"
+
+
+def texts(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object]]]:
+    """Return files of text by name, and what reads each."""
+    from racer.scenario.scenario import read_scenario as scenario  # noqa: PLC0415
+
+    toml = (
+        'space = "space.txt"\ncommand = ["./run.sh", "{x}", "{instance}"]\nbudget = 40\n'
+        'instances = ["a", "b"]\nseconds = 3.5\ndecider = "f-race"\nmaximize = true\nfirst_test = 3\n'
+        'metrics = {error = "min", size = {direction = "max", bounds = [0, 1]}}\n'
+        'objective = {pareto = ["error", "size"]}\n'
+    )
+    irace = (
+        'parameterFile = "./space.txt"\ntrainInstancesFile <- "list.txt"\nmaxExperiments = 180\n'
+        "testType = \"t-test\"\nfirstTest = 5 # yes\ndigits = 3\ntargetRunner = './run.sh'\n"
+        'logFile = paste0("a", "b", ".Rdata")\ndeterministic = TRUE\nseed = 42\n'
+    )
+    space = (
+        'algorithm "--" c (as, mmas, eas, ras, acs)\nalpha "--alpha " r (0.00, 5.00)\n'
+        'ants "--ants " i,log (5, 100)\nq0 "--q0 " r (0.0, 1.0) | algorithm == "acs"\n'
+        'rasrank "--r " i (1, "ants - 1") | algorithm %in% c("ras")\n[forbidden]\n'
+        '(alpha == 0) & (algorithm == "as")\n[global]\ndigits = 4\n'
+    )
+    pcs = "a {x, y, z} [x]\nb [1, 10] [5]i\nc [0.1, 10.0] [1.0]l\nb | a in {x, y}\n{a=x, b=3}\n"
+    program = folder / "run.sh"
+    program.write_text("#!/bin/sh\necho 1\n")
+    program.chmod(0o755)
+    (folder / "space.txt").write_text(space)
+    (folder / "list.txt").write_text("one\ntwo\n")
+    rng = np.random.default_rng(1)
+    wide = "data,a,b,c\n" + "".join(f"d{i},{x:.3f},{x + 1:.3f},{x * 2:.3f}\n" for i, x in
+                                    enumerate(rng.random(12)))  # fmt: skip
+    long = "data_set,algorithm,fold,score\n" + "".join(
+        f"d{i},{a},{f},{rng.random():.3f}\n" for i in range(4) for a in "xy" for f in range(2)
+    )
+    samples = "".join(
+        json.dumps({"doc_id": i, "filter": "none", "metrics": ["acc"], "acc": i % 2}) + "\n"
+        for i in range(6)
+    )
+
+    def told(*words: str) -> Callable[[Path], object]:
+        def run(path: Path) -> None:
+            from racer.cli.commands import main as program  # noqa: PLC0415
+
+            out, err = io.StringIO(), io.StringIO()
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                try:
+                    program.main([w.format(path=path) for w in words], prog_name="racer")
+                except SystemExit as end:
+                    if end.code in (1, 2):
+                        raise racer.SettingError(err.getvalue() + out.getvalue()) from None
+
+        return run
+
+    candidates = json.dumps([{"x": i / 5, "k": "ab"[i % 2]} for i in range(5)], indent=1)
+    listed = "x,k\n" + "".join(f"{i / 5},{'ab'[i % 2]}\n" for i in range(5))
+    racing: tuple[str, ...] = (
+        "race",
+        "{path}",
+        "--instances",
+        str(folder / "list.txt"),
+        "--budget",
+        "1",
+    )
+    racing += ("--", str(folder / "run.sh"), "{{parameters}}", "{{instance}}")
+    whole = SPACE.to_json()
+    return {
+        "scenario.toml": (toml.encode(), lambda path: scenario(str(path)).arguments()),
+        "scenario.txt": (irace.encode(), lambda path: scenario(str(path)).arguments()),
+        "parameters.txt": (space.encode(), racer.Space.read_irace),
+        "space.pcs": (pcs.encode(), racer.Space.read_pcs),
+        "space.json": (_configspace(), racer.Space.read_configspace),
+        "racer's space": (
+            json.dumps(whole).encode(),
+            lambda path: racer.Space.from_json(_parsed(path)),
+        ),
+        "wide.csv": (wide.encode(), told("compare", "{path}", "--json")),
+        "long.csv": (long.encode(), told("compare", "{path}", "--json")),
+        "samples_a.jsonl": (samples.encode(), racer.read_scores),
+        "candidates.json": (candidates.encode(), told(*racing)),
+        "candidates.csv": (listed.encode(), told(*racing)),
+    }
+
+
+def _parsed(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        raise racer.SettingError("no JSON") from None
+
+
+def _configspace() -> bytes:
+    space = {
+        "name": None,
+        "format_version": 0.4,
+        "hyperparameters": [
+            {"type": "uniform_int", "name": "x", "lower": 1, "upper": 9, "default_value": 5,
+             "log": False, "meta": None},
+            {"type": "categorical", "name": "a", "choices": ["p", "q"], "weights": None,
+             "default_value": "p", "meta": None},
+        ],
+        "conditions": [],
+        "forbiddens": [],
+    }  # fmt: skip
+    return json.dumps(space, indent=1).encode()
+
+
+def one_text(
+    name: str, data: bytes, read: Callable[[Path], object], folder: Path, rng: random.Random | None
+) -> tuple[str, str, str]:
+    """Read a damaged file of text."""
+    path = folder / name.replace(" ", "_").replace("'", "")
+    path.write_bytes(data)
+    if rng is not None:
+        path.write_bytes(damaged(data, rng, is_text=True)[0])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            read(path)
+    except racer.RacerError as error:
+        if "budget of 1" in str(error):  # candidates are read, and nothing is run
+            return name, "right", str(error)
+        return name, "refused" if str(error) else "wrong", str(error)
+    except BaseException as error:  # noqa: BLE001
+        kept = folder.parent / f"damaged_{name.replace(' ', '_')}"
+        shutil.copyfile(path, kept)
+        return name, "wrong", f"{type(error).__name__}: {error} ({kept})"
+    return name, "right", ""
+
+
+@click.command()
+@click.option("-n", "number", default=5000, show_default=True, help="Damaged files.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--only", default="", help="Files with this in their name.")
+def main(*, number: int, seed: int, only: str) -> None:
+    """Read damaged files: refused, right, or said."""
+    rng = random.Random(seed)  # noqa: S311
+    tally: dict[str, Counter[str]] = {}
+    with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
+        folder = Path(name)
+        stores, files = Stores(folder), texts(folder)
+        stores.kinds = [kind for kind in stores.kinds if only in "".join(kind)]
+        files = {name: file for name, file in files.items() if only in name}
+        for kind, (data, read) in files.items():  # whole ones are read
+            _, how, why = one_text(kind, data, read, folder, None)
+            if how != "right":
+                raise RuntimeError(f"{kind} is refused while it is whole: {why}")
+        for turn in range(number):
+            if stores.kinds and (turn % 2 or not files):
+                kind, how, why = stores.one(rng)
+            else:
+                kind = rng.choice(sorted(files))
+                kind, how, why = one_text(kind, *files[kind], folder, rng)
+            tally.setdefault(kind, Counter())[how] += 1
+            if how == "wrong":
+                print(f"{kind}: {why}", file=sys.stderr, flush=True)
+    ways = ("refused", "right", "said", "earlier", "wrong")
+    print_row("file", *ways, head=True)
+    for kind, counts in sorted(tally.items()):
+        print_row(kind, *(counts[way] for way in ways))
+    sums = sum(tally.values(), Counter())
+    print_row("**all**", *(sums[way] for way in ways))
+    sys.exit(bool(sums["wrong"]))

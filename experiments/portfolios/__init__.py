@@ -1,0 +1,1 @@
+"""Portfolios beside the single best configuration."""

@@ -1,0 +1,169 @@
+"""Racing in Hydra: with `hydra/sweeper: racer` a multirun is a race, or a tuning.
+
+The wheel puts this file where Hydra finds plug-ins. It is imported in each run of any Hydra
+program of the environment: so nothing heavy is imported before there is a sweep.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hydra.core.config_store import ConfigStore
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.plugins import Plugins
+from hydra.errors import HydraException
+from hydra.plugins.sweeper import Sweeper
+from omegaconf import OmegaConf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hydra.core.override_parser.types import Override
+
+_SETTINGS = {
+    "_target_": "hydra_plugins.racer_sweeper.RacerSweeper",
+    "params": None,  # what is swept over, beside the command line: {lr: "interval(1e-4, 1)"}
+    "instances": None,  # overrides that a configuration is to be good at: {fold: "range(10)"}
+    "seed_key": None,  # the override that gets the seed of a block
+    "budget": None,  # jobs in all; null: no race, each combination once on each instance
+    "max_batch_size": None,  # jobs that the launcher gets at a time
+    "maximize": False,
+    "first_test": 5,
+    **dict.fromkeys(("decider", "metrics", "seed", "deterministic")),
+}
+ConfigStore.instance().store("racer", _SETTINGS, group="hydra/sweeper", provider="racer-tuning")
+
+
+class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
+    """Race all combinations if the budget pays for the first test of each; otherwise tune.
+
+    `rules` are those of `racer.Race` and `racer.Tuner`.
+    """
+
+    def __init__(
+        self,
+        params: Mapping[str, str] | None,
+        instances: Mapping[str, str] | None,
+        seed_key: str | None,
+        budget: int | None,
+        max_batch_size: int | None,
+        **rules: Any,
+    ) -> None:
+        self._params, self._instances, self._seed_key = params or {}, instances or {}, seed_key
+        self._budget, self._size = budget, max_batch_size
+        plain: Any = OmegaConf.to_container(OmegaConf.create(rules), resolve=True)
+        self._rules = {name: value for name, value in plain.items() if value is not None}
+        self._returns: list[Any] = []
+
+    def setup(self, *, hydra_context: Any, task_function: Any, config: Any) -> None:
+        """Make the launcher."""
+        self.hydra_context, self.config = hydra_context, config
+        self.launcher = Plugins.instance().instantiate_launcher(
+            hydra_context=hydra_context, task_function=task_function, config=config
+        )
+
+    def sweep(self, arguments: list[str]) -> Any:
+        """Run all jobs; write the best configuration; return the jobs, batch by batch."""
+        if self._size is not None and self._size < 1:
+            raise HydraException(f"max_batch_size={self._size}: give a whole number >= 1")
+        folder = Path(self.config.hydra.sweep.dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        OmegaConf.save(self.config, folder / "multirun.yaml")
+        overrides = self._parsed(self._params, *arguments)
+        swept = {key: o for key, o in overrides.items() if o.is_sweep_override()}
+        places = [_job({}, place) for place in _grid(self._parsed(self._instances))]
+        if self._budget is None:
+            jobs = [_job(overrides, config) + on for config in _grid(swept) for on in places]
+            for job in self._launched(jobs):
+                _ = job.return_value  # raises what a job has raised
+            return self._returns
+        result = self._raced(overrides, self._contest(swept, places if self._instances else None))
+        logging.getLogger(__name__).info("%s", result)
+        best = None if result.best_index is None else result.mean(result.best_index)
+        found = {"name": "racer", "best_params": result.best, "best_value": best}
+        OmegaConf.save(OmegaConf.create(found), folder / "optimization_results.yaml")
+        return self._returns
+
+    def _parsed(self, params: Mapping[str, str], *arguments: str) -> dict[str, Override]:
+        """Return overrides by key; the last one of a key counts."""
+        parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
+        lines = [*(f"{key}={value}" for key, value in params.items()), *arguments]
+        return {o.get_key_element(): o for o in parser.parse_overrides(lines)}
+
+    def _contest(self, swept: Mapping[str, Override], instances: Any) -> Any:
+        """Return a race of all combinations if it reaches its first test, otherwise a tuner."""
+        from racer._checks import whole  # noqa: PLC0415
+        from racer.racing.race import Race  # noqa: PLC0415
+        from racer.space.space import Space  # noqa: PLC0415
+        from racer.tuner.tuner import Tuner  # noqa: PLC0415
+
+        budget = whole(self._budget, "budget", least=1)  # type: ignore[arg-type]  # not None here
+        rules: Any = {"budget": budget, **self._rules}
+        if all(o.is_discrete_sweep() for o in swept.values()):
+            grid = list(itertools.islice(_grid(swept), budget))
+            if len(grid) * rules["first_test"] <= budget:
+                return Race(grid, instances, **rules)
+        return Tuner(Space({key: _parameter(o) for key, o in swept.items()}), instances, **rules)
+
+    def _raced(self, overrides: Mapping[str, Override], contest: Any) -> Any:
+        """Launch what a contest asks for, until it is over; return its result."""
+        from racer.evaluate.attempt import judged  # noqa: PLC0415
+
+        while cells := contest.ask():
+            jobs = [_job(overrides, cell.config) + (cell.instance or []) for cell in cells]
+            if self._seed_key:
+                jobs = [
+                    [*j, f"{self._seed_key}={c.seed}"] for j, c in zip(jobs, cells, strict=True)
+                ]
+            for cell, job in zip(cells, self._launched(jobs), strict=True):
+                contest.tell(cell, judged(lambda *_, job=job: job.return_value, cell))
+        return contest.result()
+
+    def _launched(self, jobs: list[list[str]]) -> Iterator[Any]:
+        """Launch jobs in batches, and yield what they return."""
+        for start in range(0, len(jobs), self._size or len(jobs)):
+            batch = jobs[start:][: self._size]
+            first = sum(map(len, self._returns))
+            if not first:  # before anything is run; it takes as long as to begin the jobs
+                self.validate_batch_is_legal(batch)
+            self._returns.append(self.launcher.launch(batch, initial_job_idx=first))
+            yield from self._returns[-1]
+
+
+def _job(overrides: Mapping[str, Override], config: Mapping[str, Any]) -> list[str]:
+    """Return the overrides of a job, in the order in which they were given."""
+    lines = {key: override.input_line for key, override in overrides.items()}
+    return [*(lines | {key: f"{key}={value}" for key, value in config.items()}).values()]
+
+
+def _grid(swept: Mapping[str, Override]) -> Iterator[dict[str, str]]:
+    """Return all combinations, each value as it stands in an override."""
+    values: dict[str, list[str]] = {}
+    for key, override in swept.items():
+        if override.is_interval_sweep():
+            raise HydraException(f"{override.input_line}: give a budget, or choices")
+        if override.is_sweep_override():
+            values[key] = [*override.sweep_string_iterator()]
+        else:
+            values[key] = [override.get_value_element_as_str()]
+    return (
+        dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())
+    )
+
+
+def _parameter(override: Override) -> Any:
+    """Return the parameter that a sweep describes."""
+    from racer.space import numeric, parameters  # noqa: PLC0415
+
+    sweep = override.value()
+    tags = getattr(sweep, "tags", ())  # a glob has none
+    if override.is_interval_sweep():
+        is_real = isinstance(sweep.start, float) or isinstance(sweep.end, float)
+        kind = numeric.Real if is_real else numeric.Integer
+        return kind(sweep.start, sweep.end, log="log" in tags)
+    is_ordered = "ordered" in tags or (override.is_range_sweep() and not sweep.shuffle)
+    values = [*override.sweep_string_iterator()]
+    return parameters.Ordinal(values) if is_ordered else parameters.Categorical(values)

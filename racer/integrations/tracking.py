@@ -1,0 +1,114 @@
+"""Events of a contest as experiment trackers want them: metrics by step, a record per candidate."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+from racer.core.events import BlockCompleted, CandidatesAdded, RaceCompleted, RaceEnded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from racer.core.events import Elimination
+
+
+@dataclass
+class Record:
+    """What is known of a candidate: its values by block (NaN if failed), how it was eliminated."""
+
+    candidate: int
+    config: Any = None
+    values: dict[int, float] = field(default_factory=dict)
+    eliminated: str = ""
+
+    @property
+    def mean(self) -> float | None:
+        """The mean over the blocks that did not fail, None without one."""
+        known = [value for value in self.values.values() if math.isfinite(value)]
+        return math.fsum(known) / len(known) if known else None
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The configuration by names."""
+        if isinstance(self.config, dict):
+            return {str(name): value for name, value in self.config.items()}
+        return {} if self.config is None else {"config": self.config}
+
+
+class TrackerCallback(ABC):
+    """A callback that keeps records, and ends what it has begun when the race ends.
+
+    Used as a context, it also ends when the race is interrupted.
+    """
+
+    def __init__(self, configs: Sequence[Any]) -> None:
+        self.records = {i: Record(i, config) for i, config in enumerate(configs)}
+        self.best: int | None = None
+        self._is_open = True
+
+    def __call__(self, event: object) -> None:
+        """Pass an event on."""
+        if isinstance(event, CandidatesAdded):
+            new = enumerate(event.configs, event.first)
+            self.records |= {number: Record(number, config) for number, config in new}
+        elif isinstance(event, BlockCompleted):
+            for candidate, value in zip(event.candidates, event.values, strict=True):
+                known = self.records.setdefault(candidate, Record(candidate))
+                known.values[event.block] = value
+            self.best = event.best
+            self._eliminate(event.eliminated, event.block + 1)
+            self.log(_metrics(event), event.block)
+        elif isinstance(event, RaceCompleted):
+            self.best = event.best
+            for candidate in event.elites:  # safe again, whatever an earlier test has said
+                self.records[candidate].eliminated = ""
+        elif isinstance(event, RaceEnded):
+            n_blocks = 1 + max(
+                (max(r.values) for r in self.records.values() if r.values), default=-1
+            )
+            self._eliminate(event.eliminated, n_blocks)
+            self.end(event.ended.value)
+            self._is_open = False
+
+    def _eliminate(self, eliminated: Iterable[Elimination], blocks: int) -> None:
+        for drop in eliminated:
+            record = self.records.setdefault(drop.candidate, Record(drop.candidate))
+            record.eliminated = f"{drop.reason}, against #{drop.against}, after {blocks} blocks"
+
+    def by_blocks(self, most: int) -> list[Record]:
+        """Return the candidates with the most blocks, those not eliminated first."""
+        order = sorted(self.records.values(), key=lambda r: (bool(r.eliminated), -len(r.values)))
+        return order[:most]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_open:
+            self._is_open = False
+            self.end("interrupted")
+
+    @abstractmethod
+    def log(self, metrics: dict[str, float], block: int) -> None:
+        """Log the metrics of a block."""
+
+    @abstractmethod
+    def end(self, ended: str) -> None:
+        """Log the candidates, and end the run."""
+
+
+def _metrics(event: BlockCompleted) -> dict[str, float]:
+    """Return the numbers of a block."""
+    found = {
+        "best": event.best,
+        "best_mean": event.best_mean,
+        "alive": len(event.alive),
+        "evaluations": event.evaluations,
+        "seconds": event.seconds,
+        "failed": event.failed,
+        "spent": event.spent,
+    }
+    return {name: float(value) for name, value in found.items() if value is not None}

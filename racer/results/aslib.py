@@ -1,0 +1,86 @@
+"""A scenario of ASlib (Bischl et al., Artificial Intelligence 2016): a folder of YAML and ARFF."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from racer._files import make_folder, write_text
+from racer.errors import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from _typeshed import StrPath
+    from numpy.typing import NDArray
+
+_FOLDS = 10
+_ROW = ("instance_id STRING", "repetition NUMERIC")
+
+
+def write_scenario(
+    folder: StrPath,
+    name: str,
+    measure: str,
+    *,
+    maximize: bool,
+    algorithms: Mapping[str, str],
+    instances: Sequence[str],
+    runs: Iterable[tuple[Any, ...]],
+    features: Mapping[str, NDArray[Any]],
+) -> None:
+    """Write the files of a scenario; SettingError for names that ARFF would take apart."""
+    for word in (name, measure, *features):
+        if not re.fullmatch(r"[\w.-]+", word):
+            raise SettingError(f"{word!r}: give letters, digits, '_', '.' and '-' alone")
+    for word, column in features.items():
+        if column.shape != (len(instances),):
+            raise SettingError(f"feature {word!r}: give {len(instances)} numbers, one per instance")
+    description = {
+        "scenario_id": name,
+        "performance_measures": [measure],
+        "maximize": [maximize],
+        "performance_type": ["solution_quality"],
+        **dict.fromkeys(("algorithm_cutoff_time", "algorithm_cutoff_memory"), "?"),
+        **dict.fromkeys(("features_cutoff_time", "features_cutoff_memory"), "?"),
+        "features_deterministic": list(features),
+        "features_stochastic": [],
+        "number_of_feature_steps": 1,
+        "default_steps": ["all"],
+        "feature_steps": {"all": {"provides": list(features)}},
+        "metainfo_algorithms": {
+            algorithm: {"configuration": text, "deterministic": False}
+            for algorithm, text in algorithms.items()
+        },
+    }
+    known = [
+        (at, 1, *(repr(float(v[i])) if math.isfinite(v[i]) else "?" for v in features.values()))
+        for i, at in enumerate(instances)
+    ]
+    numeric = [f"{feature} NUMERIC" for feature in features]
+    statuses = "{ok, timeout, memout, not_applicable, crash, other}"
+    status = f"runstatus {statuses}"
+    run = [*_ROW, "algorithm STRING", f"{measure} NUMERIC", status]
+    folds = [(at, 1, i % _FOLDS + 1) for i, at in enumerate(instances)]
+    texts = {
+        "description.txt": json.dumps(description, indent=1) + "\n",  # which is YAML, too
+        "algorithm_runs.arff": _arff(f"ALGORITHM_RUNS_{name}", run, runs),
+        "feature_values.arff": _arff(f"FEATURE_VALUES_{name}", [*_ROW, *numeric], known),
+        "feature_runstatus.arff": _arff(
+            f"FEATURE_RUNSTATUS_{name}",
+            [*_ROW, f"all {statuses.replace('not_applicable', 'presolved')}"],
+            [(at, 1, "ok") for at in instances],
+        ),
+        "cv.arff": _arff(f"CV_{name}", [*_ROW, "fold NUMERIC"], folds),
+    }
+    make_folder(folder)
+    for file, text in texts.items():
+        write_text(f"{folder}/{file}", text)
+
+
+def _arff(relation: str, attributes: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    head = [f"@RELATION {relation}", "", *(f"@ATTRIBUTE {line}" for line in attributes)]
+    lines = [*head, "", "@DATA", *(",".join(map(str, row)) for row in rows)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,196 @@
+"""`racer.portfolio`: a few configurations, each good where those before it are not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer._checks import flag, whole
+from racer.core.pool import as_sequence
+from racer.errors import BudgetError, SettingError
+from racer.evaluate.objective import check_objective, is_coroutine_function
+from racer.evaluate.outcome import Cell
+from racer.evaluate.workers import outcomes_of, workers_for
+from racer.results.portfolio import PortfolioResult
+from racer.run.calls import tune
+from racer.run.drive import how_to_evaluate
+from racer.seeding import check_seed, seed_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from racer.deciders.decider import Decider
+    from racer.evaluate.objective import Objective
+    from racer.space.space import Space
+
+__all__ = ["portfolio"]
+
+_LEAST = 10  # evaluations of a tuning
+
+
+@dataclass(frozen=True)
+class _Complement:
+    """The cost of a configuration beside the members so far: what the better of them costs."""
+
+    evaluate: Any
+    instances: tuple[Any, ...]
+    known: tuple[float, ...]  # of the members, per instance
+    maximize: bool
+
+    def __call__(self, config: Any, instance: int, seed: int) -> float:
+        try:
+            value = float(self.evaluate(config, self.instances[instance], seed))
+        except Exception:  # noqa: BLE001  (where it fails, the others are there)
+            return self.known[instance]
+        return (max if self.maximize else min)(value, self.known[instance])
+
+
+def portfolio(
+    space: Space,
+    evaluate: Objective,
+    instances: Sequence[Any],
+    *,
+    size: int = 3,
+    budget: int,
+    repeats: int | None = None,
+    test_instances: Sequence[Any] | None = None,
+    maximize: bool = False,
+    deterministic: bool | None = None,
+    decider: str | Decider | None = None,
+    seed: int | None = None,
+    n_jobs: int = 1,
+    timeout: float | None = None,
+    memory: int | None = None,
+    retries: int = 0,
+) -> PortfolioResult:
+    """Find a few configurations of which one is good on each instance.
+
+    The first member is tuned as by `racer.tune`. Each further one is tuned on the minimum of its
+    cost and that of the members before it, so that it is good where they are not. Then each
+    member is evaluated on all instances. An equal share of the budget goes to each member.
+
+    Parameters
+    ----------
+    space, evaluate, instances
+        As in `racer.tune`; `evaluate` is a function or a program, of one number.
+    size : int >= 1
+        Members.
+    budget : int
+        Evaluations, those of members on all instances included.
+    repeats : int >= 1, optional
+        Evaluations of a member on each instance, with other seeds; 2, or 1 if `deterministic`.
+    test_instances : sequence, optional
+        Held out: the table is about these, evaluated beyond the budget. Without them the gain is
+        on instances that the members were tuned on.
+    maximize, deterministic, decider, seed, n_jobs, timeout, memory, retries
+        As in `racer.tune`.
+
+    Returns
+    -------
+    PortfolioResult
+
+    Raises
+    ------
+    BudgetError, SettingError, ObjectiveError
+        What cannot work, before anything is evaluated; else as in `racer.tune`.
+
+    References
+    ----------
+    Xu, Hoos, Leyton-Brown, Hydra: Automatically configuring algorithms for portfolio-based
+    selection, AAAI 2010.
+
+    Examples
+    --------
+    >>> import racer
+    >>> space = racer.Space({"x": racer.Integer(0, 9)})
+    >>> def evaluate(config, instance, seed):
+    ...     return abs(config["x"] - instance)
+    >>> found = racer.portfolio(
+    ...     space, evaluate, [1, 2, 8, 9], size=2, budget=100, deterministic=True, seed=1
+    ... )
+    >>> found.single_best_value - found.oracle_value == found.gain > 0
+    True
+    """
+    check_objective(evaluate)
+    if is_coroutine_function(evaluate):
+        raise SettingError("evaluate is a coroutine function: give a function, or a program")
+    size, seed = whole(size, "size", least=1), check_seed(seed)
+    flag(maximize, "maximize")
+    places = as_sequence(instances, "instances")
+    times = 1 if deterministic else 2
+    times = times if repeats is None else whole(repeats, "repeats", least=1)
+    tested = len(places) * times
+    each = whole(budget, "budget", least=1) // size - tested
+    if each < _LEAST:
+        raise BudgetError(
+            f"budget={budget}: {size} members on {len(places)} instances, {times} times each, take "
+            f"{size * tested} evaluations: give {size * (tested + _LEAST)} or more"
+        )
+    how = how_to_evaluate(retries, timeout, memory)
+    tables: list[NDArray[np.float64]] = []
+    members: list[Any] = []
+    tunings = []
+    for number in range(size):
+        target: Any = evaluate
+        if members:
+            best = PortfolioResult.of(members, places, tables, maximize=maximize)
+            target = _Complement(evaluate, places, tuple(best.oracle.tolist()), maximize)
+        tuning = tune(
+            space,
+            target,
+            range(len(places)) if members else places,
+            budget=each,
+            decider=decider,
+            maximize=maximize,
+            deterministic=deterministic,
+            seed=seed_for(seed, "member", number),
+            n_jobs=n_jobs,
+            **how,
+        )
+        tunings.append(tuning)
+        members.append(tuning.config(tuning.leaders[0]))
+        tables.append(_table(evaluate, members[-1:], places, times, seed, n_jobs, how)[:, 0])
+    used = sum(tuning.evaluations for tuning in tunings) + size * tested
+    shown = places
+    if test_instances is not None:
+        shown = as_sequence(test_instances, "test_instances")
+        table = _table(evaluate, members, shown, times, seed, n_jobs, how)
+        tables = [table[:, member] for member in range(size)]
+    return PortfolioResult.of(
+        members, shown, tables, maximize=maximize, evaluations=used, seed=seed, tunings=tunings
+    )
+
+
+def _table(
+    evaluate: Objective,
+    members: Sequence[Any],
+    instances: Sequence[Any],
+    times: int,
+    seed: int,
+    n_jobs: int,
+    how: dict[str, Any],
+) -> NDArray[np.float64]:
+    """Return what each member costs on each instance, (instances, members, times); NaN if it failed."""
+    table = np.full((len(instances), len(members), times), np.nan)
+    cells = [
+        Cell(
+            place * times + time,
+            member,
+            config,
+            instance,
+            seed_for(seed, "table", place, time),
+            instance_index=place,
+        )
+        for place, instance in enumerate(instances)
+        for time in range(times)
+        for member, config in enumerate(members)
+    ]
+    with workers_for(evaluate, members, instances, n_jobs=n_jobs, **how) as workers:
+        for cell, outcome in outcomes_of(workers, cells):
+            if outcome.value is not None:
+                table[cell.instance_index, cell.candidate, cell.block % times] = outcome.value
+    return table

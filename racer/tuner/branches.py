@@ -1,0 +1,176 @@
+"""Branches of a conditional space, and candidates that cannot be told apart."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from racer.tuner.drafts import NARROWEST, WIDEST, narrowing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+
+_SHARE = 0.3  # of the children, those around the best of other branches
+_LAST = 0.3  # of the budget, in which a branch is tried only if it is promising
+_ENOUGH = 6  # candidates for each parameter of a branch, before it may be given up
+_CHANCE = 0.01  # of identical costs on all common blocks: more often, they mean nothing
+
+
+class Branches:
+    """Candidates by which of their parameters are active: how many, the best, and how wide.
+
+    `best` is the best candidate of each branch.
+    """
+
+    def __init__(self, fixed: int) -> None:
+        self.best: dict[bytes, int] = {}
+        self.spread = WIDEST
+        self._fixed = fixed
+        self._count: Counter[bytes] = Counter()
+        self._active: dict[bytes, int] = {}
+        self._spread: dict[bytes, float] = {}
+        self._order: list[bytes] = []
+
+    def add(self, vector: Vector) -> bytes:
+        """Count a candidate; return the key of its branch: which parameters are active."""
+        absent = np.isnan(vector)
+        branch = absent.tobytes()
+        self._count[branch] += 1
+        self._active[branch] = max(int((~absent).sum()) - self._fixed, 1)
+        return branch
+
+    def note(self, ranked: Sequence[int], keys: Sequence[bytes]) -> None:
+        """Note the best of each branch among candidates, best first."""
+        for candidate, branch in zip(ranked[::-1], keys[::-1], strict=True):
+            self.best[branch] = candidate
+        self._order = list(dict.fromkeys([*keys, *self._order]))
+
+    def allot(
+        self, n: int, here: bytes, remaining: float, bounds: Mapping[bytes, float], limit: float
+    ) -> list[bytes]:
+        """Return the branches of the children, of n, that are not around the elites.
+
+        Those that are still tuned beside the first elite's, the least tuned first.
+        """
+        left = self.still_tuned(here, remaining, bounds, limit)
+        counts = {branch: self._count[branch] for branch in left}
+        allotted = []
+        for _ in range(round(_SHARE * n) if left else 0):
+            least = min(left, key=counts.__getitem__)
+            counts[least] += 1
+            allotted.append(least)
+        return allotted
+
+    def still_tuned(
+        self, here: bytes, remaining: float, bounds: Mapping[bytes, float], limit: float
+    ) -> list[bytes]:
+        """Return the other branches than `here` that are not given up, the most promising first.
+
+        One is given up if its lower bound is above `limit`, and, the fraction `remaining` of the
+        budget being left, as halving does it with those of the largest bounds; not before it has
+        had some candidates for each of its parameters, unless the end of the budget is near.
+        """
+        known = [branch for branch in self._order if branch != here]
+        known.sort(key=lambda branch: bounds.get(branch, -math.inf))
+        most = math.ceil((len(known) + 1) ** remaining) - 1
+        return [
+            branch
+            for at, branch in enumerate(known)
+            if (self._count[branch] < _ENOUGH * self._active[branch] and remaining > _LAST)
+            or (at < most and bounds.get(branch, -math.inf) <= limit)
+        ]
+
+    def narrow(self, elites: Sequence[bytes], n: int, clarity: float) -> list[float]:
+        """Narrow the neighbourhoods for n children around elites, best first; return the spreads.
+
+        `elites` are their branches: each has a neighbourhood of its own.
+        """
+        m = len(elites)
+        weights = Counter[bytes]()
+        for at, branch in enumerate(elites):
+            weights[branch] += m - at
+        for branch, weight in weights.items():
+            share = max(round(n * weight / (m * (m + 1) / 2)), 2)
+            old = self._spread.get(branch, self.spread if branch == elites[0] else WIDEST)
+            narrowed = old * narrowing(share, self._active[branch]) ** clarity
+            self._spread[branch] = max(narrowed, NARROWEST)
+        self.spread = self._spread[elites[0]]
+        return [self._spread[branch] for branch in elites]
+
+    def wide(self, branch: bytes) -> float:
+        """Return the spread around the best of a branch, the narrower the more candidates it has."""
+        return WIDEST * narrowing(self._count[branch], self._active[branch])
+
+
+class Copies:
+    """Candidates that cannot be told apart, and the boxes that they span.
+
+    Candidates with identical costs on all common blocks are copies, where so many ties are no
+    chance: some parameter has no effect there. Nothing new is to be expected between them.
+    """
+
+    def __init__(self) -> None:
+        self._group: dict[int, int] = {}  # of a candidate
+        self._boxes: dict[int, tuple[Vector, Vector]] = {}  # of a group
+        self._spans: tuple[NDArray[np.float64], ...] = ()  # lows and highs of all boxes
+
+    def note(
+        self, candidates: Sequence[int], costs: NDArray[np.float64], vectors: NDArray[np.float64]
+    ) -> None:
+        """Note which candidates (m,) are copies, by costs (n, m), NaN where not evaluated."""
+        in_order = np.sort(costs, axis=1)  # NaN last
+        tied = (in_order[:, 1:] == in_order[:, :-1]).any(axis=1)
+        if not tied.any():
+            return
+        known = ~np.isnan(costs)
+        weight = np.log([_tie_probability(row[~np.isnan(row)]) for row in costs])
+        for i, candidate in enumerate(candidates):
+            if i == 0:
+                continue
+            common = known[:, :i] & known[:, i, None]
+            same = ((costs[:, :i] == costs[:, i, None]) | ~common).all(axis=0)
+            same &= (np.isnan(vectors[:i]) == np.isnan(vectors[i])).all(axis=1)
+            surprising = weight @ common < math.log(_CHANCE)
+            for j in np.flatnonzero(same & surprising).tolist():
+                self._join(candidates[j], candidate, vectors[j], vectors[i])
+        self._spans = tuple(np.array(ends) for ends in zip(*self._boxes.values(), strict=True))
+
+    def _join(self, one: int, other: int, at: Vector, there: Vector) -> None:
+        group = self._group.setdefault(one, self._group.get(other, one))
+        if (old := self._group.get(other, group)) != group:
+            self._group |= {c: group for c, g in self._group.items() if g == old}
+        self._group[other] = group
+        boxes = [self._boxes.pop(g, (at, there)) for g in {group, old}]
+        low = np.minimum.reduce([at, there, *(b[0] for b in boxes)])
+        high = np.maximum.reduce([at, there, *(b[1] for b in boxes)])
+        self._boxes[group] = low, high
+
+    def distinct(self, candidates: Sequence[int]) -> tuple[int, ...]:
+        """Return the first of each group, and the candidates that are in none."""
+        seen: dict[int, int] = {}
+        for candidate in candidates:
+            seen.setdefault(self._group.get(candidate, candidate), candidate)
+        return tuple(seen.values())
+
+    def hold(self, vector: Vector) -> bool:
+        """Return whether a vector lies between copies."""
+        if not self._spans:
+            return False
+        low, high = self._spans
+        within = ((low <= vector) & (vector <= high)) | (np.isnan(low) & np.isnan(vector))
+        return bool(within.all(axis=1).any())
+
+
+def _tie_probability(costs: NDArray[np.float64]) -> float:
+    """Return the probability that two of these costs, drawn with replacement, are equal."""
+    if not len(costs):
+        return 1.0
+    counts = np.unique(costs, return_counts=True)[1]
+    return float(((counts / len(costs)) ** 2).sum())

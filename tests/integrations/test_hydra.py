@@ -1,0 +1,171 @@
+"""The sweeper in Hydra: its own plug-in suites, and races whose jobs are counted."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import door_pages
+import pytest
+
+import racer
+
+pytest.importorskip("hydra")
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.plugins import Plugins
+from hydra.errors import HydraException
+from hydra.plugins.sweeper import Sweeper
+from hydra.test_utils import launcher_common_tests as suites
+from hydra_plugins.racer_sweeper import _parameter
+from omegaconf import OmegaConf
+
+pytestmark = pytest.mark.filterwarnings("ignore:\\s*Future Hydra versions:UserWarning")
+OURS = "hydra/sweeper=racer"
+
+
+def test_hydra_finds_the_sweeper():
+    assert "RacerSweeper" in [found.__name__ for found in Plugins.instance().discover(Sweeper)]
+
+
+@pytest.mark.parametrize(("launcher_name", "overrides"), [("basic", [OURS])])
+class TestSuite(suites.LauncherTestSuite):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("launcher_name", "overrides"), [("basic", [OURS, "hydra.sweeper.max_batch_size=2"])]
+)
+class TestBatches(suites.BatchedSweeperTestSuite):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("task_launcher_cfg", "extra_flags"), [({}, ["-m", "hydra/launcher=basic", OURS])]
+)
+class TestIntegration(suites.IntegrationTestSuite):
+    pass
+
+
+def sweep(hydra_sweep_runner, task, overrides, folder):
+    """Run a multirun of a task; return its jobs and what it found."""
+    run = hydra_sweep_runner(
+        calling_file=None,
+        calling_module="hydra.test_utils.a_module",
+        task_function=task,
+        config_path="configs",
+        config_name="compose.yaml",
+        overrides=[OURS, *overrides],
+        temp_dir=folder,
+    )
+    with run:
+        found = OmegaConf.load(f"{folder}/optimization_results.yaml")
+        return [job for batch in run.returns for job in batch], found
+
+
+def settings(**given):
+    return [f"hydra.sweeper.{name}={value}" for name, value in given.items()]
+
+
+def test_combinations_race_on_instances_with_seeds(hydra_sweep_runner, tmp_path):
+    given = settings(budget=40, instances="{bar: 'range(7)'}", seed_key="+seed", seed=1)
+    jobs, found = sweep(hydra_sweep_runner, cost, ["+x=1,2,3,4", *given], tmp_path)
+    race = racer.Race(
+        [{"+x": x} for x in "1234"], [[f"bar={bar}"] for bar in range(7)], budget=40, seed=1
+    )
+    expected = []
+    while cells := race.ask():
+        for cell in cells:
+            lines = [f"+x={cell.config['+x']}", *cell.instance, f"+seed={cell.seed}"]
+            expected.append(lines)
+            config = {
+                line.partition("=")[0].strip("+"): int(line.partition("=")[2]) for line in lines
+            }
+            race.tell(cell, racer.Outcome("ok", cost(SimpleNamespace(**config))))
+    assert [list(job.overrides) for job in jobs] == expected
+    assert found == {
+        "name": "racer",
+        "best_params": {"+x": "3"},
+        "best_value": race.result().mean(2),
+    }
+    assert [job.hydra_cfg.hydra.job.num for job in jobs] == list(range(len(jobs)))
+
+
+def cost(cfg):
+    return float((cfg.x - 3) ** 2 + cfg.bar + cfg.seed % 7 / 10)
+
+
+def test_an_interval_is_tuned(hydra_sweep_runner, tmp_path):
+    params = "{+x: 'interval(-5.0, 5)', +k: 'tag(log, int(interval(1, 100)))', +kind: 'b,a'}"
+
+    def task(cfg):
+        assert type(cfg.k) is int
+        return abs(cfg.x - 3) + cfg.k / 100 + (cfg.kind == "b")
+
+    given = settings(budget=40, params=params, seed=1)
+    jobs, found = sweep(hydra_sweep_runner, task, given, tmp_path)
+    assert len(jobs) == 40
+    assert abs(found.best_params["+x"] - 3) < 2
+    assert found.best_params["+kind"] == "a"
+
+
+def test_a_job_that_fails_is_a_failed_evaluation(hydra_sweep_runner, tmp_path):
+    def task(cfg):
+        if cfg.x == 1:
+            raise ValueError("no such model")
+        return cfg.x
+
+    _, found = sweep(hydra_sweep_runner, task, ["+x=1,2", *settings(budget=24)], tmp_path)
+    assert found.best_params == {"+x": "2"}
+
+
+def test_metrics_are_maximized(hydra_sweep_runner, tmp_path):
+    given = settings(budget=24, metrics="{right: max}", seed=1)
+    _, found = sweep(hydra_sweep_runner, lambda cfg: {"right": cfg.x}, ["+x=1,2", *given], tmp_path)
+    assert found.best_params == {"+x": "2"}
+
+
+def test_an_interval_needs_a_budget(hydra_sweep_runner, tmp_path):
+    with pytest.raises(HydraException, match=r"interval\(0,1\): give a budget"):
+        sweep(hydra_sweep_runner, cost, ["+x=interval(0,1)"], tmp_path)
+
+
+@pytest.mark.parametrize("wrong", [{"budget": "many"}, {"max_batch_size": 0}])
+def test_wrong_settings_are_refused(hydra_sweep_runner, tmp_path, wrong):
+    (name,) = wrong
+    with pytest.raises((racer.RacerError, HydraException), match=f"{name}=.*give a whole number"):
+        sweep(hydra_sweep_runner, cost, ["+x=1,2", *settings(**wrong)], tmp_path)
+
+
+@pytest.mark.parametrize("launcher", ["basic", "joblib"])
+def test_the_page(tmp_path, launcher):
+    if launcher != "basic":
+        pytest.importorskip(f"hydra_plugins.hydra_{launcher}_launcher")
+    for language, name in (("py", "train.py"), ("yaml", "config.yaml")):
+        (text,) = door_pages.blocks(language, page="hydra.md")
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "train.py", "--multirun", f"hydra/launcher={launcher}"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    (shown,) = door_pages.blocks("text", page="hydra.md")
+    assert (tmp_path / "found/optimization_results.yaml").read_text() == shown
+
+
+def test_a_run_without_a_sweep_loads_nothing_heavy():
+    code = "import hydra_plugins.racer_sweeper, sys; assert not {'numpy', 'scipy'} & {*sys.modules}"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("sweep", "parameter"),
+    [
+        ("range(1, 4)", racer.Ordinal(["1", "2", "3"])),
+        ("shuffle(1, 2)", racer.Categorical),
+        ("choice(a, 'b c')", racer.Categorical(["a", "b\\ c"])),
+        ("tag(ordered, choice(16, 32))", racer.Ordinal(["16", "32"])),
+        ("tag(log, interval(0.1, 10))", racer.Real(0.1, 10.0, log=True)),
+        ("interval(1, 10)", racer.Real(1.0, 10.0)),
+        ("int(interval(1, 10))", racer.Integer(1, 10)),
+    ],
+)
+def test_a_sweep_is_a_parameter(sweep, parameter):
+    found = _parameter(OverridesParser.create().parse_override(f"x={sweep}"))
+    assert found == parameter or type(found) is parameter

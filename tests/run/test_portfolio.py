@@ -1,0 +1,156 @@
+"""Portfolios: the budget, what members are tuned on, the table and its gain, ASlib."""
+
+import json
+
+import numpy as np
+import pytest
+
+import racer
+from racer.run.portfolio import _Complement
+
+SPACE = racer.Space({"x": racer.Integer(0, 9)})
+INSTANCES = [(kind, size) for kind in (1, 5, 9) for size in (1, 2, 3, 4)]
+
+
+def evaluate(config, instance, seed):
+    kind, size = instance
+    return abs(config["x"] - kind) * size + seed % 3 / 10
+
+
+@pytest.fixture(scope="module")
+def found():
+    return racer.portfolio(
+        SPACE, evaluate, INSTANCES, budget=600, deterministic=False, seed=1, n_jobs=1
+    )
+
+
+def test_each_member_is_good_where_the_others_are_not(found):
+    assert sorted(member["x"] for member in found.members) == [1, 5, 9]
+    assert found.evaluations <= 600
+    assert [t.evaluations for t in found.tunings] == [600 // 3 - 24] * 3
+    assert found.values.shape == (12, 3, 2)
+
+
+def test_the_gain_is_over_the_single_best(found):
+    table = found.table
+    assert list(table.index) == INSTANCES
+    assert found.single_best == [m["x"] for m in found.members].index(5)
+    assert found.single_best_value == pytest.approx(table[found.single_best].mean())
+    assert found.gain == pytest.approx(found.single_best_value - found.oracle_value)
+    low, high = found.gain_interval()
+    assert 0 < low < found.gain < high
+    assert found.gain_interval(0.5)[1] < high
+    assert f"a gain of {found.gain:.4g} (" in str(found)
+    with pytest.raises(racer.SettingError, match=r"level=1\.5"):
+        found.gain_interval(1.5)
+
+
+def test_luck_counts_for_no_member():
+    """Of equal members with noise, the best on each instance is no better than any."""
+    rng = np.random.default_rng(1)
+    noise = [rng.normal(size=(4000, 2)) for _ in range(3)]
+    found = racer.PortfolioResult.of([{}] * 3, range(4000), noise, maximize=False)
+    assert abs(found.oracle_value) < 0.05
+    once = racer.PortfolioResult.of(
+        [{}] * 3, range(4000), [n[:, :1] for n in noise], maximize=False
+    )
+    assert once.oracle_value < -0.7
+
+
+def test_larger_is_better():
+    found = racer.portfolio(
+        SPACE,
+        lambda *cell: -evaluate(*cell),
+        INSTANCES,
+        budget=300,
+        size=2,
+        maximize=True,
+        deterministic=False,
+        seed=1,
+    )
+    assert found.gain > 0
+    assert found.oracle_value > found.single_best_value
+    mirrored = racer.portfolio(
+        SPACE, evaluate, INSTANCES, budget=300, size=2, deterministic=False, seed=1
+    )
+    assert mirrored.members == found.members
+    assert mirrored.gain == pytest.approx(found.gain)
+
+
+def test_a_member_costs_what_the_best_of_all_costs():
+    beside = _Complement(lambda c, i, s: c * i, (1.0, 2.0), (3.0, 1.0), maximize=False)
+    assert [beside(2.0, 0, 0), beside(2.0, 1, 0)] == [2.0, 1.0]
+    failing = _Complement(lambda c, i, s: 1 / 0, (1.0,), (3.0,), maximize=False)
+    assert failing(2.0, 0, 0) == 3.0
+
+
+def test_a_failure_is_behind_the_worst():
+    tables = [np.array([[1.0], [2.0]]), np.array([[np.nan], [0.0]])]
+    found = racer.PortfolioResult.of([{}, {}], "ab", tables, maximize=False)
+    assert found.table.to_numpy().tolist() == [[1.0, 4.0], [2.0, 0.0]]
+    assert found.is_known.tolist() == [[[True], [False]], [[True], [True]]]
+
+
+def test_held_out_instances_are_beyond_the_budget():
+    calls = []
+
+    def counted(config, instance, seed):
+        calls.append(instance)
+        return evaluate(config, instance, seed)
+
+    held_out = [(kind, 2.5) for kind in (1, 5, 9)]
+    found = racer.portfolio(
+        SPACE, counted, INSTANCES, budget=240, test_instances=held_out, deterministic=False, seed=1
+    )
+    assert found.instances == tuple(held_out)
+    assert found.evaluations <= 240
+    assert calls.count((1, 2.5)) == 3 * 2
+
+
+async def coroutine(config, instance, seed):
+    return 0.0
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"budget": 80}, "3 members on 12 instances, 2 times each, take 72 evaluations: give 102"),
+        ({"size": 0}, "size=0"),
+        ({"evaluate": coroutine}, "evaluate is a coroutine function"),
+        ({"repeats": 0}, "repeats=0"),
+    ],
+)
+def test_what_cannot_work_is_refused(given, why):
+    arguments = {"evaluate": evaluate, "instances": INSTANCES, "budget": 600, **given}
+    with pytest.raises(racer.RacerError, match=why):
+        racer.portfolio(SPACE, **arguments)
+
+
+def test_the_picture_has_all_members(found):
+    pytest.importorskip("matplotlib")
+    ax = found.plot()
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert sorted(labels) == ["#0", "#1", "#2", "best of each"]
+    line = next(line for line in ax.lines if line.get_label() == "best of each")
+    assert list(line.get_ydata()) == sorted(found.table.min(axis=1))
+
+
+def test_aslib(found, tmp_path):
+    size = [float(size) for _, size in INSTANCES]
+    found.to_aslib(tmp_path / "kinds", name="kinds", measure="cost", features={"size": size})
+    description = json.loads((tmp_path / "kinds" / "description.txt").read_text())
+    assert description["performance_measures"] == ["cost"]
+    assert description["features_deterministic"] == ["size"]
+    assert list(description["metainfo_algorithms"]) == ["m0", "m1", "m2"]
+    arff = pytest.importorskip("arff")
+    read = {p.stem: arff.loads(p.read_text()) for p in (tmp_path / "kinds").glob("*.arff")}
+    assert set(read) == {"algorithm_runs", "feature_values", "feature_runstatus", "cv"}
+    runs = {(i, r, a): v for i, r, a, v, _ in read["algorithm_runs"]["data"]}
+    assert runs == {
+        (f"i{i}", r + 1, f"m{m}"): found.values[i, m, r] for i, m, r in np.ndindex(12, 3, 2)
+    }
+    assert [row[2] for row in read["feature_values"]["data"]] == size
+    with pytest.raises(racer.SettingError, match="'two words': give letters"):
+        found.to_aslib(tmp_path / "kinds", name="two words")
+    with pytest.raises(racer.SettingError, match="feature 'size': give 12 numbers"):
+        found.to_aslib(tmp_path / "kinds", features={"size": [1.0]})

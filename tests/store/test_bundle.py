@@ -1,0 +1,193 @@
+"""Bundles: what they hold, that they verify elsewhere, and that tampering is noticed."""
+
+import hashlib
+import io
+import json
+import sqlite3
+import zipfile
+from contextlib import closing
+
+import pytest
+from click.testing import CliRunner
+
+import racer
+from racer.cli import main
+from racer.store.bundle import packed, unpacked
+
+POOL = [{"x": x} for x in range(6)]
+PROGRAM = """
+import sys
+x, path, seed = sys.argv[1:]
+print((float(x) - 2) ** 2 + float(open(path).read()) + int(seed) % 3)
+"""
+
+
+def objective():
+    """Return a function that workers get by value: they do not import this module."""
+
+    def evaluate(config, instance, seed):
+        return (config["x"] - 2) ** 2 + instance + seed % 3
+
+    return evaluate
+
+
+evaluate = objective()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The path of a bundle, its hash, and the result in it."""
+    folder = tmp_path_factory.mktemp("bundle")
+    store, path = str(folder / "run.db"), folder / "run.zip"
+    result = racer.race(POOL, evaluate, [0.5, 2.0], budget=120, seed=1, store=store)
+    return path, racer.bundle(store, path), result
+
+
+def test_a_bundle_verifies(made):
+    path, sha256, result = made
+    found = racer.verify(path, evaluate, sha256=sha256, again=10, seed=1, n_jobs=2)
+    assert found.problems == found.notes == ()
+    assert (found.evaluations, found.blocks) == (result.evaluations, len(result.blocks))
+    assert (found.again, found.agreeing) == (10, 10)
+    assert str(found).endswith(f"10 of 10 cells evaluated anew agree. SHA-256 {sha256}")
+    members = unpacked(path.read_bytes())
+    assert set(members) == {"run.db", "report.html", "manifest.json"}
+    assert members["manifest.json"]["versions"]["racer-tuning"] == racer.__version__
+
+
+def test_cells_that_come_out_otherwise_are_named(made):
+    path, _, result = made
+    found = racer.verify(path, lambda *cell: evaluate(*cell) + (cell[0]["x"] == 2), again=10**6)
+    blocks = len(result.known.of(2))
+    assert found.again - found.agreeing == blocks
+    assert found.problems[0].startswith("candidate 2 on block 0 is ")
+    assert found.problems[-1] == f"{blocks - 5} more cells differ"
+    failing = racer.verify(path, lambda *_: 1 / 0, again=1)
+    assert "is failed now" in failing.problems[0]
+
+
+def test_a_run_that_has_not_ended_is_no_bundle(tmp_path):
+    store = str(tmp_path / "run.db")
+
+    def stop(event):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        racer.race(POOL, evaluate, [1.0], budget=60, seed=1, store=store, callbacks=[stop])
+    with pytest.raises(
+        racer.StoreError, match=r"has not come to its end: go on with racer\.resume"
+    ):
+        racer.bundle(store, tmp_path / "run.zip")
+
+
+def test_again_needs_the_objective(made):
+    with pytest.raises(racer.SettingError, match="needs the objective of the run"):
+        racer.verify(made[0], again=1)
+
+
+@pytest.mark.parametrize("place", range(0, 100, 7))
+def test_a_byte_that_was_changed_is_noticed(made, tmp_path, place):
+    data = bytearray(made[0].read_bytes())
+    data[len(data) * place // 100] ^= 1 << place % 8
+    (tmp_path / "run.zip").write_bytes(data)
+    assert racer.verify(tmp_path / "run.zip").problems
+
+
+def resealed(path, target, change):
+    """Write a bundle whose store was changed by somebody who sets all hashes of the bundle right."""
+    members = unpacked(path.read_bytes())
+    store = target.with_suffix(".db")
+    store.write_bytes(members["run.db"])
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+        change(connection)
+        connection.commit()
+    members["run.db"] = store.read_bytes()
+    members["manifest.json"]["sha256"]["run.db"] = hashlib.sha256(members["run.db"]).hexdigest()
+    members["manifest.json"] = json.dumps(members["manifest.json"], indent=1).encode()
+    target.write_bytes(packed(members))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE outcomes SET value = value + 1 WHERE candidate = 2",
+        "DELETE FROM outcomes WHERE block = 3",
+        "UPDATE verdicts SET best = 3",
+        "DELETE FROM ending",
+        "UPDATE settings SET value = '2' WHERE name = 'seed'",
+        "UPDATE candidates SET value = '{\"x\": 9}' WHERE candidate = 2",
+    ],
+)
+def test_a_store_that_was_changed_is_noticed(made, tmp_path, statement):
+    path, sha256, _ = made
+    resealed(path, tmp_path / "run.zip", lambda connection: connection.execute(statement))
+    assert racer.verify(tmp_path / "run.zip").problems
+    assert racer.verify(tmp_path / "run.zip", sha256=sha256).problems
+
+
+def zipped(members, method=zipfile.ZIP_STORED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as file:
+        for name, data in members:
+            file.writestr(name, data)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "it is not a bundle"),
+        (b"PK" * 200, "it is not a bundle"),
+        (zipped([("run.db", b"\0" * 10**7)], zipfile.ZIP_DEFLATED), "compressed"),
+        (zipped([("../run.db", b""), ("manifest.json", b"{}")]), "not as racer.bundle wrote it"),
+        (zipped([("run.db", b""), ("manifest.json", b"{}")]), "not as racer.bundle wrote it"),
+        (zipped((f"{i}", b"") for i in range(1000)), "it is not a bundle"),
+        (packed({"run.db": b"", "manifest.json": b"[" * 10**5}), "manifest makes no sense"),
+        (packed({"run.db": b"", "manifest.json": b"[]"}), "manifest makes no sense"),
+    ],
+)
+def test_what_is_no_bundle_is_refused(tmp_path, data, why):
+    (tmp_path / "run.zip").write_bytes(data)
+    (problem,) = racer.verify(tmp_path / "run.zip").problems
+    assert why in problem
+
+
+@pytest.fixture
+def programs(tmp_path):
+    """Two clones with a program and an instance, and a bundle of a run in the first."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "program.py").write_text(PROGRAM)
+        (tmp_path / name / "small.txt").write_text("0.5")
+    command = racer.Command(
+        ["python3", "program.py", "{x}", "{instance}", "{seed}"], cwd=tmp_path / "one"
+    )
+    store, path = str(tmp_path / "run.db"), str(tmp_path / "run.zip")
+    (tmp_path / "scenario.toml").write_text("budget = 18\n")
+    racer.race(POOL[1:4], command, ["small.txt"], budget=18, seed=1, store=store)
+    assert CliRunner().invoke(main, ["bundle", store, "-o", path]).exit_code == 0
+    return path, tmp_path
+
+
+def test_a_bundle_verifies_in_another_clone_after_asking(programs):
+    path, folder = programs
+    line = ["verify", path, "--again", "2", "--jobs", "2", "--seed", "1"]
+    line += ["--folder", str(folder / "two")]
+    assert "scenario.toml" in unpacked((folder / "run.zip").read_bytes())
+    asked = CliRunner().invoke(main, line, input="n\n")
+    assert asked.exit_code == 1
+    assert f"It runs, in {folder}/two:" in asked.output
+    assert "Verified" not in asked.output
+    done = CliRunner().invoke(main, line, input="y\n")
+    assert done.exit_code == 0, done.output
+    assert "2 of 2 cells evaluated anew agree" in done.output
+    with pytest.raises(racer.SettingError, match="runs the program of the bundle"):
+        racer.verify(path, again=1)
+    (folder / "two" / "small.txt").write_text("0.7")
+    changed = CliRunner().invoke(main, [*line, "--yes"])
+    assert changed.exit_code == 1
+    assert "NOT VERIFIED: small.txt is not the file that was used" in changed.output
+    gone = racer.verify(path, folder=folder / "three")
+    assert gone.problems == ()
+    assert f"2 of 3 files of the run are not in {folder}/three" in gone.notes
