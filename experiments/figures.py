@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
 import racer
 from experiments.importance.known_truth import SPACE, evaluate
 from experiments.options import figures_option
-from experiments.report import read, shrink
+from experiments.report import looks_alike, read, save
 from experiments.wainer2023 import published
 from racer import compare
 from racer.plots import evolution
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["main"]
 
@@ -103,7 +104,7 @@ def known_truth() -> racer.TuneResult:
     return racer.tune(SPACE, evaluate, range(10), budget=1000, seed=1, test_instances=range(10, 30))
 
 
-def pictures() -> Iterator[tuple[str, Axes]]:
+def pictures() -> Iterator[tuple[str, Axes | Figure]]:
     """Yield the name of each picture, and the picture."""
     nemenyi = compare(auc(), "friedman", posthoc="nemenyi", alpha=0.1, maximize=True)
     yield "critical_difference", nemenyi.plot()
@@ -131,7 +132,9 @@ def pictures() -> Iterator[tuple[str, Axes]]:
     )
     search = searched()
     yield "sklearn", search.result_.plot()
-    yield "fits.svg", fits(search)
+    yield "fits", fits(search)
+    yield "tuner_growth", growth()
+    yield "reliability", reliability()
 
 
 def data() -> tuple[Any, dict[str, list[float]], Any, Any]:
@@ -190,19 +193,43 @@ def fits(search: Any) -> Axes:
     return right
 
 
+def growth() -> Figure:
+    """Draw experiments/tuner/growth.csv: the mean regret over the budget."""
+    from experiments.tuner.picture import draw  # noqa: PLC0415
+    from experiments.tuner.tables import OWN, regrets  # noqa: PLC0415
+
+    found = regrets(pd.read_csv(ROOT / "experiments" / "tuner" / "growth.csv"))
+    return draw(found.pivot_table(index="budget", columns="problem", values=OWN))
+
+
+def reliability() -> Figure:
+    """Draw experiments/reliability/reliability.csv: P(best), and how often it is true."""
+    from experiments.reliability.tables import draw  # noqa: PLC0415
+
+    return draw(pd.read_csv(ROOT / "experiments" / "reliability" / "reliability.csv"))
+
+
 @click.command()
 @figures_option
-def main(folder: Path) -> None:
-    """Write the pictures, most of them as PNG."""
+@click.option(
+    "--check", is_flag=True, help="Write nothing; exit with 1 if a picture is not current."
+)
+def main(folder: Path, *, check: bool) -> None:
+    """Write all pictures of README and docs as SVG, but for those of reports."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, ax in pictures():
-        figure: Any = ax.figure
-        if name.endswith(".svg"):
-            path = folder / name
-            with mpl.rc_context({"svg.hashsalt": "racer"}):
-                figure.savefig(path, transparent=True, metadata={"Date": None})
-        else:
-            path = folder / f"{name}.png"
-            figure.savefig(path, dpi=100)
-            shrink(path)
-        print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+    stale = []
+    with tempfile.TemporaryDirectory() as place:
+        for name, drawn in pictures():
+            target = folder / f"{name}.svg"
+            path = Path(place, target.name) if check else target
+            save(getattr(drawn, "figure", drawn), path)
+            text = path.read_text(encoding="utf-8")
+            if check and not (
+                target.exists() and looks_alike(text, target.read_text(encoding="utf-8"))
+            ):
+                stale.append(target.name)
+            print(f"{target}: {path.stat().st_size / 1000:.0f} kB")
+    if stale:
+        raise click.ClickException(
+            f"not current: {', '.join(stale)}; run python scripts/study.py figures"
+        )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -16,16 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    import numpy as np
     from numpy.typing import NDArray
 
 __all__ = [
     "duration",
+    "looks_alike",
     "markdown",
     "mean_and_error",
     "plus_minus",
     "print_row",
     "read",
+    "save",
     "shrink",
     "takes",
     "with_progress",
@@ -121,6 +124,66 @@ def write(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:
         for row in rows:
             writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
     print(f"\nWritten to {path}.")
+
+
+GREY = "#768390"  # can be read on white and on black
+
+
+def save(figure: Any, path: Path) -> None:
+    """Write a picture as SVG, transparent, whose text and lines can be read on white and black."""
+    import matplotlib as mpl  # noqa: PLC0415  (an extra)
+
+    for artist in figure.findobj(lambda artist: not _is_in_cell(artist)):
+        for what in ("color", "edgecolor", "facecolor", "markeredgecolor", "markerfacecolor"):
+            get, change = getattr(artist, f"get_{what}", None), getattr(artist, f"set_{what}", None)
+            if get is not None and change is not None and (grey := _grey_for(get())):
+                change(grey)
+    for legend in figure.findobj(mpl.legend.Legend):
+        legend.set_frame_on(False)
+    with mpl.rc_context({"svg.hashsalt": "racer", "svg.fonttype": "none"}):
+        figure.savefig(path, transparent=True, dpi=150, metadata={"Date": None})
+
+
+def _is_in_cell(artist: Any) -> bool:
+    """Return True for text on a coloured cell, whose colour fits that."""
+    from matplotlib.text import Annotation, Text  # noqa: PLC0415
+
+    is_text = isinstance(artist, Text) and not isinstance(artist, Annotation)
+    ax = getattr(artist, "axes", None)
+    return is_text and ax is not None and artist in ax.texts and bool(ax.images)
+
+
+def _grey_for(colour: Any) -> Any:
+    """Return what takes the place of black, and of light grey; None for other colours."""
+    from matplotlib.colors import to_rgba, to_rgba_array  # noqa: PLC0415
+
+    try:
+        found = to_rgba_array(colour)
+    except (TypeError, ValueError):
+        return None
+    if len(found) != 1 or not found[0, 3] or np.ptp(found[0, :3]) > _HUE:
+        return None
+    if found[0, 0] < _DARK:
+        return GREY
+    return to_rgba(GREY, _FAINT) if _LIGHT < found[0, 0] < 1.0 else None
+
+
+_HUE, _DARK, _LIGHT, _FAINT = 0.05, 0.2, 0.72, 0.35
+
+
+_NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
+_IMAGE = re.compile(r"data:image/png;base64,[\w+/=\s]+")
+_NEAR = 2.0  # units of 1/72 inch that arithmetic of another processor may move something by
+
+
+def looks_alike(one: str, other: str) -> bool:
+    """Return True if two SVGs differ by nothing that can be seen; images within are not compared."""
+    texts = [_IMAGE.sub("", text) for text in (one, other)]
+    words = [_NUMBER.sub("#", text) for text in texts]
+    numbers = [[float(number) for number in _NUMBER.findall(text)] for text in texts]
+    return words[0] == words[1] and all(
+        a == b or abs(a - b) <= _NEAR for a, b in zip(*numbers, strict=True)
+    )
 
 
 def shrink(path: Path) -> None:

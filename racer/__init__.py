@@ -1,7 +1,7 @@
 """Racing and algorithm configuration.
 
 >>> import racer
->>> result = racer.race([1, 2, 3], lambda config, instance, seed: config, budget=60)
+>>> result = racer.race([1, 2, 3], lambda config, instance, seed: config + seed % 7, budget=60)
 >>> result.best
 1
 """

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 import reprlib
 from collections.abc import Hashable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from racer.errors import ScoresError, SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def is_whole(value: object) -> bool:
@@ -37,6 +43,11 @@ def is_real(value: Any) -> bool:
 def is_one_of(value: Any, options: Sequence[object]) -> bool:
     """Return whether `value` is one of `options`; an array, which is equal to nothing, is not."""
     return isinstance(value, Hashable) and value in options
+
+
+def is_count(value: object) -> bool:
+    """Return True for a whole number, also one that is written as 1e3."""
+    return is_whole(value) or (isinstance(value, float) and value.is_integer())
 
 
 def whole(value: int, name: str, *, least: int) -> int:
@@ -64,6 +75,30 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     """Return a hint to the nearest of `names`, or nothing."""
     near = difflib.get_close_matches(str(name), list(names), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def suggests(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function name the nearest of its parameters when a keyword is unknown.
+
+    Python itself does so from 3.13 on.
+    """
+    names = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs:
+            if name not in names:
+                what = f"{function.__qualname__}() got an unexpected keyword argument {name!r}"
+                raise TypeError(what + did_you_mean(name, names))
+        return function(*args, **kwargs)
+
+    return call
+
+
+def suggesting(cls: type[R]) -> type[R]:
+    """Let a class do so when it is called."""
+    setattr(cls, "__init__", suggests(cls.__init__))  # noqa: B010  (for the type checker)
+    return cls
 
 
 def check_jobs(n_jobs: int) -> int:

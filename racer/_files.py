@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 16_000_000
 """Size of the largest file that is read as text."""
 
-_SQLITE = b"SQLite format 3\0"
+SQLITE = b"SQLite format 3\0"
 _BESIDE_A_STORE = ("-wal", "-shm", "-journal", ".lock")
 
 
@@ -112,7 +112,7 @@ def _check_replaceable(target: Path, given: str, *, is_new: bool) -> None:
     name = str(target)
     ends = next((end for end in _BESIDE_A_STORE if name.endswith(end)), "")
     for store in {name, name.removesuffix(ends)}:
-        if beginning(store, len(_SQLITE)) == _SQLITE:
+        if beginning(store, len(SQLITE)) == SQLITE:
             raise FileExistsError(
                 errno.EEXIST, f"{store!r} is a store, or another database: give another name", given
             )

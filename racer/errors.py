@@ -218,7 +218,7 @@ class RacerWarning(UserWarning):
     ...     return config if instance else None
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     result = racer.race([1, 2], evaluate, [0, *range(1, 8)], budget=16, seed=1)
+    ...     result = racer.race([1, 2], evaluate, [1, 0, *range(2, 8)], budget=16, seed=1)
     >>> print(caught[0].category.__name__)
     RacerWarning
     """

@@ -148,8 +148,8 @@ def test_warnings_point_at_the_line_that_called_racer():
     def answers_once(config, instance, seed):
         return config if instance else None
 
-    with pytest.warns(racer.RacerWarning, match="block 1 is set aside") as caught:
-        racer.race([1, 2], answers_once, [0, *range(1, 8)], budget=16, seed=1)
+    with pytest.warns(racer.RacerWarning, match="block 2 is set aside") as caught:
+        racer.race([1, 2], answers_once, [1, 0, *range(2, 8)], budget=16, seed=1)
     assert [warning.filename for warning in caught] == [__file__]
 
 
@@ -157,8 +157,12 @@ def test_warnings_point_at_the_line_that_called_racer():
 def test_so_do_those_of_a_tuning_and_of_a_command(n_jobs):
     space = racer.Space({"x": racer.Real(0, 1)})
     command = racer.Command([sys.executable, "-c", "print(1)"])
+
+    def fails_on_one(config, instance, seed):
+        return config["x"] + seed % 7 if instance else None
+
     with pytest.warns(racer.RacerWarning, match="has no place for 'x'") as caught:
         racer.race([{"x": 1}, {"x": 2}], command, budget=10, seed=1, n_jobs=n_jobs)
     with pytest.warns(racer.RacerWarning, match="is set aside") as more:
-        racer.tune(space, lambda c, i, s: None, budget=60, seed=1, n_jobs=n_jobs)
+        racer.tune(space, fails_on_one, [0, 1, 2, 3, 4], budget=60, seed=1, n_jobs=n_jobs)
     assert {warning.filename for warning in (*caught, *more)} == {__file__}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import itertools
+import re
 import sys
 
 import numpy as np
@@ -116,6 +117,44 @@ def test_scores_may_be_given_in_place_of_a_table_of_wins():
     told = stats.bradley_terry(scores, seed=3)
     assert told.names == ("0", "1", "2")
     assert (told.strengths == stats.bradley_terry(stats.win_table(scores), seed=3).strengths).all()
+
+
+MISSPELT = {
+    "race": (lambda: racer.race([1, 2], max, bugdet=5), "race() ", "bugdet", "budget"),
+    "tune": (lambda: racer.tune({}, max, maximise=True), "tune() ", "maximise", "maximize"),
+    "resume": (lambda: racer.resume("a", max, n_job=2), "resume() ", "n_job", "n_jobs"),
+    "ablation": (lambda: racer.ablation("a", max, block=2), "ablation() ", "block", "blocks"),
+    "compare": (lambda: racer.compare([], methode="x"), "compare() ", "methode", "method"),
+    "Space": (
+        lambda: racer.Space({}, conditons={}),
+        "Space.__init__() ",
+        "conditons",
+        "conditions",
+    ),
+    "Budget": (
+        lambda: racer.Budget(evaluation=4),
+        "Budget.__init__() ",
+        "evaluation",
+        "evaluations",
+    ),
+    "Real": (lambda: racer.Real(0, 1, digit=2), "Real.__init__() ", "digit", "digits"),
+    "Race": (lambda: racer.Race([1, 2], bugdet=4), "", "bugdet", "budget"),
+}
+
+
+@pytest.mark.parametrize("name", MISSPELT)
+def test_a_misspelt_keyword_names_the_nearest(name):
+    call, who, wrong, right = MISSPELT[name]
+    text = f"{who}got an unexpected keyword argument {wrong!r}; did you mean {right!r}?"
+    with pytest.raises(TypeError, match=re.escape(text)):
+        call()
+
+
+def test_two_numbers_are_bounds_of_a_parameter():
+    with pytest.raises(racer.SettingError, match=r"did you mean Integer\(0, 1\) or Real\(0, 1\)\?"):
+        racer.Space({"x": (0, 1)})
+    with pytest.raises(racer.SettingError, match=r"did you mean Real\(0\.5, 1\)\?"):
+        racer.Space({"x": (0.5, 1)})
 
 
 SPACE = {"x": Real(0, 1)}

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import joblib
 import numpy as np
+import pandas as pd
 
 import racer
 from experiments.options import jobs_option, number_option
@@ -38,6 +39,7 @@ from racer.stats import BestPosterior, best_posterior
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 __all__ = ["main"]
@@ -312,10 +314,10 @@ def main(repetitions: int, jobs: int, picture: Path | None) -> None:
         writer.writerow(("group", *Summary._fields))
         writer.writerows(summaries)
     if picture is not None:
-        draw(dict(groups(rows)), picture)
+        draw(pd.read_csv(HERE / "reliability.csv")).savefig(picture)
 
 
-def draw(rows: dict[str, list[Said]], path: Path) -> None:
+def draw(found: pd.DataFrame) -> Figure:
     """Draw what was said beside what was true, a line for each source."""
     from matplotlib.figure import Figure  # noqa: PLC0415  (an extra)
 
@@ -323,8 +325,8 @@ def draw(rows: dict[str, list[Said]], path: Path) -> None:
     ax = figure.add_subplot()
     ax.plot([0, 1], [0, 1], color="grey", linewidth=1, linestyle="--")
     for name, marker in zip(("tables", *DECIDERS, "5 folds", "tunings"), "osD^vX", strict=True):
-        points = [(one, other) for one, other, n in table(rows[name]) if n >= LEAST]
-        ax.plot(*zip(*points, strict=True), marker=marker, markersize=4, linewidth=1, label=name)
+        some = found[(found["group"] == name) & (found["candidates"] >= LEAST)]
+        ax.plot(some["said"], some["true"], marker=marker, markersize=4, linewidth=1, label=name)
     ax.set(xlabel="P(best), as said", ylabel="share of candidates that are best", aspect="equal")
     ax.legend(frameon=False)
-    figure.savefig(path, dpi=150)
+    return figure

@@ -86,7 +86,7 @@ def main(
         from experiments.tuner.picture import draw  # noqa: PLC0415  (an extra)
 
         found = regrets(pd.DataFrame(rows))
-        draw(found.pivot_table(index="budget", columns="problem", values=OWN), plot)
+        draw(found.pivot_table(index="budget", columns="problem", values=OWN)).savefig(plot)
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WRONG_TEXT = {
-    "integer": ["x", "1.5", "nan", "", "-5", "1e9"],
+    "integer": ["x", "1.5", "nan", "", "-5", "1e-9"],
     "integer range": ["x", "1.5", "nan", "", "-5"],
     "float": ["x", "nan", "inf", "-1", ""],
     "float range": ["x", "nan", "-1", ""],
@@ -129,7 +129,7 @@ _FITTING = {
     "import-irace": ("empty",),
     "verify": ("binary.bin", "empty", "list.txt", "candidates.json"),  # the answer is no
 }
-_FINE = {("--decider", ""), ("--seed", "1e9"), ("--jobs", "-5")}
+_FINE = {("--decider", ""), ("--jobs", "-5")}
 _OUTPUTS = {"store", "output", "plot", "csv", "configurations", "into", "instances_folder"}
 _OUTPUTS |= {"test_instances_folder", "optuna", "instances", "test_instances", "initial"}
 

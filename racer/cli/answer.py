@@ -31,6 +31,45 @@ if TYPE_CHECKING:
     from racer.results.race import RaceResult
 
 NO_BEST = 3
+
+
+class Whole(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A whole number of at least `least`, which may be written as 1e3."""
+
+    name = "integer"
+
+    def __init__(self, least: int | None = None) -> None:
+        self._least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number; UsageError if it is none."""
+        try:
+            number = float(value)
+            found = (
+                int(value)
+                if isinstance(value, int) or "e" not in str(value).lower()
+                else int(number)
+            )
+        except (ValueError, OverflowError):
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        if number != found or (self._least is not None and found < self._least):
+            least = "" if self._least is None else f" of at least {self._least}"
+            self.fail(f"{value!r} is not a whole number{least}", param, ctx)
+        return found
+
+
+class Growing(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A whole number, or the word growing."""
+
+    name = "integer|growing"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        """Return the number or the word."""
+        return "growing" if value == "growing" else Whole(1).convert(value, param, ctx)
+
+
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 

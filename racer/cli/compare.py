@@ -62,7 +62,8 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     "--method",
     type=click.Choice(get_args(Method)),
     default="auto",
-    help="Method; auto chooses, with the reason.",
+    metavar="NAME",
+    help=f"Method: {', '.join(get_args(Method))}; auto chooses, with the reason.",
 )
 @click.option(
     "--design",

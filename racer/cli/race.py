@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racer._files import read_bytes
-from racer.cli.answer import FILE, forms, give, reported, say, tell
+from racer.cli.answer import FILE, Whole, forms, give, reported, say, tell
 from racer.cli.scenarios import _WithCommand
 from racer.errors import CandidateError, RaceInterrupted, ScoresError, SettingError
 from racer.render.sections import Grid, Section, number
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 @click.option(
     "--decider", metavar="NAME", help="As in racer.race; of scores from 0 to 1, by default mean."
 )
-@click.option("--budget", type=click.IntRange(1), help="Evaluations; of scores, by default all.")
+@click.option("--budget", type=Whole(1), help="Evaluations; of scores, by default all.")
+@click.option("--deadline", type=float, help="For a program: seconds of wall time in all.")
 @click.option("--seed", type=click.IntRange(0), default=0)
 @click.option("--in-order", is_flag=True, help="Do not shuffle the instances.")
 @click.option("--score", metavar="NAME", help="Which of several scores, as in racer compare.")
@@ -72,8 +73,8 @@ def race(
         else:
             if score is not None:
                 raise SettingError("--score is for recorded scores, and here is a program")
-            if options["budget"] is None:
-                raise SettingError("--budget: how many times may the program be run?")
+            if options["budget"] is None and options["deadline"] is None:
+                raise SettingError("--budget: how many times may the program be run? Or --deadline")
             given = _by_program(path, command, instances)
             settings, options["n_jobs"] = {"command": given["evaluate"].settings}, jobs
             options["progress"] = sys.stderr.isatty()

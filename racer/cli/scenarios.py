@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racer.cli.answer import FILE, FOLDER, forms, give, reported, say, write_new
+from racer.cli.answer import FILE, FOLDER, Growing, Whole, forms, give, reported, say, write_new
 from racer.errors import SettingError
 from racer.scenario.irace_options import OPTIONS, THE_OPTIONS, from_irace
 from racer.scenario.r_file import read_assignments
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from racer.scenario.settings import Setting
-
-
-def _distance(text: str) -> int | str:
-    return text if text == "growing" else int(text)
 
 
 def _metrics(text: str) -> Any:
@@ -47,8 +43,8 @@ def _codes(text: str) -> list[int]:
 
 _TYPES: dict[str, Any] = {
     "codes": _codes,
-    "whole": int,
-    "distance": _distance,
+    "whole": Whole(),
+    "distance": Growing(),
     "number": float,
     "flag": click.BOOL,
     "runtime": float,
@@ -59,8 +55,35 @@ _IRACE = "irace_"
 _SHORT = 5  # choices that are shown as they are
 
 
+_GROUPS = {
+    "What is tuned": "space forbidden digits default initial",
+    "On what": "instances instances_folder test_instances test_instances_folder instance_order",
+    "Program": "command protocol reads cost cwd success_codes evaluate",
+    "Budget": "budget seconds deadline spend jobs seed",
+    "Goal": "maximize metrics objective runtime deterministic generalize",
+    "Races": "decider elites test_elites first_test each_test block_size",
+    "Limits of an evaluation": "timeout memory retries",
+}
+_DEFAULTS = {
+    *("digits=4", "instance_order=shuffled", "protocol=command", "reads=stdout", "cost=quality"),
+    *("jobs=1", "first_test=5", "each_test=1", "block_size=1", "retries=0"),
+    *("decider=best-for-budget", f"store={STORE}"),
+}
+
+
 class _WithCommand(click.Command):
     """A command whose arguments after -- are a program and its arguments."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in groups, if these are the settings of a scenario."""
+        options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
+        records = {p.name: r for p in options if (r := p.get_help_record(ctx))}
+        groups = _GROUPS if "space" in records else {}
+        for title, names in groups.items():
+            with formatter.section(title):
+                formatter.write_dl([records.pop(name) for name in names.split()])
+        with formatter.section("Output" if groups else "Options"):
+            formatter.write_dl(list(records.values()))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep the words after --."""
@@ -93,10 +116,15 @@ def _option(name: str, setting: Setting) -> Any:
     if len(setting.choices) > _SHORT:
         more["metavar"] = "NAME"
         says = f"{says.rstrip('.')}: {', '.join(setting.choices)}."
+    if setting.kind in {"codes", "table", "objective"}:
+        more["metavar"] = setting.kind.upper()
     if setting.kind == "flag":  # irace's have a value, ours need none
         more |= {"is_flag": False, "flag_value": "true"}
     if setting.kind == "paths":
         more["multiple"] = True
+    default = dict(text.split("=") for text in _DEFAULTS).get(name)
+    if default is not None:
+        says = f"{says.rstrip('.')} [{default}]"
     return click.option(_flag_of(name), name, help=says, **more)
 
 

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from racer._files import SQLITE, beginning
 from racer.cli.answer import (
     FILE,
     FOLDER,
+    Whole,
     forms,
     give,
     json_of,
@@ -46,13 +48,36 @@ if TYPE_CHECKING:
 
 _PAGE_AGE = 10.0  # seconds
 _TO_COPY = ("go on with", "or, typed")
+_ENDING = ".db"
+
+
+def _found(ctx: click.Context, _: click.Parameter, value: str | None) -> str:
+    """Return the store that is named, or the only one in this folder."""
+    if value is not None:
+        return value
+    here = [
+        path.name
+        for path in sorted(Path().glob(f"*{_ENDING}"))
+        if path.is_file() and beginning(path).startswith(SQLITE)
+    ]
+    stores = [n for n in here if not n.endswith(f".ablation{_ENDING}")] or here
+    if len(stores) != 1:
+        what = f"are several stores: {', '.join(stores)}" if stores else f"is no *{_ENDING}"
+        raise click.UsageError(f"Name the store: in this folder there {what}.", ctx)
+    say(f"racer: {stores[0]}, the store of this folder", err=True)
+    return stores[0]
+
+
+_store_here = click.argument("store", type=click.Path(), required=False, callback=_found)
 
 
 @click.command(short_help="Show a store's contents.")
-@click.argument("store", type=click.Path())
+@_store_here
 @forms
 def show(store: str, **form: Any) -> None:
     """Show the result of the race or tuning in STORE, which is only read and may be in use.
+
+    Without STORE: the only one in this folder.
 
     Nothing is run or imported. The exit code is 3 if there is no best configuration (yet).
     """
@@ -64,7 +89,7 @@ def show(store: str, **form: Any) -> None:
 
 
 @click.command(short_help="Write a page about a store.")
-@click.argument("store", type=click.Path())
+@_store_here
 @click.option(
     "-o",
     "--output",
@@ -79,6 +104,8 @@ def show(store: str, **form: Any) -> None:
 )
 def report(store: str, *, output: Path, ablation: Path | None) -> None:
     """Write one HTML page about the race or tuning in STORE, which is only read.
+
+    Without STORE: the only one in this folder.
 
     The page needs no network: verdict, best configuration, pictures, instances, failures,
     settings and cost; importance and ablation of the parameters of a tuning. It needs the extra
@@ -255,7 +282,7 @@ def _over(values: list[Any]) -> BaseDistribution:
 
 
 @click.command(short_help="Watch a race or a tuning as it goes on.")
-@click.argument("store", type=click.Path())
+@_store_here
 @click.option(
     "--interval",
     type=click.FloatRange(0.25, 86_400.0),
@@ -266,6 +293,8 @@ def _over(values: list[Any]) -> BaseDistribution:
 @click.option("--page", type=FILE, help="Write the page of racer report here, every 10 seconds.")
 def watch(store: str, *, interval: float, once: bool, page: Path | None) -> None:
     """Show where the race or tuning in STORE stands, until it has ended.
+
+    Without STORE: the only one in this folder.
 
     Another process runs it; STORE is only read. Live in a terminal, else a line when something
     has changed. Ctrl-C ends the watching, not the race.
@@ -304,10 +333,12 @@ def page_writer(
 
 
 @click.command(short_help="Check that a store is sound.")
-@click.argument("store", type=click.Path())
+@_store_here
 @click.option("--quick", is_flag=True, help="Compare checksums only; replay nothing.")
 def check(store: str, *, quick: bool) -> None:
     """Check STORE, and show its contents and how to resume it.
+
+    Without STORE: the only one in this folder.
 
     STORE is a file that racer.race or racer.tune (.., store=) has written. It is only read, and
     may be in use. The exit code is 0 if it is sound, 1 if it is not, or is not a store.
@@ -378,13 +409,21 @@ def _space(written: Any) -> str:
 
 @click.command(short_help="Continue the run in a store.")
 @click.argument("store", type=click.Path())
-@click.option("--budget", type=click.IntRange(1), help="Evaluations in all, more than before.")
+@click.option("--budget", type=Whole(1), help="Evaluations in all, more than before.")
+@click.option("--deadline", type=float, help="Seconds of wall time from now on.")
 @click.option("--jobs", type=int, default=1, help="Evaluations at a time.")
 @click.option("--yes", is_flag=True, help="Run the program of the store without asking.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @forms
 def resume(
-    store: str, *, budget: int | None, jobs: int, yes: bool, quiet: bool, **form: Any
+    store: str,
+    *,
+    budget: int | None,
+    deadline: float | None,
+    jobs: int,
+    yes: bool,
+    quiet: bool,
+    **form: Any,
 ) -> None:
     """Go on with the race or tuning in STORE, which knows the program that it runs.
 
@@ -396,7 +435,9 @@ def resume(
 
     with reported():
         command, settings = _program_of(store, "racer.resume", yes=yes)
-        result = run(store, command, budget=budget, n_jobs=jobs, progress=not quiet)
+        result = run(
+            store, command, budget=budget, deadline=deadline, n_jobs=jobs, progress=not quiet
+        )
         give(result, settings, **form)
 
 
@@ -412,7 +453,7 @@ def _end(text: str) -> Any:
 @click.argument("store", type=click.Path())
 @click.option("--source", default="default", help="Or a number, or JSON.")
 @click.option("--target", default="best", help="Or a number, or JSON.")
-@click.option("--budget", type=click.IntRange(1), help="Evaluations; by default as many as needed.")
+@click.option("--budget", type=Whole(1), help="Evaluations; by default as many as needed.")
 @click.option("--blocks", type=click.IntRange(2), help="On how many blocks.")
 @click.option("--jobs", "n_jobs", type=int, default=1, help="Evaluations at a time.")
 @click.option("--into", type=click.Path(dir_okay=False), help="Its own store, beside STORE.")

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 from itertools import pairwise
 from typing import Any
 
-from racer._checks import is_real, is_whole
+from racer._checks import is_count, is_real, suggesting
 from racer.errors import BudgetError
 
 __all__ = ["Budget"]
@@ -15,6 +15,7 @@ __all__ = ["Budget"]
 _ROUNDING = 1e-9  # relative, of a sum of prices
 
 
+@suggesting
 @dataclass(frozen=True, kw_only=True)
 class Budget:
     """The limits of a race: evaluations, seconds of evaluation, money, or several of these.
@@ -45,7 +46,7 @@ class Budget:
     --------
     >>> import racer
     >>> budget = racer.Budget(evaluations=200, seconds=60.0)
-    >>> racer.race([1, 2], lambda config, instance, seed: config, budget=budget).best
+    >>> racer.race([1, 2], lambda config, instance, seed: config + seed % 7, budget=budget).best
     1
     """
 
@@ -59,7 +60,7 @@ class Budget:
                 "Budget() is empty: give evaluations=, seconds=, spend=, or several of these"
             )
         if self.evaluations is not None and (
-            not is_whole(self.evaluations) or self.evaluations < 1
+            not is_count(self.evaluations) or self.evaluations < 1
         ):
             raise BudgetError(
                 f"budget of {self.evaluations!r} evaluations: give a whole number >= 1"
@@ -83,7 +84,7 @@ class Budget:
         """Return `budget` itself, or a budget of that many evaluations."""
         if isinstance(budget, Budget):
             return budget
-        if not is_whole(budget):
+        if not is_count(budget):
             raise BudgetError(
                 f"budget={budget!r}: give a whole number of evaluations, or racer.Budget(..)"
             )

@@ -30,7 +30,7 @@ class Ended(StrEnum):
     Examples
     --------
     >>> import racer
-    >>> result = racer.race([1, 2], lambda config, instance, seed: config, budget=60)
+    >>> result = racer.race([1, 2], lambda config, instance, seed: config + seed % 7, budget=60)
     >>> result.ended
     <Ended.DECIDED: 'decided'>
     >>> print(result.ended.message)
@@ -46,6 +46,7 @@ class Ended(StrEnum):
     ALL_FAILED = "all-failed"
     ALL_REJECTED = "all-rejected"
     ONE_CANDIDATE = "one-candidate"
+    DEADLINE = "deadline"
     INTERRUPTED = "interrupted"
 
     @property
@@ -64,6 +65,7 @@ _MESSAGES = {
     Ended.ALL_FAILED: "Every evaluation has failed.",
     Ended.ALL_REJECTED: "Every candidate that was left has been rejected.",
     Ended.ONE_CANDIDATE: "There was one candidate, so nothing was evaluated.",
+    Ended.DEADLINE: "The deadline has passed.",
     Ended.INTERRUPTED: "The race had not come to its end.",
 }
 
@@ -94,7 +96,7 @@ class Elimination:
     Examples
     --------
     >>> import racer
-    >>> result = racer.race([1, 2], lambda config, instance, seed: config, budget=60)
+    >>> result = racer.race([1, 2], lambda config, instance, seed: config + seed % 7, budget=60)
     >>> result.eliminations[["candidate", "reason", "against"]].to_dict("records")
     [{'candidate': 1, 'reason': 'inferior', 'against': 0}]
     """
@@ -187,7 +189,7 @@ class BlockCompleted:
     >>> def leader(event):
     ...     if isinstance(event, racer.BlockCompleted) and event.eliminated:
     ...         print(event.block, event.best, event.alive)
-    >>> result = racer.race([1, 2], lambda *cell: cell[0], budget=60, callbacks=[leader])
+    >>> result = racer.race([1, 2], lambda c, i, seed: c + seed % 7, budget=60, callbacks=[leader])
     5 0 (0,)
     """
 
@@ -234,7 +236,7 @@ class RaceEnded:
     >>> def end(event):
     ...     if isinstance(event, racer.RaceEnded):
     ...         print(event.ended.value)
-    >>> result = racer.race([1, 2], lambda *cell: cell[0], budget=60, callbacks=[end])
+    >>> result = racer.race([1, 2], lambda c, i, seed: c + seed % 7, budget=60, callbacks=[end])
     decided
     """
 
@@ -264,7 +266,7 @@ class CandidatesAdded:
     ...     if isinstance(event, racer.tuner.CandidatesAdded):
     ...         print(event.race, len(event.configs))
     >>> space = racer.Space({"x": racer.Integer(0, 3)})
-    >>> result = racer.tune(space, lambda c, i, s: c["x"], budget=60, seed=1, callbacks=[new])
+    >>> result = racer.tune(space, lambda c, i, s: c["x"] + s % 7, budget=60, seed=1, callbacks=[new])
     0 4
     """
 
@@ -310,8 +312,8 @@ class RaceCompleted:
     ...     if isinstance(event, racer.tuner.RaceCompleted):
     ...         print(event.race, event.candidates, event.best_mean, event.ended)
     >>> space = racer.Space({"x": racer.Integer(0, 3)})
-    >>> result = racer.tune(space, lambda c, i, s: c["x"], budget=60, seed=1, callbacks=[race_over])
-    0 4 0.0 budget
+    >>> result = racer.tune(space, lambda c, i, s: c["x"] + s % 7, budget=60, seed=1, callbacks=[race_over])
+    0 4 3.0 budget
     """
 
     race: int

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from racer._checks import is_real
+from racer._checks import is_real, suggesting
 from racer.errors import SettingError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ __all__ = ["Runtime"]
 Named = Literal["log", "linear"]
 
 
+@suggesting
 @dataclass(frozen=True)
 class Runtime:
     """The cost is run time: evaluations that take too long are stopped, at the same time for all.

@@ -92,7 +92,7 @@ class AnytimeRace(Decider):
     >>> import racer
     >>> decider = racer.deciders.AnytimeRace(alpha=0.01)
     >>> costs = [4.0, 2.0, 1.0, 3.0]
-    >>> result = racer.race(costs, lambda *cell: cell[0], decider=decider, budget=400, seed=1)
+    >>> result = racer.race(costs, lambda c, i, seed: c + seed % 7, decider=decider, budget=400, seed=1)
     >>> result.best, len(result.survivors)
     (1.0, 1)
     """

@@ -104,7 +104,7 @@ class BayesianFriedman(Decider):
     >>> import racer
     >>> decider = racer.deciders.BayesianFriedman(confidence=0.99)
     >>> costs = [4.0, 2.0, 1.0, 3.0]
-    >>> result = racer.race(costs, lambda *cell: cell[0], decider=decider, budget=200, seed=1)
+    >>> result = racer.race(costs, lambda c, i, seed: c + seed % 7, decider=decider, budget=200, seed=1)
     >>> result.best, len(result.survivors)
     (1.0, 1)
     """

@@ -82,7 +82,7 @@ class BestForBudget(Decider):
     >>> import racer
     >>> decider = racer.deciders.BestForBudget(by="mean")
     >>> costs = [4.0, 2.0, 1.0, 3.0]
-    >>> racer.race(costs, lambda *cell: cell[0], decider=decider, budget=80, seed=1).best
+    >>> racer.race(costs, lambda c, i, seed: c + seed % 7, decider=decider, budget=80, seed=1).best
     1.0
     """
 

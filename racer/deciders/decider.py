@@ -255,7 +255,7 @@ class Decider(Protocol):
     ...         drop = Drop(worst, "inferior", against=best, **won)
     ...         dropped = () if best == worst else (drop,)
     ...         return state, Verdict(dropped, best, standing)
-    >>> racer.race([3, 1, 2], lambda config, instance, seed: config, decider=Worst(), budget=60).best
+    >>> racer.race([3, 1, 2], lambda config, instance, seed: config + seed % 7, decider=Worst(), budget=60).best
     1
     """
 

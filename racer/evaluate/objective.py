@@ -6,6 +6,7 @@ import functools
 import inspect
 import math
 import re
+import reprlib
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ import numpy as np
 from racer.errors import ObjectiveError
 
 if TYPE_CHECKING:
-    from racer.evaluate.outcome import Status
+    from racer.evaluate.outcome import Outcome, Status
 
 
 class Misbehaved(Exception):  # noqa: N818  (it is what an evaluation did)
@@ -150,12 +151,14 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
     if isinstance(answer, np.ndarray) and answer.ndim == 0:
         answer = answer[()]
     if isinstance(answer, _NOT_NUMBERS) or getattr(answer, "ndim", 0) != 0:
-        return "invalid", None, f"returned a {type(answer).__name__}, not a number"
+        return "invalid", None, f"returned a {type(answer).__name__}, not a number{_shown(answer)}"
     try:
         value = float(answer)
     except Exception as error:  # noqa: BLE001  (a __float__ of the user's may raise anything)
         kind = type(answer).__name__
-        hint = ": is a return missing?" if answer is None else f" ({describe(error)})"
+        hint = _shown(answer) or f" ({describe(error)})"
+        if answer is None:
+            hint = ": is a return missing?"
         if inspect.iscoroutine(answer):
             answer.close()  # or it would warn of not being awaited
             hint = ": write async def, or await it"
@@ -163,6 +166,14 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
     if not math.isfinite(value):
         return "invalid", None, f"returned {value}, not a finite number"
     return "ok", value, ""
+
+
+def _shown(answer: Any) -> str:
+    """Return what a value of a plain type is, or the shape of an array."""
+    if isinstance(answer, np.ndarray) and answer.ndim:
+        return f": its shape is {answer.shape}"
+    is_plain = type(answer) in {str, bytes, list, tuple, bool, complex}
+    return f": {reprlib.repr(answer)}" if is_plain else ""
 
 
 SPEND = "spend"
@@ -189,6 +200,23 @@ COROUTINE = "returned a coroutine"
 NO_MONEY = f"gave a wrong {SPEND!r}"
 USELESS = (MAPPING, NO_MAPPING, COROUTINE, NO_MONEY)
 """How messages begin that show a wrong `evaluate` or `metrics=`: more of the same is in vain."""
+
+
+def check_useful(outcome: Outcome) -> None:
+    """Raise ObjectiveError if an outcome shows that evaluate never returns what is asked for."""
+    if outcome.message.startswith(USELESS):
+        raise ObjectiveError(
+            f"evaluate {outcome.message}; nothing is recorded, and nothing else was evaluated"
+        )
+
+
+def is_no_number(outcome: Outcome) -> bool:
+    """Return True if evaluate returned something of a wrong type, or not the metrics asked for."""
+    message = outcome.message
+    return outcome.status == "invalid" and (
+        "not a number" in message or message.startswith(("returned no", "returned a mapping"))
+    )
+
 
 Judged = tuple["Status", float | None, str, dict[str, float] | None]
 

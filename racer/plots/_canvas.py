@@ -22,6 +22,7 @@ COLOURS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK, GREY)
 MARKERS = ("o", "s", "^", "D", "v")
 SMALL, NORMAL = 8.5, 9.5
 DPI = 130
+_ON_SCREEN = 110  # pixels of an inch in a notebook
 DASHED: dict[str, Any] = {"color": BLACK, "linewidth": 0.9, "linestyle": (0, (4, 3))}
 ABOVE: dict[str, Any] = {"borderaxespad": 0.2, "ncols": 4, "fontsize": SMALL, "frameon": False}
 
@@ -46,20 +47,22 @@ def _kinds() -> tuple[type[Figure], type[Axes]]:
     from matplotlib import axes, figure  # noqa: PLC0415  (an extra)
 
     class ShownFigure(figure.Figure):
-        def _repr_png_(self) -> bytes:
+        def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
             return _png(self)
 
     class ShownAxes(axes.Axes):
-        def _repr_png_(self) -> bytes:
+        def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
             return _png(self.get_figure(root=False))
 
     return ShownFigure, ShownAxes
 
 
-def _png(figure: Any) -> bytes:
+def _png(figure: Any) -> tuple[bytes, dict[str, int]]:
+    """Return a picture for a notebook, with twice the pixels, and the size it is shown in."""
     file = BytesIO()
-    figure.savefig(file, format="png")
-    return file.getvalue()
+    figure.savefig(file, format="png", dpi=2 * DPI)
+    width, height = (round(inches * _ON_SCREEN) for inches in figure.get_size_inches())
+    return file.getvalue(), {"width": width, "height": height}
 
 
 def shortened(text: str, most: int = 28) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 _LINES = 8  # candidates with a colour of their own
+_BOXED = 8  # values; of fewer a box would show more than there is
 
 
 def courses(
@@ -84,7 +85,9 @@ def courses(
 def boxes(
     samples: Sequence[ArrayLike], names: Sequence[str], caption: str, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw a box per candidate, the first on top, with all of its values if they are few.
+    """Draw all values of each candidate, the first on top, with a box around eight or more.
+
+    Of fewer a line marks the median, of more than 60 only the box and what lies outside is drawn.
 
     Parameters
     ----------
@@ -104,23 +107,32 @@ def boxes(
     n = len(samples)
     ax = axes(ax, 7.2, 0.9 + max(0.26 * n, 0.6))
     finite = [v[np.isfinite(v)] for v in (np.asarray(s, dtype=np.float64) for s in samples)]
-    ax.boxplot(
-        finite,
-        orientation="horizontal",
-        positions=range(n),
-        widths=0.6,
-        showfliers=max(map(len, finite), default=0) > 60,
-        flierprops={"marker": ".", "markersize": 3, "markeredgecolor": GREY},
-        medianprops={"color": VERMILION, "linewidth": 1.6},
-        boxprops={"color": BLACK, "linewidth": 0.9},
-        whiskerprops={"color": GREY, "linewidth": 0.9},
-        capprops={"color": GREY},
-        manage_ticks=False,
-    )
+    boxed = [place for place, values in enumerate(finite) if len(values) >= _BOXED]
+    if boxed:
+        ax.boxplot(
+            [finite[place] for place in boxed],
+            orientation="horizontal",
+            positions=boxed,
+            widths=0.6,
+            showfliers=max(map(len, finite), default=0) > 60,
+            flierprops={"marker": ".", "markersize": 3, "markeredgecolor": GREY},
+            medianprops={"color": VERMILION, "linewidth": 1.6},
+            boxprops={"color": BLACK, "linewidth": 0.9},
+            whiskerprops={"color": GREY, "linewidth": 0.9},
+            capprops={"color": GREY},
+            manage_ticks=False,
+        )
     for place, values in enumerate(finite):
         if 0 < len(values) <= 60:
             up = np.linspace(-0.2, 0.2, len(values)) if len(values) > 1 else np.zeros(1)
-            ax.plot(values, place + up, ".", color=COLOURS[0], markersize=3, alpha=0.7)
+            few = len(values) < _BOXED
+            ax.plot(
+                values, place + up, ".", color=COLOURS[0], markersize=6 if few else 3, alpha=0.7
+            )
+            if few:
+                ax.vlines(
+                    np.median(values), place - 0.3, place + 0.3, color=VERMILION, linewidth=1.6
+                )
     name_rows(ax, list(map(shortened, names)), caption)
     return ax
 

@@ -25,11 +25,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 _TALLEST = 9.0  # inches of rows
-_LONG = 60  # blocks beyond which the axis is logarithmic
 _LABELLED = 45  # rows that have a label and words each
+
+
+def mean_so_far(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean rank of each candidate up to each block: inf counts as last, NaN is absent."""
+    here = ~np.isnan(ranks)
+    filled = np.where(np.isposinf(ranks), 1.0, np.where(here, ranks, 0.0))
+    means: NDArray[np.float64] = filled.cumsum(axis=0) / np.maximum(here.cumsum(axis=0), 1)
+    means[~here] = np.nan
+    return means
 
 
 class _Gone(NamedTuple):
@@ -47,7 +55,7 @@ def race(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the place of each candidate on each block, a row each, and the eliminations.
+    """Draw the mean rank so far, a row per candidate, and who was eliminated when and why.
 
     Parameters
     ----------
@@ -81,20 +89,19 @@ def race(
     row = min(0.2, _TALLEST / m)
     ax = axes(ax, 7.6 if few else 6.6, 1.3 + max(row * m, 0.6))
     shown = table[:, list(order)].T
+    so_far = mean_so_far(table)[:, list(order)].T
     n = max(len(table), 1)
-    long = n > _LONG
+    last = [row[~np.isnan(row)][-1] for row in so_far if not np.isnan(row).all()]
+    low, high = (min(last), max(last)) if len({*last}) > 1 else (0.0, 1.0)
     picture = ax.pcolormesh(
-        np.arange(n + 1) + (0.7 if long else 0.5),
+        np.arange(n + 1) + 0.5,
         np.arange(m + 1) - 0.5,
-        np.ma.masked_invalid(shown if len(table) else np.full((m, 1), np.nan)),
-        cmap="cividis",
-        vmin=0.0,
-        vmax=1.0,
+        np.ma.masked_invalid(so_far if len(table) else np.full((m, 1), np.nan)),
+        cmap="viridis",
+        vmin=low,
+        vmax=high,
         rasterized=True,
     )
-    if long:  # most leave in the first few
-        ax.set_xscale("log")
-        ax.xaxis.set_major_formatter("{x:g}")
     y, x = np.nonzero(np.isposinf(shown))
     if len(x):
         many = len(x) > 500
@@ -108,13 +115,14 @@ def race(
     labels = [shortened(names[order[place]]) for place in named]
     rows(ax, named, labels, SMALL - (few and m > 30))
     ax.set(xlabel="blocks", ylim=(m - 0.5, -0.5))
-    if not long:
-        whole_ticks(ax)
+    whole_ticks(ax)
     if len(table):
         bar = ax.figure.colorbar(
             picture, ax=ax, location="top", shrink=0.4, aspect=30, anchor=(0.0, 0.0), pad=0.01
         )
-        bar.set_ticks([0.0, 1.0], labels=["best of the block", "worst"], fontsize=SMALL)
+        bar.set_ticks([low, high], labels=["mean rank so far: best", "worst"], fontsize=SMALL)
+        bar.ax.get_xticklabels()[0].set_horizontalalignment("left")
+        bar.ax.get_xticklabels()[1].set_horizontalalignment("right")
         bar.outline.set_visible(False)
     return ax
 
@@ -125,7 +133,7 @@ def _mark_gone(ax: Axes, gone: Sequence[_Gone], at: dict[int, int], *, few: bool
     for place, reason in enumerate(reasons):
         some = [one for one in gone if one.reason == reason]
         ax.plot(
-            [one.block + 1.7 for one in some],
+            [one.block + 1.5 for one in some],
             [at[one.candidate] for one in some],
             linestyle="",
             marker=MARKERS[place % len(MARKERS)],
@@ -136,7 +144,7 @@ def _mark_gone(ax: Axes, gone: Sequence[_Gone], at: dict[int, int], *, few: bool
         )
     if few:
         for one in gone:
-            words, spot = plain(shortened(one.words, 60)), (one.block + 1.7, at[one.candidate])
+            words, spot = plain(shortened(one.words, 60)), (one.block + 1.5, at[one.candidate])
             beside(ax, words, spot, (6, 0), SMALL - 1.5, va="center", annotation_clip=False)
         if gone:
             last = max(one.block for one in gone)

@@ -42,6 +42,9 @@ class _Scale(NamedTuple):
     values: Sequence[str]
 
 
+_MANY = 5000  # points of lines, which take less room as an image
+
+
 def quality(
     evaluations: ArrayLike,
     gap: ArrayLike,
@@ -199,7 +202,15 @@ def parallel(
     if background is not None:
         behind: NDArray[np.float64] = np.asarray(background, dtype=np.float64).reshape(-1, n)[:, :d]
         style = "." if d == 1 else "-"
-        ax.plot(x, behind.T, style, color="#CCCCCC", linewidth=0.5, rasterized=True, zorder=1)
+        ax.plot(
+            x,
+            behind.T,
+            style,
+            color="#CCCCCC",
+            linewidth=0.5,
+            rasterized=behind.size > _MANY,
+            zorder=1,
+        )
     for place in reversed(range(len(lines))):
         ax.plot(
             x,

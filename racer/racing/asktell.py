@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,37 @@ if TYPE_CHECKING:
 
     Cells = list[Cell]
     Ahead = Callable[[], Iterable[Cells]]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """The text of a warning that a block may bring: the first is given, and the last with a count."""
+
+    text: str
+
+
+class Notes(list[Any]):
+    """Events, and texts of warnings, that have not been published."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._repeated: list[Repeated] = []
+
+    def publish(self, callbacks: Iterable[Callback], *, is_over: bool) -> None:
+        """Give the warnings, and show the events to the callbacks."""
+        notes, self[:] = self.copy(), []
+        for note in notes:
+            if isinstance(note, Repeated):
+                self._repeated.append(note)
+                if len(self._repeated) == 1:
+                    warn(note.text)
+            elif isinstance(note, str):
+                warn(note)
+            else:
+                for callback in callbacks:
+                    callback(note)
+        if is_over and len(self._repeated) > 1:
+            warn(f"{self._repeated[-1].text}; so it was on {len(self._repeated)} blocks in all")
 
 
 class Asked:
@@ -62,7 +93,7 @@ class AskTell(ABC):
 
     def __init__(self, callbacks: Sequence[Callback]) -> None:
         self._callbacks = list(check_callbacks(callbacks))
-        self._notes: list[Any] = []
+        self._notes = Notes()
         self._asked = _NOTHING
         self._running: Flow | None = None
 
@@ -144,16 +175,10 @@ class AskTell(ABC):
     def _advance(self, outcomes: Outcomes) -> None:
         """Answer the present request; go on to the next one, and publish the events."""
         assert self._running is not None  # noqa: S101  (for the type checker)
-        self._asked = _NOTHING
+        self._asked, is_over = _NOTHING, True
         with suppress(StopIteration):
-            self._asked = self._running.send(outcomes)
-        notes, self._notes[:] = self._notes.copy(), []
-        for note in notes:
-            if isinstance(note, str):
-                warn(note)
-            else:
-                for callback in self._callbacks:
-                    callback(note)
+            self._asked, is_over = self._running.send(outcomes), False
+        self._notes.publish(self._callbacks, is_over=is_over)
 
 
 def as_measured(outcome: Outcome, rules: Rules) -> Outcome:

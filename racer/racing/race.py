@@ -22,7 +22,7 @@ from racer.deciders.parts.wrappers import grouped
 from racer.errors import BudgetError, RaceStateError, SettingError
 from racer.evaluate.outcome import Cell, Outcome, all_failed, check_outcome
 from racer.racing.account import Account
-from racer.racing.asktell import Asked, AskTell, Flow
+from racer.racing.asktell import Asked, AskTell, Flow, Repeated
 from racer.racing.capping import Caps, best_first
 from racer.racing.loop import advance, best, completed, expected, fell_short, leads, race
 from racer.racing.repeats import Repeats, Withheld
@@ -281,7 +281,10 @@ class Race(AskTell):
 
     def result(self) -> RaceResult:
         """Return what is known: the result of a race that has ended, or the state of one."""
-        state, told = self._state, self._asked.told.values()
+        state, asked, known = self._state, self._asked, self._table.copy()
+        told = asked.told.values()
+        for key, outcome in () if state.block else asked.told.items():
+            known.add(key[1], [key[2]], [outcome])  # at least these are known
         survivors = best_first(state, self.rules.runtime, self._table)
         return RaceResult(
             configs=self.configs,
@@ -292,7 +295,7 @@ class Race(AskTell):
             seconds=self._account.seconds + math.fsum(outcome.seconds for outcome in told),
             spent=spent_with(self._table.spent, told),
             seed=self.seed,
-            known=self._table.copy(),
+            known=known,
             stream=self._stream,
             _eliminations=tuple(state.eliminations),
             _evidence=tuple(state.evidence),
@@ -406,7 +409,8 @@ class Race(AskTell):
             self._notes.append(event)
         if not row.is_usable and self.warns_of_failed_blocks:
             what = "is set aside" if self.rules.bounds is None else "has the worst score for all"
-            self._notes.append(f"block {row.block + 1} {what}: {all_failed(row.outcomes())}")
+            text = f"block {row.block + 1} {what}: {all_failed(row.outcomes())}"
+            self._notes.append(Repeated(text))
 
     def _later(self, asked: Request, order: Order) -> Iterator[list[Cell]]:
         """Yield cells of the blocks after this one, block by block, the best standing first.

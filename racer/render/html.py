@@ -134,7 +134,7 @@ def _svg(drawing: Drawing, number: int) -> str:
     if len(text) <= _MOST_SVG:
         return text.replace("<svg ", f'<svg role="img" aria-label="Figure {number}" ', 1)
     image = BytesIO()
-    figure.savefig(image, format="png", dpi=110)
+    figure.savefig(image, format="png", dpi=220)
     encoded = base64.b64encode(image.getvalue()).decode()
     if len(encoded) > len(text):
         return text

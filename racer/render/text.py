@@ -86,7 +86,13 @@ def narrowed(
 def _console() -> Console:
     from rich.console import Console  # noqa: PLC0415  (only where something is shown)
 
-    return Console(width=2000, color_system=None, force_terminal=False, legacy_windows=False)
+    return Console(
+        width=2000,
+        color_system=None,
+        force_terminal=False,
+        force_jupyter=False,  # or a notebook shows an empty box
+        legacy_windows=False,
+    )
 
 
 def _measure(grid: Grid, wrap: Callable[[str], str] | None = None) -> int:

@@ -115,6 +115,22 @@ class Result(AnyResult, ABC):
         return self.leader if ties else best
 
     @cached_property
+    def guess(self) -> int | None:
+        """The candidate to take if one must be taken now: the best, or what is likeliest to be.
+
+        None without a success, where all are equal, and in a race to a front. As weak as its
+        `probability_best` says, before the first test above all.
+        """
+        if self.best_index is not None:
+            return self.best_index
+        some = {c for c in range(len(self.configs)) if self.known.mean(c) is not None}
+        some -= self.known.rejected
+        is_front = self.rules.goal is not None and self.rules.goal.kind == "front"
+        if not some or is_front or self.ended == "all-equal":
+            return None
+        return max(some, key=lambda c: (self.probability_best[c], -c))
+
+    @cached_property
     def posterior(self) -> BestPosterior:
         """The posterior of the best of all candidates, from all that is known of them."""
         n = len(self.configs)

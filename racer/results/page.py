@@ -171,8 +171,8 @@ def subtitle(result: Result) -> str:
 def race_sections(result: Result) -> list[Section]:
     """Return the sections that only a race has."""
     words = (
-        "The place of each candidate on each block (dark: among the best of it), "
-        "and its elimination. Survivors are at the top."
+        "The mean rank of each candidate so far (dark: among the best of those still in), and the "
+        "block after which it was eliminated. Survivors stand at the top."
     )
     pieces: list[Piece] = [
         drawing(result, "race", words),

@@ -12,6 +12,7 @@ from racer._numerics import as_costs, shown_probability
 from racer.errors import SettingError
 from racer.plots import bars, boxes, courses, front, parallel, quality, race, sampling
 from racer.plots._canvas import empty, require
+from racer.plots.race import mean_so_far
 from racer.results.summary import why
 from racer.space.numeric import Bounded
 from racer.stats.ranks import ranks_of
@@ -155,10 +156,7 @@ def _labels(result: Result, candidates: Iterable[int]) -> list[str]:
 
 def _ranks(result: Result, ax: Axes | None) -> Axes:
     _, parts = parts_better(result)
-    here = ~np.isnan(parts)
-    filled = np.where(np.isposinf(parts), 1.0, np.where(here, parts, 0.0))
-    so_far = filled.cumsum(axis=0) / np.maximum(here.cumsum(axis=0), 1)
-    so_far[~here] = np.nan
+    so_far = mean_so_far(parts)
     caption = "mean rank so far (0 first, 1 last)"
     labels = _labels(result, range(len(result.configs)))
     return courses(so_far, final_order(result), labels, caption, ax=ax)

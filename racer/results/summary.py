@@ -26,8 +26,8 @@ _MOST = 12  # survivors in a summary
 def summary(result: Result) -> list[Piece]:
     """Return the text of `print`: verdict, the best, the survivors, why it ended, the cost."""
     best: list[Piece] = [*result.verdict]
-    if result.best_index is not None:
-        best.append(configuration(result.best))
+    if result.guess is not None:
+        best.append(configuration(result.config(result.guess)))
     if len(result.leaders) > 1 or result.best_index is None or result.rules.aim is not None:
         best.append(Section(result._survivor_label.capitalize(), (survivors(result, _MOST),)))
     if has_means(result) and len(result.configs) > 1:
@@ -41,11 +41,11 @@ def verdict(result: Result) -> tuple[str, ...]:
     if is_front(result) and n > 1:
         return verdict_of_front(result)
     if best is None:
-        return (f"No candidate can be called the best of {n}.",)
+        return (f"No candidate can be called the best of {n}.{_guess(result)}",)
     if n == 1:
         return ("The only candidate is #0.",)
     shown = shown_probability(result.probability_best[best], 2)
-    chance = f"= {shown}" if shown[0].isdigit() else f"{shown[0]} {shown[1:]}"
+    chance = _as_relation(shown)
     chances = (
         f"The best is #{best} of {n} candidates. P(best) {chance}: the posterior probability that "
         f"{_question(result)} of all {n}, those eliminated included."
@@ -55,6 +55,23 @@ def verdict(result: Result) -> tuple[str, ...]:
     said = (chances, _rivals(result), _eliminated_best(result), _failing(result), *more)
     said = (*said, _population(result))
     return tuple(filter(None, said))
+
+
+def _guess(result: Result) -> str:
+    """Return in a sentence which candidate is likeliest to be the best, as weak as it is."""
+    if result.guess is None:
+        return ""
+    shown = shown_probability(result.probability_best[result.guess], 2)
+    seen = len(result.known.of(result.guess))
+    return (
+        f" A guess, which no test supports, is #{result.guess}, by {seen} "
+        f"evaluation{'s' * (seen != 1)} of it: P(best) {_as_relation(shown)}."
+    )
+
+
+def _as_relation(shown: str) -> str:
+    """Return what a probability is: = 0.97, or > 0.99."""
+    return f"= {shown}" if shown[0].isdigit() else f"{shown[0]} {shown[1:]}"
 
 
 def _population(result: Result) -> str:
@@ -335,6 +352,7 @@ def as_dict(result: Result, line: Callable[[Any], str] | None = None) -> dict[st
     return {
         "best": result.best,
         "best_index": result.best_index,
+        "guess": result.guess,
         "probability_best": result.probability_best.get(
             -1 if result.best_index is None else result.best_index
         ),

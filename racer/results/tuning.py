@@ -18,6 +18,7 @@ from racer.model.surrogate import Surrogate
 from racer.render.html import write_page
 from racer.results import page, pictures, summary
 from racer.results.base import Result
+from racer.results.baseline import Improvement, improvement, verdict_of_default
 from racer.results.scores import scores_frame
 from racer.space.vectors import choice_counts, features
 
@@ -117,7 +118,7 @@ class TuneResult(Result):
     --------
     >>> import racer
     >>> space = racer.Space({"x": racer.Integer(0, 3)})
-    >>> result = racer.tune(space, lambda *cell: cell[0]["x"], budget=60, seed=1)
+    >>> result = racer.tune(space, lambda c, i, seed: c["x"] + seed % 7, budget=60, seed=1)
     >>> result.best, result.evaluations <= 60
     ({'x': 0}, True)
     """
@@ -186,7 +187,20 @@ class TuneResult(Result):
     @property
     def verdict(self) -> tuple[str, ...]:
         """The result in sentences."""
-        return summary.verdict(self)
+        gained = verdict_of_default(self, self.default_index)
+        return (*([gained] if gained else []), *summary.verdict(self))
+
+    @property
+    def default_index(self) -> int | None:
+        """The number of the space's default, the present configuration; None without one."""
+        default = self.space.default
+        found = (c for c, o in enumerate(self.origins) if o.initial and self.configs[c] == default)
+        return None if default is None else next(found, None)
+
+    @cached_property
+    def improvement(self) -> Improvement | None:
+        """By how much the best is better than the default; None without one, or if it is that."""
+        return improvement(self, self.default_index)
 
     def _pieces(self) -> list[Piece]:
         return summary.summary(self)
@@ -274,7 +288,9 @@ class TuneResult(Result):
         import pandas as pd  # noqa: PLC0415
 
         rows = scores_frame(self.held_out, self.stream.held_out)
-        leaders = pd.Index(self.leaders, name="candidate")
+        default = self.default_index
+        more = () if default in {None, *self.leaders} else (default,)
+        leaders = pd.Index((*self.leaders, *more), name="candidate")
         rows = rows[rows["candidate"].isin(leaders)]
         if rows.empty:
             return pd.DataFrame(columns=leaders)

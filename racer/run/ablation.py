@@ -7,7 +7,7 @@ import reprlib
 from collections import deque
 from typing import TYPE_CHECKING, Any, Self
 
-from racer._checks import is_whole, whole
+from racer._checks import is_whole, suggests, whole
 from racer._files import as_path
 from racer.errors import CandidateError, SettingError, StoreError
 from racer.evaluate.outcome import bounded
@@ -40,6 +40,7 @@ _BLOCKS = 30
 _LEAST = 5  # held-out instances that are enough
 
 
+@suggests
 def ablation(
     of: TuneResult | str | PathLike[str],
     evaluate: Objective,
@@ -186,7 +187,7 @@ def _config(result: TuneResult, end: Any, name: str) -> dict[str, Any]:
         if found is None:
             raise SettingError(
                 f"{name}={end!r}: there is none in this tuning; give a configuration, or the "
-                "number of a candidate"
+                "number of a candidate, and to the next tuning Space(default=..)"
             )
         return dict(found)
     try:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from racer._checks import flag, whole
+from racer._checks import flag, suggests, whole
 from racer.core.events import Ended
 from racer.core.pool import as_sequence
 from racer.deciders.faster import FasterRace
@@ -61,6 +61,7 @@ Measure = Callable[
 Same = Callable[[Any, Any], Any]
 
 
+@suggests
 def bench(
     programs: Mapping[str, Program] | Sequence[Line],
     instances: Sequence[Any] | None = None,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from racer._checks import suggests
 from racer.core.rules import Rules, check_direction
 from racer.errors import SettingError, StoreError
 from racer.evaluate.limits.limits import Limits
+from racer.run.deadline import budget_within
 from racer.run.drive import how_to_evaluate, opened, pool, start
 from racer.store.contest import contest_for, contest_from_store, decode_setting
 from racer.store.load import load_record
@@ -40,13 +42,15 @@ __all__ = ["race", "resume", "tune"]
 _HOW = ("retries", *Limits._fields)
 
 
+@suggests
 def race(
     candidates: Sequence[Any],
     evaluate: Objective,
     instances: Sequence[Any] | None = None,
     *,
     decider: str | Decider | None = None,
-    budget: int | Budget,
+    budget: int | Budget | None = None,
+    deadline: float | None = None,
     maximize: bool = False,
     metrics: Mapping[str, str | Metric] | None = None,
     objective: Goals | None = None,
@@ -102,7 +106,13 @@ def race(
         `racer.deciders`.
     budget : int or Budget
         An int means evaluations. It is never exceeded, and must reach to the first test. Or
-        `racer.Budget` in seconds or in money: ``Budget(spend=20.0)``.
+        `racer.Budget` in seconds or in money: ``Budget(spend=20.0)``. None: what the workers can
+        do until the deadline.
+    deadline : float, optional
+        Seconds of wall time, for any number of workers, after which no evaluation begins; those
+        that run are finished (`timeout` bounds them). What is known by then is the result: `ended`
+        is "deadline", and `guess` names a candidate even before the first test. With a store,
+        `racer.resume` goes on from there.
     maximize : bool
         Larger is better; with `metrics`, leave it out.
     metrics : mapping of str to {"min", "max"} or Metric, optional
@@ -194,8 +204,9 @@ def race(
     ------
     CandidateError, ObjectiveError, BudgetError, SettingError
         Invalid settings, before anything is evaluated. All are `RacerError`. Later: an
-        ObjectiveError where all of the first block fail by the same error at the same line, a
-        SettingError for a verdict that cannot be used, or an executor that takes no more.
+        ObjectiveError where all of the first block fail by the same error at the same line, or
+        return no value that can be used, a SettingError for a verdict that cannot be used, or an
+        executor that takes no more.
     StoreError
         The store cannot be used, or holds another race.
     RaceInterrupted
@@ -218,7 +229,7 @@ def race(
     check_direction(maximize=maximize, metrics=metrics)
     rules = Rules(
         decider=decider,  # type: ignore[arg-type]
-        budget=budget,  # type: ignore[arg-type]
+        budget=budget_within(budget, deadline, n_jobs, executor),
         maximize=maximize,
         metrics=metrics,  # type: ignore[arg-type]
         objective=objective,
@@ -247,18 +258,21 @@ def race(
             file,
             workers,
             ahead=ahead,
+            deadline=deadline,
             progress=progress,
             callbacks=callbacks,
         )
     return result
 
 
+@suggests
 def tune(
     space: Space,
     evaluate: Objective,
     instances: Sequence[Any] | None = None,
     *,
-    budget: int | Budget | Sequence[int | Budget],
+    budget: int | Budget | Sequence[int | Budget] | None = None,
+    deadline: float | None = None,
     decider: str | Decider | None = None,
     initial: Sequence[Mapping[str, Any] | Known] | Known = (),
     maximize: bool = False,
@@ -278,6 +292,7 @@ def tune(
     runtime: Runtime | None = None,
     instance_order: InstanceOrder = "shuffled",
     test_instances: Sequence[Any] | None = None,
+    test_elites: int | None = None,
     timeout: float | None = None,
     memory: int | None = None,
     retries: int = 0,
@@ -312,11 +327,15 @@ def tune(
         less than a configuration takes on all instances). With `racer.Budget` in seconds, the
         cost of an evaluation is estimated from those made, and likewise in money. A list, each larger than the one
         before: a tuning with the first, which goes on from its end with the next one's additions.
+        None: as many as the workers complete until the deadline.
+    deadline : float, optional
+        Seconds of wall time, as in `racer.race`; evaluations on `test_instances` come at the end,
+        and are left out if it passes before.
     decider : str or Decider, optional
         Decides in each race; as in `racer.race`. None: "best-for-budget" ("bayesian-friedman" for
         run times that are capped), or, with a store, the recorded one.
     initial : sequence of configurations, a result, or a store
-        Candidates of the first race, beside those sampled, such as the default. Of a
+        Candidates of the first race, beside those sampled and the default of the space. Of a
         result, or of the path of a store (or several of either, in the sequence): the best, then
         each survivor that improves the mean over instances of the best so far most. Results that
         share instances are taken together, on those that all of them have seen. Those outside
@@ -352,7 +371,10 @@ def tune(
         Whether instances are taken in a random order (anew each time they begin again), or as
         they stand.
     test_instances : sequence, optional
-        Held out: at the end each elite is evaluated once on each of them, beyond the budget.
+        Held out: at the end each elite, and the default of the space, is evaluated once on each of
+        them, beyond the budget.
+    test_elites : int, optional
+        How many elites are, the best first: 1 saves evaluations. None: all.
     runtime : Runtime, optional
         The cost is run time, with an adaptive cap: as in `racer.race`.
     timeout, memory, retries
@@ -403,9 +425,10 @@ def tune(
         "instances": instances,
         "test_instances": test_instances,
         "elites": elites,
+        "test_elites": test_elites,
         "instance_order": instance_order,
         "decider": decider,
-        "budget": budget,
+        "budget": budget_within(budget, deadline, n_jobs, executor),
         "maximize": maximize,
         "metrics": metrics,
         "objective": objective,
@@ -430,6 +453,7 @@ def tune(
             file,
             workers,
             ahead=ahead,
+            deadline=deadline,
             progress=progress,
             callbacks=callbacks,
         )
@@ -445,6 +469,7 @@ def _loaded(initial: Any) -> Any:
     return initial
 
 
+@suggests
 def resume(
     store: str | PathLike[str],
     evaluate: Objective,
@@ -455,6 +480,7 @@ def resume(
     space: Space | None = None,
     decider: str | Decider | None = None,
     budget: int | Budget | None = None,
+    deadline: float | None = None,
     runtime: Runtime | None = None,
     prices: Sequence[float] | Callable[[Any, Any], float] | None = None,
     n_jobs: int = 1,
@@ -484,6 +510,8 @@ def resume(
         not racer's: the same as then.
     budget : int or Budget, optional
         As large as before, or larger.
+    deadline : float, optional
+        As in `racer.race`, from now on.
     runtime : Runtime, optional
         Of a run whose runtime has a function for its utility: the same as then.
     prices : callable, optional
@@ -552,6 +580,7 @@ def resume(
             file,
             workers,
             ahead=ahead,
+            deadline=deadline,
             progress=progress,
             callbacks=callbacks,
         )

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import reprlib
 import sys
 import time
 from collections import deque
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from racer._checks import flag, is_one_of, is_whole, whole
 from racer.core.contest import ContestResult, Unused
-from racer.core.events import check_callbacks
+from racer.core.events import Ended, RaceEnded, check_callbacks
 from racer.core.prices import NO_SPEND
 from racer.errors import ObjectiveError, RaceInterrupted, SettingError
 from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.limits.limits import Limits, limits_for
 from racer.evaluate.limits.processes import not_for_evaluations
-from racer.evaluate.objective import USELESS, check_objective, is_coroutine_function, raised_by
+from racer.evaluate.objective import check_objective, check_useful, is_coroutine_function
 from racer.evaluate.outcome import bounded, check_outcome
 from racer.evaluate.workers import number_of, workers_for
+from racer.run.deadline import Deadline
+from racer.run.rehearsal import FirstBlock, FirstValues
 from racer.run.signals import GracefulStop, exit_with_code, notify
 from racer.store.contest import VERSION, described_objective
 from racer.store.reader import sense_made_of
@@ -101,8 +102,13 @@ def start(
     ahead: Ahead,
     progress: bool,
     callbacks: Sequence[Callback],
+    deadline: float | None = None,
+    rehearses: bool = True,
 ) -> R:
-    """Run a contest, or continue the one in the store; `evaluate` and `how` name what workers do."""
+    """Run a contest, or continue the one in the store; `evaluate` and `how` name what workers do.
+
+    `rehearses`: the values of the first blocks are looked at.
+    """
     given: Any = ahead
     if not is_one_of(given, ("auto",)) and not (is_whole(given) and given >= 0):
         raise SettingError(f'ahead={ahead!r}: give "auto", or a number of blocks, 0 for none')
@@ -112,6 +118,7 @@ def start(
             f"timeout={how['timeout']:g} ends evaluations before the limit of run times, "
             f"{runtime.limit:g} s, is reached: leave it out, or give a larger one"
         )
+    until = Deadline(deadline)
     watchers = list(check_callbacks(callbacks))
     display: Any = None
     if flag(progress, "progress"):
@@ -147,6 +154,8 @@ def start(
                 ahead=ahead,
                 prefetched=prefetched,
                 provenance=provenance,
+                values=FirstValues.of(contest, evaluate) if rehearses else None,
+                deadline=until,
             )
     except RaceInterrupted as stop:
         if stop.kept:
@@ -164,10 +173,13 @@ def drive(
     ahead: Ahead = "auto",
     prefetched: Prefetched | None = None,
     provenance: Mapping[str, Any] = MappingProxyType({}),
+    values: FirstValues | None = None,
+    deadline: Deadline | None = None,
 ) -> R:
     """Run a contest to its end and return its result; with a store, record each outcome first.
 
     Free workers prefetch up to `ahead` blocks; `prefetched` are outcomes left by a replay.
+    `values` looks at those of the first blocks. After the `deadline` nothing begins.
     The result has the `provenance`, to which the workers and the times from now on are added.
 
     The first SIGINT, SIGTERM or SIGHUP lets running evaluations finish, the second stops at once.
@@ -175,7 +187,18 @@ def drive(
     """
     stop = GracefulStop(notify if display is None else display.announce)
     known = Prefetched.none() if prefetched is None else prefetched
-    loop = _Loop(contest, workers, store, stop, ahead, known, display, provenance)
+    loop = _Loop(
+        contest,
+        workers,
+        store,
+        stop,
+        ahead,
+        known,
+        display,
+        provenance,
+        values,
+        deadline or Deadline(),
+    )
     try:
         with ExitStack() as stack:
             if store is not None:
@@ -207,6 +230,8 @@ class _Loop(Generic[R]):
     prefetched: Prefetched
     display: Progress | None
     provenance: Mapping[str, Any]
+    values: FirstValues | None = None
+    deadline: Deadline = field(default_factory=Deadline)
 
     def __post_init__(self) -> None:
         self._feed = Feed(
@@ -215,32 +240,50 @@ class _Loop(Generic[R]):
             ahead=self.ahead,
             prefetched=self.prefetched,
             accept=self._accept,
-            stopping=self.stop.requested,
+            stopping=self._is_stopping,
         )
         n_workers, begun_with = number_of(self.workers), self.contest.result()
         if self.display is not None:
-            self.display.begin(self.contest, n_workers, self._feed.running)
+            self.display.begin(self.contest, n_workers, self._feed.running, self.deadline)
         self.provenance = {**self.provenance, "workers": n_workers}
         self._begun, self._before = time.perf_counter(), begun_with.seconds
-        # outcomes of the first block while all are the same failure; None afterwards
-        self._alike: list[tuple[Cell, Outcome]] | None = [] if not begun_with.evaluations else None
+        self._first = FirstBlock(is_over=bool(begun_with.evaluations))
 
     def run(self) -> None:
-        """`ask` and `tell` until the contest ends or a signal has come."""
-        while not self.stop.requested() and (cells := self.contest.ask()):
-            self._feed.may_prefetch = self._alike is None
+        """`ask` and `tell` until the contest ends, a signal comes or the deadline passes."""
+        while not self._is_stopping() and (cells := self.contest.ask()):
+            self._feed.may_prefetch = self._first.is_over
             if self.display is not None:
-                self.display.asked(len(cells))
+                self.display.asked(cells)
             for cell, outcome, is_new in self._feed.outcomes(cells):
-                if self.display is not None:
-                    self.display.told(outcome)
-                if is_new and self._alike is not None and self._defers(cell, outcome):
-                    continue
-                if not is_new or self._accept(cell, outcome):
-                    self.contest.tell(cell, outcome)
-            if self._alike is not None:
-                self._end_first_block(cells)
+                self._take(cell, outcome, is_new=is_new)
+            if not self._first.is_over:
+                self._tell_deferred(self._first.end(cells))
+            if self.values is not None and self.values.end():
+                self.values = None
         self._feed.end()
+        if self.display is not None and self._is_late():
+            self.display(RaceEnded(Ended.DEADLINE, eliminated=()))
+
+    def _is_late(self) -> bool:
+        """Return True if the deadline has ended what would have gone on."""
+        is_open = self.contest.ended is None and not self.stop.requested()
+        return is_open and self.deadline.has_passed()
+
+    def _take(self, cell: Cell, outcome: Outcome, *, is_new: bool) -> None:
+        """Show, record and tell an outcome, unless it is deferred."""
+        if self.display is not None:
+            self.display.told(outcome)
+        if is_new and not self._first.is_over and self._defers(cell, outcome):
+            return
+        if self.values is not None:
+            self.values.see(cell, outcome)
+        if not is_new or self._accept(cell, outcome):
+            self.contest.tell(cell, outcome)
+
+    def _is_stopping(self) -> bool:
+        """Return True if no evaluation shall begin any more."""
+        return self.stop.requested() or self.deadline.has_passed()
 
     def result(self) -> R:
         """Return the current result, with its provenance and the unused evaluations."""
@@ -249,6 +292,8 @@ class _Loop(Generic[R]):
             "wall": time.perf_counter() - self._begun,
             "busy": result.seconds + unused.seconds - self._before,
         }
+        if self._is_late():
+            result = replace(result, ended=Ended.DEADLINE)
         return replace(result, unused=unused, provenance={**self.provenance, **took})
 
     def _accept(self, cell: Cell, outcome: Outcome) -> bool:
@@ -274,51 +319,25 @@ class _Loop(Generic[R]):
 
         ObjectiveError if the first one shows that evaluate never returns a valid value.
         """
-        if self._alike is None or self._is_suspect(outcome):
+        if self._first.is_over or self._is_suspect(outcome):
             return False
-        if not self._alike and outcome.message.startswith(USELESS):
-            raise ObjectiveError(
-                f"evaluate {outcome.message}; nothing is recorded, and nothing else was evaluated"
-            )
-        is_ok, needed = outcome.value is not None, self.contest.rules.needs_spend
-        if not self._alike and needed and is_ok and outcome.spend is None:
+        check_useful(outcome)
+        needed = self.contest.rules.needs_spend
+        if needed and outcome.value is not None and outcome.spend is None:
             raise ObjectiveError(
                 f"evaluate {NO_SPEND}: return {{.., 'spend': its price}}, or give prices=; nothing "
                 "is recorded, and nothing else was evaluated"
             )
-        error = _alike_by(cell, outcome)
-        if error is not None and all(_alike_by(c, o) == error for c, o in self._alike[:1]):
-            self._alike.append((cell, outcome))
+        if self._first.defers(cell, outcome):
             return True
-        self._tell_deferred()
+        self._tell_deferred(self._first.released())
         return False
 
-    def _tell_deferred(self) -> None:
-        deferred, self._alike = self._alike or (), None
+    def _tell_deferred(self, deferred: Sequence[tuple[Cell, Outcome]]) -> None:
         for cell, outcome in deferred:
             self._record(cell, outcome)
             self.contest.tell(cell, outcome)
         self._feed.may_prefetch = True
-
-    def _end_first_block(self, cells: Sequence[Cell]) -> None:
-        """Raise if all of a block is the same failure: so would be the next ones."""
-        if self._alike and 1 < len(self._alike) == len(cells):
-            raise ObjectiveError(
-                f"evaluate failed in all {len(cells)} evaluations of the first block (instance "
-                f"{reprlib.repr(cells[0].instance)}), always by the same error at the same line, "
-                f"first with {self._alike[0][1].message}; nothing is recorded of it: mend evaluate, "
-                "or begin with another instance, and run the same again"
-            )
-        self._tell_deferred()
-        if len(cells) == 1:  # too few for a verdict
-            self._alike = []
-
-
-def _alike_by(cell: Cell, outcome: Outcome) -> Any:
-    """Return the key of equal failures; None if the cause may be the cell alone."""
-    if outcome.status == "invalid" and cell.metrics is not None:
-        return outcome.message
-    return raised_by(outcome.message) if outcome.status == "failed" else None
 
 
 def _interrupted(result: Any, store: Store | None, code: int) -> RaceInterrupted:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import threading
 import time
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,6 +29,7 @@ from racer.results.base import Result
 from racer.results.front import FrontOfMeans
 from racer.results.summary import why
 from racer.results.tuning import TuneResult
+from racer.run.deadline import Deadline
 from racer.run.signals import notify
 from racer.store.contest import decode_setting
 from racer.store.jsonable import is_plain
@@ -35,12 +37,12 @@ from racer.store.load import load_record
 from racer.store.reader import open_to_read, sense_made_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from racer.core.contest import Contest, Kind
     from racer.core.events import Elimination
     from racer.core.rules import Rules
-    from racer.evaluate.outcome import Outcome
+    from racer.evaluate.outcome import Cell, Outcome
     from racer.store.reader import Reader
 
 _LEAST = 0.3  # seconds between two drawings
@@ -60,6 +62,8 @@ class Subject:
     workers: int | None = 1
     running: Callable[[], int] = int
     mean_is: str = "mean"
+    n_held_out: int = 0  # instances
+    deadline: Deadline = field(default_factory=Deadline)
     is_watched: bool = False  # by another process, which does not know when it began
 
 
@@ -73,6 +77,7 @@ class Work:
     asked: int = 0
     told: int = 0
     spent: float | None = None
+    held_out: int = 0  # the number of the held-out instance that is evaluated, from 1
 
 
 class ProgressState:
@@ -97,7 +102,13 @@ class ProgressState:
         self._means = FrontOfMeans(rules.aim) if is_front and rules.aim is not None else None
         return self._means
 
-    def begin(self, contest: Contest[Any], workers: int | None, running: Callable[[], int]) -> None:
+    def begin(
+        self,
+        contest: Contest[Any],
+        workers: int | None,
+        running: Callable[[], int],
+        deadline: Deadline | None = None,
+    ) -> None:
         """Start tracking a contest."""
         result, rules = contest.result(), contest.rules
         self.candidates, self.left = len(contest.configs), len(contest.alive)
@@ -127,6 +138,8 @@ class ProgressState:
             workers,
             running,
             "mean" if rules.runtime is None else rules.runtime.score_name,
+            len(contest.description().test_instances),
+            deadline or Deadline(),
         )
 
     def watch(self, subject: Subject, evaluations: int) -> None:
@@ -143,13 +156,16 @@ class ProgressState:
         self.best = result.best_index
         self.mean = None if self.best is None else result.mean(self.best)
 
-    def asked(self, cells: int) -> None:
-        """Begin a block that needs so many cells."""
-        self.work.asked, self.work.told = cells, 0
+    def asked(self, cells: Sequence[Cell]) -> None:
+        """Begin a block, or a held-out instance, that needs these cells."""
+        self.work.asked, self.work.told = len(cells), 0
+        self.work.held_out = cells[0].block + 1 if cells[0].held_out else 0
 
     def told(self, outcome: Outcome) -> None:
-        """Count an outcome."""
+        """Count an outcome; those on held-out instances are beyond the budget."""
         self.work.told += 1
+        if self.work.held_out:
+            return
         self.work.evaluations += 1
         self.work.seconds += outcome.seconds
         if outcome.spend is not None:
@@ -187,13 +203,16 @@ class ProgressState:
     def to_go(self, now: float) -> float | None:
         """Return how many seconds are left at this rate, if the whole budget is used."""
         budget, work = self.of.budget, self.work
-        done = work.evaluations - self.of.before
-        if budget is None or done <= 0 or self.ended:
+        done, until = work.evaluations - self.of.before, self.of.deadline.left()
+        if self.ended:
             return None
+        if budget is None or done <= 0 or work.held_out:
+            return until if until < math.inf else None
         left = budget.left(
             evaluations=work.evaluations, seconds=work.seconds, spent=work.spent or 0.0
         )
-        return None if left is None else (now - self._begun) / done * left
+        found = until if left is None else min((now - self._begun) / done * left, until)
+        return found if found < math.inf else None
 
     def text(self, now: float) -> str:
         """Return all of it as a table of four lines."""
@@ -207,7 +226,7 @@ class ProgressState:
             (label, best, used, readable(now - self._begun)),
             (f"{self.of.mean_is} on common blocks", mean, "time left", left),
             (
-                f"{self._race()}block {self._block()}",
+                self._held_out() or f"{self._race()}block {self._block()}",
                 within,
                 "workers" if watched else "workers busy",
                 f"{self._busy()}; {work.failures} failed",
@@ -229,11 +248,10 @@ class ProgressState:
         label, best = self._best()
         mean = "" if self.front else f", {self.of.mean_is} {self._mean()}"
         to_go, work = self.to_go(now), self.work
-        within = (
-            f"block {self._block()}, {work.told} of {work.asked} cells"
-            if work.told < work.asked
-            else f"{self.blocks} blocks done"
-        )
+        within = f"{self.blocks} blocks done"
+        if work.told < work.asked:
+            within = f"block {self._block()}, {work.told} of {work.asked} cells"
+        within = self._held_out() or within
         left = f"; at most {readable(to_go)} left" if to_go else ""
         failed = f", {work.failures} failed" if work.failures else ""
         return (
@@ -244,6 +262,11 @@ class ProgressState:
     def _race(self) -> str:
         """Return the number of the race of a tuning; a store does not record it."""
         return f"race {self.race}, " if self.of.kind == "tuning" and not self.of.is_watched else ""
+
+    def _held_out(self) -> str:
+        """Return which held-out instance is evaluated, if one is."""
+        at = self.work.held_out
+        return f"held-out {at} of {self.of.n_held_out}" if at else ""
 
     def _block(self) -> int:
         """Return the number, from 1, of the block that is evaluated, or of the last one."""
@@ -289,7 +312,7 @@ class Progress:
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True)
+        self.console = console or Console(stderr=True, force_jupyter=False)
         self.state = ProgressState(time.monotonic())
         self._notice = ""
         self._lines: list[str] = []  # to be shown above the live part
@@ -345,16 +368,26 @@ class Progress:
         else:
             notify(line)
 
-    def begin(self, contest: Contest[Any], workers: int | None, running: Callable[[], int]) -> None:
+    def begin(
+        self,
+        contest: Contest[Any],
+        workers: int | None,
+        running: Callable[[], int],
+        deadline: Deadline | None = None,
+    ) -> None:
         """Show that a contest begins, or goes on; `running()`: the number of running cells."""
-        self.state.begin(contest, workers, running)
+        self.state.begin(contest, workers, running, deadline)
         self.line(self.state.of.title)
         if self._cell is not None:
             self._cell(self._text())
 
-    def asked(self, cells: int) -> None:
-        """Begin a block that needs so many cells."""
+    def asked(self, cells: Sequence[Cell]) -> None:
+        """Begin a block, or a held-out instance, that needs these cells."""
+        begins = cells[0].held_out and not self.state.work.held_out
         self.state.asked(cells)
+        if begins:
+            many = self.state.of.n_held_out
+            self.line(f"{many} held-out instances, {len(cells)} configurations on each")
 
     def told(self, outcome: Outcome) -> None:
         """Count an outcome; called for each evaluation."""
@@ -462,7 +495,7 @@ def watch(
     wait: Callable[[float], None] = time.sleep,
 ) -> None:
     """Show the progress of the contest in a store until its end; nothing is written or locked."""
-    console = console or Console()
+    console = console or Console(force_jupyter=False)
     state = state_in(store, ProgressState(clock()))
     if not console.is_terminal and not once:
         for line in _lines(store, state, clock, lambda: wait(interval)):
@@ -552,6 +585,7 @@ def _read(reader: Reader, state: ProgressState) -> None:
             budget=Budget.each(decode_setting(reader.path, "budget", setup.settings["budget"]))[-1],
             workers=workers or None,
             mean_is="mean" if timed is None else timed.score_name,
+            n_held_out=len(setup.settings.get("test_instances") or ()),
             is_watched=True,
         ),
         before,
@@ -571,7 +605,8 @@ def _read(reader: Reader, state: ProgressState) -> None:
     state.mean = None if runtime is not None else mean
     _read_front(reader, state, gone)
     asked = max(state.left, told or 0)
-    state.work = Work(n, failed or 0, seconds or 0.0, asked, told or 0, spent)
+    ((held_out,),) = reader.rows("SELECT count(DISTINCT block) FROM outcomes WHERE held_out")
+    state.work = Work(n, failed or 0, seconds or 0.0, asked, told or 0, spent, held_out)
     state.blocks = block + (state.work.told == asked)
     ending = reader.ending()
     if ending is not None:

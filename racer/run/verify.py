@@ -129,9 +129,9 @@ def verify(
     >>> import racer, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store, path = f"{folder}/run.db", f"{folder}/run.zip"
-    ...     result = racer.race(range(5), lambda x, *_: x, budget=60, seed=1, store=store)
+    ...     result = racer.race(range(5), lambda x, i, seed: x + seed % 7, budget=60, seed=1, store=store)
     ...     sha256 = racer.bundle(store, path)
-    ...     found = racer.verify(path, lambda x, *_: x, sha256=sha256, again=10)
+    ...     found = racer.verify(path, lambda x, i, seed: x + seed % 7, sha256=sha256, again=10)
     >>> found.problems, found.agreeing
     ((), 10)
     """

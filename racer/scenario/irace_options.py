@@ -52,9 +52,7 @@ OPTIONS: Mapping[str, Option] = {
     "testInstancesDir": Option("test-instances-dir", becomes="test_instances"),
     "testInstancesFile": Option("test-instances-file", becomes="test_instances"),
     "testInstancesText": Option("test-instances-text", refused="write them into a file"),
-    "testNbElites": Option(
-        "test-num-elites", ignored="all elites are evaluated on the held-out instances"
-    ),
+    "testNbElites": Option("test-num-elites", becomes="test_elites"),
     "testIterationElites": Option(
         "test-iteration-elites", ignored="held-out instances are used once, at the end"
     ),
@@ -218,6 +216,8 @@ def from_irace(
         **_runtime(given, source),
         **_numbers(given, source),
     }
+    if complete and "test_instances" in settings:
+        settings.setdefault("test_elites", 1)  # as irace does
     return settings, notes
 
 
@@ -309,7 +309,13 @@ def _runtime(given: Mapping[str, Any], source: str) -> dict[str, Any]:
 
 
 _WHOLE = ("firstTest", "eachTest", "seed", "digits", "parallel", "deterministic")
-_WHOLE_IF_ANY = ("maxExperiments", "minNbSurvival", "targetRunnerRetries", "blockSize")
+_WHOLE_IF_ANY = (
+    "maxExperiments",
+    "minNbSurvival",
+    "targetRunnerRetries",
+    "blockSize",
+    "testNbElites",
+)
 _REAL_IF_ANY = ("maxTime", "targetRunnerTimeout")
 
 

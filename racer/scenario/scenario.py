@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from racer._files import beginning, read_bytes
+from racer._files import SQLITE, beginning, read_bytes
 from racer.core.budget import Budget
 from racer.core.runtime import Runtime
 from racer.errors import BudgetError, ObjectiveError, SettingError
@@ -33,12 +33,20 @@ STORE = "racer.db"
 USUAL = ("scenario.toml", "scenario.txt")
 """Names of scenarios that need not be given."""
 
-_SQLITE = b"SQLite format 3\0"
+_LIMITS = ("budget", "seconds", "spend")
 _COMMENT = re.compile(r"(?<!\S)#.*")  # of a line of instances
 _PASSED = (
-    *("elites", "first_test", "each_test", "block_size", "maximize", "instance_order"),
+    *(
+        "elites",
+        "test_elites",
+        "first_test",
+        "each_test",
+        "block_size",
+        "maximize",
+        "instance_order",
+    ),
     *("metrics", "objective"),
-    *("timeout", "memory", "retries", "deterministic", "generalize", "seed"),
+    *("deadline", "timeout", "memory", "retries", "deterministic", "generalize", "seed"),
 )
 
 
@@ -51,8 +59,7 @@ class Scenario:
 
     def updated(self, settings: Mapping[str, Any], notes: tuple[str, ...] = ()) -> Scenario:
         """Return it with other settings; a budget of one kind replaces one of the other."""
-        limits = {"budget", "seconds", "spend"}
-        replaced = limits if limits & settings.keys() else set()
+        replaced = {*_LIMITS} if {*_LIMITS} & settings.keys() else set()
         if {"command", "evaluate"} & settings.keys():
             replaced |= {"command", "evaluate", "protocol", "reads", "cost", "success_codes"}
         kept = {name: value for name, value in self.settings.items() if name not in replaced}
@@ -79,8 +86,6 @@ class Scenario:
             )
         if given.get("initial"):
             found["initial"] = self.initial(space)
-        elif space.default is not None:
-            found["initial"] = [space.default]
         if given.get("test_instances"):
             found["test_instances"] = self.instances("test_instances")
         if given.get("store"):
@@ -88,7 +93,24 @@ class Scenario:
         return found
 
     def space(self) -> Space:
-        """Return the space of the parameter file."""
+        """Return the space of the parameter file, with the default of the scenario."""
+        space, path = self._space(), self.settings.get("default")
+        if not path:
+            return space
+        found = read_configurations(path, space)
+        if len(found) != 1:
+            raise SettingError(
+                f"default = {path!r}: {len(found)} configurations are in it; give the one in use"
+            )
+        return Space(
+            space.parameters,
+            conditions=space.conditions,
+            forbidden=space.forbidden,
+            switches=space.switches,
+            default=found[0],
+        )
+
+    def _space(self) -> Space:
         path = self.settings.get("space")
         if not path:
             raise SettingError("no parameters are named: give space = .., a parameter file")
@@ -103,7 +125,7 @@ class Scenario:
         """Return the configurations to begin with, and the results of earlier runs."""
         found: list[Any] = []
         for path in self.settings["initial"]:
-            if beginning(path).startswith(_SQLITE):
+            if beginning(path).startswith(SQLITE):
                 found.append(load_record(path).result)
             else:
                 found += read_configurations(path, space)
@@ -137,10 +159,14 @@ class Scenario:
                     found.append(path)
         return found
 
-    def _budget(self) -> Budget:
-        evaluations, *others = (self.settings.get(name) for name in ("budget", "seconds", "spend"))
+    def _budget(self) -> Budget | None:
+        if self.settings.get("deadline") and not any(map(self.settings.get, _LIMITS)):
+            return None
+        evaluations, *others = (self.settings.get(name) for name in _LIMITS)
         if not evaluations and not any(others):
-            raise BudgetError("no budget is named: give budget = .., evaluations, or seconds = ..")
+            raise BudgetError(
+                "no budget is named: give budget = .., evaluations, or seconds, or a deadline"
+            )
         seconds, spend = (limit or None for limit in others)
         return Budget(evaluations=evaluations or None, seconds=seconds, spend=spend)
 

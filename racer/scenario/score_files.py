@@ -16,7 +16,7 @@ from racer._checks import is_real
 from racer._files import as_path, read_bytes
 from racer.comparison import scores as tables
 from racer.comparison.columns import Columns
-from racer.errors import ScoresError, SettingError
+from racer.errors import ScoresError, SettingError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,6 +31,8 @@ __all__ = ["read_csv", "read_scores", "score_table"]
 
 COLUMNS = ("algorithm", "instance", "score")
 _DELIMITERS = (",", ";", "\t")
+_WITH_SPREAD = re.compile(r"([-+]?\d[\d.,eE+-]*?)\s*(?:±|\+/?-|\\pm)\s*[\d.,]+%?")  # 61.8 ± 1.2
+_WITH_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")  # task, time
 _MOST_BYTES = 1_000_000_000  # records of whole conversations are large
 _SAMPLE = {"doc_id", "filter", "metrics"}  # what lm_eval writes of each
@@ -236,8 +238,9 @@ def _of_csv(path: Path, columns: Columns) -> Iterator[Row]:
 def read_csv(path: Path) -> tuple[pd.DataFrame, bool]:
     """Return a table with a header, and whether an index without a name stood before it.
 
-    The header's most frequent of comma, semicolon and tab separates; nothing is read as what it is
-    not: ScoresError names the line.
+    The header's most frequent of comma, semicolon and tab separates; numbers may have a decimal
+    comma, or a spread behind them (61,8 ± 1,2), which is left out with a RacerWarning. ScoresError
+    names the line that does not fit.
     """
     names, *rows = csv_lines(path)
     numbers = map(tables.number_in, names)
@@ -246,7 +249,14 @@ def read_csv(path: Path) -> tuple[pd.DataFrame, bool]:
             f"{path}: the first row is all numbers, so there is no header: add one, with a name "
             "for each column"
         )
-    columns = [_column(texts, [*map(tables.number_in, texts)]) for texts in zip(*rows, strict=True)]
+    columns = [_column(*_numbers(texts)) for texts in zip(*rows, strict=True)]
+    spread = [
+        name
+        for name, texts in zip(names, zip(*rows, strict=True), strict=True)
+        if _has_spread(texts)
+    ]
+    if spread:
+        warn(f"{path}: of columns {', '.join(spread)}, mean ± spread, the means are read alone")
     indexed = False
     if names[0] == "":  # as a table is written with an index that has no name
         if list(columns[0]) == list(range(len(rows))):
@@ -283,6 +293,19 @@ def csv_lines(path: Path) -> list[list[str]]:
     if not rows:
         raise ScoresError(f"{path} has a header and no rows")
     return [names, *rows]
+
+
+def _has_spread(texts: Sequence[str]) -> bool:
+    return any(_WITH_SPREAD.fullmatch(text.strip()) for text in texts)
+
+
+def _numbers(texts: Sequence[str]) -> tuple[list[str], list[float | None]]:
+    """Return texts without spreads, and the numbers they are, be it with a decimal comma."""
+    found = [_WITH_SPREAD.sub(r"\1", text.strip()) for text in texts]
+    if any("," in text for text in found) and not any("." in text for text in found):
+        found = [text.replace(",", ".") if _WITH_COMMA.fullmatch(text) else text for text in found]
+    numbers = [*map(tables.number_in, found)]
+    return (list(texts) if None in numbers else found), numbers
 
 
 def _column(texts: Sequence[str], numbers: list[float | None]) -> NDArray[Any]:

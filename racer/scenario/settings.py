@@ -68,6 +68,9 @@ SETTINGS: Mapping[str, Setting] = {
     "instances_folder": Setting("path", "Folder that the lines of instances begin in."),
     "test_instances": Setting("instances", "Held-out instances, as instances."),
     "test_instances_folder": Setting("path", "Folder that the held-out lines begin in."),
+    "default": Setting(
+        "path", "Table with one configuration, the one in use now: the tuning has to beat it."
+    ),
     "initial": Setting(
         "paths",
         "Table of configurations to begin with, or the store of an earlier run; or several.",
@@ -83,12 +86,14 @@ SETTINGS: Mapping[str, Setting] = {
     "evaluate": Setting("text", "Instead of a command: a Python function, module:function."),
     "budget": Setting("whole", "Evaluations in all.", least=1),
     "seconds": Setting("number", "Seconds of evaluation in all.", least=0),
+    "deadline": Setting("number", "Seconds of wall time, after which nothing begins.", least=0),
     "spend": Setting(
         "number", "Money in all, as the program prints it, with reads = json.", least=0
     ),
     "seed": Setting("whole", "Repeats the run.", least=0),
     "decider": Setting("text", "The rule that eliminates configurations.", (*DECIDERS, *TESTS)),
     "elites": Setting("whole", "Configurations that survive a race.", least=1),
+    "test_elites": Setting("whole", "So many elites are evaluated on held-out instances.", least=1),
     "first_test": Setting("whole", "Blocks before the first test.", least=1),
     "each_test": Setting("distance", "Blocks between tests, or growing.", least=1),
     "block_size": Setting("whole", "Instances in a row that make a group.", least=1),

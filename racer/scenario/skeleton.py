@@ -14,12 +14,13 @@ _SCENARIO = """\
 
 space = "parameters.txt"      # the parameters
 instances = "instances"       # a folder, all of whose files are taken; or a file, all of whose lines
+test_instances = "held-out"   # other ones: the best is compared on these with the default
+default = "default.txt"       # the configuration in use now, which is to be beaten
 command = ["./runner.py", "{instance}", "{seed}", "{parameters}"]  # prints the cost
 budget = 400                  # evaluations
 seed = 1                      # repeats the run
 
-# test_instances = "held-out" # the elites are evaluated on these at the end
-# initial = "initial.txt"     # configurations to begin with: a table with a header, NA for absent
+# initial = "initial.txt"     # more configurations to begin with: a table, NA for absent
 # jobs = -1                   # evaluations at a time; -1: one for each core
 # timeout = 60                # seconds that an evaluation may take
 # deterministic = true        # the program ignores its seed
@@ -34,6 +35,12 @@ algorithm    "--algorithm "    c      (annealing, sampling)
 steps        "--steps "        i,log  (10, 300)
 temperature  "--temperature "  r,log  (0.01, 10)             | algorithm == "annealing"
 width        "--width "        r      (0.01, 2)              | algorithm == "annealing"
+"""
+
+_DEFAULT = """\
+# The configuration in use now: a header, and its values; NA where there is none.
+algorithm  steps  temperature  width
+annealing  50     1.0          1.0
 """
 
 _PYTHON = '''\
@@ -91,14 +98,17 @@ shift 2
 exec ./solver --seed "$seed" "$@" "$instance"
 """
 
+_HELD_OUT = ("1.5 0.5 -1.0", "-2.0 3.0 0.5", "4.0 -1.5 2.5", "0.0 -4.0 -2.0", "-3.0 -0.5 3.5")
 _CENTRES = ("0.5 -1.0 2.0", "3.0 1.5 -2.5", "-4.0 0.0 1.0", "2.0 2.0 -3.0", "1.0 -3.5 4.0")
 
 SKELETON: Mapping[str, str] = {
     "scenario.toml": _SCENARIO,
     "parameters.txt": _PARAMETERS,
+    "default.txt": _DEFAULT,
     "runner.py": _PYTHON,
     "runner.sh": _SHELL,
     **{f"instances/{number}.txt": f"{at}\n" for number, at in enumerate(_CENTRES, start=1)},
+    **{f"held-out/{number}.txt": f"{at}\n" for number, at in enumerate(_HELD_OUT, start=1)},
 }
 """Files by name; those that begin with #! are programs."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from racer.evaluate.command.command import Command
 from racer.evaluate.outcome import Cell
 from racer.evaluate.workers import outcomes_of, workers_for
+from racer.run.deadline import budget_within
 from racer.seeding import seed_for
 from racer.tuner.tuner import Tuner
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _RANDOM = 2
 _NOT_THE_TUNERS = {
     *("n_jobs", "store", "space", "evaluate", "instances"),
-    *("retries", "timeout", "memory"),
+    *("retries", "timeout", "memory", "deadline"),
 }
 
 
@@ -28,12 +29,23 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     """Yield the report, line by line, each with "is a failure"; RacerError if invalid."""
     given = scenario.arguments()
     space, evaluate, instances = (given[name] for name in ("space", "evaluate", "instances"))
+    budget = budget_within(given["budget"], given.get("deadline"), given["n_jobs"], None)
     rules = {n: v for n, v in given.items() if n not in _NOT_THE_TUNERS}
-    tuner = Tuner(space, instances, **rules)
+    tuner = Tuner(space, instances, **rules | {"budget": budget})
     initial = tuner.settings["initial"]
     yield f"{len(space.free)} parameters, {len(instances or ())} instances", False
     if missing := scenario.missing_instances():
         yield f"note: instances that are not files: {len(missing)}, such as {missing[0]!r}", False
+    if space.default is None:
+        note = (
+            "there is no default: name the configuration in use now (default = .., a table of one)"
+        )
+        yield f"note: {note}, and the result says by how much it is beaten", False
+    elif not given.get("test_instances"):
+        yield (
+            "note: without test_instances the default is not compared on held-out instances",
+            False,
+        )
     yield f"the least budget is {tuner.least_budget} evaluations", False
     configs = [*initial, *space.sample(_RANDOM, seed=tuner.seed)]
     runtime = tuner.rules.runtime
@@ -57,6 +69,7 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
             cell = Cell(0, number, config, first, seed, instance_index=0, bound=bound)
             ((_, outcome),) = outcomes_of(workers, [cell])
             name = "initial" if number < len(initial) else "random"
+            name = "default" if config == space.default else name
             line = shlex.join(evaluate.argv_of(cell)) if isinstance(evaluate, Command) else config
             yield f"{name} configuration {number + 1}: {line}", False
             yield f"  {_said(outcome)}", outcome.status not in {"ok", "rejected", "capped"}

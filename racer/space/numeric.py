@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from racer._checks import flag, is_real, whole
+from racer._checks import flag, is_real, suggesting, whole
 from racer.errors import SettingError
 from racer.space.domains import UNKNOWN, Continuum, Domain, Empty, Lattice
 from racer.space.expressions import Term
@@ -119,6 +119,7 @@ class Bounded(Record):
             raise SettingError(f"{name}: {kind} from {self.low!r} to {self.high!r} {domain.why}")
 
 
+@suggesting
 @dataclass(frozen=True, eq=False)
 class Real(Bounded):
     """A number from low to high, both included.
@@ -191,6 +192,7 @@ class Real(Bounded):
         return Continuum(low, high, self.log, self.digits) if several else _lattice(_exact(low))
 
 
+@suggesting
 @dataclass(frozen=True, eq=False)
 class Integer(Bounded):
     """A whole number from low to high, both included.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args, runtime_checkable
 
-from racer._checks import is_real
+from racer._checks import is_real, is_whole, suggesting
 from racer.errors import SettingError
 from racer.space.domains import Choices, as_lists, plain, token
 from racer.space.expressions import Term
@@ -73,6 +73,9 @@ def as_parameter(given: Any, name: str) -> Parameter:
     if given is None or isinstance(given, str | bool) or is_real(given):
         return Categorical((given,)).checked(name)
     hint = f"; did you mean Categorical({given!r})?" if isinstance(given, list | tuple) else ""
+    if isinstance(given, tuple) and len(given) == 2 and all(map(is_real, given)):
+        kinds = ("Integer", "Real") if all(map(is_whole, given)) else ("Real",)
+        hint = f"; did you mean {' or '.join(f'{kind}{given!r}' for kind in kinds)}?"
     raise SettingError(
         f"{name}: {given!r} is not a parameter: give Real(low, high), Integer(low, high), "
         "Categorical(choices), Ordinal(levels), an Optuna distribution, a fixed value, or an "
@@ -143,6 +146,7 @@ class Listed(Record):
         return {self.what: as_lists(self.domain({}).among)}
 
 
+@suggesting
 @dataclass(frozen=True, eq=False)
 class Categorical(Listed):
     """One of some values without an order.
@@ -169,6 +173,7 @@ class Categorical(Listed):
         return Categorical(_listed(self.choices, name, "choices"))
 
 
+@suggesting
 @dataclass(frozen=True, eq=False)
 class Ordinal(Listed):
     """One of some values in an order, such as "low", "medium", "high".

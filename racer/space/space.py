@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer._checks import did_you_mean, whole
+from racer._checks import did_you_mean, suggesting, whole
 from racer.errors import CandidateError, MissingExtraError, SettingError, SpaceFileError
 from racer.render.notebook import as_html
 from racer.render.sections import Grid
@@ -76,6 +76,7 @@ def _check_arguments(parameters: Any, conditions: Any, forbidden: Any, repair: A
         raise SettingError(f"repair={repair!r}: give a function from a configuration to one")
 
 
+@suggesting
 class Space(Structure):
     """The configurations that may be tried: parameters, conditions, forbidden combinations.
 
@@ -97,7 +98,8 @@ class Space(Structure):
     switches : mapping, optional
         From names to the text before the value on a command line, such as ``"--ants "``.
     default : mapping, optional
-        A configuration to begin with; values of parameters that do not exist in it are ignored.
+        The present configuration, which a tuning has to beat: it is in the first race and is
+        evaluated on held-out instances. Values of parameters that do not exist in it are ignored.
     repair : callable, optional
         ``repair(config) -> config``, applied to each sample, before it is checked. It may
         turn forbidden combinations into allowed ones; those still forbidden are drawn again.
@@ -161,7 +163,7 @@ class Space(Structure):
 
     @property
     def default(self) -> Config | None:
-        """The configuration to begin with, if there is one; `to_json` leaves it out."""
+        """The present configuration, if there is one; spaces that differ in it alone are equal."""
         return None if self._default is None else dict(self._default)
 
     def _checked_default(self, default: Mapping[str, Any]) -> Config:
@@ -308,6 +310,10 @@ class Space(Structure):
         Of the repair hook it records only the existence, of a parameter of your own class only
         its own description.
         """
+        default = {} if self._default is None else {"default": dict(self._default)}
+        return self._without_default() | default
+
+    def _without_default(self) -> dict[str, Any]:
         return {
             "version": _VERSION,
             "parameters": [written_parameter(name, p) for name, p in self.parameters.items()],
@@ -340,6 +346,7 @@ class Space(Structure):
                 "conditions": {n: read_condition(c) for n, c in data["conditions"].items()},
                 "forbidden": [read_condition(clause) for clause in data["forbidden"]],
                 "switches": dict(data["switches"]),
+                "default": data.get("default"),
             }
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             if isinstance(error, SettingError):
@@ -533,7 +540,8 @@ class Space(Structure):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Space):
             return NotImplemented
-        return self.to_json() == other.to_json() and self.repair == other.repair
+        is_same = self._without_default() == other._without_default()
+        return is_same and self.repair == other.repair
 
     def __hash__(self) -> int:
         return hash(tuple(self.parameters))

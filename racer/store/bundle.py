@@ -79,7 +79,7 @@ def bundle(
     >>> import racer, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store, path = f"{folder}/run.db", f"{folder}/run.zip"
-    ...     result = racer.race(range(5), lambda x, *_: x, budget=60, seed=1, store=store)
+    ...     result = racer.race(range(5), lambda x, i, seed: x + seed % 7, budget=60, seed=1, store=store)
     ...     sha256 = racer.bundle(store, path)
     ...     racer.verify(path, sha256=sha256).problems
     ()

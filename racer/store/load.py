@@ -74,7 +74,7 @@ def load(store: str | PathLike[str]) -> AnyResult:
     >>> import racer, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = folder + "/run.db"
-    ...     first = racer.race(range(5), lambda x, *_: x, budget=60, seed=1, store=path)
+    ...     first = racer.race(range(5), lambda x, i, s: x + s % 7, budget=60, seed=1, store=path)
     ...     racer.load(path).best == first.best
     True
     """

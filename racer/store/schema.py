@@ -136,7 +136,15 @@ FITS: Mapping[str, Callable[[Any], bool]] = {
 """Types of settings that are used before a contest is made of them."""
 
 _RULES = tuple(field.name for field in fields(Rules))
-_SAMPLED = ("space", "instances", "test_instances", "initial", "elites", "instance_order")
+_SAMPLED = (
+    "space",
+    "instances",
+    "test_instances",
+    "initial",
+    "elites",
+    "test_elites",
+    "instance_order",
+)
 ARGUMENTS: Mapping[Kind, tuple[str, ...]] = {
     "race": ("candidates", "instances", "instance_order", "groups", *_RULES),
     "tuning": (*_SAMPLED, *(name for name in _RULES if name != "min_survivors")),
@@ -144,7 +152,15 @@ ARGUMENTS: Mapping[Kind, tuple[str, ...]] = {
 }
 """Parts of a contest of each kind: settings, and rows of the tables of that name."""
 
-MAY_LACK = ("metrics", "objective", "prices", "instance_order", "groups", "generalize")
+MAY_LACK = (
+    "metrics",
+    "objective",
+    "prices",
+    "instance_order",
+    "groups",
+    "generalize",
+    "test_elites",
+)
 """Settings that are not written where they are as by default (`instance_order`: of a race)."""
 
 ROWS = {

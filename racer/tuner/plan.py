@@ -22,6 +22,7 @@ class Plan:
     test_instances: tuple[Any, ...]
     initial: tuple[dict[str, Any], ...]
     elites: int | None
+    test_elites: int | None  # evaluated on held-out instances; None: all
     rules: Rules
     first_test: int
     stream: Stream

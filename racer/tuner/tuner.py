@@ -65,6 +65,8 @@ class Tuner(AskTell):
         that share instances are taken together, on those that all of them have seen.
     elites : int, optional
         Candidates that survive a race; 2 + log2 of the number of parameters if not given.
+    test_elites : int, optional
+        How many elites are evaluated on `test_instances`, the best first. None: all.
     instance_order : {"shuffled", "given"}
     test_instances : sequence, optional
         Held out: at the end the elites are evaluated on each of them once, beyond the budget.
@@ -106,6 +108,7 @@ class Tuner(AskTell):
         *,
         initial: Initial = (),
         elites: int | None = None,
+        test_elites: int | None = None,
         instance_order: InstanceOrder = "shuffled",
         test_instances: Sequence[Any] | None = None,
         callbacks: Sequence[Callback] = (),
@@ -146,8 +149,9 @@ class Tuner(AskTell):
             space=space,
             instances=self.instances,
             test_instances=self.test_instances,
-            initial=_checked(space, with_results(space, initial)),
+            initial=_with_default(space, _checked(space, with_results(space, initial))),
             elites=None if elites is None else whole(elites, "elites", least=1),
+            test_elites=None if test_elites is None else whole(test_elites, "test_elites", least=1),
             rules=self.rules,
             first_test=self.rules.least_blocks(n_instances),
             stream=stream,
@@ -188,8 +192,10 @@ class Tuner(AskTell):
         """Its settings: Tuner(space, instances, test_instances=.., **settings) is the same one."""
         rules = self.rules.settings()
         del rules["min_survivors"]
+        tested = self._plan.test_elites
         return {
             **rules,
+            **({} if tested is None else {"test_elites": tested}),
             "initial": list(self._plan.initial),
             "elites": self._plan.elites,
             "instance_order": self._plan.stream.order,
@@ -280,6 +286,14 @@ class Tuner(AskTell):
                 f"test of a race ({ledger.plan.first_test} blocks): there is no best; give a "
                 "larger budget, or a lower first_test"
             )
+
+
+def _with_default(space: Space, initial: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    """Return the initial candidates, the default before all others."""
+    if space.default is None:
+        return initial
+    key = space.key(space.default)
+    return (space.default, *(config for config in initial if space.key(config) != key))
 
 
 def _checked(space: Space, initial: Any) -> tuple[dict[str, Any], ...]:

@@ -16,7 +16,7 @@ from racer.core.events import CandidatesAdded, Elimination, Ended, RaceCompleted
 from racer.core.table import Row, with_success
 from racer.evaluate.outcome import all_failed
 from racer.model.effects import effects
-from racer.racing.asktell import Asked
+from racer.racing.asktell import Asked, Repeated
 from racer.racing.loop import best
 from racer.results.base import posterior_of
 from racer.results.tuning import Origin, likeness
@@ -90,12 +90,18 @@ class Tuning:
         self._note(RaceEnded(self.ended, eliminated=()))
 
     def _tested(self) -> tuple[int, ...]:
-        """Return the elites, and the best of all candidates if it is none of them."""
-        ledger = self.ledger
-        if not ledger.plan.test_instances or self.best is None or ledger.plan.rules.goal:
+        """Return the elites, the best of all candidates, and the default, each once."""
+        plan = self.ledger.plan
+        if not plan.test_instances or (self.best is None and not self.elites):
             return self.elites
-        found = self._favourite(likeness(ledger.plan.space, ledger.configs))
-        return self.elites if found in self.elites else (*self.elites, found)
+        chosen, most = self.elites, plan.test_elites
+        if self.best is not None and not plan.rules.goal:
+            found = self._favourite(likeness(plan.space, self.ledger.configs))
+            chosen = (*chosen, found) if most is None else (found, *chosen)
+        chosen = tuple(dict.fromkeys(chosen))[:most]
+        if plan.space.default is not None and 0 not in self.ledger.rejected:
+            chosen = (*chosen, 0)
+        return tuple(dict.fromkeys(chosen))
 
     def _favourite(self, covariances: Covariances | None = None) -> int:
         """Return the candidate with the largest probability to be the best of all."""
@@ -342,7 +348,7 @@ class Tuning:
             self._note_set_aside(row.block, row.outcomes())
 
     def _note_set_aside(self, block: int, outcomes: Sequence[Outcome]) -> None:
-        self._note(f"block {block + 1} is set aside: {all_failed(outcomes)}")
+        self._note(Repeated(f"block {block + 1} is set aside: {all_failed(outcomes)}"))
 
     @property
     def _remaining(self) -> float:
@@ -527,7 +533,7 @@ class Tuning:
     def _rest_ahead(self, candidate: int, blocks: Sequence[int]) -> Iterator[list[Cell]]:
         for block in blocks:
             yield self.ledger.cells([candidate], block, self.ledger.limit)
-        yield from self.ledger.all_held_out(self.elites)
+        yield from self.ledger.all_held_out(self.elites[: self.ledger.plan.test_elites])
 
     def _drop_rejected(self, candidate: int) -> None:
         """Remove a candidate that was rejected after the last race from the elites."""

@@ -122,7 +122,7 @@ def test_evaluations_that_failing_blocks_have_used_up_are_not_blamed_on_the_seco
     assert [("set aside" in str(w.message)) for w in caught] == [True]
 
 
-@pytest.mark.parametrize("evaluations", [0, -1, 1.0, 2.5, True, "10", float("inf")], ids=repr)
+@pytest.mark.parametrize("evaluations", [0, -1, 1.5, 2.5, True, "10", float("inf")], ids=repr)
 def test_a_number_of_evaluations_that_is_none_is_refused(evaluations):
     with pytest.raises(BudgetError, match="give a whole number"):
         Budget(evaluations=evaluations)
@@ -141,7 +141,7 @@ def test_an_empty_budget_is_refused():
         Budget()
 
 
-@pytest.mark.parametrize("budget", [100.0, "100", None, True], ids=repr)
+@pytest.mark.parametrize("budget", [100.5, "100", None, True], ids=repr)
 def test_a_budget_that_is_none_is_refused(budget):
     with pytest.raises(BudgetError, match=r"give a whole number of evaluations, or racer.Budget"):
         Race([1, 2], budget=budget)

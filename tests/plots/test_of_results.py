@@ -87,7 +87,9 @@ def test_a_race_shows_each_elimination_with_its_reason():
 def test_a_tuning(tuning, kind):
     drawn = tuning.plot(kind)
     assert legible(drawn.axes[0] if kind == "sampling" else drawn) == []
-    assert drawn._repr_png_().startswith(b"\x89PNG")
+    picture, size = drawn._repr_png_()
+    assert picture.startswith(b"\x89PNG")
+    assert int.from_bytes(picture[16:20]) > 2 * size["width"]  # twice the pixels
 
 
 def test_the_quality_of_leaders_is_that_against_the_best(tuning):
@@ -165,3 +167,23 @@ def test_sizes_that_differ_are_refused():
         plots.race([[0.0, 1.0]], [0], ["a", "b"])
     with pytest.raises(racer.ScoresError, match="sizes differ"):
         plots.matrix([[0.5]], ["a", "b"], [[""]])
+
+
+def test_the_last_two_of_a_race_can_be_told_apart():
+    ranks = np.array([[0.0, 0.5, 1.0]] * 4 + [[0.0, 1.0, np.nan], [1.0, 0.0, np.nan]] * 10)
+    ranks[10:, :2] = [0.0, 1.0]
+    ax = racer.plots.race(ranks, [0, 1, 2], ["a", "b", "c"], [(2, 3, "inferior", "so")])
+    assert ax.get_xscale() == "linear"
+    (mesh,) = ax.collections[:1]
+    shown = mesh.get_array().reshape(3, -1)
+    assert shown[0, -1] == pytest.approx(ranks[:, 0].mean())
+    assert shown[1, -1] == pytest.approx(ranks[:, 1].mean())
+    colours = mesh.cmap(mesh.norm([shown[0, -1], shown[1, -1]]))
+    assert np.abs(colours[0] - colours[1]).max() > 0.3
+
+
+def test_three_values_have_no_box():
+    ax = racer.plots.boxes([[1.0, 2.0, 4.0], list(range(9))], ["few", "some"], "value")
+    boxes = [line for line in ax.lines if len(line.get_xdata()) == 5]
+    assert [line.get_ydata().mean().round() for line in boxes] == [1.0]
+    assert ax.collections[0].get_segments()[0][0][0] == 2.0  # the median of the few

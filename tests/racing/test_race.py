@@ -178,7 +178,7 @@ def test_each_way_to_end(racing, ended):
 
 def test_no_way_to_end_is_forgotten():
     # the others are in tests/run and test_rejected
-    assert {*ENDS, Ended.INTERRUPTED, Ended.ALL_REJECTED} == set(Ended)
+    assert {*ENDS, Ended.INTERRUPTED, Ended.DEADLINE, Ended.ALL_REJECTED} == set(Ended)
     assert len({ended.message for ended in Ended}) == len(Ended)
 
 
@@ -204,11 +204,12 @@ def test_one_block_that_tells_two_apart_is_enough_not_to_be_all_equal(racing):
     assert result.survivors[-1] == 2
 
 
-def test_all_failed_ends_at_the_first_test_and_warns_for_each_block(racing):
+def test_all_failed_ends_at_the_first_test_and_warns_once_with_a_count(racing):
     race = Race([1, 2], budget=1000, first_test=3)
     with pytest.warns(RacerWarning, match="set aside: all 2 evaluations failed") as caught:
         result = racing.play(race, failing)
-    assert [str(w.message).split(" is")[0] for w in caught] == ["block 1", "block 2", "block 3"]
+    assert [str(w.message).split(" is")[0] for w in caught] == ["block 1", "block 3"]
+    assert str(caught[1].message).endswith("; so it was on 3 blocks in all")
     assert "it failed" in str(caught[0].message)
     assert (result.ended, result.best, result.evaluations) == (Ended.ALL_FAILED, None, 6)
     assert result.survivors == (0, 1)

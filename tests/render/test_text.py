@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import racer
+from racer.comparison.example import example_scores
 from racer.render import text
 from racer.render.notebook import as_html
 from racer.render.sections import Bold, Code, Grid, Section, parameters, value_shown
@@ -101,3 +102,14 @@ def test_a_table_is_as_wide_as_it_is_printed(wrap):
         grid = Grid(tuple(word() for _ in range(n_columns)), tuple(rows), right)
         by_rich = text._console().measure(text._table(grid, wrap)).maximum
         assert text._measure(grid, wrap) == by_rich
+
+
+def test_a_notebook_shows_no_empty_box_before_a_result(monkeypatch):
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    shown = []
+    monkeypatch.setattr("rich.jupyter.display", lambda *what: shown.append(what))
+    result = racer.race([1, 2], lambda c, i, s: c + s % 7, budget=20, seed=1, progress=True)
+    comparison = racer.compare(example_scores())
+    assert "P(best)" in str(result)
+    assert str(comparison)
+    assert not shown

@@ -17,8 +17,12 @@ from playing import eliminated
 from rich.console import Console
 
 import racer
+from racer import Tuner
 from racer.deciders import Decider, Drop, Verdict
-from racer.run.progress import Progress
+from racer.evaluate.workers import workers_for
+from racer.run.deadline import Deadline
+from racer.run.drive import drive
+from racer.run.progress import Progress, ProgressState, Subject
 
 
 def race(**settings):
@@ -134,7 +138,7 @@ def test_a_terminal_shows_from_the_beginning_where_the_race_stands():
     race = racer.Race(range(3), range(9), budget=60, seed=1)
     with Progress(console) as progress:
         progress.begin(race, 4, lambda: 6)
-        progress.asked(len(race.ask()))
+        progress.asked(race.ask())
         progress.told(racer.Outcome("ok", 1.0, seconds=0.5))
         progress.told(racer.Outcome("failed", None, seconds=0.5, message="so"))
         text = progress._text()
@@ -296,3 +300,35 @@ def test_a_tunings_blocks_are_those_of_the_present_race():
     result = racer.tune(space, lambda c, i, s: c["x"], budget=60, seed=1, callbacks=[look])
     expected = [(race.race, n + 1) for race in result.completed_races for n in range(race.blocks)]
     assert seen == expected
+
+
+def test_held_out_instances_have_a_counter_of_their_own():
+    space, seen = racer.Space({"x": racer.Real(0, 1)}), []
+
+    def evaluate(config, instance, seed):
+        return config["x"] + seed % 7
+
+    class Display(Progress):
+        def told(self, outcome):
+            super().told(outcome)
+            seen.append(self.state.line(0.0))
+
+    tuner = Tuner(space, range(5), budget=60, seed=1, test_instances=[7, 8, 9])
+    workers = workers_for(evaluate, (), (), n_jobs=1, executor=None)
+    drive(tuner, workers, display=Display(Console(file=io.StringIO())))
+    held_out = [line for line in seen if "held-out" in line]
+    assert "held-out 1 of 3: " in held_out[0]
+    assert "held-out 3 of 3: " in held_out[-1]
+    assert all("60 of 60 evaluations" in line for line in held_out)
+    assert max(int(line.split(" of 60 ")[0].split()[-1]) for line in seen) == 60
+
+
+def test_the_time_to_the_deadline_is_shown(monkeypatch):
+    monkeypatch.setattr("racer.run.deadline._clock", lambda: 100.0)
+    state = ProgressState(0.0)
+    state.of = Subject(deadline=Deadline(75))
+    assert state.to_go(50.0) == 75.0
+    state.of = Subject(deadline=Deadline(75), budget=racer.Budget(evaluations=10))
+    state.work.evaluations = 9
+    assert state.to_go(9.0) == 1.0
+    assert "at most 0:00:01" in state.text(9.0)

@@ -67,6 +67,7 @@ def test_it_takes_the_settings_of_a_tuner_and_of_a_race():
     assert tuner - given == set()
     assert given - tuner == {
         *(
+            "deadline",
             "evaluate",
             "executor",
             "ahead",

@@ -198,3 +198,15 @@ def test_exit_codes_of_success(tmp_path):
     (tmp_path / "s.toml").write_text(f"{text}[300]")
     with pytest.raises(racer.SettingError, match="a list of exit codes"):
         read_scenario(str(tmp_path / "s.toml"))
+
+
+def test_the_default_of_a_scenario_is_a_table_of_one(folder):
+    space = '--x "" r (0, 1)\n'.replace("--x", "x")
+    (folder / "parameters.txt").write_text(space, encoding="utf-8")
+    (folder / "default.txt").write_text("x\n0.25\n", encoding="utf-8")
+    text = "space = 'parameters.txt'\ndefault = 'default.txt'\n"
+    (folder / "s.toml").write_text(text, encoding="utf-8")
+    assert read_scenario(str(folder / "s.toml")).space().default == {"x": 0.25}
+    (folder / "default.txt").write_text("x\n0.25\n0.5\n", encoding="utf-8")
+    with pytest.raises(racer.SettingError, match="2 configurations are in it; give the one in use"):
+        read_scenario(str(folder / "s.toml")).space()

@@ -5,13 +5,14 @@ import shutil
 from pathlib import Path
 
 import door_pages
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 import racer
 from racer.cli import main
-from racer.scenario.score_files import score_table
+from racer.scenario.score_files import read_csv, score_table
 
 # promptfoo 0.121.20 and lm_eval 0.4.13 wrote these, with a provider that repeats the prompt, and
 # with the model "dummy"
@@ -199,3 +200,25 @@ def test_the_page_runs_and_prints_what_it_says(monkeypatch, tmp_path, capsys):
     for line in shown:
         done = CliRunner().invoke(main, line.split()[1:])
         assert done.exit_code in {0, 3}, done.output
+
+
+EUROPEAN = "data;A;B\none;61,8;0,5\ntwo;60;1,25e1\nthree;;7\n"
+WITH_SPREAD = "data,A,B\none,61.8 ± 1.2,7\ntwo,60.25+-0.5,8\nthree,$x$,9\n"
+
+
+def test_a_decimal_comma_is_read(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(EUROPEAN, encoding="utf-8")
+    frame, _ = read_csv(path)
+    assert frame["A"].tolist()[:2] == [61.8, 60.0]
+    assert np.isnan(frame["A"][2])
+    assert frame["B"].tolist() == [0.5, 12.5, 7.0]
+    assert frame["data"].tolist() == ["one", "two", "three"]
+
+
+def test_the_mean_of_mean_and_spread_is_read_with_a_warning(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(WITH_SPREAD.replace("$x$", r"61.5 \pm 2"), encoding="utf-8")
+    with pytest.warns(racer.RacerWarning, match="of columns A, mean ± spread, the means are read"):
+        frame, _ = read_csv(path)
+    assert frame["A"].tolist() == [61.8, 60.25, 61.5]

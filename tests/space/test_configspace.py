@@ -238,7 +238,8 @@ def test_what_configspace_cannot_say(space):
 def test_a_default_is_a_configuration_of_the_space():
     space = Space({"x": Real(0, 1), "k": Categorical(["a", "b"])}, default={"x": 0.5, "k": "a"})
     assert space.default == {"x": 0.5, "k": "a"}
-    assert Space.from_json(json.loads(json.dumps(space.to_json()))).default is None
+    assert Space.from_json(json.loads(json.dumps(space.to_json()))).default == space.default
+    assert Space(space.parameters) == space
     with pytest.raises(SettingError, match="the default is not allowed: x=2"):
         Space({"x": Real(0, 1)}, default={"x": 2})
     with pytest.raises(SettingError, match="no value for 'x'"):
@@ -250,5 +251,5 @@ def test_a_scenario_begins_with_the_default(tmp_path):
 
     (tmp_path / "a.pcs").write_text(NEW)
     found = Scenario({"space": f"{tmp_path}/a.pcs", "command": ["echo"], "budget": 300}).arguments()
-    assert found["initial"] == [{"a": "y", "b": 1.0, "c": 5, "e": 10}]
+    assert found["space"].default == {"a": "y", "b": 1.0, "c": 5, "e": 10}
     assert isinstance(found["evaluate"], racer.Command)

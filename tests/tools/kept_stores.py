@@ -23,7 +23,6 @@ INSTANCES = ("i", ("j", 1))
 SPACE = racer.Space(
     {"k": racer.Categorical(["a", "b"]), "x": racer.Real(0, 1), "n": racer.Integer(0, 9)},
     conditions={"x": {"k": "a"}},
-    default={"k": "b", "n": 3},
 )
 
 

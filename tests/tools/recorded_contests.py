@@ -22,6 +22,7 @@ import json
 import math
 import os
 import platform
+import re
 import sys
 import tempfile
 import warnings
@@ -475,7 +476,11 @@ class Watch:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
-        self.warnings.update(one.category.__name__ for one in caught)
+        for one in caught:
+            text = str(one.message)
+            if not text.startswith(("evaluate ignores its seed", "evaluate returned")):
+                several = re.search(r"so it was on (\d+) blocks in all$", text)
+                self.warnings[one.category.__name__] += int(several[1]) - 1 if several else 1
         self.said_repeats |= any("ignore its seed" in str(one.message) for one in caught)
 
     def drive(self, contest, world, rng):
@@ -825,6 +830,7 @@ def tuning_settings(number, *, driven=False):
     if runtime is not None:
         rules["runtime"] = runtime
     rules |= some_settings(rng, space, number)
+    space = Space.from_json(space._without_default(), repair=space.repair)  # as it was recorded
     return world, space, None if k is None else list(range(k)), rules
 
 
@@ -924,6 +930,7 @@ def ablation_settings(number):
     }
     if is_timed:
         rules["runtime"] = {"limit": 5.0, "slack": pick(rng, 1.2, 2.0), "par": pick(rng, 10.0, 1.0)}
+    space = Space.from_json(space._without_default(), repair=space.repair)  # as it was recorded
     tuner = Tuner(space, None if k is None else list(range(k)), **as_rules(rules))
     result = Watch().drive(tuner, world, rng)
     given = {}

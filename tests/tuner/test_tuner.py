@@ -232,7 +232,7 @@ WRONG = [
     (SettingError, {"instance_order": "sorted"}, "instance_order"),
     (SettingError, {"callbacks": print}, "callbacks"),
     (BudgetError, {"budget": 0}, "budget"),
-    (BudgetError, {"budget": 100.0}, "budget"),
+    (BudgetError, {"budget": 100.5}, "budget"),
     (BudgetError, {"budget": []}, "give at least one"),
     (BudgetError, {"budget": [300, 200]}, "give a larger one"),
     (BudgetError, {"budget": [300, 300]}, "give a larger one"),

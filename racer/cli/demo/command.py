@@ -27,7 +27,8 @@ from racer.run.calls import race
     "--decider",
     type=click.Choice(list(DECIDERS)),
     default="bayesian-friedman",
-    help="The procedure that eliminates configurations.",
+    metavar="NAME",
+    help=f"The procedure that eliminates configurations: {', '.join(DECIDERS)}.",
 )
 @click.option("--jobs", type=int, default=-1, help="Worker processes; -1 uses all cores, 1 none.")
 @click.option("--seed", type=click.IntRange(0), default=1)

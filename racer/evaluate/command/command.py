@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from racer._checks import choice, is_whole
+from racer._checks import choice, is_whole, suggesting
 from racer.errors import ObjectiveError, SettingError, warn
 from racer.evaluate.command.process import printable, run
 from racer.evaluate.command.protocols import (
@@ -47,6 +47,7 @@ _LONGEST_ARGV = 2000
 _NO_CELL = {mark: 1 for mark in MARKS if mark != "instance"}
 
 
+@suggesting
 class Command:
     """An objective that runs a program and reads its output: `evaluate` of `racer.race`.
 

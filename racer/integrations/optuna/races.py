@@ -14,7 +14,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, IntD
 from optuna.storages import BaseStorage, InMemoryStorage
 from optuna.trial import BaseTrial
 
-from racer._checks import flag, whole
+from racer._checks import flag, suggests, whole
 from racer.core.blocks import Order
 from racer.core.budget import Budget
 from racer.core.pool import as_sequence
@@ -26,7 +26,6 @@ from racer.deciders.parts.wrappers import protected
 from racer.deciders.t_race import TRace
 from racer.errors import (
     BudgetError,
-    ObjectiveError,
     RaceInterrupted,
     ScoresError,
     SettingError,
@@ -34,7 +33,7 @@ from racer.errors import (
 )
 from racer.evaluate.attempt import generators_put_back
 from racer.evaluate.command.command import check_some
-from racer.evaluate.objective import MAPPING, NO_MAPPING
+from racer.evaluate.objective import check_useful, is_no_number
 from racer.evaluate.outcome import Cell, Outcome, all_failed
 from racer.evaluate.workers import number_of, outcomes_of, workers_for
 from racer.integrations.optuna.evidence import Evidence, best_trials_by_evidence
@@ -44,6 +43,7 @@ from racer.integrations.optuna.reports import is_maximized
 from racer.racing.loop import advance, completed, leads, race
 from racer.racing.repeats import Withheld
 from racer.racing.state import Request, State
+from racer.run.rehearsal import FirstValues
 from racer.run.signals import DeferredInterrupt, exit_with_code, notify
 from racer.seeding import block_seed, rng_for
 
@@ -109,6 +109,7 @@ class Races:
     budget: int
     settings: dict[str, Any]
     check_first: Callable[[list[Any]], None]
+    values: FirstValues | None
     display: Progress | None = None
 
     def __post_init__(self) -> None:
@@ -285,11 +286,14 @@ class Races:
         """End these trials, and raise, if nothing has succeeded since the study began."""
         record = self.record
         first_test = min(self.settings["first_test"], len(self.instances))  # as in a race
+        known = record.outcomes
+        if len(known) > 1 and all(is_no_number(outcome) for outcome in known):
+            first_test = 1  # a return is missing, or the like
         if record.table.n_usable or any(len(record.of(n)) < first_test for n in fresh):
             return
         for trial in fresh:
             record.end(trial)
-        raise ScoresError(f"{all_failed(record.outcomes)}: mend evaluate, and race a new study")
+        raise ScoresError(f"{all_failed(known)}: mend evaluate, and race a new study")
 
     def _evaluate(self, wanted: list[tuple[int, int]]) -> None:
         """Evaluate, and record, the missing outcomes of these trials on these blocks."""
@@ -308,22 +312,26 @@ class Races:
         ]
         outcomes = outcomes_of(self.workers, cells)
         if self.display is not None:
-            self.display.asked(len(cells))
+            self.display.asked(cells)
         while True:
             with self._held.let_through():
                 told = next(outcomes, None)
             if told is None:
                 break
             cell, outcome = told
-            if not record.table.rows and outcome.message.startswith((MAPPING, NO_MAPPING)):
-                raise ObjectiveError(f"evaluate {outcome.message}; nothing else was evaluated")
+            if not record.table.rows:
+                check_useful(outcome)
             # without what a study does not hold: a resumed race sees no more
             stored = Outcome(
                 outcome.status, outcome.value, message=outcome.message, metrics=outcome.metrics
             )
             record.report(cell.candidate, cell.block, stored)
+            if self.values is not None:
+                self.values.see(cell, outcome)
             if self.display is not None:
                 self.display.told(outcome)
+        if self.values is not None and self.values.end():
+            self.values = None
 
     def _config(self, number: int) -> Any:
         if number not in self._configs:
@@ -345,6 +353,7 @@ def _is_of_storage(error: BaseException) -> bool:
     return any(isinstance(frame.f_locals.get("self"), BaseStorage) for frame in frames)
 
 
+@suggests
 def race_study(
     study: Study,
     evaluate: Objective,
@@ -447,8 +456,8 @@ def race_study(
     RaceStateError
         Another process has gone on with the races of this study.
     ScoresError
-        Every evaluation failed on the first `first_test` instances: the study stops there. Or no
-        trial satisfies the constraints.
+        Every evaluation failed on the first `first_test` instances, or returned no number on the
+        first one: the study stops there. Or no trial satisfies the constraints.
     RaceInterrupted
         Ctrl-C; records stay, and the same call continues. `result` has the `study`, and
         the `evaluations` and `seed` of its races.
@@ -508,7 +517,13 @@ def race_study(
     check_first = partial(check_some, evaluate)
     shows = flag(progress, "progress")
     display = _display(study, record, evaluations, workers) if shows else None
-    races = Races(record, workers, items, suggested, evaluations, settings, check_first, display)
+    values = None
+    if not record.outcomes:
+        minimizes = aim is None and not is_maximized(study)
+        values = FirstValues(evaluate, minimizes=minimizes, has_seeds=False)
+    races = Races(
+        *(record, workers, items, suggested, evaluations, settings, check_first, values, display)
+    )
     try:
         with generators_put_back(), display or nullcontext():
             races.run()

@@ -107,8 +107,8 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             "" if self.store is None else f" of {joblib.hash((X, y, params, self.estimator))}"
         )
         self.cv = folds
-        self._shows = verbose == 1
-        self.verbose = 0 if self._shows else verbose
+        self._shows = verbose >= 1
+        self.verbose = verbose if verbose > 1 else 0
         try:
             super().fit(X, y, **params)
         finally:
@@ -129,6 +129,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
         folds: OneFold = self.cv
+        self.verbose = 0  # or each fold would be announced as a search of its own
         fits = Fits(evaluate_candidates, folds, self.refit, is_recorded=self.store is not None)
         if fits.is_recorded and (self.return_train_score or isinstance(self.scoring, _SEVERAL)):
             raise SettingError(ONE_SCORE_ONLY)
@@ -188,6 +189,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
                 ahead=0,
                 progress=self._shows,
                 callbacks=(),
+                rehearses=False,
             )
 
     def _seed(self) -> int:
@@ -266,7 +268,8 @@ class RacingSearchCV(RacedSearchCV):
         by the one that `refit` names, else by the first.
     verbose : int
         1 shows the progress of the race on standard error, as `racer.race(.., progress=True)`
-        does; 2 or more shows each fit, as `GridSearchCV` does.
+        does: which candidate is dropped after which fold, and why. 2 or more shows each fit as
+        well, as `GridSearchCV` does.
     random_state : int, RandomState instance or None
         For the draws of candidates and of the decider; the latter are the same for None, too.
     store : str or path-like, optional

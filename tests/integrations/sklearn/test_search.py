@@ -226,9 +226,19 @@ def test_verbose_shows_the_race_and_then_each_fit(search, capsys):
     assert said.out == ""
     assert "candidates left" in said.err or "new candidates" in said.err
     search(verbose=2).fit(X, Y)
-    said = capsys.readouterr()
-    assert said.out.count("[CV] END") == sum(fitted.cv_results_["race_folds"])
-    assert said.err == ""
+    more = capsys.readouterr()
+    assert more.out.count("[CV] END") == sum(fitted.cv_results_["race_folds"])
+    assert "Fitting" not in more.out
+    assert more.err.count("dropped") == said.err.count("dropped")
+
+
+def test_verbose_says_who_was_dropped_and_when(capsys):
+    fitted = raced({"max_depth": [1, 2, 3, 4]}, verbose=1).fit(X, Y)
+    said = capsys.readouterr().err
+    gone = np.flatnonzero(fitted.cv_results_["race_reason"] != "")
+    assert len(gone)
+    folds = fitted.cv_results_["race_folds"]
+    assert all(f"block {folds[c]:>3}: dropped #{c}, " in said for c in gone)
 
 
 @pytest.mark.skipif(

@@ -1,0 +1,59 @@
+"""The end of a run by the clock on the wall."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+import joblib
+
+from racer._checks import is_real
+from racer.core.budget import Budget
+from racer.errors import BudgetError
+
+if TYPE_CHECKING:
+    from racer.evaluate.engines import Cluster
+
+_clock = time.monotonic
+_BUSY = 0.9  # of the time of the workers: what a budget made of it takes for evaluations
+
+
+class Deadline:
+    """So many seconds of wall time from now; None: no end."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.at = math.inf if seconds is None else _clock() + check_deadline(seconds)
+
+    def has_passed(self) -> bool:
+        """Return True if nothing more shall begin."""
+        return self.at < math.inf and _clock() >= self.at
+
+    def left(self) -> float:
+        """Return how many seconds are left."""
+        return max(self.at - _clock(), 0.0) if self.at < math.inf else math.inf
+
+
+def check_deadline(seconds: float) -> float:
+    """Return a number of seconds; BudgetError unless it is finite and > 0."""
+    if not is_real(seconds) or not 0.0 < seconds < math.inf:
+        raise BudgetError(f"deadline={seconds!r}: give seconds of wall time, a number > 0")
+    return float(seconds)
+
+
+def budget_within(
+    budget: Any, deadline: float | None, n_jobs: int, executor: Cluster | None
+) -> Any:
+    """Return the budget; without one, the seconds that workers have until the deadline."""
+    if budget is not None:
+        return budget
+    if deadline is None:
+        raise BudgetError(
+            "no budget: give budget=, evaluations, or deadline=, seconds of wall time"
+        )
+    if executor is not None:
+        raise BudgetError(
+            "deadline= with executor=, whose workers are not known: give budget=, too"
+        )
+    workers = joblib.effective_n_jobs(n_jobs)
+    return Budget(seconds=_BUSY * workers * check_deadline(deadline))

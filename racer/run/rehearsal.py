@@ -1,0 +1,194 @@
+"""The first blocks as a dress rehearsal: an `evaluate` that cannot be meant is found there."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import re
+import reprlib
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from racer.errors import ObjectiveError, warn
+from racer.evaluate.objective import raised_by
+from racer.evaluate.outcome import metrics_wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from racer.core.contest import Contest
+    from racer.evaluate.outcome import Cell, Outcome
+
+_LARGER_IS_BETTER = {
+    *("accuracy", "acc", "auc", "auroc", "f1", "score", "scores", "precision", "recall"),
+    *("r2", "dice", "iou", "bleu", "ndcg", "reward"),
+}
+_SMALLER_IS_BETTER = {"loss", "error", "err", "cost", "regret", "rmse", "mse", "mae", "neg"}
+_FRACTIONS, _WHOLE = 2, 5  # blocks without a difference, which may be by chance
+_RIGHT_OR_WRONG = 20
+_LEAST = 6  # evaluations
+
+
+class FirstBlock:
+    """Defers the outcomes of the first block while all are the same failure.
+
+    If none is different in the end, they would be so on all blocks: ObjectiveError, and nothing of
+    it has been recorded. `is_over` once an outcome is different, or a block has been passed.
+    """
+
+    def __init__(self, *, is_over: bool = False) -> None:
+        self.is_over = is_over
+        self._alike: list[tuple[Cell, Outcome]] = []
+
+    def defers(self, cell: Cell, outcome: Outcome) -> bool:
+        """Keep an outcome that is the same failure as those before; else return False."""
+        error = _kind_of(outcome)
+        if error is None or any(_kind_of(other) != error for _, other in self._alike[:1]):
+            return False
+        self._alike.append((cell, outcome))
+        return True
+
+    def released(self) -> list[tuple[Cell, Outcome]]:
+        """End the rehearsal; return the deferred outcomes, which count like any others."""
+        deferred, self._alike, self.is_over = self._alike, [], True
+        return deferred
+
+    def end(self, cells: Sequence[Cell]) -> list[tuple[Cell, Outcome]]:
+        """Raise if all of a block is the same failure; else return the deferred outcomes."""
+        if not self._alike or len(self._alike) != len(cells) or len(cells) == 1:
+            released = self.released()
+            self.is_over = len(cells) > 1  # one is too few for a verdict
+            return released
+        (cell, first), n = self._alike[0], len(cells)
+        names = "a finite number" if cell.metrics is None else metrics_wanted(cell.metrics)
+        failed = "always by the same error at the same line, first with"
+        if first.status == "invalid":
+            subject = "" if first.message.startswith("the program") else "it "
+            failed = f"where {names} is needed: {subject}".rstrip()
+        raise ObjectiveError(
+            f"evaluate failed in all {n} evaluations of the first block (instance "
+            f"{reprlib.repr(cell.instance)}), {failed} {first.message.strip()}; nothing is recorded "
+            "of it: mend evaluate, or begin with another instance, and run the same again"
+        )
+
+
+def _kind_of(outcome: Outcome) -> Any:
+    """Return by what a failure is the same as another; None if it may well be of the cell alone."""
+    if outcome.status == "invalid":
+        return "invalid"
+    return raised_by(outcome.message) if outcome.status == "failed" else None
+
+
+class FirstValues:
+    """Warns, once for each cause, of values that a sound `evaluate` would hardly return.
+
+    They are the same for all candidates, or with every seed, or are called a score and are
+    minimized.
+    """
+
+    def __init__(self, evaluate: Any, *, minimizes: bool, has_seeds: bool) -> None:
+        self._evaluate = evaluate
+        self._may_be_scores = minimizes  # one number
+        self._has_seeds = has_seeds  # blocks differ by nothing else
+        self._values: dict[int, dict[int, Any]] = {}  # by block and candidate
+
+    @classmethod
+    def of(cls, contest: Contest[Any], evaluate: Any) -> FirstValues | None:
+        """Return what watches a race or a tuning from its beginning; of run times nothing."""
+        rules, instances = contest.rules, contest.description().instances
+        is_watched = contest.kind != "ablation" and rules.runtime is None
+        if not is_watched or contest.result().evaluations:
+            return None
+        has_seeds = rules.deterministic is None and (instances is None or len(instances) == 1)
+        return cls(
+            evaluate, minimizes=not rules.maximize and rules.aim is None, has_seeds=has_seeds
+        )
+
+    def see(self, cell: Cell, outcome: Outcome) -> None:
+        """Take in the outcome of a cell."""
+        if cell.held_out or outcome.status != "ok":
+            return
+        value = outcome.value if outcome.metrics is None else tuple(outcome.metrics.values())
+        self._values.setdefault(cell.block, {})[cell.candidate] = value
+
+    def end(self) -> bool:
+        """Warn of what is seen by now, after a block; return True if enough is."""
+        blocks = [of for of in self._values.values() if len(of) > 1]
+        if not blocks:
+            return len(self._values) > _RIGHT_OR_WRONG
+        values = [value for of in blocks for value in of.values()]
+        if self._may_be_scores:
+            self._may_be_scores = False
+            self._check_scores(values)
+        differs = any(len({*of.values()}) > 1 for of in blocks)
+        if len(blocks) < _enough(values, varies=not differs and len({*values}) > 1):
+            return False
+        n = f"{len(values)} evaluations of the first {len(blocks)} blocks"
+        if not differs:
+            same = len({*values}) == 1
+            what = f"{reprlib.repr(values[0])} in all" if same else "one value per block, in all"
+            warn(f"evaluate returned {what} {n}: does it use config?")
+        elif self._has_seeds and _repeat(blocks):
+            warn(
+                f"evaluate ignores its seed: with others it returned the same values, in all {n}. "
+                "Blocks that differ by nothing else prove nothing: use the seed, or give "
+                "(more) instances, or deterministic=True"
+            )
+        return True
+
+    def _check_scores(self, values: Sequence[float]) -> None:
+        low, high = min(values), max(values)
+        if low == high or not 0.0 <= low < high <= 1.0:
+            return
+        if name := next(_names_of_scores(self._evaluate), None):
+            warn(
+                f"evaluate returns {name!r}, from {low:.4g} to {high:.4g} on the first block, and "
+                "smaller counts as better: give maximize=True if larger is"
+            )
+
+
+def _enough(values: Sequence[Any], *, varies: bool) -> int:
+    """Return on how many blocks values that are the same are hardly so by chance."""
+    numbers = {x for value in values for x in (value if isinstance(value, tuple) else (value,))}
+    if numbers <= {0.0, 1.0}:
+        return _RIGHT_OR_WRONG
+    are_whole = all(number == round(number) for number in numbers)
+    return _WHOLE if are_whole or varies or len(values) < _LEAST else _FRACTIONS
+
+
+def _repeat(blocks: Sequence[dict[int, Any]]) -> bool:
+    """Return True if two candidates or more have the same values in all blocks."""
+    known: dict[int, set[Any]] = {}
+    for block in blocks:
+        for candidate, value in block.items():
+            known.setdefault(candidate, set()).add(value)
+    often = [c for c in known if sum(c in block for block in blocks) == len(blocks)]
+    return len(often) > 1 and all(len(values) == 1 for values in known.values())
+
+
+def _names_of_scores(evaluate: Any) -> Iterator[str]:
+    """Yield the names of scores that a function bears or returns as they are: not 1 - score."""
+    while isinstance(evaluate, functools.partial):
+        evaluate = evaluate.func
+    evaluate = inspect.unwrap(evaluate)
+    if _is_score(name := getattr(evaluate, "__name__", "")):
+        yield name
+    if not inspect.isroutine(evaluate):
+        evaluate = getattr(type(evaluate), "__call__", None)  # noqa: B004  (of the class)
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(evaluate)))
+    except (OSError, TypeError, SyntaxError):  # no source, or a lambda within a call
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Return | ast.Lambda):
+            answer = node.value if isinstance(node, ast.Return) else node.body
+            nodes = [] if answer is None else [*ast.walk(answer)]
+            if not any(isinstance(part, ast.Sub | ast.USub) for part in nodes):
+                names = (getattr(p, "id", getattr(p, "attr", "")) for p in nodes)
+                yield from filter(_is_score, names)
+
+
+def _is_score(name: str) -> bool:
+    words = set(re.findall(r"[a-z]+\d?", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()))
+    return bool(words & _LARGER_IS_BETTER) and not words & _SMALLER_IS_BETTER

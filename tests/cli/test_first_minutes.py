@@ -1,0 +1,66 @@
+"""What a user meets in the first minutes of the commands: help, numbers, stores of a folder."""
+
+import inspect
+import re
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import racer
+from racer.cli import main
+from racer.cli.commands import _COMMANDS
+from racer.cli.scenarios import _DEFAULTS, _GROUPS
+from racer.scenario.settings import SETTINGS
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, arguments, prog_name="racer")
+
+
+@pytest.mark.parametrize("command", ["", *_COMMANDS])
+def test_help_fits_into_80_columns(command):
+    shown = run(*command.split(), "--help").stdout
+    assert max(map(len, shown.splitlines())) <= 80
+    assert not re.search(r"--[\w-]+ _", shown)  # no function's name instead of a type
+
+
+def test_help_of_a_tuning_has_groups_and_true_defaults():
+    shown = " ".join(run("tune", "--help").stdout.split())
+    named = [name for names in _GROUPS.values() for name in names.split()]
+    assert sorted([*named, "store"]) == sorted(SETTINGS)
+    assert all(f"{title}: --" in shown for title in (*_GROUPS, "Output"))
+    assert "Blocks before the first test [5]" in shown
+    of_tune = inspect.signature(racer.tune).parameters
+    for name, default in (text.split("=") for text in _DEFAULTS):
+        if name in of_tune and of_tune[name].default is not None:
+            assert str(of_tune[name].default) == default, name
+
+
+@pytest.mark.parametrize(("text", "number"), [("1e3", 1000), ("60", 60), ("2E1", 20)])
+def test_a_budget_may_be_written_with_an_exponent(text, number):
+    from racer.cli.answer import Whole
+
+    assert Whole(1).convert(text, None, None) == number
+    assert racer.Budget.of(float(text)) == racer.Budget(evaluations=number)
+    for wrong in ("1.5", "1e-3", "ten", "0", "1e999"):
+        with pytest.raises(click.BadParameter, match="is not a whole number"):
+            Whole(1).convert(wrong, None, None)
+    with pytest.raises(racer.BudgetError, match=r"budget=10\.5"):
+        racer.Budget.of(10.5)
+
+
+def test_the_store_of_a_folder_need_not_be_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run("show")
+    assert (done.exit_code, "in this folder there is no *.db" in done.stderr) == (2, True)
+    (tmp_path / "notes.db").write_text("no store")
+    racer.race([1, 2], lambda c, i, s: c + s % 7, budget=20, seed=1, store="irace.db")
+    (tmp_path / "irace.ablation.db").write_bytes((tmp_path / "irace.db").read_bytes())
+    for command in (["show"], ["watch", "--once"], ["check"], ["report", "-o", "page.html"]):
+        done = run(*command)
+        assert done.exit_code == 0, done.output
+        assert "racer: irace.db, the store of this folder" in done.stderr
+    racer.race([1, 2], lambda c, i, s: c + s % 7, budget=20, seed=1, store="other.db")
+    done = run("show")
+    assert (done.exit_code, "several stores: irace.db, other.db." in done.stderr) == (2, True)

@@ -1,0 +1,155 @@
+"""The first blocks as a dress rehearsal: of `race`, `tune`, and programs."""
+
+import functools
+import math
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import racer
+
+SPACE = racer.Space({"x": racer.Real(0, 1)})
+FIVE = [{"x": x / 5} for x in range(5)]
+
+
+def warned(evaluate, candidates=FIVE, **settings):
+    """Return the warnings of a race about what `evaluate` returns."""
+    settings = {"budget": 100, "seed": 1} | settings
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        racer.race(candidates, evaluate, **settings)
+    return [text for w in caught if (text := str(w.message)).startswith("evaluate ")]
+
+
+def noisy(config, seed):
+    return config["x"] + np.random.default_rng(seed).random()
+
+
+ANSWERS = {
+    "None": (None, "a NoneType, not a number: is a return missing"),
+    "a string": ("0.5", "a str, not a number: '0.5'"),
+    "two numbers": ((1.0, 2.0), r"a tuple, not a number: \(1.0, 2.0\)"),
+    "an array": (np.zeros(3), r"a ndarray, not a number: its shape is \(3,\)"),
+    "not finite": (math.nan, "nan, not a finite number"),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("kind", ["race", "tune"])
+def test_what_cannot_be_used_stops_at_the_first_block(name, kind, tmp_path):
+    answer, shown = ANSWERS[name]
+    calls = []
+
+    def evaluate(config, instance, seed):
+        calls.append(seed)
+        return answer
+
+    given = {"instances": [7, 8], "budget": 100, "seed": 1, "store": tmp_path / "run.db"}
+    message = (
+        rf"first block \(instance [78]\), where a finite number is needed: it returned {shown}"
+    )
+    run, what = (racer.race, FIVE) if kind == "race" else (racer.tune, SPACE)
+    with pytest.raises(racer.ObjectiveError, match=message):
+        run(what, evaluate, **given)
+    assert len(set(calls)) == 1
+    assert racer.load(tmp_path / "run.db").evaluations == 0
+
+
+def test_metrics_that_are_missing_stop_a_race():
+    given = {"metrics": {"a": "min", "b": "min"}, "objective": "a", "budget": 60}
+    with pytest.raises(racer.ObjectiveError, match=r"'a': .., 'b': .*returned no 'b', only 'a'"):
+        racer.race(FIVE, lambda c, i, s: {"a": 1.0}, **given)
+
+
+def test_a_program_that_prints_no_number_stops_a_race():
+    program = racer.Command([sys.executable, "-c", "print('done')", "{x}"])
+    with pytest.raises(
+        racer.ObjectiveError, match=r"first block .*number is needed: the program exited"
+    ):
+        racer.race(FIVE[:2], program, [1, 2], budget=60)
+
+
+def test_one_number_is_enough_to_go_on():
+    def evaluate(config, instance, seed):
+        return noisy(config, seed) if config["x"] == 0.4 else None
+
+    assert racer.race(FIVE, evaluate, budget=60, seed=1).best == {"x": 0.4}
+
+
+def test_constant_values_are_said_at_once():
+    constant = [
+        "evaluate returned 0.25 in all 10 evaluations of the first 2 blocks: does it use config?"
+    ]
+    assert warned(lambda c, i, s: 0.25) == constant
+    (said,) = warned(lambda c, i, s: i * 3.5, instances=range(9), deterministic=True)
+    assert said.startswith("evaluate returned one value per block, in all 25 evaluations of")
+
+
+def test_answers_that_are_right_by_chance_are_not_constant():
+    assert not warned(lambda c, i, s: float(i == 9 and c["x"] > 0.5), instances=range(30))
+    assert not warned(lambda c, i, s: noisy(c, s))
+
+
+def test_an_ignored_seed_is_said_at_once():
+    (said,) = warned(lambda c, i, s: c["x"] / 3)
+    assert said.startswith(
+        "evaluate ignores its seed: with others it returned the same values, in all 10"
+    )
+    assert not warned(lambda c, i, s: c["x"] / 3 + i, instances=range(9), deterministic=True)
+
+
+def accuracy(config, instance, seed):
+    return noisy(config, seed) / 2
+
+
+def by_name(config, instance, seed):
+    test_auc = noisy(config, seed) / 2
+    return float(test_auc)
+
+
+def by_method(config, instance, seed):
+    class Model:
+        def score(self, rows):
+            return noisy(config, seed) / 2
+
+    return Model().score(None)
+
+
+def turned(config, instance, seed):
+    accuracy = noisy(config, seed) / 2
+    return 1 - accuracy
+
+
+def error(config, instance, seed):
+    score_loss = noisy(config, seed) / 2
+    return float(score_loss)
+
+
+class Scored:
+    def __call__(self, config, instance, seed):
+        f1Score = noisy(config, seed) / 2  # noqa: N806
+        return float(f1Score)
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "name"),
+    [
+        *((accuracy, "accuracy"), (by_name, "test_auc"), (by_method, "score")),
+        *((functools.partial(accuracy), "accuracy"), (Scored(), "f1Score")),
+        *((turned, None), (error, None)),
+    ],
+)
+def test_scores_that_are_minimized_are_said_at_once(evaluate, name):
+    said = warned(evaluate, budget=300)
+    assert [text.split("'")[1] for text in said] == ([name] if name else [])
+    assert all(text.endswith("give maximize=True if larger is") for text in said)
+    assert not warned(evaluate, budget=300, maximize=True)
+
+
+def test_scores_beyond_one_are_costs():
+    def score(config, instance, seed):
+        return 5 * noisy(config, seed)
+
+    assert not warned(score)

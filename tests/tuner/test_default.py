@@ -1,0 +1,88 @@
+"""The default of a space: the configuration in use now, which a tuning has to beat."""
+
+import numpy as np
+import pytest
+
+import racer
+from racer import Real, Space, Tuner
+
+SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)}, default={"x": 0.9, "y": 0.5})
+HELD_OUT = range(100, 108)
+
+
+def evaluate(config, instance, seed):
+    noise = np.random.default_rng(seed).normal() * 0.02
+    return 1.0 + (config["x"] - 0.3) ** 2 + (config["y"] - 0.5) ** 2 / 5 + noise + instance / 100
+
+
+def tuned(space=SPACE, evaluate=evaluate, **settings):
+    return racer.tune(space, evaluate, range(10), **({"budget": 120, "seed": 1} | settings))
+
+
+def test_the_default_is_in_the_first_race_and_on_held_out_instances(tmp_path):
+    path = tmp_path / "run.db"
+    result = tuned(test_instances=HELD_OUT, store=path)
+    assert result.default_index == 0
+    assert result.configs[0] == SPACE.default
+    assert len(result.held_out.of(0)) == len(HELD_OUT)
+    means = result.tests.mean()
+    found = result.improvement
+    assert found.held_out
+    assert found.blocks == len(HELD_OUT)
+    assert found.mean == pytest.approx(means[result.best_index])
+    assert found.default_mean == pytest.approx(means[0])
+    assert found.relative == pytest.approx((means[0] - means[result.best_index]) / means[0])
+    assert found.probability > 0.99
+    share = (
+        f"{100 * found.relative:.2g} % better than the default on 8 held-out instances (P > 0.99)"
+    )
+    assert str(result).startswith(share)
+    again = racer.load(path)
+    assert (again.verdict, again.improvement) == (result.verdict, found)
+    ablated = racer.ablation(path, evaluate)
+    assert ablated.steps[0].parameters == ("x",)
+
+
+def test_a_default_is_not_listed_twice_among_the_initial_candidates():
+    others = [{"x": 0.1, "y": 0.1}, SPACE.default]
+    tuner = Tuner(SPACE, range(10), budget=120, seed=1, initial=others)
+    assert tuner.settings["initial"] == [SPACE.default, others[0]]
+    assert Tuner(Space(SPACE.parameters), budget=120).settings["initial"] == []
+
+
+def test_without_held_out_instances_no_probability_is_given():
+    result = tuned()
+    assert result.improvement.probability is None
+    assert not result.improvement.held_out
+    assert "chosen on these, which flatters it: give test_instances" in result.verdict[0]
+
+
+def test_a_default_that_is_the_best_is_named():
+    def distance(config, instance, seed):
+        return abs(config["x"] - 0.9) + abs(config["y"] - 0.5) + seed % 7
+
+    result = tuned(evaluate=distance)
+    assert result.improvement is None
+    assert result.verdict[0] == "The default is the best configuration found."
+    assert not any("default" in line for line in tuned(Space(SPACE.parameters)).verdict)
+
+
+@pytest.mark.parametrize(("sign", "what"), [(1.0, "% better"), (-1.0, "has a mean of -")])
+def test_larger_may_be_better_and_values_below_zero_have_no_percentage(sign, what):
+    def value(config, instance, seed):
+        return sign * 3.0 - evaluate(config, instance, seed)
+
+    result = tuned(evaluate=value, maximize=True, test_instances=HELD_OUT)
+    assert what in result.verdict[0]
+    assert (result.improvement.relative is None) == (sign < 0)
+    assert result.improvement.mean > result.improvement.default_mean
+
+
+def test_so_many_elites_as_asked_for_are_evaluated_on_held_out_instances(tmp_path):
+    result = tuned(test_instances=HELD_OUT, test_elites=1, store=tmp_path / "run.db")
+    held_out = {candidate for _, candidate, _ in result.held_out.cells()}
+    assert held_out == {result.best_index, 0}
+    again = racer.resume(tmp_path / "run.db", evaluate)
+    assert again.tests.equals(result.tests)
+    with pytest.raises(racer.SettingError, match="test_elites=0: give a whole number >= 1"):
+        tuned(test_elites=0)
