@@ -73,8 +73,8 @@ class FixedConfidence(Decider):
     --------
     >>> import racer
     >>> costs = [4.0, 2.0, 1.0, 3.0]
-    >>> result = racer.race(costs, lambda *cell: cell[0], decider="fixed-confidence",
-    ...                     budget=400, seed=1)
+    >>> result = racer.race(costs, lambda c, i, seed: c + seed % 2, budget=400,
+    ...                     decider="fixed-confidence", seed=1)
     >>> result.best, len(result.survivors)
     (1.0, 1)
     """

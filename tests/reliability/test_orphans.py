@@ -150,7 +150,7 @@ from racer.evaluate import executor
 
 def evaluate(config, instance, seed):
     time.sleep(0.01)
-    return config
+    return config + seed % 7
 
 def note(error, **settings):
     broken.append(str(error))

@@ -64,6 +64,7 @@ def test_all_settings_of_a_race_are_recorded(recorded):
         # recorded where they are given
         *("metrics", "objective", "prices", "groups", "instance_order", "generalize"),
         "n_jobs",
+        "deadline",
         "executor",
         "ahead",
         "progress",

@@ -179,7 +179,7 @@ def test_callbacks_are_told_of_new_blocks_and_of_the_end(recorded, stores, tmp_p
 
 def test_warnings_of_recorded_blocks_are_not_repeated(tmp_path):
     def evaluate(config, instance, seed):
-        return None
+        raise [ValueError, KeyError][config - 1]
 
     path = tmp_path / "run.db"
     quiet(racer.race, [1, 2], evaluate, budget=20, seed=1, store=path)

@@ -279,7 +279,9 @@ def test_all_settings_of_a_run_are_recorded(recorded):
     import inspect
 
     free = {"n_jobs", "executor", "ahead", "progress", "callbacks", "store", "instances"}
-    free |= {"metrics", "objective", "prices", "generalize"}  # recorded where they are given
+    free |= {"deadline"}
+    # recorded where they are given
+    free |= {"metrics", "objective", "prices", "generalize", "test_elites"}
     names = set(check_store(recorded.path).settings)
     assert set(inspect.signature(racer.tune).parameters) - free == (names - {"racer", "sampling"})
 

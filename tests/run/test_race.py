@@ -102,7 +102,8 @@ def test_nothing_runs_for_one_candidate():
         (ObjectiveError, {"evaluate": lambda config: 0.0}),
         (ObjectiveError, {"evaluate": None}),
         (BudgetError, {"budget": 9}),
-        (BudgetError, {"budget": 100.0}),
+        (BudgetError, {"budget": 100.5}),
+        (BudgetError, {"budget": None}),
         (SettingError, {"decider": "f-rase"}),
         (SettingError, {"n_jobs": 0}),
         (SettingError, {"retries": -1}),
@@ -130,7 +131,7 @@ def test_what_cannot_work_is_refused_before_anything_runs(error, settings):
 
 
 def test_the_budget_must_be_given():
-    with pytest.raises(TypeError, match="budget"):
+    with pytest.raises(BudgetError, match="no budget: give budget=, evaluations, or deadline="):
         racer.race([1, 2], costly)
 
 
