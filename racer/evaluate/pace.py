@@ -6,7 +6,6 @@ import math
 import random
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from racer._checks import is_real, is_whole
@@ -166,5 +165,7 @@ def _header_of(error: Any) -> float:
     try:
         return float(asked)
     except ValueError:
+        from email.utils import parsedate_to_datetime  # noqa: PLC0415  (rarely needed)
+
         until, now = (parsedate_to_datetime(text) for text in (asked, headers["date"]))
         return (until - now).total_seconds()

@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from racer._checks import check_jobs, whole
 from racer.errors import SettingError
-from racer.evaluate.actors import Actors
 from racer.evaluate.attempt import WATCHER_DIED, Task, evaluate_cell, here, watched
 from racer.evaluate.command.command import Command
-from racer.evaluate.coroutines import Coroutines
-from racer.evaluate.engines import engine_of
 from racer.evaluate.executor import SPARE, Futures, OnlyNeeded, Submitter, UserExecutor, never
 from racer.evaluate.limits.limits import limits_for
 from racer.evaluate.loky import joblib_workers
@@ -23,6 +20,7 @@ from racer.evaluate.objective import check_objective, is_coroutine_function
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 
+    from racer.evaluate.coroutines import Coroutines
     from racer.evaluate.engines import Cluster
     from racer.evaluate.limits.limits import Limits
     from racer.evaluate.objective import Objective
@@ -207,6 +205,9 @@ def workers_for(
 
 def _submitter(executor: Cluster) -> Submitter:
     """Return a submitter to the actors of a cluster, or to an executor; else SettingError."""
+    from racer.evaluate.actors import Actors  # noqa: PLC0415  (with asyncio: only for clusters)
+    from racer.evaluate.engines import engine_of  # noqa: PLC0415
+
     if (engine := engine_of(executor)) is not None:
         return Actors(engine)
     if isinstance(executor, Executor):
@@ -242,4 +243,6 @@ def _coroutines(
             "a time"
         )
     limits_for(timeout, None, forked=False)
+    from racer.evaluate.coroutines import Coroutines  # noqa: PLC0415  (asyncio, for them only)
+
     return Coroutines(evaluate, n_jobs=n_jobs, retries=retries, timeout=timeout)

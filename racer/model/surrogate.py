@@ -7,7 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+import scipy  # its parts are imported when they are used
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +63,7 @@ class Surrogate:
         self._tried: dict[Kernel, float] = {}
         self.kernel = start if start is not None and not search else self._search(start)
         self._root, whitened = self._solve(self.kernel)
-        self._weights = solve_triangular(
+        self._weights = scipy.linalg.solve_triangular(
             self._root, whitened, lower=True, trans="T", check_finite=False
         )
 
@@ -121,7 +121,9 @@ class Surrogate:
         bounds = []
         for some in np.split(features, range(_AT_ONCE, len(features), _AT_ONCE)):
             covariance = _Covariance(some, self._features, self._spread)(self.kernel)
-            known = solve_triangular(self._root, covariance.T, lower=True, check_finite=False)
+            known = scipy.linalg.solve_triangular(
+                self._root, covariance.T, lower=True, check_finite=False
+            )
             left = np.maximum(variance - (known**2).sum(axis=0), 0.0)
             bounds.append(covariance @ self._weights - np.sqrt(left))
         return np.asarray(self._mean + np.concatenate(bounds))
@@ -157,11 +159,13 @@ class Surrogate:
         while True:
             covariance[np.diag_indices_from(covariance)] += self._noise + nugget
             try:
-                root = cholesky(covariance, lower=True, check_finite=False)
-            except LinAlgError:
+                root = scipy.linalg.cholesky(covariance, lower=True, check_finite=False)
+            except np.linalg.LinAlgError:
                 nugget *= 100.0
                 continue
-            return root, solve_triangular(root, self._costs, lower=True, check_finite=False)
+            return root, scipy.linalg.solve_triangular(
+                root, self._costs, lower=True, check_finite=False
+            )
 
 
 class Guarded:

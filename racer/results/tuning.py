@@ -14,7 +14,6 @@ from racer.deciders.parts.gates import Omnibus
 from racer.deciders.parts.ranking import RunningRanks
 from racer.errors import SettingError
 from racer.model.effects import effects
-from racer.model.surrogate import Surrogate
 from racer.render.html import write_page
 from racer.results import page, pictures, summary
 from racer.results.base import Result
@@ -329,6 +328,8 @@ class TuneResult(Result):
 
 def likeness(space: Space, configs: Sequence[dict[str, Any]]) -> Covariances:
     """Return how alike configurations are by what is known of some: of a Gaussian process."""
+    from racer.model.surrogate import Surrogate  # noqa: PLC0415  (snapshots of a race need none)
+
     choices = choice_counts(space.parameters)
 
     def covariances(candidates: Sequence[int], costs: NDArray[np.float64]) -> NDArray[np.float64]:

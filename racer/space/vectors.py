@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+import scipy  # its parts are imported when they are used
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +27,8 @@ def truncated_normal(middle: ArrayLike, spread: ArrayLike, u: ArrayLike) -> NDAr
     """Return the u-quantiles of N(middle, spread^2) truncated to [0, 1]; shapes broadcast."""
     mu, sd, at = (np.asarray(part, dtype=np.float64) for part in (middle, spread, u))
     sd = np.minimum(sd, _WIDEST)
-    low, high = ndtr(-mu / sd), ndtr((1.0 - mu) / sd)
-    return np.clip(mu + sd * ndtri(low + at * (high - low)), 0.0, 1.0)
+    low, high = scipy.special.ndtr(-mu / sd), scipy.special.ndtr((1.0 - mu) / sd)
+    return np.clip(mu + sd * scipy.special.ndtri(low + at * (high - low)), 0.0, 1.0)
 
 
 def vectors_around(

@@ -8,8 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky
-from scipy.special import betaincinv, gammaincinv, ndtri
+import scipy  # its parts are imported when they are used
 
 from racer._checks import as_floats, check_fraction, flag, is_real, whole
 from racer._numerics import as_costs, one_blas_thread
@@ -365,7 +364,7 @@ class _Failing(NamedTuple):
     def __call__(self, near: NDArray[np.intp], levels: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return what they cost some candidates (k,) at points with levels (.., k)."""
         rest = (_middles()[:, None] - self.reliable[near]) / (1.0 - self.reliable[near])
-        quantiles = betaincinv(self.a[near], self.b[near], np.maximum(rest, 0.0))
+        quantiles = scipy.special.betaincinv(self.a[near], self.b[near], np.maximum(rest, 0.0))
         return np.asarray(self.price * quantiles[levels, np.arange(len(near))])
 
 
@@ -580,8 +579,8 @@ def _root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     jitter, raised = 0.0, covariance
     while True:
         try:
-            return np.asarray(cholesky(raised, lower=True, check_finite=False))
-        except LinAlgError:
+            return np.asarray(scipy.linalg.cholesky(raised, lower=True, check_finite=False))
+        except np.linalg.LinAlgError:
             jitter = max(10.0 * jitter, 1e-12 * size)
             raised = covariance + jitter * np.eye(len(covariance))
 
@@ -599,7 +598,7 @@ def lattice_points(
     def scale(freedom: float) -> NDArray[np.float64]:
         if math.isinf(freedom):
             return np.ones(len(first[chosen]))
-        scales = np.sqrt(2.0 * gammaincinv(0.5 * freedom, _middles()) / freedom)
+        scales = np.sqrt(2.0 * scipy.special.gammaincinv(0.5 * freedom, _middles()) / freedom)
         return np.asarray(scales[first[chosen]])
 
     return normal[chosen, :m], levels[chosen, m : m + more], scale
@@ -620,7 +619,7 @@ def _lattice(
     """
     places = (np.arange(_POINTS)[:, None] + 0.5) * np.sqrt(_primes(m + 1)) % 1.0
     levels = (places * _LEVELS).astype(np.intp)
-    normal = ndtri(np.clip(places[:, 1:], 1e-9, 1 - 1e-9))
+    normal = scipy.special.ndtri(np.clip(places[:, 1:], 1e-9, 1 - 1e-9))
     return levels[:, 0], np.asfortranarray(normal), levels[:, 1:]
 
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import digamma, polygamma
+import scipy  # its parts are imported when they are used
 
 from racer._numerics import with_ties
 from racer.stats.strata import residuals
@@ -146,7 +146,10 @@ def _noise_by_candidate(
     if by_median:
         sampling, bias = _LOG_MAD[0] / freedom, _LOG_MAD[1] / freedom
     else:
-        sampling, bias = polygamma(1, 0.5 * freedom), digamma(0.5 * freedom) - np.log(0.5 * freedom)
+        sampling, bias = (
+            scipy.special.polygamma(1, 0.5 * freedom),
+            scipy.special.digamma(0.5 * freedom) - np.log(0.5 * freedom),
+        )
     logs = _drawn_together(logs - bias, sampling, ok)
     return np.asarray(np.exp(logs - logs[ok].mean()))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy  # its parts are imported when they are used
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtri
 
 Floats = NDArray[np.float64]
 
@@ -68,12 +68,14 @@ class Horizon:
     def _choose(self) -> None:
         """Weigh the opponents by the squared probability that they are better in every metric."""
         m = self._sums.shape[1]
-        logs = 2.0 * log_ndtr(self._sums / np.sqrt(self._spread() * self._n)).sum(axis=0)
+        logs = 2.0 * scipy.special.log_ndtr(self._sums / np.sqrt(self._spread() * self._n)).sum(
+            axis=0
+        )
         np.fill_diagonal(logs, -np.inf)
         weights = np.exp(logs - logs.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
         self._weights = np.asarray(weights * (m - 1) / (self._start - 1))
-        self._quantiles = -ndtri(np.clip(self._level * self._weights, 1e-300, 0.4))
+        self._quantiles = -scipy.special.ndtri(np.clip(self._level * self._weights, 1e-300, 0.4))
         self._sums[:] = 0.0
 
     def _bet(self, signed: Floats) -> None:
@@ -81,7 +83,10 @@ class Horizon:
         all_blocks, rest = self._ends - self._begins, self._ends - self._begins - done
         deviation = np.sqrt(variance * rest)
         due = (self._sums - self._quantiles * np.sqrt(variance * all_blocks)) / deviation
-        rate = np.exp(-0.5 * due**2 - 0.5 * math.log(2.0 * math.pi) - log_ndtr(due)) / deviation
+        rate = (
+            np.exp(-0.5 * due**2 - 0.5 * math.log(2.0 * math.pi) - scipy.special.log_ndtr(due))
+            / deviation
+        )
         rate = np.where(np.asarray(self._weights) > _LEAST, rate, 0.0)
         self._logs += np.log1p(np.minimum(rate, _SAFE / self._largest) * signed)
 
