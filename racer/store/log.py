@@ -6,6 +6,7 @@ https://sqlite.org/fileformat2.html#walformat.
 
 from __future__ import annotations
 
+import re
 import struct
 from functools import lru_cache
 from pathlib import Path
@@ -32,7 +33,9 @@ _LOOKS = 5  # at a log that is being written
 
 class _Lost(NamedTuple):
     commits: int  # transactions whose last frame is dropped
-    certain: bool  # another frame follows such a transaction: it was on disk before that began
+    # another frame follows such a transaction: it was on disk before that began; or one is not in
+    # its place, as no write that was broken off leaves it
+    certain: bool
 
 
 def has_log(path: str) -> bool:
@@ -93,17 +96,32 @@ def _look_through(file: BinaryIO) -> _Lost | None:
         or page_size & (page_size - 1)
     ):
         return _Lost(0, certain=True) if any(file.read()) else None
-    sound, commits, certain, damaged = True, 0, False, False
-    for (number, pages, *own, one, two), added in _frames(file, page_size, order):
-        if sound:
-            state = _after(state, page_size + 8, added)
-            sound = number > 0 and own == salts and state == (one, two)
-        # one salt alone: the other is damaged; those of an older log both differ
-        if not sound and (own[0] == salts[0] or own[1] == salts[1]):
-            damaged = True
-            certain = certain or commits > 0
-            commits += pages > 0
-    return _Lost(commits, certain) if damaged else None
+    at = _HEADER.size
+    for (number, _, *own, one, two), added in _frames(file, page_size, order):
+        state = _after(state, page_size + 8, added)
+        if not (number > 0 and own == salts and state == (one, two)):
+            break
+        at += _FRAME.size + page_size
+    file.seek(at)
+    return _lost(file.read(), _FRAME.size + page_size, head[16:24])
+
+
+def _lost(data: bytes, size: int, salts: bytes) -> _Lost | None:
+    """Return what SQLite drops of the end of a log, whose first frame is not sound.
+
+    A frame that is not where it should be has both salts: bytes before it were inserted or removed.
+    """
+    # one salt alone: the other is damaged; those of an older log both differ
+    own = {
+        at
+        for at in range(0, len(data), size)
+        if data[at + 8 : at + 12] == salts[:4] or data[at + 12 : at + 16] == salts[4:]
+    }
+    own |= {found.start() - 8 for found in re.finditer(re.escape(salts), data)}
+    whole = sorted(at for at in own if 0 <= at <= len(data) - size)
+    commits = [at for at in whole if any(data[at + 4 : at + 8])]
+    certain = any(at % size for at in whole) or (bool(commits) and whole[-1] > commits[0])
+    return _Lost(len(commits), certain) if whole else None
 
 
 def _frames(

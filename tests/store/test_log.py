@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import struct
@@ -138,6 +139,18 @@ def test_a_flipped_bit_in_the_log_costs_nothing_that_was_recorded_without_a_word
         for file in tmp_path.glob("run.db*"):
             file.unlink()
     assert refused > 0.9 * len(places)
+
+
+def test_bytes_that_are_inserted_or_missing_are_seen_in_the_frames_behind_them(killed, tmp_path):
+    """SQLite takes none of these, as they do not stand where they should."""
+    log = killed[1]
+    n = (len(log) - HEADER) // FRAME
+    for k, place, size in itertools.product((0, 1, n // 2, n - 2), (0, 9, 30), (-5, 1, 64, 4096)):
+        at = HEADER + k * FRAME + place
+        middle = bytes(size) if size > 0 else b""
+        path = with_log(killed, tmp_path, log[:at] + middle + log[at - min(size, 0) :])
+        with pytest.raises(racer.StoreError, match=r"its log .* is damaged, and \d+ entries of it"):
+            racer.load(path)
 
 
 @pytest.mark.filterwarnings("ignore:the race in .* was begun with evaluate:racer.RacerWarning")
