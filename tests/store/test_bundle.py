@@ -1,16 +1,13 @@
 """Bundles: what they hold, that they verify elsewhere, and that tampering is noticed."""
 
-import hashlib
 import io
-import json
-import sqlite3
 import zipfile
-from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
 
 import racer
+from experiments.bundles.tampering import resealed
 from racer.cli import main
 from racer.store.bundle import packed, unpacked
 
@@ -93,21 +90,6 @@ def test_a_byte_that_was_changed_is_noticed(made, tmp_path, place):
     assert racer.verify(tmp_path / "run.zip").problems
 
 
-def resealed(path, target, change):
-    """Write a bundle whose store was changed by somebody who sets all hashes of the bundle right."""
-    members = unpacked(path.read_bytes())
-    store = target.with_suffix(".db")
-    store.write_bytes(members["run.db"])
-    with closing(sqlite3.connect(store)) as connection:
-        connection.execute("PRAGMA journal_mode=DELETE")
-        change(connection)
-        connection.commit()
-    members["run.db"] = store.read_bytes()
-    members["manifest.json"]["sha256"]["run.db"] = hashlib.sha256(members["run.db"]).hexdigest()
-    members["manifest.json"] = json.dumps(members["manifest.json"], indent=1).encode()
-    target.write_bytes(packed(members))
-
-
 @pytest.mark.parametrize(
     "statement",
     [
@@ -121,7 +103,8 @@ def resealed(path, target, change):
 )
 def test_a_store_that_was_changed_is_noticed(made, tmp_path, statement):
     path, sha256, _ = made
-    resealed(path, tmp_path / "run.zip", lambda connection: connection.execute(statement))
+    changed = resealed(path.read_bytes(), lambda connection: connection.execute(statement))
+    (tmp_path / "run.zip").write_bytes(changed)
     assert racer.verify(tmp_path / "run.zip").problems
     assert racer.verify(tmp_path / "run.zip", sha256=sha256).problems
 
