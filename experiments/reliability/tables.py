@@ -26,6 +26,7 @@ import pandas as pd
 
 import racer
 from experiments.options import jobs_option, number_option
+from experiments.sklearn_folds.worlds import race_over_folds
 from racer.deciders import CorrelatedTRace
 from racer.results.base import posterior_of
 from racer.simulate import (
@@ -183,19 +184,7 @@ def folds(n_folds: int, seed: int) -> list[Said]:
         world = f"models, {'near' if width <= NEAR else 'apart'}"
         found = best_posterior(costs, by_block=False, correlation=share)
         rows.append(said(f"{n_folds} folds", world, quality, found))
-        race = racer.Race(
-            range(10),
-            range(n_folds),
-            decider=CorrelatedTRace(share),
-            budget=10 * n_folds,
-            deterministic=True,
-            each_test=1,
-            first_test=3,
-            seed=seed,
-        )
-        while cells := race.ask():
-            race.tell_block(costs[cells[0].block, list(race.alive)])
-        result = race.result()
+        result = race_over_folds(CorrelatedTRace(share), costs, seed)
         rows.append(said(f"{n_folds} folds", world, quality, result.posterior, result.leader))
     return rows
 

@@ -25,9 +25,12 @@ from racer.seeding import rng_for
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
+    from racer import RaceResult
     from racer.deciders import Decider
 
-__all__ = ["main"]
+__all__ = ["main", "race_over_folds"]
 
 FOLDS = {"5": (5, 0.2), "10": (10, 0.1), "5 x 4": (20, 0.2), "10 x 10": (100, 0.1)}
 SPREADS = (0.0, 0.5)  # standard deviation of qualities
@@ -46,16 +49,13 @@ def _decider(name: str, correlation: float) -> str | Decider:
     return CorrelatedTRace(correlation if kind == "folds" else 0.0, float(confidence))
 
 
-def _counts(name: str, folds: str, spread: float, m: int, seed: int) -> list[float]:
-    n, correlation = FOLDS[folds]
-    rng = rng_for(seed, "folds")
-    quality = spread * rng.standard_normal(m)
-    here = quality + np.sqrt(correlation) * rng.standard_normal(m)
-    costs = here + np.sqrt(1.0 - correlation) * rng.standard_normal((n, m))
+def race_over_folds(decider: str | Decider, costs: NDArray[np.float64], seed: int) -> RaceResult:
+    """Return a race over folds of known costs (n, m), with a test after each fold from the third."""
+    n, m = costs.shape
     race = Race(
         range(m),
         range(n),
-        decider=_decider(name, correlation),
+        decider=decider,
         budget=n * m,
         deterministic=True,
         each_test=1,
@@ -64,7 +64,16 @@ def _counts(name: str, folds: str, spread: float, m: int, seed: int) -> list[flo
     )
     while cells := race.ask():
         race.tell_block(costs[cells[0].block, list(race.alive)])
-    result = race.result()
+    return race.result()
+
+
+def _counts(name: str, folds: str, spread: float, m: int, seed: int) -> list[float]:
+    n, correlation = FOLDS[folds]
+    rng = rng_for(seed, "folds")
+    quality = spread * rng.standard_normal(m)
+    here = quality + np.sqrt(correlation) * rng.standard_normal(m)
+    costs = here + np.sqrt(1.0 - correlation) * rng.standard_normal((n, m))
+    result = race_over_folds(_decider(name, correlation), costs, seed)
     out = result.eliminations["candidate"].tolist()
     best = float(quality.argmin() in out) if spread else len(out) / m
     whole = int(costs.mean(axis=0).argmin())

@@ -78,7 +78,6 @@ SEEDS = [value for value in whole(0) if value is not None]
 POSITIVE = real(0, -1, -0.5, INF)
 FRACTION = real(0, 1, -0.1, 1.5, INF)
 FLAG = [1, 0, "yes", "False", LIST, THING, ARRAY, 0.5, NAN]
-LISTED = [3, THING, NAN, True]
 PATHS = [3, True, LIST, THING, ARRAY, NAN, {}]
 NAMES = {
     # what a message may call an argument instead
