@@ -14,6 +14,7 @@ from racer.comparison.data import UNPAIRED, Design, LocalRope, Method, Posthoc
 from racer.comparison.methods.base import Analysis, Settings, many
 from racer.comparison.methods.bayesian_friedman import bayesian_friedman
 from racer.comparison.methods.friedman import friedman
+from racer.comparison.methods.gate import gated
 from racer.comparison.methods.signed_rank import signed_rank
 from racer.comparison.methods.strengths import by_bradley_terry, by_plackett_luce
 from racer.comparison.methods.unpaired import by_bayesian_kruskal_wallis, by_kruskal_wallis
@@ -34,9 +35,9 @@ __all__ = ["METHODS", "compare"]
 METHODS: dict[str, Callable[[Scores, Settings], Analysis]] = {
     "bayesian-friedman": bayesian_friedman,
     "friedman": friedman,
-    "signed-rank": signed_rank,
-    "bradley-terry": by_bradley_terry,
-    "plackett-luce": by_plackett_luce,
+    "signed-rank": gated(signed_rank),
+    "bradley-terry": gated(by_bradley_terry),
+    "plackett-luce": gated(by_plackett_luce),
     "bayesian-kruskal-wallis": by_bayesian_kruskal_wallis,
     "kruskal-wallis": by_kruskal_wallis,
 }
@@ -123,8 +124,9 @@ def compare(
     Notes
     -----
     Scores that differ by no more than one part in 1e9 tie. In the decisions, "equivalent" comes
-    before "better": practically equal although probably not the same. "friedman" and
-    "bayesian-friedman" call no algorithm better unless "all alike" is rejected.
+    before "better": practically equal although probably not the same. Of three algorithms or more
+    none is called better unless "all alike" is rejected: by the method's own test, or for
+    "signed-rank", "bradley-terry" and "plackett-luce" by `racer.stats.sign_flip_test`.
 
     Examples
     --------

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from racer._checks import whole
+from racer._numerics import one_blas_thread
 from racer.seeding import check_seed, rng_for
 from racer.stats._validation import complete_blocks, frozen
-from racer.stats.friedman import centred
+from racer.stats.friedman import RankSums, centred, chi_square, iman_davenport
 from racer.stats.ranks import ranks_of
 
 if TYPE_CHECKING:
@@ -68,6 +69,13 @@ def all_flips(n: int) -> NDArray[np.float64]:
     """Return all ways to flip n blocks, the last never, shape (2^(n-1), n); row 0 flips none."""
     bits = np.arange(1 << (n - 1))[:, None] >> np.arange(n) & 1
     return np.asarray(1.0 - 2.0 * bits, dtype=np.float64)
+
+
+def signs(n: int, flips: int, seed: int) -> NDArray[np.float64]:
+    """Return all ways to flip n blocks, or so many random ones, (k, n); row 0 flips none."""
+    if 1 << (n - 1) <= flips:
+        return all_flips(n)
+    return np.stack([flips_of(block, flips, seed) for block in range(n)], axis=1)
 
 
 def _shrunk(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -130,6 +138,27 @@ def flip_test(ranks: NDArray[np.float64], flips: NDArray[np.float64]) -> FlipTes
         sums = (flips @ ranks).T
         statistics = np.einsum("ij,ij->j", sums, np.linalg.solve(_shrunk(ranks), sums))
     return _among(statistics, 0.0 if every else 0.5 ** (n - 1))
+
+
+class Alike(NamedTuple):
+    """A test of "all alike" from two blocks on: whether it rejects, by which test, its figures."""
+
+    rejected: bool
+    test: Literal["sign-flip", "iman-davenport"]
+    statistic: float
+    p_value: float
+
+
+def all_alike(
+    ranks: NDArray[np.float64], sums: RankSums, flips: NDArray[np.float64], level: float
+) -> Alike:
+    """Test centred ranks (n, m) by flips (k, n); with too few blocks for these, by their F as well."""
+    with one_blas_thread():
+        statistic, p_value, largest = flip_test(ranks, flips)
+    if 0.5 ** (len(ranks) - 1) <= level:
+        return Alike(p_value <= level * (1.0 + 1e-9), "sign-flip", statistic, p_value)
+    statistic, p_value = iman_davenport(chi_square(sums), sums.n, sums.m)
+    return Alike(largest and p_value < level, "iman-davenport", statistic, p_value)
 
 
 def rotation_test(
@@ -232,10 +261,6 @@ def sign_flip_test(
     blocks = complete_blocks(scores, maximize=maximize)
     ranks = centred(ranks_of(blocks.costs))
     n, m = ranks.shape
-    if 1 << (n - 1) <= flips:
-        signs = all_flips(n)
-    else:
-        signs = np.stack([flips_of(block, flips, seed) for block in range(n)], axis=1)
-    statistic, p_value, _ = flip_test(ranks, signs)
+    statistic, p_value, _ = flip_test(ranks, signs(n, flips, seed))
     mean_ranks = frozen(ranks.mean(axis=0) + (m + 1) / 2.0)
     return SignFlipResult(statistic, p_value, mean_ranks, n, blocks.dropped)

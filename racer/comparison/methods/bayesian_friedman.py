@@ -10,6 +10,7 @@ import pandas as pd
 from racer._checks import check_epsilon
 from racer.comparison.data import OmnibusTest
 from racer.comparison.methods.base import (
+    ALIKE,
     Analysis,
     Settings,
     complete_costs,
@@ -89,7 +90,7 @@ def bayesian_friedman(scores: Scores, settings: Settings) -> Analysis:
             f"make it {1.0 - 0.5**limit:.3f}."
         )
     if not gate.rejected:
-        notes.append("As all may be alike, no algorithm is called better than another.")
+        notes.append(ALIKE)
     return Analysis(
         title="Bayesian Friedman test with joint comparisons",
         ranking=rank_frame(

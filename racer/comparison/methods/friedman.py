@@ -8,6 +8,7 @@ import numpy as np
 
 from racer.comparison.data import OmnibusTest
 from racer.comparison.methods.base import (
+    ALIKE,
     Analysis,
     Settings,
     compared,
@@ -90,7 +91,7 @@ def friedman(scores: Scores, settings: Settings) -> Analysis:
     frame["decision"] = np.where(is_better, "better", "undecided").tolist()
     notes = left_out(scores)
     if not open_gate:
-        notes.append("As all may be alike, no algorithm is called better than another.")
+        notes.append(ALIKE)
     if name not in _BY_RANKS and not scores.complete.all():
         notes.append("Wilcoxon's tests use all data sets on which both of a pair have a score.")
     return Analysis(

@@ -10,7 +10,7 @@ import pandas as pd
 
 from racer._checks import check_epsilon
 from racer.comparison.data import OmnibusTest
-from racer.comparison.methods.base import Analysis, Settings, compared, rank_frame, refuse
+from racer.comparison.methods.base import ALIKE, Analysis, Settings, compared, rank_frame, refuse
 from racer.stats import bayesian_kruskal_wallis
 from racer.stats.multiplicity import adjust
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from racer.comparison.scores import Scores
 
 _SHOWN = ("estimate", "low", "high", "probability", "joint", "in_rope")
-_ALIKE = "As all may be alike, no algorithm is called better than another."
 
 
 def _samples(scores: Scores) -> list[NDArray[np.float64]]:
@@ -61,7 +60,7 @@ def by_bayesian_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
                 "decision": decision,
             }
         )
-    notes = [] if result.rejected else [_ALIKE]
+    notes = [] if result.rejected else [ALIKE]
     if any(row["wins"] and not row["losses"] + row["ties"] for row in rows):
         notes.append(
             "P(better) is at its limit, 1, where all scores of one are better than all of the "
@@ -132,7 +131,7 @@ def by_kruskal_wallis(scores: Scores, settings: Settings) -> Analysis:
         pairs=pd.DataFrame(rows).sort_values("p_value", kind="stable", ignore_index=True),
         meaning=f"an adjusted p-value of at most {settings.alpha:g}",
         references=("kruskal1952", "brunner2000", "holm1979"),
-        notes=[] if open_gate else [_ALIKE],
+        notes=[] if open_gate else [ALIKE],
         omnibus=OmnibusTest("Kruskal-Wallis", statistic, p_value, rejected, (k - 1,)),
     )
 

@@ -15,8 +15,8 @@ from racer.deciders.parts.ranking import instance_means
 from racer.deciders.parts.verdicts import best_of
 from racer.errors import SettingError
 from racer.seeding import rng_for
-from racer.stats.friedman import RankSums, chi_square, friedman, gate_test, iman_davenport
-from racer.stats.sign_flips import all_flips, flip_test, flips_of, rotation_test
+from racer.stats.friedman import RankSums, friedman, gate_test
+from racer.stats.sign_flips import all_alike, all_flips, flips_of, rotation_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,15 +102,9 @@ class Omnibus:
 
     def _flipped(self, rows: NDArray[np.float64], sums: RankSums) -> tuple[bool, Evidence]:
         """Ask by sign flips of centred ranks (n, m), with too few of them by their F as well."""
-        with one_blas_thread():
-            statistic, p_value, largest = flip_test(rows, self._flips_of(len(rows)))
-        opened = p_value <= self._level * (1.0 + 1e-9)
-        gate = "sign-flip"
-        if 0.5 ** (len(rows) - 1) > self._level:  # too few blocks for flips to say so alone
-            gate = "iman-davenport"
-            statistic, p_value = iman_davenport(chi_square(sums), sums.n, sums.m)
-            opened = largest and p_value < self._level
-        return opened, {"gate": gate, "statistic": statistic, "p_value": p_value}
+        found = all_alike(rows, sums, self._flips_of(len(rows)), self._level)
+        rejected, gate, statistic, p_value = found
+        return rejected, {"gate": gate, "statistic": statistic, "p_value": p_value}
 
     def _across(self, rows: NDArray[np.float64]) -> tuple[bool, Evidence]:
         """Ask about instances like these, by their means (I, m)."""
