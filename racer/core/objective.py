@@ -125,7 +125,7 @@ class Pareto:
                 f"Pareto{names!r}: give two to {_MOST} metrics, each once; beyond that hardly any "
                 "candidate is worse than another in all of them"
             )
-        self.names = names
+        self.names: tuple[str, ...] = names
 
     def __repr__(self) -> str:
         return f"Pareto({', '.join(map(repr, self.names))})"
@@ -158,11 +158,11 @@ class Within:
 
     def __init__(self, metric: str, /, **tolerances: float) -> None:
         limits: dict[str, Any] = tolerances
-        self.names = _names("Within", metric, limits, "error=0.01")
+        self.names: tuple[str, ...] = _names("Within", metric, limits, "error=0.01")
         for name, limit in limits.items():
             if not is_real(limit) or not 0.0 <= limit < math.inf:
                 raise SettingError(f"Within({metric!r}, {name}={limit!r}): give a number >= 0")
-        self.tolerances = {name: float(limit) for name, limit in limits.items()}
+        self.tolerances: dict[str, float] = {name: float(x) for name, x in limits.items()}
 
     def __repr__(self) -> str:
         more = "".join(f", {name}={limit!r}" for name, limit in self.tolerances.items())
@@ -197,7 +197,7 @@ class Constrained:
 
     def __init__(self, metric: str, /, **constraints: tuple[str, float]) -> None:
         given: dict[str, Any] = constraints
-        self.names = _names("Constrained", metric, given, 'error=("<=", 0.2)')
+        self.names: tuple[str, ...] = _names("Constrained", metric, given, 'error=("<=", 0.2)')
         for name, constraint in given.items():
             if (
                 not isinstance(constraint, list | tuple)
@@ -210,7 +210,9 @@ class Constrained:
                     f"Constrained({metric!r}, {name}={reprlib.repr(constraint)}): give "
                     '("<=", number) or (">=", number)'
                 )
-        self.constraints = {name: (c[0], float(c[1])) for name, c in given.items()}
+        self.constraints: dict[str, tuple[str, float]] = {
+            name: (c[0], float(c[1])) for name, c in given.items()
+        }
 
     def __repr__(self) -> str:
         more = "".join(f", {name}={limit!r}" for name, limit in self.constraints.items())

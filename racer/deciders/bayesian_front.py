@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class BayesianFront(Decider):
     """
 
     tests = "growing"  # its error is spent at each test
-    objectives = ("front",)
+    objectives: ClassVar[tuple[str, ...]] = ("front",)
 
     confidence: float = 0.99
     gate: Gate | bool = "sign-flip"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class ConstrainedRace(Decider):
     """
 
     by_means = True
-    objectives = ("constrained",)
+    objectives: ClassVar[tuple[str, ...]] = ("constrained",)
 
     alpha: float = 0.05
 

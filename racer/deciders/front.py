@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -121,7 +121,7 @@ class FrontRace(Decider):
     """
 
     ends_itself = True
-    objectives = ("front",)
+    objectives: ClassVar[tuple[str, ...]] = ("front",)
 
     alpha: float = 0.05
     familywise: bool = False

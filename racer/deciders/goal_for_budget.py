@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class GoalForBudget(Decider):
 
     ends_itself = True
     by_means = True
-    objectives = ("front", "within", "constrained")
+    objectives: ClassVar[tuple[str, ...]] = ("front", "within", "constrained")
 
     def start(self, setting: Setting) -> _State:
         goal, m = setting.objective, setting.n_candidates

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -87,7 +87,7 @@ class WithinRace(Decider):
     """
 
     by_means = True
-    objectives = ("within",)
+    objectives: ClassVar[tuple[str, ...]] = ("within",)
 
     alpha: float = 0.05
 

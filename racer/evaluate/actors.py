@@ -60,7 +60,7 @@ class _Worker:
 class Actors(Submitter):
     """Submits calls to the actors of a cluster, which stays open."""
 
-    grace = 0.0
+    grace: float | None = 0.0
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

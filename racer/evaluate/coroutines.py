@@ -55,7 +55,7 @@ class Coroutines:
     def __init__(
         self, evaluate: Objective, *, n_jobs: int, retries: int, timeout: float | None
     ) -> None:
-        self.takes_more = n_jobs > 1
+        self.takes_more: bool = n_jobs > 1
         self._evaluate, self._n_jobs = evaluate, n_jobs
         self._retries, self._timeout = retries, timeout
         self._loop = event_loop()

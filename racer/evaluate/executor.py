@@ -347,7 +347,7 @@ def _reason(error: BaseException) -> str:
 class UserExecutor(Submitter):
     """A user-supplied executor; it is shared and never shut down here."""
 
-    grace = 0.0
+    grace: float | None = 0.0
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor

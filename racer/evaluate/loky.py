@@ -78,7 +78,7 @@ class _Loky(Submitter):
     """joblib's pool of processes; it outlives the race and is shared with other users of joblib."""
 
     replaces_pool = True
-    grace = 0.5  # killing a pool takes longer
+    grace: float | None = 0.5  # killing a pool takes longer
 
     def __init__(self, backend: Any, n_workers: int) -> None:
         self._n_workers = n_workers
@@ -145,7 +145,7 @@ _Queue = SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
 class _Threads(Submitter):
     """Daemon threads: unlike those of ThreadPoolExecutor, they do not keep a program alive."""
 
-    grace = None  # a thread cannot be killed
+    grace: float | None = None  # a thread cannot be killed
 
     def __init__(self, n_workers: int) -> None:
         self._n_workers = n_workers
@@ -188,7 +188,7 @@ def _work(calls: _Queue) -> None:
 class ParallelCalls(OnlyNeeded):
     """Workers that evaluate in calls of `joblib.Parallel`, each with the cells submitted so far."""
 
-    capacity = sys.maxsize
+    capacity: int = sys.maxsize
 
     def __init__(self, task: Task, n_jobs: int) -> None:
         self._task = task

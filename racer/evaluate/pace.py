@@ -88,7 +88,7 @@ class Pace:
         self._next = now
         self._paused_at = -math.inf
         self._unit = _UNITS[1]
-        self.refused_since = math.inf  # by every call; inf if the last one was accepted
+        self.refused_since: float = math.inf  # by every call; inf if the last one was accepted
 
     def wait(self, now: float) -> float:
         """Return the seconds until the next call may begin; none are left if it is not positive."""

@@ -127,7 +127,7 @@ class InProcess(_Serial):
 class OneByOne(_Serial):
     """Evaluate within limits, in a forked process that watches each evaluation."""
 
-    capacity = sys.maxsize
+    capacity: int = sys.maxsize
 
     def __init__(self, evaluate: Objective, limits: Limits, *, retries: int = 0) -> None:
         self._cells = deque()

@@ -45,7 +45,7 @@ class TrackerCallback(ABC):
     """
 
     def __init__(self, configs: Sequence[Any]) -> None:
-        self.records = {i: Record(i, config) for i, config in enumerate(configs)}
+        self.records: dict[int, Record] = {i: Record(i, config) for i, config in enumerate(configs)}
         self.best: int | None = None
         self._is_open = True
 

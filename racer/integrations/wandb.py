@@ -52,7 +52,7 @@ class WandbCallback(TrackerCallback):
         super().__init__(configs)
         self._table = wandb.Table
         self._is_ours = run is None
-        self.run = wandb.init(**init) if run is None else run
+        self.run: Any = wandb.init(**init) if run is None else run
 
     def log(self, metrics: dict[str, float], block: int) -> None:
         """Log the metrics of a block."""

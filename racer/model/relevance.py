@@ -54,7 +54,9 @@ class Relevance:
         root, _, _ = self._fit(self._settings)
         self._weights = cho_solve((root, True), self._costs)
         inverse = cho_solve((root, True), np.eye(len(root)))
-        self.leave_one_out = np.sqrt(self._spread) * self._weights / np.diag(inverse)
+        self.leave_one_out: NDArray[np.float64] = (
+            np.sqrt(self._spread) * self._weights / np.diag(inverse)
+        )
 
     def _fit(
         self, settings: NDArray[np.float64]

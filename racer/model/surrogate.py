@@ -61,7 +61,7 @@ class Surrogate:
         self._spread = max(float(self._costs.var()), 1e-12)
         self._covariance = _Covariance(features, features, self._spread)
         self._tried: dict[Kernel, float] = {}
-        self.kernel = start if start is not None and not search else self._search(start)
+        self.kernel: Kernel = start if start is not None and not search else self._search(start)
         self._root, whitened = self._solve(self.kernel)
         self._weights = scipy.linalg.solve_triangular(
             self._root, whitened, lower=True, trans="T", check_finite=False

@@ -92,10 +92,12 @@ class Ablation(AskTell):
         if space.key(self._ends[0]) == space.key(self._ends[1]):
             raise SettingError("source and target are the same configuration: nothing to ablate")
         self._seeds = list(seeds)
-        self.instances = None if instances is None else as_sequence(instances, "instances")
+        self.instances: tuple[Any, ...] | None = (
+            None if instances is None else as_sequence(instances, "instances")
+        )
         if not self._seeds or len(self.instances or self._seeds) != len(self._seeds):
             raise SettingError(f"{len(self._seeds)} seeds: give one per instance")
-        self.rules = Rules.given(rules)
+        self.rules: Rules = Rules.given(rules)
         if (times := self.rules.runtime) is not None:
             # gains are of means: not capped, not of ranks
             times = replace(times, slack=math.inf, par=times.par or 1.0)

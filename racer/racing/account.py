@@ -19,10 +19,10 @@ class Account:
     def __init__(
         self, rules: Rules, configs: Sequence[Any], instances: Sequence[Any] | None
     ) -> None:
-        self.seconds = 0.0
-        self.prices = None
+        self.seconds: float = 0.0
+        self.prices: Prices | None = None
         self._budget = rules.one_budget
-        self.has_share = self._budget.has_share
+        self.has_share: bool = self._budget.has_share
         if rules.is_paid or rules.prices is not None:
             self.prices = Prices(rules.prices, configs, instances)
 

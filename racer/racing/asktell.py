@@ -67,7 +67,7 @@ class Asked:
     def __init__(self, make: Callable[[], Cells], later: Ahead = tuple) -> None:
         self._make = make
         self._cells: dict[CellKey, Cell] | None = None
-        self.later = later
+        self.later: Ahead = later
         self.told: dict[CellKey, Outcome] = {}
 
     @property

@@ -26,7 +26,7 @@ class Caps:
     """
 
     def __init__(self, runtime: Runtime, table: Table, pays: Pays) -> None:
-        self.bound = runtime.limit
+        self.bound: float = runtime.limit
         self._runtime = runtime
         self._table = table
         self._pays = pays

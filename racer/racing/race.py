@@ -98,9 +98,11 @@ class Race(AskTell):
         **rules: Unpack[RulesGiven],
     ) -> None:
         super().__init__(callbacks)
-        self.configs = as_pool(candidates)
-        self.instances = None if instances is None else as_sequence(instances, "instances")
-        self.rules = Rules.given(rules)
+        self.configs: tuple[Any, ...] = as_pool(candidates)
+        self.instances: tuple[Any, ...] | None = (
+            None if instances is None else as_sequence(instances, "instances")
+        )
+        self.rules: Rules = Rules.given(rules)
         n_instances = None if self.instances is None else len(self.instances)
         of_items = self.rules.bounds is not None
         self._stream = Stream(

@@ -32,13 +32,13 @@ class Repeats:
 
     def __init__(self, stream: Stream, rules: Rules) -> None:
         self._stream = stream
-        self.n_instances = stream.n_instances or 0
+        self.n_instances: int = stream.n_instances or 0
         # with a single instance there is nothing else that they could be taken as evidence of, and
         # no run time comes twice
-        self.is_open = (
+        self.is_open: bool = (
             rules.deterministic is None and self.n_instances > 1 and rules.runtime is None
         )
-        self.found = False
+        self.found: bool = False
         self._blocks: dict[int, list[int]] = {}  # by instance
         self._chance = 1.0
         self._repeating: set[int] = set()  # blocks
@@ -119,7 +119,7 @@ class Withheld:
     """
 
     def __init__(self, repeats: Repeats | None = None) -> None:
-        self.count = 0  # blocks
+        self.count: int = 0  # blocks
         self.repeats = repeats
         self._rows: list[tuple[int, NDArray[np.float64]]] = []  # of usable blocks
         self._is_discarded = False

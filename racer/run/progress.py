@@ -84,12 +84,12 @@ class ProgressState:
     """Candidates left, the best, evaluations, time, workers; the clock starts at `now`."""
 
     def __init__(self, now: float) -> None:
-        self.of = Subject()
-        self.work = Work()
+        self.of: Subject = Subject()
+        self.work: Work = Work()
         self.candidates = self.left = self.blocks = self.race = 0
         self.best: int | None = None
         self.mean: float | None = None
-        self.ended = ""
+        self.ended: str = ""
         self._begun = now
         self._completed = self._earlier = 0  # races of a tuning before this one, and their blocks
         self._contest: Contest[Any] | None = None  # of run times: the best is chosen at the end
@@ -312,14 +312,14 @@ class Progress:
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True, force_jupyter=False)
-        self.state = ProgressState(time.monotonic())
+        self.console: Console = console or Console(stderr=True, force_jupyter=False)
+        self.state: ProgressState = ProgressState(time.monotonic())
         self._notice = ""
         self._lines: list[str] = []  # to be shown above the live part
         self._last = time.monotonic()  # something was shown
         self._done = threading.Event()
         self._ticker: threading.Thread | None = None
-        self.live = Live(
+        self.live: Live = Live(
             get_renderable=self._render, console=self.console, auto_refresh=False, transient=True
         )
         self._cell = None if self.console.is_terminal or console else _notebook_cell()

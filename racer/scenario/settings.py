@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from racer.deciders.decider import Decider
+
 Kind = Literal[
     "path",
     "paths",
@@ -35,7 +37,7 @@ Kind = Literal[
     "objective",
 ]
 
-TESTS = {
+TESTS: dict[str, Decider] = {
     "t-race-bonferroni": TRace(correction="bonferroni"),
     "t-race-holm": TRace(correction="holm"),
     "f-race-last-sign": FRace(last_two="sign"),

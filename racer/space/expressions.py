@@ -223,13 +223,15 @@ class _Joined(Condition):
 class And(_Joined):
     """All parts hold."""
 
-    word, decisive = "and", False
+    word: ClassVar[str] = "and"
+    decisive: ClassVar[bool] = False
 
 
 class Or(_Joined):
     """At least one part holds."""
 
-    word, decisive = "or", True
+    word: ClassVar[str] = "or"
+    decisive: ClassVar[bool] = True
 
 
 def _parts(kind: type[_Joined], condition: Condition) -> tuple[Condition, ...]:
@@ -280,22 +282,26 @@ OPERATIONS: Mapping[str, tuple[int, float, Callable[..., float]]] = {
 }
 
 
-def _comparison(operation: str) -> Callable[[Term, Any], Condition]:
+_Comparison = Callable[["Term", Any], Condition]
+_Operator = Callable[["Term", "Term | float"], "Term"]
+
+
+def _comparison(operation: str) -> _Comparison:
     def method(self: Term, other: Any) -> Condition:
         return Compare(operation, self, as_term(other))
 
     return method
 
 
-def _arithmetic(operation: str) -> Callable[[Term, Term | float], Term]:
+def _arithmetic(operation: str) -> _Operator:
     def method(self: Term, other: Term | float) -> Term:
         return Arithmetic(operation, (self, as_term(other)))
 
     return method
 
 
-def _reflected(operation: str) -> Callable[[Term, float], Term]:
-    def method(self: Term, other: float) -> Term:
+def _reflected(operation: str) -> _Operator:
+    def method(self: Term, other: Term | float) -> Term:
         return Arithmetic(operation, (as_term(other), self))
 
     return method
@@ -304,7 +310,7 @@ def _reflected(operation: str) -> Callable[[Term, float], Term]:
 class Term(Expression, ABC):
     """A value computed from parameters. Operators build larger terms, comparisons conditions."""
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     @abstractmethod
     def value(self, values: Mapping[str, Any]) -> Any:
@@ -316,19 +322,23 @@ class Term(Expression, ABC):
             "it with a value, and join conditions with & | ~ instead of and, or, not"
         )
 
-    __eq__ = _comparison("==")  # type: ignore[assignment]
-    __ne__ = _comparison("!=")  # type: ignore[assignment]
-    __lt__ = _comparison("<")
-    __le__ = _comparison("<=")
-    __gt__ = _comparison(">")
-    __ge__ = _comparison(">=")
-    __add__, __radd__ = _arithmetic("+"), _reflected("+")
-    __sub__, __rsub__ = _arithmetic("-"), _reflected("-")
-    __mul__, __rmul__ = _arithmetic("*"), _reflected("*")
-    __truediv__, __rtruediv__ = _arithmetic("/"), _reflected("/")
-    __mod__ = _arithmetic("%%")
-    __floordiv__ = _arithmetic("%/%")
-    __pow__ = _arithmetic("^")
+    __eq__: ClassVar[_Comparison] = _comparison("==")  # type: ignore[assignment]
+    __ne__: ClassVar[_Comparison] = _comparison("!=")  # type: ignore[assignment]
+    __lt__: ClassVar[_Comparison] = _comparison("<")
+    __le__: ClassVar[_Comparison] = _comparison("<=")
+    __gt__: ClassVar[_Comparison] = _comparison(">")
+    __ge__: ClassVar[_Comparison] = _comparison(">=")
+    __add__: ClassVar[_Operator] = _arithmetic("+")
+    __radd__: ClassVar[_Operator] = _reflected("+")
+    __sub__: ClassVar[_Operator] = _arithmetic("-")
+    __rsub__: ClassVar[_Operator] = _reflected("-")
+    __mul__: ClassVar[_Operator] = _arithmetic("*")
+    __rmul__: ClassVar[_Operator] = _reflected("*")
+    __truediv__: ClassVar[_Operator] = _arithmetic("/")
+    __rtruediv__: ClassVar[_Operator] = _reflected("/")
+    __mod__: ClassVar[_Operator] = _arithmetic("%%")
+    __floordiv__: ClassVar[_Operator] = _arithmetic("%/%")
+    __pow__: ClassVar[_Operator] = _arithmetic("^")
 
     def is_in(self, values: Iterable[Any]) -> Condition:
         """Return the condition that the value is one of these."""

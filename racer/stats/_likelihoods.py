@@ -115,7 +115,7 @@ class StrengthModel:
     def __init__(self, likelihood: Likelihood, prior: ScalePrior, trust: float = 1.0) -> None:
         self._likelihood, self._prior = likelihood, prior
         self._d = len(likelihood.scores) - 1
-        self.start = np.zeros(self._d + (2 if likelihood.tied else 1))
+        self.start: NDArray[np.float64] = np.zeros(self._d + (2 if likelihood.tied else 1))
         basis = sum_to_zero(self._d + 1)
         beta = basis @ _rough_mode(likelihood, basis)
         h, axes = np.linalg.eigh(basis.T @ likelihood.curvature(beta) @ basis)
@@ -310,7 +310,7 @@ class ChoiceModel:
         self._chosen = choices.chosen + alpha
         self._at_risk = np.concatenate([choices.at_risk, np.ones((1, k))])
         self._times = np.append(choices.times, alpha.sum())
-        self.start = self._basis.T @ np.log(self._chosen / self._chosen.sum())
+        self.start: NDArray[np.float64] = self._basis.T @ np.log(self._chosen / self._chosen.sum())
 
     def log_weights(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return eta less its largest, shape (k, K)."""

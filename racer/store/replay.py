@@ -55,7 +55,7 @@ class Recorder:
         self._sampled: Iterator[CandidateRow] = iter(())
         self._ending: Ending | None = None
         self._where = self._hint = ""
-        self.replaying = False
+        self.replaying: bool = False
 
     def expect(self, reader: Reader, *, larger_budget: bool) -> None:
         """Compare the events to come with the recorded ones."""

@@ -31,7 +31,7 @@ class Branches:
 
     def __init__(self, fixed: int) -> None:
         self.best: dict[bytes, int] = {}
-        self.spread = WIDEST
+        self.spread: float = WIDEST
         self._fixed = fixed
         self._count: Counter[bytes] = Counter()
         self._active: dict[bytes, int] = {}

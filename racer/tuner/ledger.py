@@ -15,6 +15,7 @@ from racer.racing.repeats import Repeats
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from racer.core.budget import Budget
     from racer.evaluate.outcome import Outcome
     from racer.tuner.plan import Plan
 
@@ -23,19 +24,21 @@ class Ledger:
     """Outcomes of all races by block and candidate, in one table; and the rest of the budget."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.budget = plan.rules.budgets[0]
+        self.plan: Plan = plan
+        self.budget: Budget = plan.rules.budgets[0]
         self.configs: list[dict[str, Any]] = []
-        self.known = Table(maximize=plan.rules.maximize, runtime=plan.rules.runtime)
-        self.tests = Table(maximize=plan.rules.maximize, runtime=plan.rules.runtime)
-        self.repeats = Repeats(plan.stream, plan.rules)
+        self.known: Table = Table(maximize=plan.rules.maximize, runtime=plan.rules.runtime)
+        self.tests: Table = Table(maximize=plan.rules.maximize, runtime=plan.rules.runtime)
+        self.repeats: Repeats = Repeats(plan.stream, plan.rules)
         is_paid = plan.rules.is_paid or plan.rules.prices is not None
         given = plan.rules.prices
-        self.prices = Prices(given, self.configs, plan.instances) if is_paid else None
+        self.prices: Prices | None = (
+            Prices(given, self.configs, plan.instances) if is_paid else None
+        )
         self.rejected: set[int] = set()
-        self.evaluations = 0
-        self.seconds = 0.0
-        self.blocks_used = 0
+        self.evaluations: int = 0
+        self.seconds: float = 0.0
+        self.blocks_used: int = 0
         self.tested: tuple[int, ...] = ()  # those evaluated on held-out instances
 
     def record(self, cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> None:

@@ -54,13 +54,13 @@ class Match:
         order, until = blocks
         runtime = rules.runtime
         self.kind = kind
-        self.entrants = tuple(entrants)
-        self.rules = replace(rules, decider=protected(rules.decider, until))
+        self.entrants: tuple[int, ...] = tuple(entrants)
+        self.rules: Rules = replace(rules, decider=protected(rules.decider, until))
         self._blocks: list[int] = []  # complete ones, in their order
         self._ledger = ledger
         self._cells = cells
         self._order = Order(order, ledger.plan.stream.instance)
-        self.state = State.new(
+        self.state: State = State.new(
             self.rules,
             len(entrants),
             n_instances=ledger.plan.stream.n_instances,
@@ -273,7 +273,7 @@ class MatchCaps:
 
     def __init__(self, runtime: Runtime, state: State, elites: Sequence[int]) -> None:
         self.coming: float | None = None
-        self.told = Table(runtime=runtime)
+        self.told: Table = Table(runtime=runtime)
         self._runtime = runtime
         self._state = state
         self._elites = elites

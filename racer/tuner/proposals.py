@@ -74,7 +74,7 @@ class Proposals:
         self._kernels: tuple[Kernel | None, Kernel | None] = (None, None)  # where some fail
         self._surrogate: Surrogate | Guarded | None = None
         self._branches_of: list[bytes] = []
-        self.branches = Branches(len(space.parameters) - len(space.free))
+        self.branches: Branches = Branches(len(space.parameters) - len(space.free))
         self._copies = Copies()
         self.is_raced = False  # so that a model is sure enough to be followed to the ends of ranges
         self._known: tuple[NDArray[np.intp], NDArray[np.float64]] | None = None

@@ -120,8 +120,10 @@ class Tuner(AskTell):
             raise SettingError("a tuner has no min_survivors: give elites")
         super().__init__(callbacks)
         self.space = space
-        self.instances = None if instances is None else as_sequence(instances, "instances")
-        self.test_instances = (
+        self.instances: tuple[Any, ...] | None = (
+            None if instances is None else as_sequence(instances, "instances")
+        )
+        self.test_instances: tuple[Any, ...] = (
             () if test_instances is None else as_sequence(test_instances, "test_instances")
         )
         if rules.get("each_test") is None:
@@ -130,7 +132,7 @@ class Tuner(AskTell):
             aim = Aim.of(rules.get("metrics"), rules.get("objective"))
             goal = None if aim is None else aim.goal
             rules["decider"] = usual_decider(rules.get("runtime"), goal)
-        self.rules = Rules.given(rules)
+        self.rules: Rules = Rules.given(rules)
         if self.rules.prices is not None and not callable(self.rules.prices):
             raise SettingError(
                 "prices= has a number per candidate, and those of a tuning are not known yet: give a "

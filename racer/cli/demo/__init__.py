@@ -23,7 +23,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "recombination": (0.3, 0.5, 0.7, 0.9),
     "init": ("latinhypercube", "sobol", "halton", "random"),
 }
-DEFAULT = {
+DEFAULT: dict[str, Any] = {
     "strategy": "best1bin",
     "popsize": 15,
     "mutation": (0.5, 1.0),

@@ -39,7 +39,9 @@ class Duels:
         self._logs = np.zeros((2, len(self._fractions), n))
         self._sizes = RowBuffer(n, np.float64)  # ascending, then inf where none
         self._known = np.zeros(n, dtype=np.intp)
-        self.signed = np.zeros(n)  # of the last block: how large the differences were, with signs
+        self.signed: NDArray[np.float64] = np.zeros(
+            n
+        )  # of the last block: how large the differences were, with signs
 
     def keep(self, stay: NDArray[np.intp]) -> None:
         """Forget all pairs but those at these positions."""

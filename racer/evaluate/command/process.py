@@ -26,7 +26,7 @@ class Printed:
     """Output of a pipe: its beginning, its end and its size."""
 
     def __init__(self) -> None:
-        self.size = 0
+        self.size: int = 0
         self._first = b""
         self._last = b""
 

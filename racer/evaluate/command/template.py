@@ -20,7 +20,7 @@ from racer.evaluate.command.protocols import MARKS, PROTOCOLS, as_fixed, split_l
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from racer.evaluate.command.protocols import ProtocolName
+    from racer.evaluate.command.protocols import Protocol, ProtocolName
 
 PARAMETERS = "parameters"
 RESERVED = ("instance", "seed", PARAMETERS)
@@ -48,15 +48,15 @@ class Template:
         switches: Mapping[str, str],
         protocol: ProtocolName | None = None,
     ) -> None:
-        self.argv = _arguments(argv)
-        self.switches = dict(switches)
-        self.protocol = None if protocol is None else PROTOCOLS[protocol]
+        self.argv: tuple[str, ...] = _arguments(argv)
+        self.switches: dict[str, str] = dict(switches)
+        self.protocol: Protocol | None = None if protocol is None else PROTOCOLS[protocol]
         self._items = tuple(map(_parts, self.argv))
         if self.protocol and not any(part.name for item in self._items for part in item):
             self._items += tuple(map(_parts, self.protocol.arguments))
         marks = [part.name for item in self._items for part in item if part.name is not None]
-        self.names = frozenset(marks)
-        self.reserved = (*RESERVED, _BOUND) if protocol is None else MARKS
+        self.names: frozenset[str] = frozenset(marks)
+        self.reserved: tuple[str, ...] = (*RESERVED, _BOUND) if protocol is None else MARKS
         if protocol is not None and (other := sorted(self.names - {*MARKS})):
             raise SettingError(
                 f"the command has {{{other[0]}}}, which protocol={protocol!r} does not know: use "

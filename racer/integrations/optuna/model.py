@@ -149,7 +149,7 @@ class Model:
         n_startup: int,
         last: Model | None = None,
     ) -> None:
-        self.trials = len(observations)
+        self.trials: int = len(observations)
         if last is not None and last.axes.distributions == distributions:
             self.axes, done = last.axes, last.vectors
         else:
@@ -169,7 +169,7 @@ class Model:
         self._elites = self.vectors[best]
         self._elite_params = [observations[i].params for i in best.tolist()]
         # with 1/n in any dimension: a few drafts find better ones only where they are near
-        self.spread = max(WIDEST * min(n_startup / n_usable, 1.0), NARROWEST)
+        self.spread: float = max(WIDEST * min(n_startup / n_usable, 1.0), NARROWEST)
 
     def propose(
         self, rng: np.random.Generator, others: Sequence[Mapping[str, Any]]

@@ -136,20 +136,22 @@ class RacingPruner(BasePruner):
         confidence: float = 0.95,
         seed: int = 0,
     ) -> None:
-        self.instances = None if instances is None else whole(instances, "instances", least=1)
+        self.instances: int | None = (
+            None if instances is None else whole(instances, "instances", least=1)
+        )
         is_few = decider is None and self.instances is not None and self.instances < _ENOUGH
         usual = "correlated-t" if is_few else "anytime"
-        self.decider = as_decider(usual if decider is None else decider)
+        self.decider: Decider = as_decider(usual if decider is None else decider)
         if isinstance(self.decider, _PLANNERS):
             raise SettingError(
                 f"decider={decider!r} plans how to spend a budget, and a pruner has none: choose "
                 '"anytime", for example, or race the study with race_study'
             )
         given = (3 if is_few else 5) if first_test is None else first_test
-        self.first_test = whole(given, "first_test", least=1)
-        self.epsilon = check_epsilon(epsilon)
-        self.confidence = check_fraction(confidence, "confidence", low=0.5)
-        self.seed = check_seed(seed)
+        self.first_test: int = whole(given, "first_test", least=1)
+        self.epsilon: float = check_epsilon(epsilon)
+        self.confidence: float = check_fraction(confidence, "confidence", low=0.5)
+        self.seed: int = check_seed(seed)
         self.decider.start(Setting(2, np.random.default_rng(0)))  # refuses now what it cannot do
         self._has_warned = False
         self._memories: WeakKeyDictionary[Study, dict[int, _Memory]] = WeakKeyDictionary()

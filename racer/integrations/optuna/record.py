@@ -62,12 +62,12 @@ class StudyRecord:
         aim: Aim | None = None,
     ) -> None:
         # a study of our own: it is driven without a change to the user's
-        self.study = copy(study)
-        self.n_blocks = len(instances)
+        self.study: optuna.Study = copy(study)
+        self.n_blocks: int = len(instances)
         recorded = study.user_attrs.get(SETTINGS, {})
         if seed is None and "seed" in recorded:  # else a fresh one
             seed = recorded["seed"]
-        self.seed = check_seed(seed)
+        self.seed: int = check_seed(seed)
         self.aim = aim
         encoded = {name: encode(value) for name, value in settings.items()}
         encoded |= {} if aim is None else settings_of(aim)
@@ -89,7 +89,7 @@ class StudyRecord:
         self._feasible: dict[int, bool] = {}
         trials = study.get_trials(deepcopy=False)
         self._trials = {t.number: t for t in trials if _RACE in t.user_attrs}
-        self.table = Table(maximize=is_maximized(study) if aim is None else aim.maximize)
+        self.table: Table = Table(maximize=is_maximized(study) if aim is None else aim.maximize)
         for number, trial in self._trials.items():
             for block, outcome in outcomes_of_trial(trial, aim).items():
                 self.table.add(block, [number], [outcome])

@@ -32,7 +32,7 @@ class Axis:
 
     def __init__(self, distribution: BaseDistribution) -> None:
         self.distribution = distribution
-        self.n_choices = 0  # of numbers
+        self.n_choices: int = 0  # of numbers
         self._domain: Domain | _Wide
         if isinstance(distribution, CategoricalDistribution):
             self.n_choices = len(distribution.choices)
@@ -86,9 +86,11 @@ class Axes:
     """Several parameters, by name: configurations as vectors, NaN for absent parameters."""
 
     def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:
-        self.distributions = dict(distributions)
-        self.axes = {name: Axis(d) for name, d in distributions.items()}
-        self.choices = np.array([axis.n_choices for axis in self.axes.values()], dtype=np.intp)
+        self.distributions: dict[str, BaseDistribution] = dict(distributions)
+        self.axes: dict[str, Axis] = {name: Axis(d) for name, d in distributions.items()}
+        self.choices: NDArray[np.intp] = np.array(
+            [axis.n_choices for axis in self.axes.values()], dtype=np.intp
+        )
 
     def __len__(self) -> int:
         return len(self.axes)
@@ -151,7 +153,7 @@ class Presence:
         exists = ~np.isnan(vectors)
         self._n_values = n_values
         self._rules: list[_Rule] = []
-        self.optional = np.flatnonzero(~exists.all(axis=0))
+        self.optional: NDArray[np.intp] = np.flatnonzero(~exists.all(axis=0))
         certain = [j for j in range(vectors.shape[1]) if j not in set(self.optional.tolist())]
         cells = {j: self._cells(vectors[:, j], j) for j, n in enumerate(n_values) if n}
         unexplained = self.optional.tolist()

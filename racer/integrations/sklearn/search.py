@@ -115,7 +115,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             self.cv, self.verbose = cv, verbose
             del self._of, self._shows
             self.__dict__.pop("_checked_cv_orig", None)  # which would keep the folds
-        self.n_splits_ = len(folds.folds)
+        self.n_splits_: int = len(folds.folds)
         return self
 
     def _splitter(self, y: Any) -> Any:
