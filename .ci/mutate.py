@@ -3,26 +3,34 @@
     python .ci/mutate.py racer/stats tests/stats --mutants 60 --seed 1
 
 Works in a copy. One run of the tests says which of them reach each line; a mutant is then shown to
-those only. A survivor is either a gap in the tests or changes nothing that could be observed.
+those only, the ones that reach the fewest lines first. A survivor is either a gap in the tests or
+changes nothing that could be observed.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import copy
+import importlib
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+from collections import Counter
 from pathlib import Path
 
+import pytest
 from coverage import CoverageData
 
 ROOT = Path(__file__).resolve().parent.parent
-PYTEST = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow"]
+PYTEST = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow"]
+LONGEST = 300  # seconds for the tests of one mutant
 TWINS = [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot)]
 TWINS += [(ast.In, ast.NotIn), (ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.And, ast.Or)]
 SWAP = {a: b for pair in TWINS for a, b in (pair, pair[::-1])}
@@ -76,6 +84,29 @@ class Mutation(ast.NodeTransformer):
         return node
 
 
+def outcome(tests: list[str]) -> str:
+    """Return the fate of the mutant that is in place; a fork has the heavy imports already."""
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nothing, stream)
+        os._exit(int(pytest.main([*PYTEST, *tests])))
+    until = time.monotonic() + LONGEST
+    ended, status = os.waitpid(pid, os.WNOHANG)
+    while not ended and time.monotonic() < until:
+        time.sleep(0.05)
+        ended, status = os.waitpid(pid, os.WNOHANG)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)  # also what the tests left running
+    if not ended:
+        os.waitpid(pid, 0)
+        return "killed, by time"
+    code = os.waitstatus_to_exitcode(status)
+    return {0: "survived", 1: "killed"}.get(code, f"code {code}")
+
+
 def main() -> None:
     """Print each mutant with its fate, then the rate."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -91,17 +122,25 @@ def main() -> None:
         hidden = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache")
         shutil.copytree(ROOT, work, ignore=hidden)
         data = str(Path(folder) / "coverage")
-        env = os.environ | {"PYTHONPATH": str(work), "COVERAGE_FILE": data}
-        env["PYTHONDONTWRITEBYTECODE"] = "1"  # two mutants within a second have the same date
+        os.environ |= {"PYTHONPATH": str(work), "COVERAGE_FILE": data}
+        # two mutants within a second have the same date
+        os.environ["PYTHONDONTWRITEBYTECODE"], sys.dont_write_bytecode = "1", True
+        sys.path.insert(0, str(work))
+        os.chdir(work)
         cover = [f"--cov={asked.room}", "--cov-context=test", "--cov-report=", "--cov-fail-under=0"]
-        subprocess.run([*PYTEST, "-n", "2", *cover, *asked.tests], cwd=work, env=env, check=True)
+        pytest_here = [sys.executable, "-m", "pytest", *PYTEST]
+        subprocess.run([*pytest_here, "-n", "2", *cover, *asked.tests], check=True)
+        for heavy in ("hypothesis", "joblib", "numpy", "pandas", "rich.live", "scipy.stats"):
+            importlib.import_module(heavy)
         reached = CoverageData(data)
         reached.read()
         found = []
+        width: Counter[str] = Counter()  # lines that a test reaches
         for path in sorted((work / asked.room).rglob("*.py")):
             counting = Mutation()
             counting.visit(ast.parse(path.read_text(encoding="utf-8")))
             tests = reached.contexts_by_lineno(str(path.resolve()))
+            width.update(n.partition("|")[0] for names in tests.values() for n in names)
             for chosen, line in enumerate(counting.lines):
                 names = sorted({name.partition("|")[0] for name in tests.get(line, ()) if name})
                 if names:  # reached by a test, and not when imported only
@@ -111,15 +150,8 @@ def main() -> None:
             source = path.read_text(encoding="utf-8")
             mutation = Mutation(chosen)
             path.write_text(ast.unparse(mutation.visit(ast.parse(source))), encoding="utf-8")
-            shown = rng.sample(names, min(len(names), asked.most_tests))
-            try:
-                command = [*PYTEST, *shown]
-                run = subprocess.run(
-                    command, cwd=work, env=env, capture_output=True, check=False, timeout=300
-                )
-                fate = {0: "survived", 1: "killed"}.get(run.returncode, f"code {run.returncode}")
-            except subprocess.TimeoutExpired:
-                fate = "killed, by time"
+            shown = sorted(rng.sample(names, min(len(names), asked.most_tests)), key=width.get)
+            fate = outcome(shown)
             path.write_text(source, encoding="utf-8")
             survivors += fate == "survived"
             where = f"{path.relative_to(work)}:{line}"
