@@ -8,6 +8,8 @@ import pytest
 from playing import eliminated
 
 import racer
+from racer.core.table import Table
+from racer.racing.repeats import _tied
 
 SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Integer(0, 99)})
 TUNING = {"budget": 260, "seed": 1}
@@ -108,3 +110,19 @@ def test_few_different_values_may_be_equal_by_chance():
     assert list(result.blocks["set_aside"]) == [False] * 5 + [True] * 5
     with pytest.warns(racer.RacerWarning, match="ignore its seed"):
         racer.race([0, 1], lambda c, *_: c, range(5), budget=40)
+
+
+def test_ties_are_counted_on_the_first_blocks_and_by_all_metrics():
+    def table_of(outcome):
+        table = Table()
+        for block, costs in enumerate([(1.0, 2.0), (1.0, 3.0), (1.0, 1.0)]):
+            table.add(block, range(3), [*map(outcome, costs), racer.Outcome("failed")])
+        return table
+
+    def several(cost):
+        return racer.Outcome("ok", 7.0, metrics={"error": 7.0, "seconds": cost})
+
+    one_of_six = (1 + 1) / (1 + 6)  # 1 and 1 of 1, 2, 1, 3, as is the bound where none is equal
+    assert _tied(table_of(lambda cost: racer.Outcome("ok", cost)), 2) == one_of_six
+    assert _tied(table_of(several), 2) == one_of_six
+    assert _tied(table_of(several), 1) == 1 / (1 + 1)
