@@ -148,7 +148,7 @@ def test_warnings_point_at_the_line_that_called_racer():
     def answers_once(config, instance, seed):
         return config if instance else None
 
-    with pytest.warns(racer.RacerWarning, match="block 2 is set aside") as caught:
+    with pytest.warns(racer.RacerWarning, match="block 1 is set aside") as caught:
         racer.race([1, 2], answers_once, [1, 0, *range(2, 8)], budget=16, seed=1)
     assert [warning.filename for warning in caught] == [__file__]
 

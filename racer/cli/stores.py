@@ -232,9 +232,7 @@ def _trial(
     if stays:
         attrs["P(best)"] = result.probability_best[candidate]
     if gone is not None:
-        attrs["eliminated"] = "{reason}, against #{against}, after block {0}".format(
-            gone["block"] + 1, **gone
-        )
+        attrs["eliminated"] = "{reason}, against #{against}, after block {block}".format(**gone)
     if isinstance(result, TuneResult):
         attrs["race"] = result.origins[candidate].race
     return create_trial(

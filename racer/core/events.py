@@ -77,8 +77,7 @@ class Elimination:
     Attributes
     ----------
     block : int
-        The block after which it was eliminated, from 0 (a row of `RaceResult.blocks`). Texts,
-        tables and pictures count from 1.
+        The block after which it was eliminated, from 0 (a row of `RaceResult.blocks`).
     candidate, against : int
         The candidate, and the opponent that settled it: itself, if it was rejected; the leader,
         if it was capped.

@@ -59,24 +59,22 @@ class TrackerCallback(ABC):
                 known = self.records.setdefault(candidate, Record(candidate))
                 known.values[event.block] = value
             self.best = event.best
-            self._eliminate(event.eliminated, event.block + 1)
+            self._eliminate(event.eliminated, event.block)
             self.log(_metrics(event), event.block)
         elif isinstance(event, RaceCompleted):
             self.best = event.best
             for candidate in event.elites:  # safe again, whatever an earlier test has said
                 self.records[candidate].eliminated = ""
         elif isinstance(event, RaceEnded):
-            n_blocks = 1 + max(
-                (max(r.values) for r in self.records.values() if r.values), default=-1
-            )
-            self._eliminate(event.eliminated, n_blocks)
+            last = max((max(r.values) for r in self.records.values() if r.values), default=0)
+            self._eliminate(event.eliminated, last)
             self.end(event.ended.value)
             self._is_open = False
 
-    def _eliminate(self, eliminated: Iterable[Elimination], blocks: int) -> None:
+    def _eliminate(self, eliminated: Iterable[Elimination], block: int) -> None:
         for drop in eliminated:
             record = self.records.setdefault(drop.candidate, Record(drop.candidate))
-            record.eliminated = f"{drop.reason}, against #{drop.against}, after {blocks} blocks"
+            record.eliminated = f"{drop.reason}, against #{drop.against}, after block {block}"
 
     def by_blocks(self, most: int) -> list[Record]:
         """Return the candidates with the most blocks, those not eliminated first."""

@@ -61,7 +61,7 @@ def courses(
     """
     table = np.asarray(values, dtype=np.float64)
     ax = axes(ax, 7.2, 4.2)
-    x = np.arange(len(table)) + 1
+    x = np.arange(len(table))
     many = len(order) > 100
     for candidate in reversed(order[_LINES:]):
         ax.plot(x, table[:, candidate], color="#BBBBBB", linewidth=0.7, rasterized=many)
@@ -77,7 +77,7 @@ def courses(
             label=plain(shortened(names[candidate])),
         )
     legend_beside(ax, "best first" + ("" if len(order) <= _LINES else "; others grey"))
-    curves(ax, "blocks", caption)
+    curves(ax, "block", caption)
     whole_ticks(ax)
     return ax
 

@@ -94,7 +94,7 @@ def race(
     last = [row[~np.isnan(row)][-1] for row in so_far if not np.isnan(row).all()]
     low, high = (min(last), max(last)) if len({*last}) > 1 else (0.0, 1.0)
     picture = ax.pcolormesh(
-        np.arange(n + 1) + 0.5,
+        np.arange(n + 1) - 0.5,
         np.arange(m + 1) - 0.5,
         np.ma.masked_invalid(so_far if len(table) else np.full((m, 1), np.nan)),
         cmap="viridis",
@@ -105,7 +105,7 @@ def race(
     y, x = np.nonzero(np.isposinf(shown))
     if len(x):
         many = len(x) > 500
-        ax.plot(x + 1, y, "x", color=VERMILION, markersize=4, label="failed", rasterized=many)
+        ax.plot(x, y, "x", color=VERMILION, markersize=4, label="failed", rasterized=many)
     at = {candidate: place for place, candidate in enumerate(order)}
     left = [_Gone(*one) for one in gone]
     _mark_gone(ax, left, at, few=few)
@@ -114,7 +114,7 @@ def race(
     named = [place for place in range(m) if place % step == 0 or (few and place < stay)]
     labels = [shortened(names[order[place]]) for place in named]
     rows(ax, named, labels, SMALL - (few and m > 30))
-    ax.set(xlabel="blocks", ylim=(m - 0.5, -0.5))
+    ax.set(xlabel="block", ylim=(m - 0.5, -0.5))
     whole_ticks(ax)
     if len(table):
         bar = ax.figure.colorbar(
@@ -133,7 +133,7 @@ def _mark_gone(ax: Axes, gone: Sequence[_Gone], at: dict[int, int], *, few: bool
     for place, reason in enumerate(reasons):
         some = [one for one in gone if one.reason == reason]
         ax.plot(
-            [one.block + 1.5 for one in some],
+            [one.block + 0.5 for one in some],
             [at[one.candidate] for one in some],
             linestyle="",
             marker=MARKERS[place % len(MARKERS)],
@@ -144,10 +144,10 @@ def _mark_gone(ax: Axes, gone: Sequence[_Gone], at: dict[int, int], *, few: bool
         )
     if few:
         for one in gone:
-            words, spot = plain(shortened(one.words, 60)), (one.block + 1.5, at[one.candidate])
+            words, spot = plain(shortened(one.words, 60)), (one.block + 0.5, at[one.candidate])
             beside(ax, words, spot, (6, 0), SMALL - 1.5, va="center", annotation_clip=False)
         if gone:
             last = max(one.block for one in gone)
-            ax.set_xlim(right=max(ax.get_xlim()[1], last + 2.2))
+            ax.set_xlim(right=max(ax.get_xlim()[1], last + 1.2))
     if gone or ax.get_legend_handles_labels()[0]:
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), handletextpad=0.2, **ABOVE)

@@ -411,7 +411,7 @@ class Race(AskTell):
             self._notes.append(event)
         if not row.is_usable and self.warns_of_failed_blocks:
             what = "is set aside" if self.rules.bounds is None else "has the worst score for all"
-            text = f"block {row.block + 1} {what}: {all_failed(row.outcomes())}"
+            text = f"block {row.block} {what}: {all_failed(row.outcomes())}"
             self._notes.append(Repeated(text))
 
     def _later(self, asked: Request, order: Order) -> Iterator[list[Cell]]:

@@ -57,7 +57,7 @@ def instance_section(result: Result, order: list[int]) -> Section:
     per: dict[str, list[float]] = {}
     for block, value in found.items():
         name = instance_name(result, block)
-        per.setdefault(name if name != "-" else f"block {block + 1}", []).append(value)
+        per.setdefault(name if name != "-" else f"block {block}", []).append(value)
     ranked = sorted(per, key=lambda name: float(np.mean(per[name])))
     rows = [(name, len(per[name]), f"{np.mean(per[name]):.2f}") for name in ranked]
     against = [name for name in ranked if np.mean(per[name]) < 0.0]

@@ -112,7 +112,7 @@ def _failure_section(result: Result) -> Section:
     rows = []
     for failure in failures[:_MOST]:
         instance = instance_name(result, failure.block)
-        row = [str(failure.block + 1), f"#{failure.candidate}", instance]
+        row = [str(failure.block), f"#{failure.candidate}", instance]
         rows.append([*row, failure.status, failure.message])
         if line is not None:
             seed = result.stream.place(failure.block).seed

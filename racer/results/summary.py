@@ -122,7 +122,7 @@ def _eliminated_best(result: Result) -> str:
     if best in result.survivors or not gone:
         return ""
     return (
-        f"#{best} was eliminated after {gone[-1].block + 1} blocks (by the decider's test: "
+        f"#{best} was eliminated after block {gone[-1].block} (by the decider's test: "
         f"{why(gone[-1])}); all that is known of all candidates speaks for it nevertheless."
     )
 
@@ -290,10 +290,10 @@ def eliminations(result: Result, latest: int = 10) -> Section:
     eliminated = result._eliminations
     counts = Counter(gone.reason for gone in eliminated)
     reasons = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
-    head = ("blocks", "candidate", "reason", "against", "probability", "measure")
+    head = ("block", "candidate", "reason", "against", "probability", "measure")
     rows = [
         (
-            *(gone.block + 1, f"#{gone.candidate}", gone.reason),
+            *(gone.block, f"#{gone.candidate}", gone.reason),
             *(f"#{gone.against}", _chance(gone), gone.measure),
         )
         for gone in eliminated[-latest:]

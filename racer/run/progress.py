@@ -269,8 +269,8 @@ class ProgressState:
         return f"held-out {at} of {self.of.n_held_out}" if at else ""
 
     def _block(self) -> int:
-        """Return the number, from 1, of the block that is evaluated, or of the last one."""
-        return self.blocks + (self.work.told < self.work.asked)
+        """Return the number of the block that is evaluated, or of the last one."""
+        return max(self._earlier + self.blocks - (self.work.told >= self.work.asked), 0)
 
     def _best(self) -> tuple[str, str]:
         """Return the leader, and its meaning."""
@@ -452,15 +452,15 @@ def _left(eliminated: tuple[Elimination, ...]) -> list[str]:
     if len(eliminated) > _EACH:
         reasons = Counter(drop.reason for drop in eliminated)
         said = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
-        block = eliminated[0].block + 1
+        block = eliminated[0].block
         return [f"block {block:>3}: dropped {len(eliminated)} candidates: {said}"]
     return [_line(drop) for drop in eliminated]
 
 
 def _line(drop: Elimination) -> str:
     if drop.reason == "rejected":
-        return f"block {drop.block + 1:>3}: #{drop.candidate} was rejected"
-    return f"block {drop.block + 1:>3}: dropped #{drop.candidate}, {why(drop)}"
+        return f"block {drop.block:>3}: #{drop.candidate} was rejected"
+    return f"block {drop.block:>3}: dropped #{drop.candidate}, {why(drop)}"
 
 
 def _race(event: RaceCompleted) -> str:

@@ -348,7 +348,7 @@ class Tuning:
             self._note_set_aside(row.block, row.outcomes())
 
     def _note_set_aside(self, block: int, outcomes: Sequence[Outcome]) -> None:
-        self._note(Repeated(f"block {block + 1} is set aside: {all_failed(outcomes)}"))
+        self._note(Repeated(f"block {block} is set aside: {all_failed(outcomes)}"))
 
     @property
     def _remaining(self) -> float:

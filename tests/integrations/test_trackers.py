@@ -57,7 +57,7 @@ def test_records_are_those_of_the_result():
     gone = result.eliminations.set_index("candidate")
     assert {r.candidate for r in kept.records.values() if r.eliminated} == set(gone.index)
     assert kept.records[2].eliminated == (
-        f"{gone.reason[2]}, against #{gone.against[2]}, after {gone.block[2] + 1} blocks"
+        f"{gone.reason[2]}, against #{gone.against[2]}, after block {gone.block[2]}"
     )
 
 

@@ -192,7 +192,7 @@ def test_a_best_that_was_eliminated_is_said_to_be(racing):
     assert (result.best, 0 in result.survivors) == (0, False)
     assert result.leaders[0] == 0
     text = " ".join(str(result).split())
-    assert "#0 was eliminated after 8 blocks" in text
+    assert "#0 was eliminated after block 7" in text
     assert "all that is known of all candidates speaks for it nevertheless" in text
     assert result.to_dict()["survivors"][0]["candidate"] == 0
 
@@ -218,8 +218,12 @@ def test_a_table_of_eliminations_has_the_same_types_if_it_is_empty(result, racin
     assert result.eliminations.dtypes.tolist() == none.eliminations.dtypes.tolist()
 
 
-def test_blocks_are_counted_from_one_wherever_they_are_shown(result):
+def test_blocks_have_the_same_number_wherever_they_are_shown(result):
     gone = eliminated(result)[0]
     assert result.eliminations["block"].tolist() == [gone.block]
     (row,) = eliminations(result).pieces[1].rows
-    assert row[0] == str(gone.block + 1)
+    assert row[0] == str(gone.block)
+    ax = result.plot()
+    (mark,) = [line for line in ax.lines if line.get_label() == gone.reason]
+    assert mark.get_xdata().tolist() == [gone.block + 0.5]  # the right edge of its last cell
+    assert ax.collections[0].get_coordinates()[0, :2, 0].tolist() == [-0.5, 0.5]  # of block 0

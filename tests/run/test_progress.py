@@ -40,8 +40,8 @@ def test_drops_go_to_standard_error_and_nothing_to_standard_output(capsys):
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ", stamp) for stamp in stamps)
     assert list(lines) == [
         "race of 3 candidates: decider BayesianFriedman, budget of 60 evaluations, seed 1, 1 worker",
-        "block   5: dropped #2, inferior to #0 (posterior 0.984)",
-        "block   5: dropped #1, inferior to #0 (posterior 0.984)",
+        "block   4: dropped #2, inferior to #0 (posterior 0.984)",
+        "block   4: dropped #1, inferior to #0 (posterior 0.984)",
         "5 blocks done: 1 candidates left, best #0, mean 1; 15 of 60 evaluations; at most 0:00:00 left",
         result.ended.message,
     ]
@@ -56,7 +56,7 @@ def test_nothing_is_shown_without_progress(capsys):
 def test_p_values_are_called_so(capsys):
     race(progress=True, decider="f-race-sign")
     shown = capsys.readouterr().err
-    assert "block   5: dropped #2, inferior to #0 (p-value 0.031)" in shown
+    assert "block   4: dropped #2, inferior to #0 (p-value 0.031)" in shown
 
 
 def test_e_values_are_called_so(capsys):
@@ -79,7 +79,7 @@ class OwnReason(Decider):
 def test_a_reason_of_a_deciders_own_is_shown_as_it_is(capsys):
     race(progress=True, decider=OwnReason())
     assert (
-        "block   5: dropped #2, too slow [by far], against #0 (seconds 12)"
+        "block   4: dropped #2, too slow [by far], against #0 (seconds 12)"
         in capsys.readouterr().err
     )
 
@@ -93,7 +93,7 @@ def test_what_is_shown_is_one_line_each_in_the_narrowest_terminal(monkeypatch, c
 def test_indistinguishable_ones_are_called_so(capsys):
     racer.race([1, 2], lambda config, instance, seed: 0.0, budget=100, each_test=1, progress=True)
     shown = capsys.readouterr().err
-    assert re.search(r"block +29: dropped #1, indistinguishable from #0 \(posterior 0\.95", shown)
+    assert re.search(r"block +28: dropped #1, indistinguishable from #0 \(posterior 0\.95", shown)
 
 
 @pytest.fixture(name="clock")
@@ -119,10 +119,10 @@ def test_a_long_block_is_not_silent(capsys, clock):
     clock.step = 20.0
     racer.race(range(40), lambda c, i, s: c, budget=200, progress=True, seed=1)
     lines = [line[20:] for line in capsys.readouterr().err.splitlines()]
-    first = [line for line in lines if line.startswith("block 1, ")]
+    first = [line for line in lines if line.startswith("block 0, ")]
     assert len(first) > 30
     assert first[0].startswith(
-        "block 1, 1 of 40 cells: 40 candidates left, best -, mean -; 1 of 200"
+        "block 0, 1 of 40 cells: 40 candidates left, best -, mean -; 1 of 200"
     )
     assert re.search(r"; at most \d+:\d\d:\d\d left$", first[0])
 
@@ -148,7 +148,7 @@ def test_a_terminal_shows_from_the_beginning_where_the_race_stands():
     for said in (
         "candidates left       3 of 3",
         "evaluations  2 of 60",
-        "block 1               2 of 3 cells of it",
+        "block 0               2 of 3 cells of it",
         "workers busy 4 of 4; 1 failed",
         "time left    at most 0:00:0",
     ):
@@ -284,7 +284,7 @@ def test_lines_are_broken_between_words_where_a_terminal_ends():
     race(callbacks=[Progress(console)])
     lines = [re.sub(r"\x1b\[.*?[a-zA-Z]", "", one) for one in console.file.getvalue().split("\n")]
     assert max(len(line.rstrip()) for line in lines) <= 40
-    assert "block   5: dropped #2, inferior to #0" in lines
+    assert "block   4: dropped #2, inferior to #0" in lines
     assert "  (posterior 0.984)" in lines
 
 

@@ -58,7 +58,7 @@ def test_what_it_says_is_what_is_recorded(path):
     watch(path, once=True, console=console)
     shown = console.file.getvalue()
     assert "candidates left       4 of 4" in shown
-    assert "block 3" in shown
+    assert "block 2" in shown
     assert re.search(r"Last written \d:\d\d:\d\d ago; if nothing runs it: racer check ", shown)
 
 

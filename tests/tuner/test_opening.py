@@ -149,7 +149,7 @@ def test_a_rejected_candidate_is_no_elite_and_told_as_eliminated(tuning):
 
 
 def test_where_nothing_succeeds_it_is_given_up_and_said_why(tuning):
-    with pytest.warns(racer.RacerWarning, match="block 1 is set aside: all 118 evaluations failed"):
+    with pytest.warns(racer.RacerWarning, match="block 0 is set aside: all 118 evaluations failed"):
         result, _ = played(tuning, lambda cell: None, budget=590)
     assert (result.best, result.ended) == (None, racer.Ended.ALL_FAILED)
     assert result.evaluations == 88 + 5 * 6

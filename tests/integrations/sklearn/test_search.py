@@ -238,7 +238,7 @@ def test_verbose_says_who_was_dropped_and_when(capsys):
     gone = np.flatnonzero(fitted.cv_results_["race_reason"] != "")
     assert len(gone)
     folds = fitted.cv_results_["race_folds"]
-    assert all(f"block {folds[c]:>3}: dropped #{c}, " in said for c in gone)
+    assert all(f"block {folds[c] - 1:>3}: dropped #{c}, " in said for c in gone)
 
 
 @pytest.mark.skipif(
