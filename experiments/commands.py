@@ -101,6 +101,7 @@ study = Commands(
         "reliability": ("reliability.tables", "How often a probability of being the best is right"),
         "run-times": ("runtime.caps", "What caps on run times do to a test and to races"),
         "screenshots": ("screenshots", "The pictures of reports, by headless Chromium"),
+        "site": ("site", "The pages of the documentation as a site, by Zensical"),
         "single-tests": ("error_rates.levels", "How often one test errs, all being equal"),
         "solvers": ("runtime.solvers", "minisat or HiGHS tuned for speed, at equal time"),
         "stress": ("stress", "Races killed at random moments, and resumed"),
