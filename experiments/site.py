@@ -133,7 +133,8 @@ def _commands() -> str:
         top.terminal_width = 80
         parts.append(f"```text\n{racer_command.get_help(top)}\n```")
         for name in racer_command.list_commands(top):
-            command = racer_command.get_command(top, name)
+            if (command := racer_command.get_command(top, name)) is None:
+                continue
             with click.Context(command, parent=top, info_name=name) as context:
                 parts.append(f"## racer {name}\n\n```text\n{command.get_help(context)}\n```")
     return "\n\n".join(parts)
