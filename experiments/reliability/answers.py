@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import re
 import warnings
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,11 +166,20 @@ def equals(m: int, seed: int) -> list[tuple[str, bool]]:
     n = BLOCKS[seed % len(BLOCKS)]
     costs = np.random.default_rng([seed, m, n]).normal(size=(n, m))
     scores = pd.DataFrame(costs, columns=[f"a{j}" for j in range(m)])
-    for method in METHODS:
-        pairs = racer.compare(scores, method=method).pairs
-        claimed = bool((pairs["decision"] == "better").any())
-        rows.append((f"{m} equals: {method}", claimed))
+    tables = {
+        f"{m} equals": (scores, scores.columns),
+        f"1 better, {m - 1} equals": (scores.assign(a0=scores["a0"] - 1.0), scores.columns[1:]),
+    }
+    for (name, (table, equal)), method in product(tables.items(), METHODS):
+        rows.append((f"{name}: {method}", _claims(table, method, equal)))
     return rows
+
+
+def _claims(scores: pd.DataFrame, method: Method, equal: pd.Index[str]) -> bool:
+    """Return whether a method calls one of equal algorithms better than another."""
+    pairs = racer.compare(scores, method=method).pairs
+    both = pairs["better"].isin(equal) & pairs["worse"].isin(equal)
+    return bool((both & (pairs["decision"] == "better")).any())
 
 
 @click.command("answers")

@@ -141,6 +141,7 @@ def statistics_targets() -> Iterator[Target]:
         "friedman_test": {"scores": SCORES},
         "front_posterior": {"scores": np.random.default_rng(1).random((12, 3, 2))},
         "correlated_t_test": {"scores": SCORES, "correlation": 0.1},
+        "hierarchical_t_test": {"x": SCORES, "y": SCORES, "correlation": 0.1},
         "nemenyi_critical_difference": {"n_candidates": 3, "n_blocks": 12},
         "plackett_luce_by_budget": {"scores": {1.0: SCORES, 2.0: SCORES}},
     }

@@ -15,6 +15,7 @@ from racer.stats.friedman import (
     friedman_test,
     probability_smallest_rank,
 )
+from racer.stats.hierarchical import HierarchicalResult, Regions, hierarchical_t_test
 from racer.stats.joint import JointComparisons, Statement, joint_comparisons
 from racer.stats.kruskal_wallis import (
     BayesianKruskalWallisResult,
@@ -55,9 +56,11 @@ __all__ = [
     "CorrelatedTResult",
     "FriedmanResult",
     "FrontPosterior",
+    "HierarchicalResult",
     "JointComparisons",
     "PlackettLuceResult",
     "PosthocResult",
+    "Regions",
     "SignFlipResult",
     "SignResult",
     "SignedRankResult",
@@ -75,6 +78,7 @@ __all__ = [
     "correlated_t_test",
     "friedman_test",
     "front_posterior",
+    "hierarchical_t_test",
     "hochberg",
     "holm",
     "joint_comparisons",

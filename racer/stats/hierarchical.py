@@ -1,0 +1,434 @@
+"""The Bayesian hierarchical model of two algorithms, cross-validated on many data sets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from racer._checks import as_floats, flag
+from racer._numerics import as_costs
+from racer.errors import ScoresError, warn
+from racer.seeding import check_seed, rng_for
+from racer.stats._sampling.chains import r_hat
+from racer.stats._validation import frozen
+from racer.stats.correlated_t import check_correlation, check_rope
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+CHAINS = 64
+_WARM_UP, _ROUND, _MOST = 300, 250, 40  # sweeps, sweeps, rounds
+_THIN = 10  # sweeps between draws of the differences
+ERROR = 0.004  # of a probability, below half of its second decimal
+_R_HAT = 1.02  # of 64 chains, split in two: as near to 1 as so short ones can be
+_UPPER = 1000.0  # bounds of standard deviations, in units of those of the data
+_LEAST = 1e-3  # standard deviation of the folds of a data set at least, in units of the mean one
+ALPHA, BETA = (0.5, 5.0), (0.05, 0.15)  # of the Gamma law of nu
+_LOG_NU = np.linspace(math.log(1e-3), math.log(1e3), 400)
+_STEPS = (0.5, 1.5)  # of log nu
+
+
+class Regions(NamedTuple):
+    """Probabilities that y is better, that both are practically equivalent, that x is better."""
+
+    worse: float
+    equivalent: float
+    better: float
+
+
+@dataclass(frozen=True, eq=False)
+class HierarchicalResult:
+    """Result of `hierarchical_t_test`; each probability is that y is better, neither, or x.
+
+    Attributes
+    ----------
+    next_data_set : Regions
+        Of the difference on the next data set.
+    mean : Regions
+        Of delta_0, the mean over all data sets like these.
+    largest : Regions
+        Probability that this region is the most probable one of the next data set: what the paper
+        decides by. Without a rope that of `mean`.
+    estimate, low, high : float
+        Posterior mean and central 95 % interval of delta_0. Differences are positive where x is
+        better.
+    means : ndarray, shape (q,)
+        Mean differences on the data sets, as observed.
+    estimates, lows, highs : ndarray, shape (q,)
+        Posterior means and central 95 % intervals of them, shrunk towards each other.
+    correlation, rope : float
+        As given.
+    n_dropped : int
+        Data sets left out, which have fewer than two folds with both scores.
+    error : float
+        Monte Carlo standard error of the least certain probability.
+    r_hat : float
+        The largest of delta_0, sigma_0 and nu; near 1 where chains have met.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from racer.stats import hierarchical_t_test
+    >>> rng = np.random.default_rng(1)
+    >>> errors = rng.normal(0.2, 0.02, (12, 10))
+    >>> better = errors - rng.normal(0.02, 0.01, (12, 10))
+    >>> result = hierarchical_t_test(better, errors, correlation=0.1, rope=0.005)
+    >>> result.next_data_set.better > 0.9, round(result.estimate, 2)
+    (True, 0.02)
+    """
+
+    next_data_set: Regions
+    mean: Regions
+    largest: Regions
+    estimate: float
+    low: float
+    high: float
+    means: Floats = field(repr=False)
+    estimates: Floats = field(repr=False)
+    lows: Floats = field(repr=False)
+    highs: Floats = field(repr=False)
+    correlation: float
+    rope: float
+    n_dropped: int
+    error: float
+    r_hat: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row per data set used: mean, estimate, low, high."""
+        import pandas as pd  # noqa: PLC0415
+
+        columns = {"mean": self.means, "estimate": self.estimates}
+        return pd.DataFrame({**columns, "low": self.lows, "high": self.highs})
+
+
+class Folds(NamedTuple):
+    """Differences of two algorithms on the folds of q data sets, all shapes (q,)."""
+
+    mean: Floats
+    within: Floats  # sum of squares around the mean, over 1 - rho
+    inflation: Floats  # variance of the mean, in units of that of a fold
+    n: Floats
+
+
+def hierarchical_t_test(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    correlation: float,
+    rope: float = 0.0,
+    maximize: bool = False,
+    seed: int = 0,
+) -> HierarchicalResult:
+    """Posterior of the difference of two cross-validated algorithms, over many data sets.
+
+    On data set i the differences of the folds are multivariate normal around delta_i, with
+    standard deviation sigma_i and correlation rho of each two, as folds share training data. The
+    delta_i are draws from Student's t with location delta_0, scale sigma_0 and nu degrees of
+    freedom: estimates on single data sets are shrunk towards their common mean, the more the
+    noisier they are, and outliers little. Flat priors of sigma_i, sigma_0 and delta_0 reach far
+    beyond the data: to 1 000 times the mean standard deviation of folds, 1 000 times that of the
+    mean differences, and plus and minus the largest difference (the paper has 1, for accuracies);
+    nu is Gamma(alpha, beta) with alpha from U(0.5, 5) and beta from U(0.05, 0.15).
+
+    Parameters
+    ----------
+    x, y : array_like, shape (q, n)
+        Scores on the folds: a row per data set; smaller is better. A fold with NaN in x or y is
+        left out, and with it a data set that has fewer than two others. Folds that all differ
+        alike count as if they had a thousandth of the usual standard deviation.
+    correlation : float in [0, 1)
+        Of two folds. For a cross-validation the fraction of the data that is tested on, 1/10
+        for ten folds, repeated or not (Nadeau and Bengio).
+    rope : float >= 0
+        A difference that does not matter, in units of the scores.
+    maximize : bool
+        Larger is better.
+    seed : int >= 0
+        Same seed, same answer.
+
+    Returns
+    -------
+    HierarchicalResult
+        From Gibbs chains that go on until each probability has a standard error of 0.004.
+
+    Raises
+    ------
+    ScoresError
+        x and y of different shapes, infinite scores, or fewer than two data sets.
+    SettingError
+        correlation, rope or seed out of range.
+
+    References
+    ----------
+    Corani, Benavoli, Demšar, Mangili, Zaffalon: Statistical comparison of classifiers through
+    Bayesian hierarchical modelling, Machine Learning 106 (2017), section 3.
+
+    Examples
+    --------
+    >>> x = [[0.10, 0.12, 0.11], [0.30, 0.31, 0.28], [0.20, 0.19, 0.22], [0.15, 0.15, 0.16]]
+    >>> y = [[0.14, 0.15, 0.16], [0.33, 0.36, 0.33], [0.25, 0.22, 0.27], [0.17, 0.19, 0.19]]
+    >>> result = hierarchical_t_test(x, y, correlation=1 / 3)
+    >>> result.mean.better > 0.95, len(result.estimates)
+    (True, 4)
+    """
+    rho, rope = check_correlation(correlation), check_rope(rope)
+    rng = rng_for(check_seed(seed), "hierarchical")
+    gaps = _differences(x, y, maximize=flag(maximize, "maximize"))
+    known = ~np.isnan(gaps)
+    enough = known.sum(axis=1) >= 2
+    dropped = int((~enough).sum())
+    if enough.sum() < 2:
+        raise ScoresError(
+            f"x and y have {int(enough.sum())} data set(s) with two folds or more that have both "
+            f"scores ({dropped} left out): at least 2 needed"
+        )
+    folds, scale = _folds(gaps[enough], rho)
+    if not scale:
+        return _constant(folds.mean, rho, rope, dropped)
+    chains = Chains(folds, float(np.nanmax(np.abs(gaps[enough]))) / scale, rng)
+    draws = _sampled(chains, rope / scale)
+    level = (0.025, 0.975)
+    low, high = scale * np.quantile(draws.delta0, level)
+    lows, highs = scale * np.quantile(draws.deltas, level, axis=0)
+    return HierarchicalResult(
+        next_data_set=_regions(draws.next_data_set),
+        mean=_regions(draws.mean),
+        largest=_regions(draws.largest),
+        estimate=scale * float(draws.delta0.mean()),
+        low=float(low),
+        high=float(high),
+        means=frozen(scale * folds.mean),
+        estimates=frozen(scale * draws.estimates),
+        lows=frozen(lows),
+        highs=frozen(highs),
+        correlation=rho,
+        rope=rope,
+        n_dropped=dropped,
+        error=draws.error,
+        r_hat=draws.r_hat,
+    )
+
+
+def _differences(x: ArrayLike, y: ArrayLike, *, maximize: bool) -> Floats:
+    """Return how much better x is on each fold, (q, n), NaN where unknown."""
+    first, second = as_floats(x, "x", 2), as_floats(y, "y", 2)
+    if first.shape != second.shape:
+        raise ScoresError(f"x has shape {first.shape} and y {second.shape}: give data sets x folds")
+    if np.isinf(first).any() or np.isinf(second).any():
+        raise ScoresError("x or y has infinite values: the mean of folds with one is meaningless")
+    return as_costs(second, maximize=maximize) - as_costs(first, maximize=maximize)
+
+
+def _folds(gaps: Floats, rho: float) -> tuple[Folds, float]:
+    """Return differences (q, n) in units of their scale, and that scale; 0 if all are the same."""
+    n = (~np.isnan(gaps)).sum(axis=1).astype(np.float64)
+    mean, spread = np.nanmean(gaps, axis=1), np.nanstd(gaps, axis=1, ddof=1)
+    least = 1e-12 * float(np.nanmax(np.abs(gaps)))  # rounding
+    scale = next((s for s in (float(spread.mean()), float(mean.std())) if s > least), 0.0)
+    unit = scale or 1.0
+    spread = np.maximum(spread / unit, _LEAST)
+    within = (n - 1.0) * spread**2 / (1.0 - rho)
+    return Folds(mean / unit, within, (1.0 + (n - 1.0) * rho) / n, n), scale
+
+
+def _constant(means: Floats, rho: float, rope: float, dropped: int) -> HierarchicalResult:
+    """Return the result where all folds of all data sets differ by the same."""
+    gap = float(means[0])
+    sure = Regions(float(gap < -rope), float(abs(gap) <= rope), float(gap > rope))
+    if gap == rope == 0.0:
+        sure = Regions(0.5, 0.0, 0.5)
+    same = frozen(means.copy())
+    return HierarchicalResult(
+        next_data_set=sure,
+        mean=sure,
+        largest=sure,
+        estimate=gap,
+        low=gap,
+        high=gap,
+        means=same,
+        estimates=same,
+        lows=same,
+        highs=same,
+        correlation=rho,
+        rope=rope,
+        n_dropped=dropped,
+        error=0.0,
+        r_hat=1.0,
+    )
+
+
+def _regions(by_chain: Floats) -> Regions:
+    """Return the means over chains of probabilities, (chains, 3)."""
+    return Regions(*map(float, by_chain.mean(axis=0)))
+
+
+@lru_cache(maxsize=1)
+def log_prior() -> Floats:
+    """Return the log density of log nu on its grid, alpha and beta integrated out."""
+    from scipy.special import gammaln  # noqa: PLC0415
+
+    middles = (np.arange(64) + 0.5) / 64.0
+    alpha = (ALPHA[0] + (ALPHA[1] - ALPHA[0]) * middles)[:, None, None]
+    beta = (BETA[0] + (BETA[1] - BETA[0]) * middles)[:, None]
+    logs = alpha * (np.log(beta) + _LOG_NU) - beta * np.exp(_LOG_NU) - gammaln(alpha)
+    return np.asarray(np.log(np.exp(logs).mean(axis=(0, 1))))
+
+
+class Chains:
+    """Gibbs chains side by side, (chains, 1) or (chains, q).
+
+    Student's t is a normal law of variance sigma_0^2 lambda_i. Where sigma_0 is small, draws of it
+    and of delta_0 given the delta_i hardly move: they are drawn again given the standardised
+    delta_i (Yu and Meng: To center or not to center, 2011).
+    """
+
+    def __init__(self, folds: Folds, bound: float, rng: np.random.Generator) -> None:
+        q = len(folds.mean)
+        spread = float(folds.mean.std(ddof=1)) or 1.0
+        self.folds, self.bound, self.most, self.rng = folds, bound, _UPPER * spread, rng
+        self.precision = np.tile((folds.n - 1.0) / folds.within, (CHAINS, 1))
+        self.delta = folds.mean + np.sqrt(folds.inflation / self.precision) * self._normal(q)
+        self.delta0 = self.delta.mean(axis=1, keepdims=True)
+        self.sigma0 = spread * np.exp(self._normal(1))
+        self.nu = np.exp(rng.uniform(0.0, math.log(30.0), (CHAINS, 1)))
+        self.mixing = np.ones((CHAINS, q))
+
+    def sweep(self) -> None:
+        """Draw each part given the others."""
+        self._draw_noise()
+        self._draw_differences()
+        self._draw_tails()
+        self._draw_centre()
+        self._draw_again()
+
+    def _normal(self, q: int) -> Floats:
+        return self.rng.standard_normal((CHAINS, q))
+
+    def _draw_noise(self) -> None:
+        """Draw 1 / sigma_i^2 given the delta_i."""
+        data = self.folds
+        rate = data.within + (data.mean - self.delta) ** 2 / data.inflation
+        drawn = 2.0 * self.rng.standard_gamma((data.n - 1.0) / 2.0, rate.shape) / rate
+        self.precision = np.where(drawn > _UPPER**-2, drawn, self.precision)
+
+    def _draw_differences(self) -> None:
+        """Draw the delta_i."""
+        data, prior = self.precision / self.folds.inflation, 1.0 / (self.mixing * self.sigma0**2)
+        mean = (data * self.folds.mean + prior * self.delta0) / (data + prior)
+        self.delta = mean + self._normal(mean.shape[1]) / np.sqrt(data + prior)
+
+    def _draw_tails(self) -> None:
+        """Draw nu, the lambda_i integrated out, by Metropolis steps of its logarithm; then these."""
+        squares = ((self.delta - self.delta0) / self.sigma0) ** 2
+        density = _log_density(self.nu, squares)
+        for step in _STEPS:
+            nu = self.nu * np.exp(step * self._normal(1))
+            proposed = _log_density(nu, squares)
+            accepted = -self.rng.standard_exponential((CHAINS, 1)) < proposed - density
+            self.nu = np.where(accepted, nu, self.nu)
+            density = np.where(accepted, proposed, density)
+        shape = np.broadcast_to((self.nu + 1.0) / 2.0, squares.shape)
+        self.mixing = (self.nu + squares) / (2.0 * self.rng.standard_gamma(shape))
+
+    def _draw_centre(self) -> None:
+        """Draw delta_0 and sigma_0 given the delta_i."""
+        weights = 1.0 / self.mixing
+        total = weights.sum(axis=1, keepdims=True)
+        mean = (weights * self.delta).sum(axis=1, keepdims=True) / total
+        self._move(mean + self.sigma0 / np.sqrt(total) * self._normal(1), self.sigma0)
+        rate = (weights * (self.delta - self.delta0) ** 2).sum(axis=1, keepdims=True) / 2.0
+        gamma = self.rng.standard_gamma((weights.shape[1] - 1.0) / 2.0, (CHAINS, 1))
+        self._move(self.delta0, np.sqrt(rate / gamma))
+
+    def _draw_again(self) -> None:
+        """Draw delta_0 and sigma_0 given the standardised delta_i, and move these."""
+        weights = self.precision / self.folds.inflation
+        standard = (self.delta - self.delta0) / self.sigma0
+        total = weights.sum(axis=1, keepdims=True)
+        rest = (weights * (self.folds.mean - self.sigma0 * standard)).sum(axis=1, keepdims=True)
+        self._move(rest / total + self._normal(1) / np.sqrt(total), self.sigma0)
+        total = (weights * standard**2).sum(axis=1, keepdims=True)
+        rest = (weights * standard * (self.folds.mean - self.delta0)).sum(axis=1, keepdims=True)
+        self._move(self.delta0, rest / total + self._normal(1) / np.sqrt(total))
+        self.delta = self.delta0 + self.sigma0 * standard
+        self.sigma0 = np.abs(self.sigma0)  # as probable with all signs changed
+
+    def _move(self, delta0: Floats, sigma0: Floats) -> None:
+        """Accept proposals within the bounds of the priors."""
+        self.delta0 = np.where(np.abs(delta0) <= self.bound, delta0, self.delta0)
+        self.sigma0 = np.where(np.abs(sigma0) <= self.most, sigma0, self.sigma0)
+
+
+def _log_density(nu: Floats, squares: Floats) -> Floats:
+    """Return the log density of log nu, (chains, 1), given squares of standardised delta_i."""
+    from scipy.special import gammaln  # noqa: PLC0415
+
+    half, log_nu = (nu + 1.0) / 2.0, np.log(nu)
+    constant = gammaln(half) - gammaln(nu / 2.0) - log_nu / 2.0
+    tails = half * np.log1p(squares / nu).sum(axis=1, keepdims=True)
+    prior = np.interp(log_nu, _LOG_NU, log_prior(), left=-np.inf, right=-np.inf)
+    return np.asarray(prior + squares.shape[1] * constant - tails)
+
+
+class Draws(NamedTuple):
+    """Means of probabilities by chain, (chains, 3), and draws."""
+
+    next_data_set: Floats
+    mean: Floats
+    largest: Floats
+    delta0: Floats  # (draws,)
+    deltas: Floats  # (some draws, q)
+    estimates: Floats  # (q,), means of all
+    error: float
+    r_hat: float
+
+
+def _sampled(chains: Chains, rope: float) -> Draws:
+    """Run chains until the standard error between them is small enough."""
+    for _ in range(_WARM_UP):
+        chains.sweep()
+    states: list[Floats] = []
+    deltas: list[Floats] = []
+    sums, n, error, worst = np.zeros((3, CHAINS, 3)), 0, math.inf, math.inf
+    total = np.zeros(chains.delta.shape[1])
+    for _ in range(_MOST):
+        for sweep in range(_ROUND):
+            chains.sweep()
+            states.append(np.hstack([chains.delta0, np.log(chains.sigma0), np.log(chains.nu)]))
+            total += chains.delta.mean(axis=0)
+            if sweep % _THIN == 0:
+                deltas.append(chains.delta)
+        sums += _counted(np.array(states[-_ROUND:]), rope).sum(axis=1)
+        n += _ROUND
+        error = float((sums / n).std(axis=1, ddof=1).max()) / math.sqrt(CHAINS)
+        worst = float(r_hat(np.array(states).swapaxes(0, 1)).max())
+        if error <= ERROR and worst <= _R_HAT:
+            break
+    if error > ERROR or worst > _R_HAT:
+        warn(
+            f"the chains of the hierarchical model have not met (R-hat {worst:.3f}, standard error "
+            f"{error:.3f}): rely on one decimal, or give more data sets"
+        )
+    delta0 = np.array(states)[:, :, 0].ravel()
+    ahead, mean, largest = sums / n
+    return Draws(ahead, mean, largest, delta0, np.concatenate(deltas), total / n, error, worst)
+
+
+def _counted(states: Floats, rope: float) -> Floats:
+    """Return next data set, mean and most probable region, of states (n, chains, 3): (3, n, chains, 3)."""
+    from scipy.special import stdtr  # noqa: PLC0415
+
+    delta0, sigma0, nu = states[..., 0], np.exp(states[..., 1]), np.exp(states[..., 2])
+    worse = stdtr(nu, (-rope - delta0) / sigma0)
+    better = stdtr(nu, (delta0 - rope) / sigma0)
+    shares = np.stack([worse, np.maximum(1.0 - worse - better, 0.0), better], axis=-1)
+    mean = np.stack([delta0 < -rope, np.abs(delta0) <= rope, delta0 > rope], axis=-1)
+    largest = shares == shares.max(axis=-1, keepdims=True)
+    return np.stack([shares, mean.astype(np.float64), largest.astype(np.float64)])
