@@ -17,12 +17,17 @@ from racer.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-TUTORIALS = [page for page in PAGES if page.name.startswith(("start", "tutorial", "money"))]
+SOLVER = ROOT / "docs" / "tutorial_solver.md"  # writes files: see tests/cli/test_tutorial_solver.py
+TUTORIALS = [
+    page
+    for page in PAGES
+    if page.name.startswith(("start", "tutorial", "money")) and page != SOLVER
+]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 EXAMPLES = [
     pytest.param(code, printed if following == "text" else None, id=f"{page.name}:{number}")
     for page in PAGES
-    if page not in TUTORIALS
+    if page not in [*TUTORIALS, SOLVER]
     for number, ((language, code), (following, printed)) in enumerate(
         pairwise([*BLOCK.findall(page.read_text(encoding="utf-8")), ("", "")])
     )

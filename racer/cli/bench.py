@@ -38,14 +38,19 @@ class _Share(click.ParamType[float]):
     metavar="PATH",
     help="Folder of files, or file with a line for each: values of {instance}.",
 )
-@click.option("--margin", type=_Share(), default="2%", help="Programs so close are as fast.")
-@click.option("--rounds", type=click.IntRange(1), default=200, help="So many rounds at most.")
+@click.option(
+    "--margin",
+    type=_Share(),
+    default="2%",
+    help="Programs that differ by no more are equally fast.",
+)
+@click.option("--rounds", type=click.IntRange(1), default=200, help="Maximum number of rounds.")
 @click.option("--warmup", type=click.IntRange(0), default=1, help="Rounds that do not count.")
 @click.option("--cpu", is_flag=True, help="Compare CPU times, not wall times.")
-@click.option("--same-output", is_flag=True, help="Other output is a failure.")
+@click.option("--same-output", is_flag=True, help="Count output that differs as a failure.")
 @click.option("--name", "names", multiple=True, help="Name of the next command; once for each.")
 @click.option("--alpha", type=float, default=0.05, help="Probability of a false statement.")
-@click.option("--seed", type=click.IntRange(0), help="Repeats the orders.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of the random orders.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all times.")
 @click.option("--csv", type=FOLDER, help="Write table.csv and times.csv into this folder.")
 def bench_command(

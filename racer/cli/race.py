@@ -34,11 +34,13 @@ if TYPE_CHECKING:
 @click.option("--in-order", is_flag=True, help="Do not shuffle the instances.")
 @click.option("--score", metavar="NAME", help="Which of several scores, as in racer compare.")
 @click.option("--instances", metavar="PATH", help="For a program: a folder, or a file of lines.")
-@click.option("--jobs", type=int, default=1, help="For a program: how many run at a time.")
+@click.option("--jobs", type=int, default=1, help="For a program: evaluations at a time.")
 @click.option(
-    "--deterministic", is_flag=True, default=None, help="For a program: it ignores its seed."
+    "--deterministic", is_flag=True, default=None, help="For a program that ignores its seed."
 )
-@click.option("-o", "--store", type=FILE, help="Record the race in this file, or go on with it.")
+@click.option(
+    "-o", "--store", type=FILE, help="Record the race in this file, or continue the one in it."
+)
 @forms
 @click.pass_context
 def race(
@@ -74,7 +76,9 @@ def race(
             if score is not None:
                 raise SettingError("--score is for recorded scores, and here is a program")
             if options["budget"] is None and options["deadline"] is None:
-                raise SettingError("--budget: how many times may the program be run? Or --deadline")
+                raise SettingError(
+                    "give --budget (evaluations) or --deadline (seconds of wall time)"
+                )
             given = _by_program(path, command, instances)
             settings, options["n_jobs"] = {"command": given["evaluate"].settings}, jobs
             options["progress"] = sys.stderr.isatty()

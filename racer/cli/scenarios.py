@@ -66,7 +66,7 @@ _GROUPS = {
 }
 _DEFAULTS = {
     *("digits=4", "instance_order=shuffled", "protocol=command", "reads=stdout", "cost=quality"),
-    *("jobs=1", "first_test=5", "each_test=1", "block_size=1", "retries=0"),
+    *("jobs=1", "first_test=5", "each_test=1", "block_size=1", "retries=0", "success_codes=0"),
     *("decider=best-for-budget", f"store={STORE}"),
 }
 
@@ -204,13 +204,14 @@ def tune(
             for name, value in found.settings.items():
                 say(f"{name:<22}{value}", err=True)
         arguments = found.arguments()
+        if (store := arguments.get("store")) is not None and not quiet:
+            say(f"racer: recorded in {store}; racer watch {store} follows it", err=True)
         result = run(**arguments, progress=not quiet)
-        store = arguments.get("store")
         settings: dict[str, Any] = {"space": arguments["space"].to_json()}
         if isinstance(evaluate := arguments["evaluate"], Command):
             settings["command"] = evaluate.settings
         if store is not None:
-            say(f"racer: all of it is recorded: racer show {store}", err=True)
+            say(f"racer: recorded in {store}; racer show {store} shows it again", err=True)
         give(result, settings, **form)
 
 

@@ -279,7 +279,7 @@ def _over(values: list[Any]) -> BaseDistribution:
     return over.CategoricalDistribution(list(dict.fromkeys(values)))
 
 
-@click.command(short_help="Watch a race or a tuning as it goes on.")
+@click.command(short_help="Follow a running race or tuning.")
 @_store_here
 @click.option(
     "--interval",
@@ -452,9 +452,13 @@ def _end(text: str) -> Any:
 @click.option("--source", default="default", help="Or a number, or JSON.")
 @click.option("--target", default="best", help="Or a number, or JSON.")
 @click.option("--budget", type=Whole(1), help="Evaluations; by default as many as needed.")
-@click.option("--blocks", type=click.IntRange(2), help="On how many blocks.")
+@click.option("--blocks", type=click.IntRange(2), help="Number of blocks.")
 @click.option("--jobs", "n_jobs", type=int, default=1, help="Evaluations at a time.")
-@click.option("--into", type=click.Path(dir_okay=False), help="Its own store, beside STORE.")
+@click.option(
+    "--into",
+    type=click.Path(dir_okay=False),
+    help="Store of the ablation; by default beside STORE.",
+)
 @click.option("--yes", is_flag=True, help="Run the program of the store without asking.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

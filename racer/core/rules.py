@@ -72,16 +72,16 @@ class Rules:
         instances that are used again bring the same values with another seed, these are set aside,
         and it goes on as with True.
     first_test : int
-        Test first after so many blocks. Blocks in which all cells failed are not counted. A
+        Number of blocks before the first test. Blocks in which all cells failed are not counted. A
         deterministic race with fewer instances tests at its end.
     each_test : int or "growing", optional
-        Test again after every so many blocks; "growing": whenever there are a quarter more than
+        Number of blocks between later tests; "growing": whenever there are a quarter more than
         at the test before (5, 6, 8, 10, 13, 16, 20, 25, ..), and at the end. None: as the decider
         asks by its attribute `tests`, when a race is made of these rules.
     min_survivors : int
         End when no more candidates than this are left.
     block_size : int
-        So many instances in a row make a group, such as one of every kind of instance. Groups are
+        Number of consecutive instances that form a group, such as one of every kind. Groups are
         kept together, `first_test` and `each_test` count groups, and no test falls within one.
     runtime : Runtime, optional
         The cost is run time.
@@ -296,7 +296,7 @@ class Rules:
         return min(first_test, n_instances or 0) if used_once else first_test
 
     def is_due(self, usable: int, first_test: int, blocks: int) -> bool:
-        """Return whether a test is due after so many blocks, of which so many are usable."""
+        """Return whether a test is due after this number of blocks, given the usable ones."""
         if usable < first_test:
             return False
         counted = usable if self.block_size == 1 else blocks  # groups have blocks set aside, too
@@ -304,11 +304,11 @@ class Rules:
         return not rest and is_due(groups, first_test // self.block_size, self.each_test or 1)
 
     def is_whole(self, blocks: int) -> bool:
-        """Return whether so many blocks are whole groups."""
+        """Return whether a number of blocks is a whole number of groups."""
         return blocks % self.block_size == 0
 
     def is_idle(self, blocks: int, tests: int) -> bool:
-        """Return whether so many blocks and tests without an elimination are enough to end a race."""
+        """Return whether a race may end after these blocks and tests without an elimination."""
         if isinstance(self.each_test, int):
             return blocks >= self.each_test * self.block_size
         return tests > 0
@@ -340,7 +340,7 @@ def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
 
 
 def is_due(blocks: int, first_test: int, each_test: Schedule) -> bool:
-    """Return whether a test is due after so many blocks, the first being due after `first_test`."""
+    """Return whether a test is due after this number of blocks, given that of the first."""
     if isinstance(each_test, int):
         return blocks >= first_test and (blocks - first_test) % each_test == 0
     return blocks in _growing(first_test)

@@ -36,7 +36,7 @@ Trouble = Literal["refused", "timeout"]
 
 @dataclass(frozen=True)
 class Throttled:
-    """A coroutine function as objective, called at most so many times a minute.
+    """A coroutine function as objective, called at a limited rate.
 
     Parameters
     ----------

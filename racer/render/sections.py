@@ -84,7 +84,7 @@ Piece = str | Grid | Drawing | Code | Section
 
 
 def number(value: float | None, digits: int = 6) -> str:
-    """Return a number in so many digits, "-" for none."""
+    """Return a number with the given digits, "-" for none."""
     return "-" if value is None or math.isnan(value) else f"{value:.{digits}g}"
 
 

@@ -23,7 +23,7 @@ _LEAST = 10  # of a folded column
 
 
 def as_text(pieces: Iterable[Piece], width: int = _WIDTH) -> str:
-    """Return sentences and tables as text in so many columns; pictures are left out."""
+    """Return sentences and tables as text of the given width; pictures are left out."""
     text = "\n\n".join(filter(None, (_part(piece, width) for piece in pieces)))
     return "\n".join(line.rstrip() for line in text.split("\n"))
 
@@ -57,6 +57,8 @@ def _part(piece: Piece, width: int) -> str:
 
 def grid_text(grid: Grid, width: int, wrap: Callable[[str], str] | None = None) -> str:
     """Return a table as text; `wrap` breaks the heads of figures, whose columns keep their width."""
+    if wrap is None and _measure(grid, None) > width >= _measure(grid, _slim):
+        wrap = _slim
     table = _table(grid, wrap)
     if _measure(grid, wrap) > width:
         n_words, figures = grid.right.count(False), _measure(grid.only(grid.right), wrap)
@@ -69,6 +71,11 @@ def grid_text(grid: Grid, width: int, wrap: Callable[[str], str] | None = None) 
         console.print(table)
     text = "\n".join(line.rstrip() for line in capture.get().split("\n")).strip("\n")
     return f"{printable(grid.title)}\n{text}" if grid.title else text
+
+
+def _slim(head: str) -> str:
+    """Return the head of a column of figures, broken between words."""
+    return fill(head, _LEAST, break_long_words=False, break_on_hyphens=False)
 
 
 def narrowed(

@@ -1,4 +1,4 @@
-"""The best configuration of a tuning beside the present one, the default of its space."""
+"""The improvement of a tuning over the default, the configuration in use before."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 
 class Improvement(NamedTuple):
-    """By how much the best configuration is better than the default.
+    """Improvement of the best configuration over the default.
 
     Attributes
     ----------
     relative : float or None
-        Of the default's mean; negative where the best is worse. None where means are not all
-        above 0.
+        Improvement as a share of the default's mean, negative where the best is worse. None unless
+        both means are above 0.
     mean, default_mean : float
-        Mean values of both, on the same blocks.
+        Mean values of the best and of the default, on the same blocks.
     blocks : int
-        On how many blocks.
+        Number of these blocks.
     held_out : bool
-        These are held-out instances; else those of the tuning, on which the best was chosen, which
-        flatters it.
+        The blocks are held-out instances. Otherwise they are those of the tuning, on which the best
+        was chosen: the improvement is then too favourable.
     probability : float or None
-        The posterior probability that the best is better on instances like these; None where it
-        was chosen on them.
+        Posterior probability that the best is better on instances like these; None without
+        held-out instances.
     """
 
     relative: float | None
@@ -65,7 +65,7 @@ def _relative(mean: float, default: float, *, maximize: bool) -> float | None:
 
 
 def _probability(result: Result, table: Table, best: int, default: int) -> float | None:
-    """Return the posterior probability that the best is better, by means on held-out instances."""
+    """Return the posterior probability that the best is better, from means on held-out instances."""
     costs = table.costs([best, default])
     if len(costs) < 2:
         return None
@@ -75,7 +75,7 @@ def _probability(result: Result, table: Table, best: int, default: int) -> float
 
 
 def verdict_of_default(result: Result, default: int | None) -> str:
-    """Return in a sentence what the tuning has gained; nothing where there is no default."""
+    """Return a sentence on the improvement over the default; empty without a default."""
     if default is None or result.best_index is None:
         return ""
     if result.best_index == default:

@@ -95,7 +95,7 @@ def bench(
         Programs whose median ratio is within 1 / (1 + margin) and 1 + margin are as fast as each
         other. 0: equal programs run until the last round.
     rounds : int
-        So many at most.
+        Maximum number of rounds.
     warmup : int
         Rounds before the first, which do not count.
     cpu : bool

@@ -153,15 +153,15 @@ def race(
         instances like these, of which more seeds of one make no more. False: about these alone.
         None: True from ten instances on.
     first_test : int
-        Test first after so many blocks.
+        Number of blocks before the first test.
     each_test : int or "growing", optional
-        Then again after every so many; "growing": at a quarter more each time (5, 6, 8, 10, 13,
+        Number of blocks between later tests; "growing": at a quarter more blocks each time (5, 6, 8, 10, 13,
         16, 20, 25, ..) and at the end, since most deciders spend their error at each test. None: as
         the decider asks; that is "growing" but for those whose error does not grow with the
         number of tests ("anytime") and those that plan with the budget.
     block_size : int
-        So many instances in a row make a group, such as one of every kind: `first_test` and
-        `each_test` count groups, and no test falls within one.
+        Number of consecutive instances that form a group, such as one of every kind: `first_test`
+        and `each_test` count groups, and no test falls within one.
     instance_order : {"shuffled", "given"}, optional
         Whether instances are taken in a random order, or as they stand. None: "given"; with
         decider "mean" "shuffled", on which it relies.
@@ -182,7 +182,7 @@ def race(
     memory : int, optional
         Bytes that an evaluation may hold beyond its inherited memory (on Linux).
     retries : int
-        Evaluate a cell that fails up to so many times again, within the same evaluation; a cell that
+        Number of further attempts of a cell that fails, within the same evaluation; a cell that
         reached a limit is not tried again.
     store : str or path-like, optional
         A file (SQLite) in which each outcome is recorded before it counts. If it holds a race
@@ -359,11 +359,11 @@ def tune(
     generalize : bool, optional
         As in `racer.race`.
     first_test : int
-        In each race test first after so many blocks.
+        Number of blocks before the first test of each race.
     each_test : int or "growing", optional
-        Then again after every so many (None: each), or as in `racer.race`.
+        Number of blocks between later tests (None: one), or as in `racer.race`.
     block_size : int
-        So many instances in a row make a group, such as one of every kind: groups are kept
+        Number of consecutive instances that form a group, such as one of every kind: groups are kept
         together, `first_test` and `each_test` count groups, and no test falls within one.
     elites : int, optional
         Configurations that survive a race; 2 + log2 of the number of parameters if not given.

@@ -1,4 +1,4 @@
-"""The end of a run by the clock on the wall."""
+"""Deadlines in wall time."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from racer.evaluate.engines import Cluster
 
 _clock = time.monotonic
-_BUSY = 0.9  # of the time of the workers: what a budget made of it takes for evaluations
+_BUSY = 0.9  # share of the workers' time that a budget made from a deadline gives to evaluations
 
 
 class Deadline:
-    """So many seconds of wall time from now; None: no end."""
+    """A time limit in seconds of wall time, from now; None: no limit."""
 
     def __init__(self, seconds: float | None = None) -> None:
         self.at = math.inf if seconds is None else _clock() + check_deadline(seconds)
 
     def has_passed(self) -> bool:
-        """Return True if nothing more shall begin."""
+        """Return True once no evaluation may begin."""
         return self.at < math.inf and _clock() >= self.at
 
     def left(self) -> float:
-        """Return how many seconds are left."""
+        """Return the seconds left."""
         return max(self.at - _clock(), 0.0) if self.at < math.inf else math.inf
 
 
 def check_deadline(seconds: float) -> float:
-    """Return a number of seconds; BudgetError unless it is finite and > 0."""
+    """Return the seconds of a deadline; BudgetError unless finite and > 0."""
     if not is_real(seconds) or not 0.0 < seconds < math.inf:
         raise BudgetError(f"deadline={seconds!r}: give seconds of wall time, a number > 0")
     return float(seconds)
@@ -44,16 +44,16 @@ def check_deadline(seconds: float) -> float:
 def budget_within(
     budget: Any, deadline: float | None, n_jobs: int, executor: Cluster | None
 ) -> Any:
-    """Return the budget; without one, the seconds that workers have until the deadline."""
+    """Return the budget; without one, a budget of the workers' seconds until the deadline."""
     if budget is not None:
         return budget
     if deadline is None:
         raise BudgetError(
-            "no budget: give budget=, evaluations, or deadline=, seconds of wall time"
+            "no budget: give budget= (evaluations) or deadline= (seconds of wall time)"
         )
     if executor is not None:
         raise BudgetError(
-            "deadline= with executor=, whose workers are not known: give budget=, too"
+            "deadline= with executor= needs budget=, too: the number of workers is unknown"
         )
     workers = joblib.effective_n_jobs(n_jobs)
     return Budget(seconds=_BUSY * workers * check_deadline(deadline))

@@ -1,4 +1,4 @@
-"""The first blocks as a dress rehearsal: an `evaluate` that cannot be meant is found there."""
+"""The first blocks as a dress rehearsal, which detects an `evaluate` that cannot be meant."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _LEAST = 6  # evaluations
 class FirstBlock:
     """Defers the outcomes of the first block while all are the same failure.
 
-    If none is different in the end, they would be so on all blocks: ObjectiveError, and nothing of
-    it has been recorded. `is_over` once an outcome is different, or a block has been passed.
+    A block that only has this failure raises ObjectiveError, and nothing of it is recorded.
+    `is_over` once an outcome differs, or a block is complete.
     """
 
     def __init__(self, *, is_over: bool = False) -> None:
@@ -42,7 +42,7 @@ class FirstBlock:
         self._alike: list[tuple[Cell, Outcome]] = []
 
     def defers(self, cell: Cell, outcome: Outcome) -> bool:
-        """Keep an outcome that is the same failure as those before; else return False."""
+        """Defer an outcome that is the same failure as those before; return False for another."""
         error = _kind_of(outcome)
         if error is None or any(_kind_of(other) != error for _, other in self._alike[:1]):
             return False
@@ -68,23 +68,22 @@ class FirstBlock:
             failed = f"where {names} is needed: {subject}".rstrip()
         raise ObjectiveError(
             f"evaluate failed in all {n} evaluations of the first block (instance "
-            f"{reprlib.repr(cell.instance)}), {failed} {first.message.strip()}; nothing is recorded "
-            "of it: mend evaluate, or begin with another instance, and run the same again"
+            f"{reprlib.repr(cell.instance)}), {failed} {first.message.strip()}; nothing of it is "
+            "recorded: correct evaluate, or begin with another instance, and run the same again"
         )
 
 
 def _kind_of(outcome: Outcome) -> Any:
-    """Return by what a failure is the same as another; None if it may well be of the cell alone."""
+    """Return the kind of a failure for comparisons; None if it may concern the cell alone."""
     if outcome.status == "invalid":
         return "invalid"
     return raised_by(outcome.message) if outcome.status == "failed" else None
 
 
 class FirstValues:
-    """Warns, once for each cause, of values that a sound `evaluate` would hardly return.
+    """Warns, once per cause, of values that a correct `evaluate` hardly returns.
 
-    They are the same for all candidates, or with every seed, or are called a score and are
-    minimized.
+    Values that are the same for all candidates, or with every seed; minimized scores.
     """
 
     def __init__(self, evaluate: Any, *, minimizes: bool, has_seeds: bool) -> None:
@@ -95,7 +94,7 @@ class FirstValues:
 
     @classmethod
     def of(cls, contest: Contest[Any], evaluate: Any) -> FirstValues | None:
-        """Return what watches a race or a tuning from its beginning; of run times nothing."""
+        """Return the checks of a new race or tuning; None for run times."""
         rules, instances = contest.rules, contest.description().instances
         is_watched = contest.kind != "ablation" and rules.runtime is None
         if not is_watched or contest.result().evaluations:
@@ -106,14 +105,14 @@ class FirstValues:
         )
 
     def see(self, cell: Cell, outcome: Outcome) -> None:
-        """Take in the outcome of a cell."""
+        """Record the outcome of a cell."""
         if cell.held_out or outcome.status != "ok":
             return
         value = outcome.value if outcome.metrics is None else tuple(outcome.metrics.values())
         self._values.setdefault(cell.block, {})[cell.candidate] = value
 
     def end(self) -> bool:
-        """Warn of what is seen by now, after a block; return True if enough is."""
+        """Check the values so far, after a block; return True once no more are needed."""
         blocks = [of for of in self._values.values() if len(of) > 1]
         if not blocks:
             return len(self._values) > _RIGHT_OR_WRONG
@@ -149,7 +148,7 @@ class FirstValues:
 
 
 def _enough(values: Sequence[Any], *, varies: bool) -> int:
-    """Return on how many blocks values that are the same are hardly so by chance."""
+    """Return the number of blocks on which equal values are hardly due to chance."""
     numbers = {x for value in values for x in (value if isinstance(value, tuple) else (value,))}
     if numbers <= {0.0, 1.0}:
         return _RIGHT_OR_WRONG
@@ -168,7 +167,7 @@ def _repeat(blocks: Sequence[dict[int, Any]]) -> bool:
 
 
 def _names_of_scores(evaluate: Any) -> Iterator[str]:
-    """Yield the names of scores that a function bears or returns as they are: not 1 - score."""
+    """Yield names of scores: that of the function, or of unchanged return values (not 1 - score)."""
     while isinstance(evaluate, functools.partial):
         evaluate = evaluate.func
     evaluate = inspect.unwrap(evaluate)

@@ -101,7 +101,7 @@ def verify(
         The hash that `racer.bundle` returned. Without it a bundle is only known to be consistent:
         somebody may have made up another one.
     again : int >= 0
-        So many recorded cells, drawn at random, are evaluated anew; values agree if they are equal
+        Number of recorded cells, drawn at random, to evaluate anew; values agree if they are equal
         to nine digits, run times if both evaluations ended in the same way.
     folder : str or path-like, optional
         Where the program runs here, in place of the folder that is recorded.

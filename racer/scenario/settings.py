@@ -67,11 +67,13 @@ SETTINGS: Mapping[str, Setting] = {
     "forbidden": Setting("path", "File of forbidden combinations, a line each (irace 3)."),
     "digits": Setting("whole", "Decimals of reals, if the parameter file has none.", least=0),
     "instances": Setting("instances", "Folder of instances, or file with a line for each."),
-    "instances_folder": Setting("path", "Folder that the lines of instances begin in."),
-    "test_instances": Setting("instances", "Held-out instances, as instances."),
-    "test_instances_folder": Setting("path", "Folder that the held-out lines begin in."),
+    "instances_folder": Setting("path", "Folder of the files that the lines of instances name."),
+    "test_instances": Setting(
+        "instances", "Held-out instances: folder, or file with a line for each."
+    ),
+    "test_instances_folder": Setting("path", "Folder of the files that the held-out lines name."),
     "default": Setting(
-        "path", "Table with one configuration, the one in use now: the tuning has to beat it."
+        "path", "Table with the configuration in use now, which the tuning has to beat."
     ),
     "initial": Setting(
         "paths",
@@ -79,26 +81,28 @@ SETTINGS: Mapping[str, Setting] = {
     ),
     "command": Setting("command", "Program and arguments, as for racer.Command."),
     "protocol": Setting(
-        "text", "Whose runner the program is.", ("command", *get_args(ProtocolName))
+        "text", "The tool that the runner is written for.", ("command", *get_args(ProtocolName))
     ),
     "reads": Setting("text", "Where a command prints its cost.", get_args(Reads)),
     "cost": Setting("text", "The part of a runner's output that is the cost.", get_args(Cost)),
     "cwd": Setting("path", "Folder in which the program runs."),
-    "success_codes": Setting("codes", "Exit codes of success, such as 10 and 20; 0."),
+    "success_codes": Setting("codes", "Exit codes of success, such as 10 and 20."),
     "evaluate": Setting("text", "Instead of a command: a Python function, module:function."),
     "budget": Setting("whole", "Evaluations in all.", least=1),
     "seconds": Setting("number", "Seconds of evaluation in all.", least=0),
-    "deadline": Setting("number", "Seconds of wall time, after which nothing begins.", least=0),
+    "deadline": Setting("number", "Seconds of wall time; then no evaluation begins.", least=0),
     "spend": Setting(
-        "number", "Money in all, as the program prints it, with reads = json.", least=0
+        "number", "Money in all; the program prints the price, with reads = json.", least=0
     ),
     "seed": Setting("whole", "Repeats the run.", least=0),
     "decider": Setting("text", "The rule that eliminates configurations.", (*DECIDERS, *TESTS)),
     "elites": Setting("whole", "Configurations that survive a race.", least=1),
-    "test_elites": Setting("whole", "So many elites are evaluated on held-out instances.", least=1),
+    "test_elites": Setting(
+        "whole", "Elites evaluated on held-out instances; default: all.", least=1
+    ),
     "first_test": Setting("whole", "Blocks before the first test.", least=1),
     "each_test": Setting("distance", "Blocks between tests, or growing.", least=1),
-    "block_size": Setting("whole", "Instances in a row that make a group.", least=1),
+    "block_size": Setting("whole", "Consecutive instances that form a group.", least=1),
     "deterministic": Setting("flag", "The program ignores its seed."),
     "generalize": Setting("flag", "Claims are about instances like these."),
     "maximize": Setting("flag", "Larger is better."),
@@ -111,16 +115,16 @@ SETTINGS: Mapping[str, Setting] = {
         "objective",
         "The goal: a metric, or a table: pareto, a list; or metric, with within or constrained.",
     ),
-    "instance_order": Setting("text", "How instances are taken.", get_args(InstanceOrder)),
+    "instance_order": Setting("text", "Order of the instances.", get_args(InstanceOrder)),
     "runtime": Setting(
         "runtime",
         "The cost is run time: its limit in seconds, or a table with limit, slack, par, utility.",
     ),
     "timeout": Setting("number", "Seconds that an evaluation may take.", least=0),
     "memory": Setting("whole", "Bytes that an evaluation may use.", least=1),
-    "retries": Setting("whole", "How often an evaluation that failed is tried again.", least=0),
+    "retries": Setting("whole", "Further attempts of an evaluation that failed.", least=0),
     "jobs": Setting("whole", "Evaluations at a time; -1: one for each core.", least=-1),
-    "store": Setting("path", "File in which everything is recorded; empty: none."),
+    "store": Setting("path", "File that records everything; empty: none."),
 }
 
 

@@ -77,5 +77,6 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
 
 def _said(outcome: Outcome) -> Any:
     if outcome.status == "ok":
-        return f"cost {outcome.value}, in {outcome.seconds:.3g} s"
+        cost = f"cost {outcome.value:.6g}" if outcome.metrics is None else outcome.metrics
+        return f"{cost}, in {outcome.seconds:.3g} s"
     return f"{outcome.status.upper()}, in {outcome.seconds:.3g} s: {outcome.message}"

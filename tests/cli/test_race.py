@@ -115,7 +115,7 @@ def test_it_races_configurations_of_a_program(tmp_path, name, text):
     [
         (["--instances", "x"], "--instances is for a program"),
         (["--score", "x", "--", "true"], "--score is for recorded scores"),
-        (["--", "true"], "--budget: how many times"),
+        (["--", "true"], "give --budget (evaluations) or --deadline"),
         (["--decider", "nonsense"], "is unknown"),
     ],
 )

@@ -165,6 +165,21 @@ def test_the_last_line(script, text, value):
     assert (outcome.status, outcome.value) == ("ok" if value else "invalid", value)
 
 
+def test_output_without_a_time_is_ignored_if_that_is_asked_for(script):
+    run = script("run", "echo SATISFIABLE; exit 10")
+    settings = {"budget": 10, "seed": 1, "runtime": racer.Runtime(5.0)}
+    command = racer.Command([run, "{x}"], success_codes=[10], reads="nothing")
+    result = racer.race([{"x": 1}, {"x": 2}], command, **settings)
+    assert result.scores["status"].tolist() == ["ok"] * 10
+    assert (result.scores["value"] < 1.0).all()
+    words = racer.Command([run, "{x}"], success_codes=[10])
+    with pytest.raises(racer.ObjectiveError, match="; reads='nothing' takes its CPU time"):
+        racer.race([{"x": 1}, {"x": 2}], words, **settings)
+    del settings["runtime"]
+    with pytest.raises(racer.ObjectiveError, match="reads no cost from it: that is for runtime="):
+        racer.race([{"x": 1}, {"x": 2}], command, **settings)
+
+
 @pytest.mark.parametrize("settings", [{}, {"timeout": 30}, {"n_jobs": 2}], ids=str)
 def test_a_program_that_can_no_longer_be_run(script, tmp_path, settings):
     command = racer.Command([script("run", "echo 1"), "{x}"])

@@ -71,7 +71,7 @@ def test_without_a_budget_the_workers_have_nine_tenths_of_the_time():
     assert budget(n_jobs=4) == racer.Budget(seconds=360.0)
     assert budget(budget=7) == 7
     for wrong, message in (
-        ({"deadline": None}, "no budget: give budget=, evaluations, or deadline="),
+        ({"deadline": None}, r"no budget: give budget= \(evaluations\) or deadline="),
         ({"executor": object()}, "deadline= with executor="),
         ({"deadline": 0}, "deadline=0: give seconds of wall time"),
     ):

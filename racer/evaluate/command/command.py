@@ -23,6 +23,7 @@ from racer.evaluate.command.protocols import (
     ProtocolName,
     read_json,
     read_last_line,
+    read_nothing,
     read_stdout,
 )
 from racer.evaluate.command.template import Template, as_text
@@ -41,8 +42,13 @@ if TYPE_CHECKING:
 __all__ = ["IDENTITY", "Command", "check_some"]
 
 IDENTITY = "racer.Command("
-Reads = Literal["stdout", "last-line", "json"]
-_READERS = {"stdout": read_stdout, "last-line": read_last_line, "json": read_json}
+Reads = Literal["stdout", "last-line", "json", "nothing"]
+_READERS = {
+    "stdout": read_stdout,
+    "last-line": read_last_line,
+    "json": read_json,
+    "nothing": read_nothing,
+}
 _LONGEST_ARGV = 2000
 _NO_CELL = {mark: 1 for mark in MARKS if mark != "instance"}
 
@@ -71,9 +77,10 @@ class Command:
         How ``{parameters}`` writes a parameter: the text before its value, ``"--name="`` unless
         it is given. A blank at its end makes switch and value two arguments: ``"-n "``. (So
         `Space.switches`, as read from irace's files, fits.)
-    reads : {"stdout", "last-line", "json"}
+    reads : {"stdout", "last-line", "json", "nothing"}
         Where the number is: all of standard output, or its last line that is not blank. "json": that
         line is an object of metrics, ``{"error": 0.1, "seconds": 2.5}``, for a race with `metrics`.
+        "nothing": for a race with `runtime`, whose cost is the CPU time of the program.
     protocol : {"irace", "aclib", "paramils", "smac"}, optional
         The program is a runner of another tool: it is called and read as that tool does. Unless
         `argv` has places of its own, the arguments of the protocol follow it. Parameters are
@@ -82,7 +89,7 @@ class Command:
     cost : {"quality", "runtime"}
         Which of the two that runners of "aclib", "paramils" and "smac" print is the cost. With
         `runtime` it is always the run time: the one that the program prints ("cost time" of irace's
-        runners), or the CPU time that it used, if it prints nothing.
+        runners), or the CPU time that it used, if it prints nothing or `reads` is "nothing".
     cwd : str or path-like, optional
         The folder in which the program runs; the present one of the race if not given.
     success_codes : sequence of int
@@ -351,6 +358,8 @@ class Command:
         if not ran.out.size:
             return Answer("invalid", why=f"{how}, and printed nothing")
         answer = self._read(ran.out, "runtime" if is_timed else self._cost)
+        if is_timed and answer.why and self._read is read_stdout:
+            answer = answer._replace(why=f"{answer.why}; reads='nothing' takes its CPU time")
         if answer.time is None:
             answer = answer._replace(time=answer.value)
         return answer._replace(why=f"{how}, but {answer.why}") if answer.why else answer

@@ -85,6 +85,13 @@ def read_json(out: Printed, _cost: Cost) -> Answer:
     return Answer("invalid", why='no object in JSON, {"name": number, ..}, is the last line')
 
 
+def read_nothing(_out: Printed, cost: Cost) -> Answer:
+    """Ignore the output of a program whose CPU time is the cost."""
+    if cost == "runtime":
+        return Answer("ok")
+    return Answer("invalid", why="reads='nothing' reads no cost from it: that is for runtime=")
+
+
 def _one_number(text: bytes, where: str, *, whole: bool) -> Answer:
     value = _number(text.decode("ascii", "replace")) if whole else math.nan
     if math.isnan(value):

@@ -421,13 +421,13 @@ def race_study(
         trials before; but only one instance of each new trial can be evaluated at once, so
         give as many as there are workers.
     elites : int, optional
-        At most so many take part in a race. None: 3, and for a front 3 for each metric.
+        Maximum number of elites in a race. None: 3, and for a front 3 for each metric.
     decider : str or Decider, optional
         As in `racer.race`. None: `TRace(alpha=0.3)`, for values without outliers. It drops early,
         for many trials; "anytime" is for cases where losing a good one is expensive. With several
         directions the one that `objective` asks for, to a front `BayesianFront(confidence=0.9)`.
     first_test : int, optional
-        Drop no trial before so many instances. None: 3 with the decider None, else 5.
+        Number of instances before the first test. None: 3 with the decider None, else 5.
     metrics : mapping of str to "min", "max" or Metric, optional
         Of a study with several directions: the metrics of `evaluate`, one for each direction,
         in their order. None: the study's `metric_names`.

@@ -257,7 +257,7 @@ class RacingSearchCV(RacedSearchCV):
         A difference of mean scores that does not matter to you: candidates that are no better
         than the best by more than that are dropped. Of the default decider.
     first_test : int
-        Drop nobody before so many folds.
+        Number of folds before the first test.
     budget : int, optional
         Fits of the race, if these are to be fewer than candidates times folds.
     cv : int, cross-validation generator or iterable
