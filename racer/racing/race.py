@@ -196,6 +196,18 @@ class Race(AskTell):
         return self._state.ranked
 
     @property
+    def leader(self) -> int | None:
+        """The candidate that led at the last test; None without one."""
+        if not leads(self._state):
+            return None
+        return next(iter(best_first(self._state, self.rules.runtime, self._table)), None)
+
+    @property
+    def eliminations(self) -> Sequence[Elimination]:
+        """The eliminations, in their order."""
+        return self._state.eliminations
+
+    @property
     def n_blocks(self) -> int:
         """How many blocks are complete."""
         return self._state.block
@@ -393,10 +405,9 @@ class Race(AskTell):
         self, eliminated: tuple[Elimination, ...], row: Row, evidence: Evidence | None
     ) -> None:
         """Report a complete block."""
-        state, first = self._state, None
+        state = self._state
         if self._callbacks:
-            if leads(state):
-                first = next(iter(best_first(state, self.rules.runtime, self._table)), None)
+            first = self.leader
             event = completed(
                 state,
                 row,

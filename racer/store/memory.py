@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import struct
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -19,11 +20,23 @@ _LENGTH = struct.Struct("<I")
 
 
 class Recorded:
-    """Rows of `outcomes` as bytes, about a hundred each, with their number and a running checksum."""
+    """Rows of `outcomes` as bytes, about a hundred each, with their number and a running checksum.
 
-    def __init__(self) -> None:
+    The first are those in the `image` of a database, if there is one.
+    """
+
+    def __init__(self, image: bytes | None = None) -> None:
         self._data = bytearray()
         self._sum = self._n = 0
+        self._image = b""
+        if image is not None:
+            self._image = image[:18] + b"\1\1" + image[20:]  # without a log beside it
+            ((self._n, self._sum),) = self._in_image("SELECT count(*), sum(checksum) FROM outcomes")
+
+    def _in_image(self, query: str) -> Iterator[tuple[Any, ...]]:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.deserialize(self._image)
+            yield from connection.execute(query)
 
     def add(self, data: bytes, checksum: int) -> None:
         """Keep a row that has been written, or read: packed, with its checksum."""
@@ -34,6 +47,8 @@ class Recorded:
 
     def rows(self) -> Iterator[schema.OutcomeRow]:
         """Yield the rows in the order in which they were kept."""
+        for *values, _ in self._in_image(schema.ROWS["outcomes"]) if self._image else ():
+            yield schema.OutcomeRow(*values)
         at = 0
         while at < len(self._data):
             (size,) = _LENGTH.unpack_from(self._data, at)

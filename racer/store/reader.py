@@ -23,7 +23,7 @@ from racer.store.jsonable import is_plain
 from racer.store.log import damage_to_log, has_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 PATIENCE = 30.0  # seconds to wait for a viewer that holds the file
 
@@ -188,6 +188,21 @@ class Reader:
                 if self.remember is not None:
                     self.remember(data, written)
                 yield row
+
+    def outcomes_after(self, blocks: Sequence[int]) -> Iterator[schema.OutcomeRow]:
+        """Yield the outcomes of each candidate after its block, in order, each checked."""
+        least = min(blocks, default=-1)
+        keys = (
+            "SELECT block, candidate FROM outcomes WHERE held_out = 0 AND block > ? ORDER BY 1, 2"
+        )
+        one = "SELECT * FROM outcomes WHERE held_out = 0 AND block = ? AND candidate = ?"
+        with explained(self.path):
+            for block, candidate in self.connection.execute(keys, [least]):
+                if block > blocks[candidate]:
+                    for *values, written in self.connection.execute(one, [block, candidate]):
+                        row = schema.OutcomeRow._make(values)
+                        self._checked(row, written)
+                        yield row
 
     def _checked(self, row: schema.OutcomeRow, written: Any) -> bytes:
         """Return a row as its checksum is over it; StoreError if that differs."""

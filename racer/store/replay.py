@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from racer.evaluate.outcome import CellKey
     from racer.store.reader import Reader
     from racer.store.schema import OutcomeRow
+    from racer.store.snapshot import Kept
     from racer.store.writer import Store
 
     Event = BlockCompleted | RaceEnded | CandidatesAdded | RaceCompleted
@@ -80,10 +81,8 @@ class Recorder:
     def __call__(self, event: Event) -> None:
         """Compare or record an event."""
         if isinstance(event, BlockCompleted):
-            best = None if event.best is None else int(event.best)
             evidence = None if event.evidence is None else _evidence(event.evidence)
-            verdict = VerdictRow(event.block, best, _dropped(event.eliminated), evidence)
-            self._compare(f"block {event.block}", next(self._verdicts, None), verdict)
+            self.decided(event.block, event.best, event.eliminated, evidence)
         elif isinstance(event, RaceEnded):
             ending = Ending(event.ended.value, _dropped(event.eliminated))
             self._compare("the end", self._ending, ending)
@@ -91,6 +90,18 @@ class Recorder:
             self._compare_candidates(event)
         if not self.replaying or isinstance(event, RaceEnded):
             self.pass_on(event)
+
+    def decided(
+        self,
+        block: int,
+        best: int | None,
+        eliminated: Sequence[Elimination],
+        evidence: str | None = None,
+    ) -> None:
+        """Compare or record the decisions after a block."""
+        first = None if best is None else int(best)
+        verdict = VerdictRow(block, first, _dropped(eliminated) if eliminated else "[]", evidence)
+        self._compare(f"block {block}", next(self._verdicts, None), verdict)
 
     def pass_on(self, event: Event) -> None:
         """Tell watchers of an event."""
@@ -248,7 +259,10 @@ class Recording:
         if not store.holds_a_race:
             store.begin(self._given)
             return Prefetched.none()
-        untold = replay(contest, store.reader, self._recorder)
+        kept = _kept(contest, store.reader)
+        if kept is not None:
+            store.remember(kept.image)
+        untold = replay(contest, store.reader, self._recorder, kept)
         if self._has_grown:
             recorded = store.reader.setup
             settings = {**recorded.settings, "budget": self._given.settings["budget"]}
@@ -257,11 +271,19 @@ class Recording:
         return untold
 
 
-def replay(contest: Contest[Any], reader: Reader, recorder: Recorder) -> Prefetched:
-    """Replay a contest's outcomes, and return the rest; StoreError if a verdict differs."""
+def replay(
+    contest: Contest[Any], reader: Reader, recorder: Recorder, kept: Kept | None = None
+) -> Prefetched:
+    """Replay a contest's outcomes, and return the rest; StoreError if a verdict differs.
+
+    `kept`: those of a race, by its snapshot.
+    """
     with warnings.catch_warnings(), sense_made_of(reader.path):
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
-        untold = _tell_all(contest, reader)
+        if kept is not None and isinstance(contest, Race):
+            with contest.unwatched():
+                _tell_kept(contest, reader, recorder, kept.rows)
+        untold = _tell_all(contest, reader, None if kept is None else kept.others)
         prefetched = _sorted_out(untold, contest, reader)
     if not recorder.all_came():
         reader.damaged("it has a verdict on a block whose outcomes are missing")
@@ -269,12 +291,24 @@ def replay(contest: Contest[Any], reader: Reader, recorder: Recorder) -> Prefetc
     return prefetched
 
 
-def _tell_all(contest: Contest[Any], reader: Reader) -> dict[CellKey, Outcome]:
+def _kept(contest: Contest[Any], reader: Reader) -> Kept | None:
+    """Return the outcomes of a contest that is told rows, by its snapshot; None without one."""
+    if not isinstance(contest, Race) or not _has_plain_costs(contest.rules):
+        return None
+    snapshot = snapshot_of(reader)
+    return None if snapshot is None else snapshot.kept(reader, len(contest.configs))
+
+
+def _tell_all(
+    contest: Contest[Any], reader: Reader, others: Iterable[OutcomeRow] | None
+) -> dict[CellKey, Outcome]:
     """Pass recorded outcomes in the order of requests; return the rest.
+
+    `others`: those that it has not been told, if it knows some.
 
     Of a cell that was evaluated with several bounds, the smallest comes first, as it did then.
     """
-    rows = reader.outcomes()
+    rows = reader.outcomes() if others is None else iter(others)
     known: dict[CellKey, list[Outcome]] = {}
     untold: dict[CellKey, Outcome] = {}
     last = (False, -1)  # the block up to which rows have been read
@@ -340,6 +374,20 @@ def _tell_rows(
             break
         contest.tell_row(_row_of(reader, block, candidates, told))  # type: ignore[arg-type]
     return chain(() if row is None else (row,), outcomes), last
+
+
+def _tell_kept(contest: Race, reader: Reader, recorder: Recorder, rows: Sequence[Row]) -> None:
+    """Tell a race the rows of a snapshot, and compare its decisions; it makes no events."""
+    gone, tested, leader = 0, 0, None
+    for row in rows:
+        asked = contest.requested
+        if asked is None or asked[0] != row.block or not np.array_equal(asked[1], row.candidates):
+            reader.damaged(f"its snapshot has others on block {row.block} than are asked for")
+        contest.tell_row(row)
+        eliminated = contest.eliminations[gone:]
+        if eliminated or tested != contest.tested_blocks:
+            gone, tested, leader = gone + len(eliminated), contest.tested_blocks, contest.leader
+        recorder.decided(contest.n_blocks - 1, leader, eliminated)
 
 
 def _row_of(

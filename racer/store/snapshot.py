@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from racer.core.contest import Contest
     from racer.store.reader import Reader
+    from racer.store.schema import OutcomeRow
 
     Arrays = Mapping[str, NDArray[Any]]
 
@@ -77,7 +78,7 @@ def write_snapshot(reader: Reader, result: Any) -> None:
     """
     if isinstance(result, Result) and result.evaluations >= LEAST:
         with suppress(*_REFUSED):
-            data = content_of(result, _identity(reader.connection))
+            data = content_of(result, _identity(reader.connection.serialize()))
             with written(_beside(reader.path)) as part:
                 Path(part).write_bytes(data)
 
@@ -89,10 +90,19 @@ def snapshot_of(reader: Reader) -> Snapshot | None:
         header, arrays = _read(data)
         ((pages,),) = reader.connection.execute("PRAGMA page_count")
         ((size,),) = reader.connection.execute("PRAGMA page_size")
-        is_like_it = header["racer"] == VERSION and header["database"][0] == pages * size
-        if is_like_it and header["database"] == _identity(reader.connection):
-            return Snapshot(header, arrays, data)
+        if header["racer"] == VERSION and header["database"][0] == pages * size:
+            image = reader.connection.serialize()  # as the connection sees it, its log included
+            if header["database"] == _identity(image):
+                return Snapshot(header, arrays, data, image)
     return None
+
+
+class Kept(NamedTuple):
+    """The outcomes of a race: all rows of its table but the last, and all others."""
+
+    image: bytes  # of the database
+    rows: list[Row]
+    others: list[OutcomeRow]
 
 
 class Snapshot(NamedTuple):
@@ -101,6 +111,7 @@ class Snapshot(NamedTuple):
     header: Any
     arrays: Arrays
     data: bytes
+    image: bytes  # of the database
 
     def is_of(self, result: Any) -> bool:
         """Return True if it is that of a result, but for the rounding of unused seconds."""
@@ -123,14 +134,27 @@ class Snapshot(NamedTuple):
             if is_collecting:
                 gc.enable()
 
+    def kept(self, reader: Reader, n: int) -> Kept | None:
+        """Return the outcomes of a race among n candidates; None if the snapshot has not all of them."""
+        with suppress(*_REFUSED):
+            rows, _ = _table(self.header, self.arrays, "known", n)
+            rows.pop()  # its events are for those who watch
+            until = np.full(n, -1)  # the last block of each candidate
+            for row in reversed(rows):
+                until[row.candidates] = np.maximum(until[row.candidates], row.block)
+            others = list(reader.outcomes_after(until.tolist()))
+            ((total,),) = reader.rows("SELECT count(*) FROM outcomes")
+            if sum(len(row.values) for row in rows) + len(others) == total:
+                return Kept(self.image, rows, others)
+        return None
+
 
 def _beside(path: str) -> str:
     return f"{os.path.realpath(path)}.snapshot"
 
 
-def _identity(connection: sqlite3.Connection) -> list[Any]:
-    """Return size and SHA-256 of a database as the connection sees it, its log included."""
-    image = connection.serialize()
+def _identity(image: bytes) -> list[Any]:
+    """Return size and SHA-256 of a database."""
     return [len(image), hashlib.sha256(image).hexdigest()]
 
 
@@ -226,7 +250,7 @@ def _restored(header: Any, arrays: Arrays, reader: Reader, contest: Contest[Any]
             raise ValueError("another number of candidates")
     n = len(configs)
     for name in _TABLES:
-        table = _table(header[name], {c: arrays[f"{name}.{c}"] for c in _KINDS}, n)
+        table = _table(header, arrays, name, n)
         rules = contest.rules
         more[name] = Table.of_rows(*table, maximize=rules.maximize, runtime=rules.runtime)
     cells, took = header["unused"]
@@ -248,8 +272,9 @@ def _restored(header: Any, arrays: Arrays, reader: Reader, contest: Contest[Any]
     )
 
 
-def _table(fields: Mapping[str, Any], found: Arrays, n: int) -> tuple[list[Row], list[int]]:
+def _table(header: Any, arrays: Arrays, name: str, n: int) -> tuple[list[Row], list[int]]:
     """Return the rows of a table, and the blocks that only repeat others; all checked."""
+    fields, found = header[name], {column: arrays[f"{name}.{column}"] for column in _KINDS}
     values, seconds, ends = (
         found["values"],
         found["seconds"],

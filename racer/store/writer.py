@@ -147,6 +147,11 @@ class Store:
             raise StoreError(f"store {self.path!r}: there is no race in it")
         return self._reader
 
+    def remember(self, image: bytes) -> None:
+        """Take the outcomes of an image of the database for recorded; none of them is read then."""
+        self._recorded = Recorded(image)
+        self.reader.remember = self._recorded.add
+
     def begin(self, setup: schema.Setup) -> None:
         """Write the definition of a contest, all or nothing."""
         self._open("rwc")

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import racer
 from racer.cli import main
-from racer.store import load, snapshot
+from racer.store import load, replay, snapshot
 from racer.store.load import check_store
 from racer.store.snapshot import _LENGTH, _MAGIC
 
@@ -181,6 +181,68 @@ def test_a_larger_budget_goes_on_and_the_snapshot_is_renewed(copied, stores):
     beside(copied).write_bytes(before)  # of an earlier content
     assert all_of(racer.load(copied)) == after
     assert check_store(copied).problems == []
+
+
+def failing():
+    """Return a function that workers get by value."""
+
+    def evaluate(config, instance, seed):
+        if seed % 7 == config["x"] // 1:
+            raise ValueError("no luck")
+        return (config["x"] - 2.0) ** 2 + seed % 13 + (instance or 0)
+
+    return evaluate
+
+
+with_failures = failing()
+
+
+def same_again(config, instance, seed):
+    return config["x"] + instance
+
+
+def verdicts(path):
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT * FROM verdicts").fetchall()
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "settings"),
+    [
+        (noisy, {}),
+        (noisy, {"decider": "bayesian-friedman", "each_test": 1}),
+        (with_failures, {"decider": "t-race", "n_jobs": 2}),  # which evaluates ahead
+        (with_failures, {"instances": None, "decider": "signed-rank", "each_test": 3}),
+        (same_again, {"budget": 40}),  # whose last blocks are withheld
+    ],
+)
+def test_a_race_that_goes_on_is_told_its_snapshot_and_decides_as_a_replay(
+    tmp_path, evaluate, settings, stores, monkeypatch
+):
+    store, other, told = tmp_path / "run.db", tmp_path / "other.db", []
+    tell = replay._tell_kept
+    monkeypatch.setattr(replay, "_tell_kept", lambda *given: told.append(given) or tell(*given))
+    more = {"instances": [1, 2, 3], "budget": 100, "store": store, **settings}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", racer.RacerWarning)
+        racer.race(POOL, evaluate, seed=1, **more)
+        other.write_bytes(store.read_bytes())
+        results = [racer.resume(path, evaluate, budget=300) for path in (store, other)]
+    assert len(told) == 1
+    assert stores.content(results[0]) == stores.content(results[1])
+    assert verdicts(store) == verdicts(other)
+    assert check_store(store).problems == []
+
+
+def test_a_plan_that_a_larger_budget_changes_is_refused_with_the_block(tmp_path):
+    def evaluate(config, instance, seed):
+        return config["x"] + seed % 5
+
+    racer.race(POOL, evaluate, budget=60, seed=1, decider="halving", store=tmp_path / "run.db")
+    before = (tmp_path / "run.db").read_bytes()
+    with pytest.raises(racer.StoreError, match=r"its verdict at block \d+ comes out otherwise"):
+        racer.resume(tmp_path / "run.db", evaluate, budget=400)
+    assert (tmp_path / "run.db").read_bytes() == before
 
 
 def test_an_interrupted_race_has_one_and_goes_on(tmp_path, stores):
