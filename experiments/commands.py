@@ -79,6 +79,7 @@ study = Commands(
         "bench": ("bench_clock.tables", "Which program is faster, on simulated clocks"),
         "bundles": ("bundles.tampering", "Bundles that were tampered with, and are noticed"),
         "damage": ("campaign.damage", "Damaged stores and files: refused, right, or said"),
+        "curves": ("optuna_study.curves", "Learning curves under Optuna's pruners and racer's"),
         "classifier": ("classifier.tables", "A pipeline tuned on real data, beside its default"),
         "faults": ("campaign.faults", "Two file operations that fail: stores and outputs"),
         "few-instances": (

@@ -21,11 +21,11 @@ from racer.deciders.named import as_decider
 from racer.deciders.parts.checks import checked_drop, checked_verdict
 from racer.errors import SettingError, warn
 from racer.integrations.optuna.reports import (
-    are_running_means,
     costs_on,
     from_running_means,
     is_feasible,
     is_maximized,
+    kind_of,
 )
 from racer.seeding import check_seed, rng_for
 from racer.stats.sign import probability_indistinguishable
@@ -39,6 +39,15 @@ if TYPE_CHECKING:
 
 _PLANNERS = (SequentialHalving, BayesianBest, BestForBudget)
 _ENOUGH = 16  # instances for "anytime" to drop a trial that is worse by one standard deviation
+_WARNINGS = {
+    "running means": "the trials report running means: they are turned back into values; report the "
+    "value of each instance, trial.report(value, step=instance)",
+    "learning curve": "the values of the trials rise or fall from step to step, as on a learning "
+    "curve, and so none is pruned: RacingPruner compares trials on instances (folds, data sets, "
+    "seeds), one a step. For epochs and boosting rounds use another pruner, such as "
+    "optuna.pruners.MedianPruner(); if these are instances in order of difficulty, give their number, "
+    "instances=..",
+}
 
 
 @dataclass
@@ -68,7 +77,9 @@ class RacingPruner(BasePruner):
     against it, on their common instances. Values that are not finite are as if they had not
     been reported. A step counts once; steps may come in any order. Reports that are running means,
     as objectives for Optuna's MedianPruner make them, are recognised once there are a few trials,
-    and turned back into values, with a warning. Running trials count if they
+    and turned back into values, with a warning. Without `instances`, trials whose values rise or fall
+    from step to step are taken for learning curves, over epochs or boosting rounds: there is a
+    warning, and none is pruned. Running trials count if they
     have reported something since this process first asked about the trial in question: those
     whose process died do not. Failed and waiting trials do not count.
 
@@ -80,7 +91,7 @@ class RacingPruner(BasePruner):
         up to the first instance that it lacks, in the order of the running trial; and those that
         need a budget cannot be used.
     instances : int, optional
-        How many there are: then a step that is none of 0 to instances - 1 is an error, and a trial
+        How many there are: then steps are instances in any order, a step that is none of 0 to instances - 1 is an error, and a trial
         that has reported them all is not pruned any more.
     first_test : int, optional
         Prune no trial that has fewer usable values; 5 by default, 3 with few instances and no
@@ -153,7 +164,7 @@ class RacingPruner(BasePruner):
         self.confidence: float = check_fraction(confidence, "confidence", low=0.5)
         self.seed: int = check_seed(seed)
         self.decider.start(Setting(2, np.random.default_rng(0)))  # refuses now what it cannot do
-        self._has_warned = False
+        self._warned: set[str] = set()
         self._memories: WeakKeyDictionary[Study, dict[int, _Memory]] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -183,8 +194,11 @@ class RacingPruner(BasePruner):
             return False
         steps = [memory.steps[i] for i in known.tolist()]
         costs = costs_on(steps, [trial, *opponents], maximize=maximize)
-        if are_running_means(costs):
-            self._warn_of_means()
+        kind = kind_of(costs, by_instance=self.instances is not None)
+        self._warn_once(kind)
+        if kind in {"learning curve", "unclear"}:
+            return False
+        if kind == "running means":
             costs = from_running_means(costs)
         costs = with_ties(costs)
         own, others = costs[:, 0], costs[:, 1:]
@@ -194,13 +208,11 @@ class RacingPruner(BasePruner):
             return True
         return self._is_indistinguishable(own, others)
 
-    def _warn_of_means(self) -> None:
-        if not self._has_warned:
-            self._has_warned = True
-            warn(
-                "the trials report running means: they are turned back into values; report the "
-                "value of each instance, trial.report(value, step=instance)"
-            )
+    def _warn_once(self, kind: str) -> None:
+        """Warn of trials that do not report values by instance."""
+        if kind in _WARNINGS and kind not in self._warned:
+            self._warned.add(kind)
+            warn(_WARNINGS[kind])
 
     def _memory(self, study: Study, trial: FrozenTrial, trials: list[FrozenTrial]) -> _Memory:
         """Return the cached state of this trial, its new steps included."""

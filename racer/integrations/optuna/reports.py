@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 import numpy as np
 import optuna
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 _SURE = 5.0  # log of how much more probable
 _SCALES = 1.5  # standard deviation of the logarithm of the scales of instances
 _LEAST = 1e-4  # share of a step's variance that is not between trials
+_TRIALS = 4  # the fewest of which running means are told from values
+_STEPS = 5  # the fewest that can have a trend
+_STEPS_OF_A_CURVE = 8
+_TREND = 2.88  # standard deviations
+_PERHAPS = 2.19
 MEAN_STEP = "racer:mean_step"  # user attribute that names the step at which the mean is reported
 
 
@@ -79,6 +84,47 @@ def from_running_means(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.diff(sums, axis=0, prepend=0.0)
 
 
+def kind_of(
+    costs: NDArray[np.float64], *, by_instance: bool
+) -> Literal["values", "running means", "learning curve", "unclear"]:
+    """Return what trials report, by their costs, (steps, trials).
+
+    `by_instance`: their steps are known to be instances, which may be in order of difficulty.
+    """
+    are_means = are_running_means(costs)
+    if not by_instance and is_ordered(costs):
+        values = from_running_means(costs)[1:]  # the first is both
+        is_smooth = is_ordered(values, _PERHAPS)
+        if not are_means or is_smooth or len(values) < _STEPS_OF_A_CURVE:
+            is_known = np.count_nonzero(~np.isnan(costs).any(axis=0)) >= _TRIALS
+            is_clear = is_smooth or (is_known and not are_means)
+            return "learning curve" if is_clear and len(costs) >= _STEPS_OF_A_CURVE else "unclear"
+    return "running means" if are_means else "values"
+
+
+def is_ordered(costs: NDArray[np.float64], deviations: float = _TREND) -> bool:
+    """Return whether costs follow a trend along the steps, (steps, trials): at least five of them.
+
+    By Bartels' rank version of von Neumann's ratio (JASA 77, 1982) of the means over trials without
+    gaps. Of eight steps or more in random order 0.2 % do, of fewer those that only rise or only
+    fall; looked at one by one up to 30, 3 % ever do.
+    """
+    known = costs[:, ~np.isnan(costs).any(axis=0)]
+    n = len(known)
+    if n < _STEPS or known.shape[1] < 2:
+        return False
+    from scipy.stats import rankdata  # noqa: PLC0415  (takes long to import)
+
+    places = rankdata((known / known.shape[1]).sum(axis=1))
+    total = float(((places - places.mean()) ** 2).sum())
+    if not total:
+        return False
+    ratio = float((np.diff(places) ** 2).sum()) / total
+    variance = 4 * (n - 2) * (5 * n**2 - 2 * n - 9) / (5 * n * (n + 1) * (n - 1) ** 2)
+    monotone = 12 / (n * (n + 1))
+    return ratio <= max(monotone, 2.0 - deviations * math.sqrt(variance)) + 1e-9
+
+
 def are_running_means(costs: NDArray[np.float64]) -> bool:
     """Return whether costs by step, (steps, trials), are much more probably running means than values.
 
@@ -89,7 +135,7 @@ def are_running_means(costs: NDArray[np.float64]) -> bool:
     """
     known = costs[:, ~np.isnan(costs).any(axis=0)]
     steps, trials = known.shape
-    if steps < 3 or trials < 4:
+    if steps < 3 or trials < _TRIALS:
         return False
     both = known, from_running_means(known)
     tables = [table - table.mean(axis=1, keepdims=True) for table in both]

@@ -84,7 +84,10 @@ def test_it_is_compared_with_all_and_not_with_the_luckiest(add, run):
     wilcoxon, racing = [], []
     for _ in range(20):
         values = rng.normal(size=(21, 30))
-        for pruner, went in ((RacingPruner(), racing), (optuna.pruners.WilcoxonPruner(), wilcoxon)):
+        for pruner, went in (
+            (RacingPruner(instances=31), racing),
+            (optuna.pruners.WilcoxonPruner(), wilcoxon),
+        ):
             study = study_of(pruner)
             for trial in values[:-1]:
                 add(study, trial)
@@ -97,7 +100,7 @@ def test_who_leads_by_its_mean_is_not_pruned(add, run):
     """It loses most instances by little and wins one by much: the study is about means."""
     values = np.full(30, 1.0) + 0.01 * np.arange(30)
     values[3] = -1000.0
-    study = study_of(RacingPruner(AnytimeRace(form="sign")))
+    study = study_of(RacingPruner(AnytimeRace(form="sign"), instances=60))
     add(study, np.zeros(30))
     assert run(study, values) is None
     values[3] = 1.0
@@ -250,7 +253,7 @@ def test_what_is_indistinguishable_from_the_best_goes_if_asked(add, run):
     values = np.tile([1.0, 0.0], 80) + 0.001 * np.arange(160)
     other = np.tile([0.0, 1.0], 80) + 0.001 * np.arange(160) + 0.0001
     for epsilon, goes in ((0.0, False), (0.1, True)):
-        study = study_of(RacingPruner(epsilon=epsilon))
+        study = study_of(RacingPruner(epsilon=epsilon, instances=200))
         add(study, values)
         assert (run(study, other) is not None) == goes
         assert run(study, other - 0.01) is None  # as close, but it leads
@@ -394,7 +397,7 @@ def test_running_means_are_turned_back_into_values_with_a_warning(add, run):
 
 @pytest.mark.parametrize("trend", [0.0, 3.0])
 def test_values_are_not_taken_for_running_means(add, run, recwarn, trend):
-    study = study_of()
+    study = study_of(RacingPruner(instances=30))
     for seed in range(8):
         add(study, good(20, seed) + trend * np.sort(good(20, 100)) + seed)
     assert run(study, good(20, 50)) is None
@@ -412,3 +415,47 @@ def test_values_on_instances_of_unequal_scale_are_not_taken_for_running_means():
         found[True] += are_running_means(np.cumsum(values, axis=0) / counts)
     assert found[False] == 0
     assert found[True] > 20
+
+
+# -- learning curves
+
+
+def curve(n, final, start=1.0, power=0.6):
+    return final + start * np.arange(1, n + 1) ** -power
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_learning_curves_prune_nobody_and_are_said_once(add, run, recwarn, direction):
+    """A slow trial that is the best in the end is behind at first, as it would be on any instance."""
+    sign = 1.0 if direction == "minimize" else -1.0
+    study = study_of(direction=direction)
+    for final in (0.5, 0.4, 0.45, 0.6, 0.55):
+        add(study, sign * curve(40, final, power=1.5))
+    assert run(study, sign * curve(40, 0.1, start=3.0)) is None
+    assert run(study, sign * curve(40, 0.9)) is None
+    (said,) = [str(w.message) for w in recwarn if w.category is RacerWarning]
+    assert "as on a learning curve, and so none is pruned" in said
+    assert "instances=.." in said
+
+
+def test_two_curves_are_enough(add, run):
+    study = study_of()
+    add(study, curve(12, 0.2))
+    with pytest.warns(RacerWarning, match="as on a learning curve"):
+        assert run(study, curve(12, 0.9)) is None
+
+
+def test_instances_in_order_of_difficulty_are_raced_on_once_their_number_is_given(add, run):
+    study = study_of(RacingPruner(instances=31))
+    for seed in range(3):
+        add(study, np.arange(30.0) + good(seed=seed) / 9)
+    assert run(study, np.arange(30.0) + good(seed=9) / 9 + 4.0) is not None
+
+
+def test_a_trend_of_a_few_instances_by_chance_waits_for_more(add, run, recwarn):
+    values = np.array([5.0, 4, 3, 2, 1, 9, 2, 7, 5, 8, 0, 3, 7, 1, 9, 4, 2, 8])
+    study, rng = study_of(), np.random.default_rng(1)
+    for _ in range(4):
+        add(study, values + rng.normal(size=18) / 9)
+    assert 6 <= run(study, values + 3.0 + rng.normal(size=18) / 9) < 18
+    assert not [w for w in recwarn if w.category is RacerWarning]
