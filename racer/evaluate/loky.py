@@ -11,6 +11,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from queue import SimpleQueue
 from types import SimpleNamespace
@@ -72,6 +73,33 @@ def joblib_workers(
         {},
         n_workers=n_workers,
     )
+
+
+class _EndsWithDriver(LokyBackend):
+    """joblib's pool of processes, which end as soon as the process that started them is gone."""
+
+    def configure(self, *args: Any, **settings: Any) -> int:
+        """Start the pool."""
+        how: dict[str, Any] = {"initializer": start_worker, "initargs": (os.getpid(),)}
+        return super().configure(*args, **(how | settings))
+
+
+@contextmanager
+def ending_with_driver() -> Iterator[None]:
+    """Let the processes of `joblib.Parallel` objects that are made now end with this one.
+
+    Backends other than joblib's own loky are left as they are.
+    """
+    backend, _ = get_active_backend()
+    with ExitStack() as stack:
+        if type(backend) is LokyBackend:
+            own = _EndsWithDriver(
+                nesting_level=backend.nesting_level,
+                inner_max_num_threads=backend.inner_max_num_threads,
+                **backend.backend_kwargs,
+            )
+            stack.enter_context(joblib.parallel_config(backend=own))
+        yield
 
 
 class _Loky(Submitter):

@@ -1,9 +1,10 @@
-"""An estimator that kills its process: workers load it by name."""
+"""Estimators that kill their process, or sleep in it: workers load them by name."""
 
 from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import numpy as np
@@ -27,3 +28,16 @@ class Mortal(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):  # noqa: N803
         return np.where(np.arange(len(X)) % 4 < self.x, X[:, 0] > 0, X[:, 0] < 0).astype(int)
+
+
+class Sleeper(ClassifierMixin, BaseEstimator):
+    """Leaves a mark, named by its process, and sleeps for a minute."""
+
+    def __init__(self, x=0, marks=""):
+        self.x = x
+        self.marks = marks
+
+    def fit(self, X, y):  # noqa: N803
+        (Path(self.marks) / str(os.getpid())).touch()
+        time.sleep(60)
+        return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,6 +30,7 @@ from racer.core.rules import Rules
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.named import as_decider
 from racer.errors import SettingError, warn
+from racer.evaluate.loky import ending_with_driver
 from racer.integrations.sklearn.fits import (
     ONE_SCORE_ONLY,
     Fits,
@@ -110,10 +112,13 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         self._shows = verbose >= 1
         self.verbose = verbose if verbose > 1 else 0
         try:
-            super().fit(X, y, **params)
+            with ExitStack() as self._at_first:  # until scikit-learn has made its workers
+                self._at_first.enter_context(ending_with_driver())
+                super().fit(X, y, **params)
         finally:
             self.cv, self.verbose = cv, verbose
             del self._of, self._shows
+            self.__dict__.pop("_at_first", None)
             self.__dict__.pop("_checked_cv_orig", None)  # which would keep the folds
         self.n_splits_: int = len(folds.folds)
         return self
@@ -128,6 +133,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         return repeated(n_splits=5, n_repeats=_REPEATS, random_state=self._seed())
 
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
+        self.__dict__.pop("_at_first").close()  # estimators choose their own
         folds: OneFold = self.cv
         self.verbose = 0  # or each fold would be announced as a search of its own
         fits = Fits(evaluate_candidates, folds, self.refit, is_recorded=self.store is not None)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("sklearn")
 
+import joblib
+import mortal_fits
 from mortal_fits import Mortal
+from processes import alive, noted, wait_for
 
 from racer.integrations.sklearn import RacingSearchCV
 
@@ -39,3 +45,55 @@ def test_a_fit_that_always_kills_its_worker_is_one_that_failed():
     assert search.best_params_ == {"x": 3}
     means = search.cv_results_["mean_test_score"]
     assert np.isfinite(means).tolist() == [True, False, True]
+
+
+FIT = """
+import sys
+import numpy as np
+from mortal_fits import Sleeper
+from racer.integrations.sklearn import RacingSearchCV
+search = RacingSearchCV(Sleeper(marks=sys.argv[1]), {"x": [1, 2, 3]}, cv=3, n_jobs=2)
+search.fit(np.zeros((12, 1)), np.arange(12) % 2)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of a parent's end")
+def test_after_sigkill_of_the_driver_no_fit_goes_on(tmp_path):
+    tools = str(Path(mortal_fits.__file__).parent)
+    path = os.pathsep.join([tools, *filter(None, [os.environ.get("PYTHONPATH")])])
+    driver = subprocess.Popen(
+        [sys.executable, "-c", FIT, tmp_path], env={**os.environ, "PYTHONPATH": path}
+    )
+    try:
+        assert wait_for(lambda: len(noted(tmp_path)) == 2, 60)
+    finally:
+        driver.kill()
+        driver.wait(40)
+    assert wait_for(lambda: not any(map(alive, noted(tmp_path))))
+
+
+class Seen:
+    """A score that records the backend of the fits, and what is left of it for estimators."""
+
+    def __init__(self):
+        self.backends = []
+
+    def __call__(self, estimator, X, y):
+        self.backends.append(type(joblib.parallel.get_active_backend()[0]).__name__)
+        return float(estimator.x)
+
+
+def test_a_backend_that_the_user_chose_is_used():
+    data = np.zeros((12, 1)), np.arange(12) % 2
+    found = []
+    for name, n_jobs in (("threading", 2), ("loky", 1)):
+        score = Seen()
+        search = RacingSearchCV(
+            Mortal(), {"x": [1, 2]}, cv=3, scoring=score, n_jobs=n_jobs, refit=False
+        )
+        with joblib.parallel_config(name):
+            search.fit(*data)
+            found.append(type(joblib.parallel.get_active_backend()[0]).__name__)
+        assert score.backends
+        found += sorted({*score.backends})
+    assert found == ["ThreadingBackend", "ThreadingBackend", "LokyBackend", "LokyBackend"]
