@@ -22,7 +22,7 @@ from racer.store.contest import VERSION, refuse_differences, set_up
 from racer.store.jsonable import decode, dumps, encode, same
 from racer.store.reader import sense_made_of
 from racer.store.schema import CandidateRow, Ending, VerdictRow
-from racer.store.snapshot import snapshot_of
+from racer.store.snapshot import snapshot_of, uncollected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -259,7 +259,8 @@ class Recording:
         if not store.holds_a_race:
             store.begin(self._given)
             return Prefetched.none()
-        kept = _kept(contest, store.reader)
+        with uncollected():
+            kept = _kept(contest, store.reader)
         if kept is not None:
             store.remember(kept.image)
         untold = replay(contest, store.reader, self._recorder, kept)
@@ -281,7 +282,7 @@ def replay(
     with warnings.catch_warnings(), sense_made_of(reader.path):
         warnings.simplefilter("ignore", RacerWarning)  # they were given at the time
         if kept is not None and isinstance(contest, Race):
-            with contest.unwatched():
+            with contest.unwatched(), uncollected():
                 _tell_kept(contest, reader, recorder, kept.rows)
         untold = _tell_all(contest, reader, None if kept is None else kept.others)
         prefetched = _sorted_out(untold, contest, reader)

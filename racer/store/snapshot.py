@@ -17,7 +17,7 @@ import operator
 import os
 import sqlite3
 import struct
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -38,7 +38,7 @@ from racer.store.contest import VERSION
 from racer.store.jsonable import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -97,6 +97,18 @@ def snapshot_of(reader: Reader) -> Snapshot | None:
     return None
 
 
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Collect no garbage meanwhile: many objects are made, and no rubbish."""
+    is_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_collecting:
+            gc.enable()
+
+
 class Kept(NamedTuple):
     """The outcomes of a race: all rows of its table but the last, and all others."""
 
@@ -124,15 +136,9 @@ class Snapshot(NamedTuple):
 
     def result(self, reader: Reader, contest: Contest[Any]) -> Any:
         """Return the result that a replay would bring, of a contest that has not begun; or None."""
-        is_collecting = gc.isenabled()
-        gc.disable()  # many objects, and no rubbish
-        try:
+        with suppress(*_REFUSED), uncollected():
             return _restored(self.header, self.arrays, reader, contest)
-        except _REFUSED:
-            return None
-        finally:
-            if is_collecting:
-                gc.enable()
+        return None
 
     def kept(self, reader: Reader, n: int) -> Kept | None:
         """Return the outcomes of a race among n candidates; None if the snapshot has not all of them."""

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import joblib
@@ -132,7 +133,31 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         repeated = RepeatedStratifiedKFold if stratified else RepeatedKFold
         return repeated(n_splits=5, n_repeats=_REPEATS, random_state=self._seed())
 
-    def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
+    def _run_search(
+        self, evaluate_candidates: Callable[..., dict[str, Any]], *, callback_ctx: Any = None
+    ) -> None:
+        if callback_ctx is None:
+            self._search(evaluate_candidates)
+            return
+        task = callback_ctx.subcontext(task_name="search", max_subtasks=None)
+        task.call_on_fit_task_begin(estimator=self)
+        self._search(partial(self._told, evaluate_candidates, task))
+        task.call_on_fit_task_end(estimator=self)
+
+    def _told(
+        self, evaluate_candidates: Callable[..., dict[str, Any]], search: Any, params: list[Any]
+    ) -> dict[str, Any]:
+        """Fit candidates on a fold; scikit-learn's callbacks are told of it, and of each fit."""
+        task = search.subcontext(
+            task_name="fold", max_subtasks=len(params), sequential_subtasks=False
+        )
+        task.call_on_fit_task_begin(estimator=self)
+        try:
+            return evaluate_candidates(params, callback_ctx=task)
+        finally:
+            task.call_on_fit_task_end(estimator=self)
+
+    def _search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
         self.__dict__.pop("_at_first").close()  # estimators choose their own
         folds: OneFold = self.cv
         self.verbose = 0  # or each fold would be announced as a search of its own
