@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from optuna.pruners import BasePruner
 
+    from racer.deciders import Decider
+
 __all__ = ["DEFAULTS", "LADDERS", "Setting", "milliseconds", "prunings", "quiet", "running"]
 
 
@@ -44,20 +46,25 @@ def _wilcoxon(level: float) -> BasePruner:
     return optuna.pruners.WilcoxonPruner(p_threshold=level)
 
 
+def _racing(decider: Decider) -> BasePruner:
+    """Return a pruner that is told that steps are instances, and not how many there are to come."""
+    return RacingPruner(decider, instances=1_000_000)
+
+
 # One pruner per level of error that it is given; the deciders with the settings of their names
 LADDERS: Mapping[str, Callable[[float], BasePruner]] = {
     "WilcoxonPruner": _wilcoxon,
-    "anytime": lambda level: RacingPruner(AnytimeRace(level)),
-    'AnytimeRace(form="rank")': lambda level: RacingPruner(AnytimeRace(level, "rank")),
-    'AnytimeRace(form="sign")': lambda level: RacingPruner(AnytimeRace(level, "sign")),
-    "bayesian-friedman": lambda level: RacingPruner(BayesianFriedman(1.0 - level, epsilon=0.0)),
-    "f-race": lambda level: RacingPruner(FRace(alpha=level)),
-    "f-race-sign": lambda level: RacingPruner(FRace("sign", alpha=level)),
-    "f-race-mean-rank": lambda level: RacingPruner(FRace("mean-rank", alpha=level)),
-    "t-race": lambda level: RacingPruner(TRace(alpha=level)),
-    "bradley-terry": lambda level: RacingPruner(BradleyTerryRace(threshold=level)),
-    "plackett-luce": lambda level: RacingPruner(PlackettLuceRace(threshold=level)),
-    "signed-rank": lambda level: RacingPruner(SignedRankRace(confidence=1.0 - level)),
+    "anytime": lambda level: _racing(AnytimeRace(level)),
+    'AnytimeRace(form="rank")': lambda level: _racing(AnytimeRace(level, "rank")),
+    'AnytimeRace(form="sign")': lambda level: _racing(AnytimeRace(level, "sign")),
+    "bayesian-friedman": lambda level: _racing(BayesianFriedman(1.0 - level, epsilon=0.0)),
+    "f-race": lambda level: _racing(FRace(alpha=level)),
+    "f-race-sign": lambda level: _racing(FRace("sign", alpha=level)),
+    "f-race-mean-rank": lambda level: _racing(FRace("mean-rank", alpha=level)),
+    "t-race": lambda level: _racing(TRace(alpha=level)),
+    "bradley-terry": lambda level: _racing(BradleyTerryRace(threshold=level)),
+    "plackett-luce": lambda level: _racing(PlackettLuceRace(threshold=level)),
+    "signed-rank": lambda level: _racing(SignedRankRace(confidence=1.0 - level)),
 }
 DEFAULTS: Mapping[str, float] = {"WilcoxonPruner": 0.1, **dict.fromkeys(list(LADDERS)[1:], 0.05)}
 
