@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Given = tuple[Any, ...] | Callable[[Any, Any], float]
 """A price for each candidate, or a tuple of these with one for each instance; or a function."""
 _MOST = 100_000  # prices that are recorded
+MOST_INSTANCES = 10_000
+"""Instances for which the prices of each configuration of a tuning are recorded."""
 
 
 class Prices:
@@ -46,9 +48,13 @@ class Prices:
         n_instances = len(self._instances or (None,))
         if not callable(self._given) or len(self._configs) * n_instances > _MOST:
             return self._given
-        places = [None] if self._instances is None else range(n_instances)
-        rows = [tuple(self._base(c, i) for i in places) for c in range(len(self._configs))]
-        return tuple(row[0] if len({*row}) == 1 else row for row in rows)
+        return tuple(map(self.recorded_of, self._configs))
+
+    def recorded_of(self, config: Any) -> float | tuple[float, ...]:
+        """Return what a function says of a configuration: its prices by instance, where they differ."""
+        shown = (None,) if self._instances is None else self._instances
+        row = tuple(self._said(config, instance) for instance in shown)
+        return row[0] if len({*row}) == 1 else row
 
     def check_instances(self) -> None:
         """Raise SettingError unless a candidate that has prices by instance has all of them."""
@@ -86,10 +92,13 @@ class Prices:
             own = self._given[candidate]
             return float(own if instance is None or not isinstance(own, tuple) else own[instance])
         shown = None if self._instances is None or instance is None else self._instances[instance]
-        config = self._configs[candidate]
+        return self._said(self._configs[candidate], shown)
+
+    def _said(self, config: Any, instance: Any) -> float:
+        """Return what a function says."""
+        said: Any = self._given
         return checked_price(
-            self._given(config, shown),
-            f"prices({reprlib.repr(config)}, {reprlib.repr(shown)})",
+            said(config, instance), f"prices({reprlib.repr(config)}, {reprlib.repr(instance)})"
         )
 
     def settled(
@@ -115,9 +124,19 @@ class Prices:
         ]
 
 
+class RecordedPrices(tuple[Any, ...]):
+    """Prices of the candidates of a tuning, as a store has them; none of those still to come."""
+
+    __slots__ = ()
+
+    def __getitem__(self, candidate: Any) -> Any:
+        """Return the price of a candidate, or its prices on the instances."""
+        return super().__getitem__(candidate) if candidate < len(self) else 0.0
+
+
 def checked_prices(given: Any) -> Given | None:
     """Return `prices=` as it is kept; SettingError if it cannot work."""
-    if given is None or callable(given):
+    if given is None or callable(given) or isinstance(given, RecordedPrices):
         return given  # type: ignore[no-any-return]
     if isinstance(given, list | tuple | np.ndarray) and len(given):
         return tuple(_checked(price, f"prices[{i}]") for i, price in enumerate(given))

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from racer.core.budget import Budget
+from racer.core.prices import RecordedPrices, checked_prices
 from racer.errors import BudgetError, SettingError, StoreError, warn
 from racer.evaluate.command.command import IDENTITY, Command
 from racer.space.space import Space
@@ -190,10 +191,20 @@ def _a(kind: str) -> str:
     return f"an {kind}" if kind == "ablation" else f"a {kind}"
 
 
+def has_prices(reader: Reader) -> bool:
+    """Return True for a tuning that has the price of each candidate, of those that were sampled."""
+    prices = reader.prices() if reader.setup.kind == "tuning" else None
+    return prices is not None and len(prices) == sum(1 for _ in reader.sampled())
+
+
 def _recorded(reader: Reader, name: str, encoded: Any, numbered: bool) -> Any:
     """Return a recorded argument as its contest takes it."""
     if numbered and name in _NUMBERED and not is_plain(encoded):
         return list(range(len(encoded)))
+    if numbered and name == "prices" and not is_plain(encoded) and has_prices(reader):
+        prices: Any = reader.prices()
+        found: Any = checked_prices(prices) if prices else ()
+        return RecordedPrices(found)
     value = decode_setting(reader.path, name, encoded)
     if name == "space":
         if (missing := not_kept(value)) is not None:

@@ -11,7 +11,7 @@ from racer._files import as_path
 from racer.errors import RacerError, StoreError
 from racer.space.stored import not_kept
 from racer.store.begun import was_begun_here
-from racer.store.contest import contest_from_store, decode_setting
+from racer.store.contest import contest_from_store, decode_setting, has_prices
 from racer.store.jsonable import is_plain
 from racer.store.log import damage_to_log, has_log
 from racer.store.reader import explained, open_to_read, sense_made_of
@@ -87,7 +87,7 @@ def load_record(store: str | PathLike[str]) -> Recorded:
         snapshot = snapshot_of(reader)
         reader.check_schema(pages=snapshot is None)
         setup = reader.setup
-        if (why := why_not_replayed(setup)) is not None:
+        if (why := why_not_replayed(reader)) is not None:
             raise StoreError(
                 f"store {reader.path!r}: {why}, so that it cannot be loaded from the file alone: "
                 f"use {reader.how_to_resume()}"
@@ -104,13 +104,14 @@ def load_record(store: str | PathLike[str]) -> Recorded:
     return Recorded(replace(result, provenance=how), settings, is_ours)
 
 
-def why_not_replayed(setup: Setup) -> str | None:
+def why_not_replayed(reader: Reader) -> str | None:
     """Return a clause on missing inputs of verdicts; None if the file is complete."""
+    setup = reader.setup
     if not is_plain(setup.settings["decider"]):
         return "its decider is not one of racer's own"
     if not is_plain(setup.settings.get("runtime")):
         return "the function of its utility is not in the file"
-    if not is_plain(setup.settings.get("prices")):
+    if not is_plain(setup.settings.get("prices")) and not has_prices(reader):
         return "its prices are a function, which is not in the file"
     written = setup.settings.get("space")
     if isinstance(written, dict) and written.get("repair"):
@@ -221,7 +222,7 @@ def _fill(report: Report, reader: Reader, quick: bool) -> None:
     (report.statuses, report.seconds, report.failure) = reader.statuses()
     report.evaluations = report.statuses.total()
 
-    if (why := why_not_replayed(setup)) is not None:
+    if (why := why_not_replayed(reader)) is not None:
         report.notes.append(f"{why}: verdicts were not replayed")
         return
     # candidates and instances may be replaced by their numbers

@@ -269,6 +269,16 @@ class Reader:
         rows = self.rows("SELECT candidate, value FROM candidates ORDER BY candidate")
         return map(schema.CandidateRow._make, rows)
 
+    def prices(self) -> list[float | tuple[float, ...]] | None:
+        """Return the price of each candidate that a tuner sampled; None if they are not recorded."""
+        if not self.rows("SELECT 1 FROM sqlite_master WHERE name = 'prices'"):
+            return None
+        try:
+            rows = [json.loads(value) for _, value in self._concluded("prices")]
+        except (TypeError, ValueError, RecursionError) as error:
+            self.damaged(f"its prices make no sense ({error})")
+        return [tuple(row) if isinstance(row, list) else row for row in rows]
+
     def ending(self) -> schema.Ending | None:
         """Return how the race ended, None if it has not."""
         rows = self._concluded("ending")
@@ -280,7 +290,8 @@ class Reader:
         rows = []
         for *row, written in self.rows(schema.ROWS[table]):
             if schema.conclusion_checksum(*row) != written:
-                what = f"verdict on block {row[0]}" if table == "verdicts" else "ending"
+                names = {"verdicts": f"verdict on block {row[0]}", "prices": f"price {row[0]}"}
+                what = names.get(table, "ending")
                 self.damaged(f"its {what} does not match its checksum")
             rows.append(row)
         return rows

@@ -13,6 +13,7 @@ import numpy as np
 
 from racer.core.contest import Unused
 from racer.core.events import BlockCompleted, CandidatesAdded, Ended, RaceEnded
+from racer.core.prices import MOST_INSTANCES, Prices
 from racer.core.table import Row
 from racer.errors import RacerWarning, RaceStateError, StoreError, warn
 from racer.evaluate.outcome import Outcome, bounded, check_outcome
@@ -21,7 +22,7 @@ from racer.racing.race import Race
 from racer.store.contest import VERSION, refuse_differences, set_up
 from racer.store.jsonable import decode, dumps, encode, same
 from racer.store.reader import sense_made_of
-from racer.store.schema import CandidateRow, Ending, VerdictRow
+from racer.store.schema import CandidateRow, Ending, PriceRow, VerdictRow, is_priced
 from racer.store.snapshot import snapshot_of, uncollected
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from racer.evaluate.objective import Objective
     from racer.evaluate.outcome import CellKey
     from racer.store.reader import Reader
-    from racer.store.schema import OutcomeRow
+    from racer.store.schema import Conclusion, OutcomeRow
     from racer.store.snapshot import Kept
     from racer.store.writer import Store
 
@@ -47,10 +48,12 @@ class Recorder:
 
     def __init__(
         self,
-        record: Callable[[VerdictRow | Ending | CandidateRow], object],
+        record: Callable[[Conclusion], object],
         watchers: Sequence[Callback] = (),
+        prices: Prices | None = None,
     ) -> None:
         self._record = record
+        self._prices = prices  # of the candidates that are sampled
         self._watchers = watchers
         self._verdicts: Iterator[VerdictRow] = iter(())
         self._sampled: Iterator[CandidateRow] = iter(())
@@ -127,6 +130,9 @@ class Recorder:
             recorded = next(self._sampled, None)
             if recorded is None:
                 self._record(now)
+                if self._prices is not None:
+                    price = self._prices.recorded_of(config)
+                    self._record(PriceRow(number, dumps(price)))
             elif recorded != now:
                 raise StoreError(
                     f"{self._where}: replayed, it samples otherwise: candidate {number} is "
@@ -217,7 +223,12 @@ class Recording:
     ) -> None:
         given = set_up(contest.description(), evaluate, how)
         self._store, self._contest, self._given = store, contest, given
-        self._recorder = Recorder(store.conclude, watchers)
+        prices = None
+        if is_priced(given) and not (store.holds_a_race and store.reader.prices() is None):
+            instances = contest.description().instances
+            if len(instances or ()) <= MOST_INSTANCES:
+                prices = Prices(contest.rules.prices, (), instances)
+        self._recorder = Recorder(store.conclude, watchers, prices)
         self._has_grown = False
         if store.holds_a_race:
             recorded = store.reader.setup

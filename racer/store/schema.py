@@ -76,6 +76,14 @@ CREATE TABLE ending (
 )""",
 }
 
+PRICES = """
+CREATE TABLE prices (
+    candidate INTEGER PRIMARY KEY, -- from 0
+    value TEXT NOT NULL,           -- JSON: its price, or a list of one for each instance
+    checksum INTEGER NOT NULL      -- CRC-32 of the row
+)"""
+"""One table more, of a tuning whose prices are a function."""
+
 _PLAIN = "status IS 'ok' AND value NOTNULL AND spend ISNULL AND metrics ISNULL AND message IS ''"
 _NUMBERS_OF_PLAIN = "block, candidate, attempts, held_out, value, seconds, bound"
 PLAIN_OUTCOMES = f"SELECT worker, checksum, {_NUMBERS_OF_PLAIN} FROM outcomes WHERE {_PLAIN}"  # noqa: S608
@@ -167,6 +175,7 @@ ROWS = {
     "outcomes": f"SELECT * FROM outcomes {_IN_ORDER}",  # noqa: S608
     "verdicts": "SELECT * FROM verdicts ORDER BY block",
     "ending": "SELECT * FROM ending",
+    "prices": "SELECT * FROM prices ORDER BY candidate",
 }
 
 
@@ -233,6 +242,21 @@ class CandidateRow(NamedTuple):
 
     candidate: int
     value: str  # JSON
+
+
+class PriceRow(NamedTuple):
+    """The price of a configuration that a tuner sampled."""
+
+    candidate: int
+    value: str  # JSON
+
+
+Conclusion = VerdictRow | Ending | CandidateRow | PriceRow
+
+
+def is_priced(setup: Setup) -> bool:
+    """Return True for a tuning whose prices are a function."""
+    return setup.kind == "tuning" and setup.settings.get("prices") is not None
 
 
 _NUMBERS = struct.Struct("<4q4d")

@@ -34,6 +34,7 @@ _ADD: dict[type, str] = {
     schema.VerdictRow: "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?)",
     schema.Ending: "INSERT INTO ending VALUES (?, ?, ?, ?)",
     schema.CandidateRow: "INSERT INTO candidates VALUES (?, ?)",
+    schema.PriceRow: "INSERT INTO prices VALUES (?, ?, ?)",
 }
 _IN_THE_LOG = 1.0  # seconds of evaluation, after which the log is copied into the file
 _MOST_IN_THE_LOG = 1000  # outcomes
@@ -198,8 +199,8 @@ class Store:
         if due:
             self._empty_log()
 
-    def conclude(self, row: schema.VerdictRow | schema.Ending | schema.CandidateRow) -> None:
-        """Queue a verdict, an ending or a candidate; the next `append` or `flush` writes it."""
+    def conclude(self, row: schema.Conclusion) -> None:
+        """Queue a verdict, an ending, a candidate or its price; the next `append` or `flush` writes it."""
         values = (
             row
             if isinstance(row, schema.CandidateRow)
@@ -381,6 +382,7 @@ def _definition(setup: schema.Setup) -> list[Statement]:
         (f"PRAGMA application_id = {schema.APPLICATION_ID}", ()),
         (f"PRAGMA user_version = {schema.SCHEMA}", ()),
         *((table.strip(), ()) for table in schema.TABLES.values()),
+        *([(schema.PRICES.strip(), ())] if schema.is_priced(setup) else []),
         *_inserted("candidates", _numbered(setup.candidates)),
         *_inserted("instances", _numbered(setup.instances)),
         *_settings(setup),

@@ -11,7 +11,7 @@ from racer.core.contest import Description
 from racer.core.events import Callback, Ended
 from racer.core.objective import Aim
 from racer.core.pool import as_sequence
-from racer.core.prices import spent_with
+from racer.core.prices import RecordedPrices, spent_with
 from racer.core.rules import Rules
 from racer.errors import BudgetError, CandidateError, SettingError
 from racer.racing.asktell import AskTell, Flow
@@ -133,7 +133,9 @@ class Tuner(AskTell):
             goal = None if aim is None else aim.goal
             rules["decider"] = usual_decider(rules.get("runtime"), goal)
         self.rules: Rules = Rules.given(rules)
-        if self.rules.prices is not None and not callable(self.rules.prices):
+        if isinstance(self.rules.prices, tuple) and not isinstance(
+            self.rules.prices, RecordedPrices
+        ):
             raise SettingError(
                 "prices= has a number per candidate, and those of a tuning are not known yet: give a "
                 "function prices(config, instance) -> float"

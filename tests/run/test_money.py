@@ -105,27 +105,64 @@ def test_prices_by_instance_are_one_for_each():
         racer.race(range(3), evaluate, range(2), prices=[[1.0, -1.0], 1.0, 1.0], budget=60)
 
 
-def test_a_function_of_prices_of_a_tuning_has_to_be_given_again(tmp_path):
+def per_unit(config, instance):
+    return tuned(config, instance, 0)["spend"]
+
+
+def tune_by_price(path, prices=per_unit, instances=range(9)):
+    given = {"budget": Budget(spend=60.0), "metrics": {"error": "min"}, "seed": 1}
+    return racer.tune(SPACE, tuned, instances, prices=prices, store=path, **given)
+
+
+def test_the_prices_of_a_tuning_are_recorded_with_its_candidates(tmp_path):
     path = tmp_path / "tuning.db"
-    budget = Budget(spend=60.0)
-
-    def per_unit(config, instance):
-        return tuned(config, instance, 0)["spend"]
-
-    given = {"budget": budget, "prices": per_unit, "metrics": {"error": "min"}, "seed": 1}
-    one = racer.tune(SPACE, tuned, range(9), store=path, **given)
+    one = tune_by_price(path)
+    assert story(racer.load(path)) == story(one)
+    assert check_store(path).notes == check_store(path).problems == []
+    prices = racer.load(path).rules.prices
+    assert len(prices) == len(one.configs)
+    assert prices[0][3] == per_unit(one.configs[0], 3)
     with pytest.raises(
-        StoreError, match=r"only describes its prices.*racer.resume\(.., prices=..\)"
+        racer.StoreError, match=r"only describes its prices.*resume\(.., prices=..\)"
     ):
-        racer.resume(path, tuned)
-    with pytest.raises(
-        StoreError, match=r"are a function, which is not in the file.*evaluate, prices=\.\.\)"
-    ):
+        racer.resume(path, tuned)  # which may sample others
+    assert racer.resume(path, tuned, prices=per_unit).spent == one.spent
+
+
+def test_a_tuning_that_was_interrupted_is_loaded_with_its_prices_and_goes_on(tmp_path):
+    path, calls = tmp_path / "tuning.db", []
+
+    def interrupted(config, instance, seed):
+        calls.append(instance)
+        if len(calls) == 30:
+            raise KeyboardInterrupt
+        return tuned(config, instance, seed)
+
+    given = {"budget": Budget(spend=60.0), "metrics": {"error": "min"}, "seed": 1}
+    with pytest.raises(RaceInterrupted):
+        racer.tune(SPACE, interrupted, range(9), prices=per_unit, store=path, **given)
+    found = racer.load(path)
+    assert (found.ended, found.evaluations) == ("interrupted", 29)
+    with pytest.warns(racer.RacerWarning, match="was begun with evaluate="):
+        resumed = racer.resume(path, tuned, prices=per_unit)
+    assert story(resumed) == story(tune_by_price(None))
+    assert story(racer.load(path)) == story(resumed)
+
+
+def test_a_recorded_price_that_was_changed_or_is_missing_is_said(tmp_path):
+    path = tmp_path / "tuning.db"
+    tune_by_price(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE prices SET value = '1.5' WHERE candidate = 1")
+    with pytest.raises(StoreError, match="its price 1 does not match its checksum"):
+        racer.load(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM prices WHERE candidate = 1")
+    with pytest.raises(StoreError, match=r"are a function, which is not in the file.*prices=\.\."):
         racer.load(path)
     assert check_store(path).notes == [
         "its prices are a function, which is not in the file: verdicts were not replayed"
     ]
-    assert racer.resume(path, tuned, prices=per_unit).spent == one.spent
 
 
 def test_recorded_seconds_decide_after_a_resume_as_they_did(tmp_path, monkeypatch):
