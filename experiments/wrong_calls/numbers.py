@@ -243,6 +243,7 @@ def comparison_targets() -> Iterator[Target]:
         "alpha": FRACTION,
         "posthoc": one_of(),
         "local_rope": one_of(),
+        "correlation": [v for v in real(-0.1, 1, INF) if v is not None],
         "data_set": ["z", 3, THING, LIST],
         "algorithm": ["z", 3, THING, LIST],
         "fold": ["z", 3, THING, LIST],

@@ -76,8 +76,8 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
 @click.option(
     "--rope",
     type=float,
-    help="Half-width of practical equivalence: in units of the scores for signed-rank, otherwise "
-    "around a probability of 1/2.",
+    help="Half-width of practical equivalence: in units of the scores for signed-rank and "
+    "hierarchical, otherwise around a probability of 1/2.",
 )
 @click.option("--alpha", type=float, default=0.05)
 @click.option("--posthoc", type=click.Choice(get_args(Posthoc)), help="For --method friedman.")
@@ -85,6 +85,11 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
     "--local-rope",
     type=click.Choice(get_args(LocalRope)),
     help="For --method bradley-terry with folds: small differences are ties.",
+)
+@click.option(
+    "--correlation",
+    type=float,
+    help="Of two folds, for --method hierarchical; by default 1 over their number.",
 )
 @click.option("--data-set", metavar="COLUMN", help="Column of data sets, if not found by its name.")
 @click.option("--algorithm", metavar="COLUMN", help="Column of algorithms, in a long table.")

@@ -15,6 +15,7 @@ from racer.comparison.methods.base import Analysis, Settings, many
 from racer.comparison.methods.bayesian_friedman import bayesian_friedman
 from racer.comparison.methods.friedman import friedman
 from racer.comparison.methods.gate import gated
+from racer.comparison.methods.hierarchical import hierarchical
 from racer.comparison.methods.signed_rank import signed_rank
 from racer.comparison.methods.strengths import by_bradley_terry, by_plackett_luce
 from racer.comparison.methods.unpaired import by_bayesian_kruskal_wallis, by_kruskal_wallis
@@ -24,6 +25,7 @@ from racer.comparison.scores import Scores, read_scores, read_unpaired
 from racer.errors import SettingError
 from racer.seeding import check_seed
 from racer.stats.best import best_posterior
+from racer.stats.correlated_t import check_correlation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +40,7 @@ METHODS: dict[str, Callable[[Scores, Settings], Analysis]] = {
     "signed-rank": gated(signed_rank),
     "bradley-terry": gated(by_bradley_terry),
     "plackett-luce": gated(by_plackett_luce),
+    "hierarchical": gated(hierarchical),
     "bayesian-kruskal-wallis": by_bayesian_kruskal_wallis,
     "kruskal-wallis": by_kruskal_wallis,
 }
@@ -55,6 +58,7 @@ def compare(
     alpha: float = 0.05,
     posthoc: Posthoc | None = None,
     local_rope: LocalRope | None = None,
+    correlation: float | None = None,
     data_set: str | None = None,
     algorithm: str | None = None,
     fold: str | None = None,
@@ -75,6 +79,7 @@ def compare(
         "bayesian-friedman" (default): mean ranks, and statements that hold jointly. "friedman": Iman and
         Davenport's F, then `posthoc`. "signed-rank": the Bayesian signed-rank test of each pair.
         "bradley-terry" and "plackett-luce": models of pairwise wins, and of whole rankings.
+        "hierarchical": the differences of each pair on the folds of all data sets.
         For unpaired samples "bayesian-kruskal-wallis" (default): relative effects, and statements
         that hold jointly; "kruskal-wallis": the classical test, then Brunner and Munzel's of the
         pairs with Holm's correction. "auto" chooses, and `Comparison.reason` has the reason.
@@ -87,8 +92,8 @@ def compare(
     control : str, optional
         Compare this algorithm with each other one, instead of all pairs.
     rope : float >= 0, optional
-        Half-width of the region of practical equivalence. For "signed-rank" in units of the
-        scores, by default none; for the other Bayesian methods around a probability of 1/2, by
+        Half-width of the region of practical equivalence. For "signed-rank" and "hierarchical" in
+        units of the scores, by default none; for the other Bayesian methods around a probability of 1/2, by
         default 0.05. 0: none.
     alpha : float in (0, 1)
         A statement is made when its posterior probability exceeds 1 - alpha, or its adjusted
@@ -99,6 +104,9 @@ def compare(
     local_rope : {"paired", "unpaired"}, optional
         For "bradley-terry" with folds: two algorithms tie on a data set when their folds differ
         by less than 0.4 of Cohen's d.
+    correlation : float in [0, 1), optional
+        For "hierarchical": of two folds, the fraction of the data that is tested on. By default 1
+        over the number of folds; with ten folds repeated ten times give 1/10.
     data_set, algorithm, fold, score : str, optional
         Names of columns; by default found by usual names.
     seed : int >= 0
@@ -126,7 +134,7 @@ def compare(
     Scores that differ by no more than one part in 1e9 tie. In the decisions, "equivalent" comes
     before "better": practically equal although probably not the same. Of three algorithms or more
     none is called better unless "all alike" is rejected: by the method's own test, or for
-    "signed-rank", "bradley-terry" and "plackett-luce" by `racer.stats.sign_flip_test`.
+    the others of each pair on its own by `racer.stats.sign_flip_test`.
 
     Examples
     --------
@@ -159,6 +167,7 @@ def compare(
         posthoc=posthoc,
         local_rope=local_rope,
         seed=check_seed(seed),
+        correlation=_correlation(correlation, method),
     )
     chosen, reason = _choose(table) if method == "auto" else (method, "")
     if chosen == "plackett-luce":
@@ -217,11 +226,22 @@ def _rope(rope: float | None, method: Method) -> float | None:
     if method == "auto":
         raise SettingError(
             "rope with method='auto': name the method, as the rope is in units of the scores for "
-            "'signed-rank', and of probability for the others"
+            "'signed-rank' and 'hierarchical', and of probability for the others"
         )
     if not is_real(rope) or not 0.0 <= rope < np.inf:
         raise SettingError(f"rope={rope!r}: give a finite number >= 0")
     return float(rope)
+
+
+def _correlation(correlation: float | None, method: Method) -> float | None:
+    """Return the correlation of folds given, which one method alone has."""
+    if correlation is None:
+        return None
+    if method != "hierarchical":
+        raise SettingError(
+            f"correlation={correlation!r} needs method='hierarchical', not {method!r}"
+        )
+    return check_correlation(correlation)
 
 
 def _control(control: Any, table: Scores) -> int | None:

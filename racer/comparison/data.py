@@ -17,6 +17,7 @@ Method = Literal[
     "signed-rank",
     "bradley-terry",
     "plackett-luce",
+    "hierarchical",
     "bayesian-kruskal-wallis",
     "kruskal-wallis",
 ]

@@ -94,7 +94,7 @@ def test_references_are_bibtex(comparison):
 
 
 def test_every_reference_has_author_title_and_year():
-    assert len(cite.references()) == 23
+    assert len(cite.references()) == 25
     for key, (called, entry) in cite.references().items():
         fields = dict(re.findall(r"^  (\w+) = {(.*)},$", entry, re.MULTILINE))
         assert {"author", "title", "year"} <= set(fields)

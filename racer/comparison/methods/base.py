@@ -33,6 +33,7 @@ class Settings(NamedTuple):
     posthoc: Posthoc | None
     local_rope: LocalRope | None
     seed: int
+    correlation: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

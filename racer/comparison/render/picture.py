@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from racer.comparison.render.tables import shown
+from racer.comparison.render.tables import DECIMALS, shown
 from racer.errors import SettingError
 from racer.plots._canvas import canvas, shortened
 from racer.stats import (
@@ -76,7 +76,10 @@ def _matrix(comparison: ComparisonData, ax: Axes | None) -> Axes:
     table = comparison.matrix()
     is_p = "p_value" in comparison.pairs
     kind = "p_value" if is_p else "probability"
-    words = [["" if np.isnan(v) else shown(v, kind) for v in row] for row in table.to_numpy()]
+    places = comparison.pairs.attrs.get(DECIMALS, {}).get(kind, 3)
+    words = [
+        ["" if np.isnan(v) else shown(v, kind, places) for v in row] for row in table.to_numpy()
+    ]
     caption = "adjusted p-value" if is_p else "P(row better than column)"
     names = list(map(str, table.index))
     return matrix(table.to_numpy(), names, words, caption=caption, symmetric=not is_p, ax=ax)
@@ -124,16 +127,19 @@ def _pairs(comparison: ComparisonData, ax: Axes | None) -> Axes:
     frame, caption = _few(comparison)
     probabilistic = comparison.method in (
         *("bradley-terry", "plackett-luce", "bayesian-friedman", "bayesian-kruskal-wallis"),
+        "hierarchical",
     )
+    middle = 0.0 if comparison.method == "hierarchical" else 0.5
     rope = comparison.rope if probabilistic else None
+    places = comparison.pairs.attrs.get(DECIMALS, {}).get("probability", 3)
     return intervals(
         [f"{row.better} > {row.worse}" for row in frame.itertuples()],
         *(frame[name].to_numpy() for name in ("estimate", "low", "high")),
         decisions=frame["decision"].tolist(),
-        reference=0.5,
-        rope=None if rope is None else (0.5 - rope, 0.5 + rope),
+        reference=middle,
+        rope=None if rope is None else (middle - rope, middle + rope),
         caption=caption,
-        notes=[shown(p, "probability") for p in frame["probability"]],
+        notes=[shown(p, "probability", places) for p in frame["probability"]],
         notes_title="P(better)",
         ax=ax,
     )
@@ -144,6 +150,7 @@ def _few(comparison: ComparisonData) -> tuple[pd.DataFrame, str]:
     frame = comparison.pairs
     caption = {
         "signed-rank": "theta",
+        "hierarchical": "mean difference, positive if better",
         "bayesian-friedman": "probability of being better, ties half",
         "plackett-luce": "probability of coming before the other",
         "bayesian-kruskal-wallis": "probability of a better score, ties half",

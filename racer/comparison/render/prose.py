@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from racer.comparison.methods.base import many
 from racer.comparison.render.cite import EFFECT_SIZE, in_prose
-from racer.comparison.render.tables import shown
+from racer.comparison.render.tables import DECIMALS, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +61,7 @@ def leader(comparison: ComparisonData) -> str:
     """Return how the control, or the algorithm that ranks first, compares with the others."""
     name = comparison.control or comparison.ranking["algorithm"].iloc[0]
     column = "p_value" if "p_value" in comparison.pairs else "probability"
+    decimals = comparison.pairs.attrs.get(DECIMALS, {}).get(column, 3)
     groups: dict[str, list[str]] = {}
     for row in comparison.pairs.to_dict("records"):
         if name not in (row["better"], row["worse"]):
@@ -69,7 +70,7 @@ def leader(comparison: ComparisonData) -> str:
         kind = row["decision"]
         if kind == "better" and row["worse"] == name:
             kind = "worse"
-        figure = shown(row["in_rope" if kind == "equivalent" else column], column)
+        figure = shown(row["in_rope" if kind == "equivalent" else column], column, decimals)
         if column == "p_value":
             figure = f"p {_related(figure)}"
         open_to = kind in ("undecided", "indeterminate") and column == "probability"

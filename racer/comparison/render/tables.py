@@ -37,6 +37,7 @@ HEADS = {
     "probability_worse": "P worse",
     "in_rope": "P in rope",
     "joint": "P all so far",
+    "next": "P next better",
 }
 _PROBABILITIES = {
     *(
@@ -46,6 +47,7 @@ _PROBABILITIES = {
         "probability_worse",
         "in_rope",
         "joint",
+        "next",
     ),
     *("lower", "upper", "top_1", "top_2", "top_3"),
 }
@@ -161,9 +163,9 @@ def matrix_grid(comparison: ComparisonData) -> tuple[Grid, str]:
     kind = "p_value" if "p_value" in comparison.pairs else "probability"
     decided = comparison.pairs[comparison.pairs["decision"] == "better"]
     better = set(zip(decided["better"], decided["worse"], strict=True))
-    rows = []
+    decimals, rows = comparison.pairs.attrs.get(DECIMALS, {}).get(kind, 3), []
     for name, row in table.iterrows():
-        texts = ["" if np.isnan(value) else shown(value, kind) for value in row]
+        texts = ["" if np.isnan(value) else shown(value, kind, decimals) for value in row]
         pairs = zip(texts, table.columns, strict=True)
         rows.append((str(name), *(Bold(t) if (name, o) in better else t for t, o in pairs)))
     title = {

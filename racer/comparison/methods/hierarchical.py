@@ -1,0 +1,130 @@
+"""The hierarchical model of folds on many data sets, as a method of `racer.compare`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from racer.comparison.methods.base import (
+    Analysis,
+    Settings,
+    compared,
+    encounters,
+    many,
+    places,
+    rank_frame,
+    refuse,
+)
+from racer.comparison.render.tables import DECIMALS
+from racer.errors import ScoresError
+from racer.stats import hierarchical_t_test
+
+if TYPE_CHECKING:
+    from racer.comparison.data import Decision
+    from racer.comparison.scores import Scores
+    from racer.stats import HierarchicalResult
+
+# what a standard error of 0.004 supports
+_PROBABILITIES = ("probability", "in_rope", "probability_worse", "next")
+
+
+def hierarchical(scores: Scores, settings: Settings) -> Analysis:
+    """Compare each pair by its differences on all folds; rank by their mean, delta_0."""
+    refuse(settings, "hierarchical", "posthoc", "local_rope")
+    _check(scores)
+    names, runs = scores.algorithms, scores.runs
+    rope = 0.0 if settings.rope is None else settings.rope
+    rho = 1.0 / scores.n_folds if settings.correlation is None else settings.correlation
+    gaps = np.zeros((len(names), len(names)))
+    rows, sides, dropped, result = [], [], 0, None
+    for i, j in compared(len(names), settings.control):
+        result = hierarchical_t_test(
+            runs[:, :, i], runs[:, :, j], correlation=rho, rope=rope, seed=settings.seed
+        )
+        dropped += result.n_dropped
+        gaps[i, j], gaps[j, i] = result.estimate, -result.estimate
+        first, second = (i, j) if result.estimate >= 0.0 else (j, i)
+        sides.append((first, second))
+        rows.append(_row(result, settings.alpha, turned=first == j))
+    named = pd.DataFrame(
+        [(names[a], names[b]) for a, b in sides], columns=pd.Index(["better", "worse"])
+    )
+    frame = pd.concat([named, encounters(scores.costs, *places(sides)), pd.DataFrame(rows)], axis=1)
+    frame = frame.sort_values("estimate", ascending=False, kind="stable", ignore_index=True)
+    width = float((frame["high"] - frame["low"]).median())
+    decimals = min(max(1 - math.floor(math.log10(width)), 0), 9) if width else 3
+    units = dict.fromkeys(("estimate", "low", "high"), decimals)
+    frame.attrs[DECIMALS] = {**units, **dict.fromkeys(_PROBABILITIES, 2)}
+    others = len(names) - 1
+    standing = gaps.sum(axis=1) / others if settings.control is None else gaps[:, settings.control]
+    ranking = rank_frame(names, order=-standing, advantage=standing).drop(columns="order")
+    ranking.attrs[DECIMALS] = {"advantage": decimals}
+    against = "the others" if settings.control is None else names[settings.control]
+    notes = []
+    if settings.correlation is None:
+        notes.append(
+            f"Folds are taken for those of one cross-validation, correlated by 1/{scores.n_folds}: "
+            "with repeated ones, give correlation=."
+        )
+    if dropped:
+        one = len(rows) == 1
+        notes.append(
+            f"{many(dropped, 'data set')} with fewer than two common folds "
+            f"{'was' if dropped == 1 else 'were'} left out{'' if one else ', over all pairs'}."
+        )
+    return Analysis(
+        title=f"Bayesian hierarchical model of each pair (folds correlated by {rho:.3g})",
+        ranking=ranking,
+        order=f"mean advantage over {against}",
+        pairs=frame,
+        meaning=(
+            f"a posterior probability above {1.0 - settings.alpha:g} that being better"
+            + (f" by more than {rope:g}" if rope else "")
+            + " is the most probable outcome on the next data set, each pair on its own"
+        ),
+        references=("corani2017", "nadeau2003"),
+        notes=notes,
+        rope=rope or None,
+        details=result if len(rows) == 1 else None,
+    )
+
+
+def _check(scores: Scores) -> None:
+    """Raise ScoresError for a table without folds, or with failed results."""
+    if scores.n_folds < 2:
+        raise ScoresError(
+            "method='hierarchical' needs the scores of folds: name their column, fold=.., or use "
+            "method='signed-rank', which compares one score per data set"
+        )
+    infinite = np.isinf(scores.runs).any(axis=(0, 1))
+    if infinite.any():
+        name = scores.algorithms[int(infinite.argmax())]
+        raise ScoresError(
+            f"algorithm {name!r} has infinite scores, of which method='hierarchical' takes no "
+            "mean: use method='plackett-luce', or leave them empty"
+        )
+
+
+def _row(result: HierarchicalResult, alpha: float, *, turned: bool) -> dict[str, Any]:
+    """Return the figures of a pair, where `turned` as seen from the second of them."""
+    way = -1 if turned else 1
+    worse, in_rope, better = result.largest[::way]
+    low, high = sorted((way * result.low, way * result.high))
+    decision: Decision = "undecided"
+    if in_rope > 1.0 - alpha:
+        decision = "equivalent"
+    elif better > 1.0 - alpha:
+        decision = "better"
+    rope = {"in_rope": in_rope, "probability_worse": worse} if result.rope else {}
+    return {
+        "estimate": way * result.estimate,
+        "low": low,
+        "high": high,
+        "probability": better,
+        **rope,
+        "next": result.next_data_set[::way][2],
+        "decision": decision,
+    }
