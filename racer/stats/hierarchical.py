@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
-    Floats = NDArray[np.float64]
+    _Floats = NDArray[np.float64]
 
-CHAINS = 64
+_CHAINS = 64
 _WARM_UP, _ROUND, _MOST = 300, 250, 40  # sweeps, sweeps, rounds
 _THIN = 10  # sweeps between draws of the differences
-ERROR = 0.004  # of a probability, below half of its second decimal
+_ERROR = 0.004  # of a probability, below half of its second decimal
 _R_HAT = 1.02  # of 64 chains, split in two: as near to 1 as so short ones can be
 _UPPER = 1000.0  # bounds of standard deviations, in units of those of the data
 _LEAST = 1e-3  # standard deviation of the folds of a data set at least, in units of the mean one
-ALPHA, BETA = (0.5, 5.0), (0.05, 0.15)  # of the Gamma law of nu
-_LOG_NU = np.linspace(math.log(1e-3), math.log(1e3), 400)
+_ALPHA, _BETA = (0.5, 5.0), (0.05, 0.15)  # of the Gamma law of nu
+_LOG_NU = (math.log(1e-3), math.log(1e3), 400)  # grid of the logarithm of nu
 _STEPS = (0.5, 1.5)  # of log nu
 
 
@@ -90,10 +90,10 @@ class HierarchicalResult:
     estimate: float
     low: float
     high: float
-    means: Floats = field(repr=False)
-    estimates: Floats = field(repr=False)
-    lows: Floats = field(repr=False)
-    highs: Floats = field(repr=False)
+    means: NDArray[np.float64] = field(repr=False)
+    estimates: NDArray[np.float64] = field(repr=False)
+    lows: NDArray[np.float64] = field(repr=False)
+    highs: NDArray[np.float64] = field(repr=False)
     correlation: float
     rope: float
     n_dropped: int
@@ -108,13 +108,13 @@ class HierarchicalResult:
         return pd.DataFrame({**columns, "low": self.lows, "high": self.highs})
 
 
-class Folds(NamedTuple):
+class _Folds(NamedTuple):
     """Differences of two algorithms on the folds of q data sets, all shapes (q,)."""
 
-    mean: Floats
-    within: Floats  # sum of squares around the mean, over 1 - rho
-    inflation: Floats  # variance of the mean, in units of that of a fold
-    n: Floats
+    mean: _Floats
+    within: _Floats  # sum of squares around the mean, over 1 - rho
+    inflation: _Floats  # variance of the mean, in units of that of a fold
+    n: _Floats
 
 
 def hierarchical_t_test(
@@ -192,7 +192,7 @@ def hierarchical_t_test(
     folds, scale = _folds(gaps[enough], rho)
     if not scale:
         return _constant(folds.mean, rho, rope, dropped)
-    chains = Chains(folds, float(np.nanmax(np.abs(gaps[enough]))) / scale, rng)
+    chains = _Chains(folds, float(np.nanmax(np.abs(gaps[enough]))) / scale, rng)
     draws = _sampled(chains, rope / scale)
     level = (0.025, 0.975)
     low, high = scale * np.quantile(draws.delta0, level)
@@ -216,7 +216,7 @@ def hierarchical_t_test(
     )
 
 
-def _differences(x: ArrayLike, y: ArrayLike, *, maximize: bool) -> Floats:
+def _differences(x: ArrayLike, y: ArrayLike, *, maximize: bool) -> _Floats:
     """Return how much better x is on each fold, (q, n), NaN where unknown."""
     first, second = as_floats(x, "x", 2), as_floats(y, "y", 2)
     if first.shape != second.shape:
@@ -226,7 +226,7 @@ def _differences(x: ArrayLike, y: ArrayLike, *, maximize: bool) -> Floats:
     return as_costs(second, maximize=maximize) - as_costs(first, maximize=maximize)
 
 
-def _folds(gaps: Floats, rho: float) -> tuple[Folds, float]:
+def _folds(gaps: _Floats, rho: float) -> tuple[_Folds, float]:
     """Return differences (q, n) in units of their scale, and that scale; 0 if all are the same."""
     n = (~np.isnan(gaps)).sum(axis=1).astype(np.float64)
     mean, spread = np.nanmean(gaps, axis=1), np.nanstd(gaps, axis=1, ddof=1)
@@ -235,10 +235,10 @@ def _folds(gaps: Floats, rho: float) -> tuple[Folds, float]:
     unit = scale or 1.0
     spread = np.maximum(spread / unit, _LEAST)
     within = (n - 1.0) * spread**2 / (1.0 - rho)
-    return Folds(mean / unit, within, (1.0 + (n - 1.0) * rho) / n, n), scale
+    return _Folds(mean / unit, within, (1.0 + (n - 1.0) * rho) / n, n), scale
 
 
-def _constant(means: Floats, rho: float, rope: float, dropped: int) -> HierarchicalResult:
+def _constant(means: _Floats, rho: float, rope: float, dropped: int) -> HierarchicalResult:
     """Return the result where all folds of all data sets differ by the same."""
     gap = float(means[0])
     sure = Regions(float(gap < -rope), float(abs(gap) <= rope), float(gap > rope))
@@ -264,24 +264,25 @@ def _constant(means: Floats, rho: float, rope: float, dropped: int) -> Hierarchi
     )
 
 
-def _regions(by_chain: Floats) -> Regions:
+def _regions(by_chain: _Floats) -> Regions:
     """Return the means over chains of probabilities, (chains, 3)."""
     return Regions(*map(float, by_chain.mean(axis=0)))
 
 
 @lru_cache(maxsize=1)
-def log_prior() -> Floats:
-    """Return the log density of log nu on its grid, alpha and beta integrated out."""
+def _log_prior() -> tuple[_Floats, _Floats]:
+    """Return a grid of log nu, and its log density there, alpha and beta integrated out."""
     from scipy.special import gammaln  # noqa: PLC0415
 
     middles = (np.arange(64) + 0.5) / 64.0
-    alpha = (ALPHA[0] + (ALPHA[1] - ALPHA[0]) * middles)[:, None, None]
-    beta = (BETA[0] + (BETA[1] - BETA[0]) * middles)[:, None]
-    logs = alpha * (np.log(beta) + _LOG_NU) - beta * np.exp(_LOG_NU) - gammaln(alpha)
-    return np.asarray(np.log(np.exp(logs).mean(axis=(0, 1))))
+    alpha = (_ALPHA[0] + (_ALPHA[1] - _ALPHA[0]) * middles)[:, None, None]
+    beta = (_BETA[0] + (_BETA[1] - _BETA[0]) * middles)[:, None]
+    log_nu = np.linspace(*_LOG_NU)
+    logs = alpha * (np.log(beta) + log_nu) - beta * np.exp(log_nu) - gammaln(alpha)
+    return log_nu, np.log(np.exp(logs).mean(axis=(0, 1)))
 
 
-class Chains:
+class _Chains:
     """Gibbs chains side by side, (chains, 1) or (chains, q).
 
     Student's t is a normal law of variance sigma_0^2 lambda_i. Where sigma_0 is small, draws of it
@@ -289,16 +290,16 @@ class Chains:
     delta_i (Yu and Meng: To center or not to center, 2011).
     """
 
-    def __init__(self, folds: Folds, bound: float, rng: np.random.Generator) -> None:
+    def __init__(self, folds: _Folds, bound: float, rng: np.random.Generator) -> None:
         q = len(folds.mean)
         spread = float(folds.mean.std(ddof=1)) or 1.0
         self.folds, self.bound, self.most, self.rng = folds, bound, _UPPER * spread, rng
-        self.precision = np.tile((folds.n - 1.0) / folds.within, (CHAINS, 1))
+        self.precision = np.tile((folds.n - 1.0) / folds.within, (_CHAINS, 1))
         self.delta = folds.mean + np.sqrt(folds.inflation / self.precision) * self._normal(q)
         self.delta0 = self.delta.mean(axis=1, keepdims=True)
         self.sigma0 = spread * np.exp(self._normal(1))
-        self.nu = np.exp(rng.uniform(0.0, math.log(30.0), (CHAINS, 1)))
-        self.mixing = np.ones((CHAINS, q))
+        self.nu = np.exp(rng.uniform(0.0, math.log(30.0), (_CHAINS, 1)))
+        self.mixing = np.ones((_CHAINS, q))
 
     def sweep(self) -> None:
         """Draw each part given the others."""
@@ -308,8 +309,8 @@ class Chains:
         self._draw_centre()
         self._draw_again()
 
-    def _normal(self, q: int) -> Floats:
-        return self.rng.standard_normal((CHAINS, q))
+    def _normal(self, q: int) -> _Floats:
+        return self.rng.standard_normal((_CHAINS, q))
 
     def _draw_noise(self) -> None:
         """Draw 1 / sigma_i^2 given the delta_i."""
@@ -331,7 +332,7 @@ class Chains:
         for step in _STEPS:
             nu = self.nu * np.exp(step * self._normal(1))
             proposed = _log_density(nu, squares)
-            accepted = -self.rng.standard_exponential((CHAINS, 1)) < proposed - density
+            accepted = -self.rng.standard_exponential((_CHAINS, 1)) < proposed - density
             self.nu = np.where(accepted, nu, self.nu)
             density = np.where(accepted, proposed, density)
         shape = np.broadcast_to((self.nu + 1.0) / 2.0, squares.shape)
@@ -344,7 +345,7 @@ class Chains:
         mean = (weights * self.delta).sum(axis=1, keepdims=True) / total
         self._move(mean + self.sigma0 / np.sqrt(total) * self._normal(1), self.sigma0)
         rate = (weights * (self.delta - self.delta0) ** 2).sum(axis=1, keepdims=True) / 2.0
-        gamma = self.rng.standard_gamma((weights.shape[1] - 1.0) / 2.0, (CHAINS, 1))
+        gamma = self.rng.standard_gamma((weights.shape[1] - 1.0) / 2.0, (_CHAINS, 1))
         self._move(self.delta0, np.sqrt(rate / gamma))
 
     def _draw_again(self) -> None:
@@ -360,43 +361,43 @@ class Chains:
         self.delta = self.delta0 + self.sigma0 * standard
         self.sigma0 = np.abs(self.sigma0)  # as probable with all signs changed
 
-    def _move(self, delta0: Floats, sigma0: Floats) -> None:
+    def _move(self, delta0: _Floats, sigma0: _Floats) -> None:
         """Accept proposals within the bounds of the priors."""
         self.delta0 = np.where(np.abs(delta0) <= self.bound, delta0, self.delta0)
         self.sigma0 = np.where(np.abs(sigma0) <= self.most, sigma0, self.sigma0)
 
 
-def _log_density(nu: Floats, squares: Floats) -> Floats:
+def _log_density(nu: _Floats, squares: _Floats) -> _Floats:
     """Return the log density of log nu, (chains, 1), given squares of standardised delta_i."""
     from scipy.special import gammaln  # noqa: PLC0415
 
     half, log_nu = (nu + 1.0) / 2.0, np.log(nu)
     constant = gammaln(half) - gammaln(nu / 2.0) - log_nu / 2.0
     tails = half * np.log1p(squares / nu).sum(axis=1, keepdims=True)
-    prior = np.interp(log_nu, _LOG_NU, log_prior(), left=-np.inf, right=-np.inf)
+    prior = np.interp(log_nu, *_log_prior(), left=-np.inf, right=-np.inf)
     return np.asarray(prior + squares.shape[1] * constant - tails)
 
 
-class Draws(NamedTuple):
+class _Draws(NamedTuple):
     """Means of probabilities by chain, (chains, 3), and draws."""
 
-    next_data_set: Floats
-    mean: Floats
-    largest: Floats
-    delta0: Floats  # (draws,)
-    deltas: Floats  # (some draws, q)
-    estimates: Floats  # (q,), means of all
+    next_data_set: _Floats
+    mean: _Floats
+    largest: _Floats
+    delta0: _Floats  # (draws,)
+    deltas: _Floats  # (some draws, q)
+    estimates: _Floats  # (q,), means of all
     error: float
     r_hat: float
 
 
-def _sampled(chains: Chains, rope: float) -> Draws:
+def _sampled(chains: _Chains, rope: float) -> _Draws:
     """Run chains until the standard error between them is small enough."""
     for _ in range(_WARM_UP):
         chains.sweep()
-    states: list[Floats] = []
-    deltas: list[Floats] = []
-    sums, n, error, worst = np.zeros((3, CHAINS, 3)), 0, math.inf, math.inf
+    states: list[_Floats] = []
+    deltas: list[_Floats] = []
+    sums, n, error, worst = np.zeros((3, _CHAINS, 3)), 0, math.inf, math.inf
     total = np.zeros(chains.delta.shape[1])
     for _ in range(_MOST):
         for sweep in range(_ROUND):
@@ -407,21 +408,21 @@ def _sampled(chains: Chains, rope: float) -> Draws:
                 deltas.append(chains.delta)
         sums += _counted(np.array(states[-_ROUND:]), rope).sum(axis=1)
         n += _ROUND
-        error = float((sums / n).std(axis=1, ddof=1).max()) / math.sqrt(CHAINS)
+        error = float((sums / n).std(axis=1, ddof=1).max()) / math.sqrt(_CHAINS)
         worst = float(r_hat(np.array(states).swapaxes(0, 1)).max())
-        if error <= ERROR and worst <= _R_HAT:
+        if error <= _ERROR and worst <= _R_HAT:
             break
-    if error > ERROR or worst > _R_HAT:
+    if error > _ERROR or worst > _R_HAT:
         warn(
             f"the chains of the hierarchical model have not met (R-hat {worst:.3f}, standard error "
             f"{error:.3f}): rely on one decimal, or give more data sets"
         )
     delta0 = np.array(states)[:, :, 0].ravel()
     ahead, mean, largest = sums / n
-    return Draws(ahead, mean, largest, delta0, np.concatenate(deltas), total / n, error, worst)
+    return _Draws(ahead, mean, largest, delta0, np.concatenate(deltas), total / n, error, worst)
 
 
-def _counted(states: Floats, rope: float) -> Floats:
+def _counted(states: _Floats, rope: float) -> _Floats:
     """Return next data set, mean and most probable region, of states (n, chains, 3): (3, n, chains, 3)."""
     from scipy.special import stdtr  # noqa: PLC0415
 
