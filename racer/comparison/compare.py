@@ -106,7 +106,8 @@ def compare(
         by less than 0.4 of Cohen's d.
     correlation : float in [0, 1), optional
         For "hierarchical": of two folds, the fraction of the data that is tested on. By default 1
-        over the number of folds; with ten folds repeated ten times give 1/10.
+        over the number of folds, if these are at most 20; with ten folds repeated ten times give
+        1/10.
     data_set, algorithm, fold, score : str, optional
         Names of columns; by default found by usual names.
     seed : int >= 0

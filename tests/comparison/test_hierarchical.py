@@ -87,6 +87,7 @@ def test_the_command_has_the_correlation(tmp_path):
     [
         (lambda v: v[:, :1], {}, ScoresError, "needs the scores of folds"),
         (lambda v: np.where(v > 1.0, np.inf, v), {}, ScoresError, "'c' has infinite|'a' has"),
+        (lambda v: np.tile(v, (1, 5, 1)), {}, SettingError, "with 25 folds: give correlation="),
         (lambda v: v, {"correlation": 1.0}, SettingError, "correlation=1.0"),
         (lambda v: v, {"posthoc": "nemenyi"}, SettingError, "posthoc"),
         (lambda v: v, {"method": "signed-rank", "correlation": 0.1}, SettingError, "correlation="),

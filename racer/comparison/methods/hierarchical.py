@@ -19,7 +19,7 @@ from racer.comparison.methods.base import (
     refuse,
 )
 from racer.comparison.render.tables import DECIMALS
-from racer.errors import ScoresError
+from racer.errors import ScoresError, SettingError
 from racer.stats import hierarchical_t_test
 
 if TYPE_CHECKING:
@@ -29,12 +29,13 @@ if TYPE_CHECKING:
 
 # what a standard error of 0.004 supports
 _PROBABILITIES = ("probability", "in_rope", "probability_worse", "next")
+_MOST_FOLDS = 20  # more are repetitions, as a rule, which have the correlation of the fewer
 
 
 def hierarchical(scores: Scores, settings: Settings) -> Analysis:
     """Compare each pair by its differences on all folds; rank by their mean, delta_0."""
     refuse(settings, "hierarchical", "posthoc", "local_rope")
-    _check(scores)
+    _check(scores, settings)
     names, runs = scores.algorithms, scores.runs
     rope = 0.0 if settings.rope is None else settings.rope
     rho = 1.0 / scores.n_folds if settings.correlation is None else settings.correlation
@@ -92,8 +93,8 @@ def hierarchical(scores: Scores, settings: Settings) -> Analysis:
     )
 
 
-def _check(scores: Scores) -> None:
-    """Raise ScoresError for a table without folds, or with failed results."""
+def _check(scores: Scores, settings: Settings) -> None:
+    """Raise for a table without folds, with failed results, or of folds probably repeated."""
     if scores.n_folds < 2:
         raise ScoresError(
             "method='hierarchical' needs the scores of folds: name their column, fold=.., or use "
@@ -105,6 +106,11 @@ def _check(scores: Scores) -> None:
         raise ScoresError(
             f"algorithm {name!r} has infinite scores, of which method='hierarchical' takes no "
             "mean: use method='plackett-luce', or leave them empty"
+        )
+    if settings.correlation is None and scores.n_folds > _MOST_FOLDS:
+        raise SettingError(
+            f"method='hierarchical' with {scores.n_folds} folds: give correlation=, the fraction of "
+            "the data that is tested on (0.1 for ten folds, repeated or not)"
         )
 
 
