@@ -106,6 +106,7 @@ study = Commands(
         "single-tests": ("error_rates.levels", "How often one test errs, all being equal"),
         "solvers": ("runtime.solvers", "minisat or HiGHS tuned for speed, at equal time"),
         "stress": ("stress", "Races killed at random moments, and resumed"),
+        "tables": ("page_tables", "The tables of the evidence pages, from the recorded files"),
         "tuner-deciders": ("tuner.deciders", "Deciders inside the tuner"),
         "unpaired": ("unpaired.tables", "Level and power of tests of independent samples"),
         "voice": ("voice", "How docstrings and pages read, in numbers"),

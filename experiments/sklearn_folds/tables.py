@@ -9,6 +9,7 @@ with the best mean of all 20 folds.
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,15 +26,16 @@ from experiments.sklearn_folds.record import Recorded, record
 from experiments.sklearn_folds.searches import Found, OneSearch, searches
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     Cell = tuple[str, str, int]  # data set, classifier, seed
 
-__all__ = ["main"]
+__all__ = ["main", "table"]
 
 FOLDS = {"5 folds": 5, "10 folds": 10, "5 folds, 4 times": 20}
+DEFAULT = ("5 folds, 4 times", "race, folds, 0.8")
 SECONDS = 4.0  # to record a cell
 HEAD = (
     *("folds", "search", "fits", "% of the grid's", "CPU s", "same winner, %"),
@@ -104,17 +106,25 @@ def _pair(name: str, values: NDArray[np.float64]) -> dict[str, float]:
 
 
 def _line(row: Mapping[str, Any]) -> list[str]:
-    return [
+    cells = [
         row["folds"],
         row["search"],
         f"{row['fits']:.0f}",
-        f"{100 * row['share']:.0f}",
+        plus_minus(100 * row["share"], math.nan, 0),
         f"{row['cpu_seconds']:.2f}",
-        f"{100 * row['same']:.0f}",
+        plus_minus(100 * row["same"], math.nan, 0),
         plus_minus(100 * row["vs_own_grid"], 100 * row["vs_own_grid_se"]),
         plus_minus(100 * row["vs_grid_20"], 100 * row["vs_grid_20_se"]),
         f"{row['mean_rank']:.2f}",
     ]
+    if row["search"] == "halving":  # no grid has its folds
+        cells[0], cells[3], cells[5], cells[6] = "its own 5", "-", "-", "-"
+    return [f"**{cell}**" for cell in cells] if cells[:2] == [*DEFAULT] else cells
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of searches in Markdown, the default in bold."""
+    return markdown(HEAD, [_line(row) for row in rows])
 
 
 def _calibration(found: Mapping[tuple[str, str], list[Found]], name: str) -> str:
@@ -182,6 +192,6 @@ def main(
     print(
         f"{len(cells)} cells: {len(data)} data sets, {len(estimators)} classifiers, {repetitions} splits.\n"
     )
-    print(markdown(HEAD, [_line(row) for row in rows]), "\n")
+    print(table(rows), "\n")
     print(_calibration(told, "race, folds, 0.8"))
     write(csv_path, rows)

@@ -23,6 +23,7 @@ from racer.deciders import CorrelatedTRace
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from racer import RaceResult
     from racer.deciders import Decider
 
-__all__ = ["main", "race_over_folds"]
+__all__ = ["main", "race_over_folds", "table"]
 
 FOLDS = {"5": (5, 0.2), "10": (10, 0.1), "5 x 4": (20, 0.2), "10 x 10": (100, 0.1)}
 SPREADS = (0.0, 0.5)  # standard deviation of qualities
@@ -106,6 +107,12 @@ def main(candidates: int, repetitions: int, jobs: int, seed: int, csv_path: Path
             for count, values in zip(COUNTS, counts.T, strict=True):
                 row[count], row[f"{count}_se"] = mean_and_error(values)
             rows.append(row)
+    print(table(rows))
+    write(csv_path, rows)
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table in Markdown."""
     lines = [
         [
             row["folds"],
@@ -116,5 +123,4 @@ def main(candidates: int, repetitions: int, jobs: int, seed: int, csv_path: Path
         ]
         for row in rows
     ]
-    print(markdown(HEAD, lines))
-    write(csv_path, rows)
+    return markdown(HEAD, lines)
