@@ -23,7 +23,7 @@ from racer.results.scores import scores_frame
 from racer.stats.best import BestPosterior, best_posterior, plausible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -136,9 +136,13 @@ class Result(AnyResult, ABC):
         n = len(self.configs)
         if self._metrics is not None and self.rules.goal is not None:
             return self._metrics.posterior(self.rules.goal)
-        return posterior_of(
-            self.known, n, self.stream, self.rules, self.correlation, self._covariances
-        )
+        more = (self.correlation, self._covariances, self.compared)
+        return posterior_of(self.known, n, self.stream, self.rules, *more)
+
+    @property
+    def compared(self) -> tuple[int, ...]:
+        """The candidates of which the best is sought."""
+        return tuple(range(len(self.configs)))
 
     @property
     def _covariances(self) -> Covariances | None:
@@ -186,7 +190,7 @@ class Result(AnyResult, ABC):
 
     @property
     def probability_best(self) -> dict[int, float]:
-        """The posterior probability of each candidate that it is the best of all."""
+        """The posterior probability of each candidate that it is the best of those compared."""
         if self.rules.goal is not None and self.rules.goal.kind == "front":
             return {}
         return dict(enumerate(self.posterior.probability_best.tolist()))
@@ -342,10 +346,12 @@ def posterior_of(
     rules: Rules,
     correlation: float = 0.0,
     covariances: Covariances | None = None,
+    among: Collection[int] | None = None,
 ) -> BestPosterior:
     """Return the posterior of the best of all candidates, by means where these are raced for.
 
-    A rejected one is not the best. Where scores have bounds, a failed cell has the worst.
+    `among` are those of which the best is sought, if not all; a rejected one is not. Where scores
+    have bounds, a failed cell has the worst.
     """
     if isinstance(rules.decider, CorrelatedTRace):
         correlation = rules.decider.correlation
@@ -368,10 +374,13 @@ def posterior_of(
         costs = rules.runtime.as_costs(costs)
     by_means = rules.runtime is not None or rules.decider.by_means
     of_others = is_of_population(rules) or rules.generalize
+    sought = np.isin(eligible, eligible if among is None else list(among))
+    sought |= not sought.any()
     kernels = None
     if covariances is not None and not correlation and np.isfinite(costs).any():
-        some = plausible(costs)
-        costs, eligible = costs[:, some], [eligible[i] for i in some.tolist()]
+        some = plausible(costs, sought)
+        costs, sought = costs[:, some], sought[some]
+        eligible = [eligible[i] for i in some.tolist()]
         kernels = covariances(eligible, costs)
     found = best_posterior(
         costs,
@@ -381,6 +390,7 @@ def posterior_of(
         instances=instances,
         generalize=rules.generalizes(stream.n_instances),
         covariances=kernels,
+        among=np.flatnonzero(sought),
     )
     return found.among(eligible, n_candidates)
 

@@ -87,7 +87,7 @@ def _survivor_section(result: Result) -> Section:
         words = "All candidates by the metrics of the front; shaded: where each is with probability .95."
         pieces.append(drawing(result, "front", words))
     if len(result.leaders) > 1 and result.best_index is not None:
-        words = "The posterior probability of each that it is the best of all candidates."
+        words = "The posterior probability of each that it is the best of those compared."
         pieces.append(drawing(result, "posterior", words))
     if len(result.configs) > 1 and result.survivors and result.known.n_usable:
         words = "Values; of few survivors, those eliminated last are shown beside them."

@@ -178,7 +178,7 @@ def _posterior(result: Result, ax: Axes | None) -> Axes:
     return bars(
         [chances[c] for c in chosen],
         _labels(result, chosen),
-        f"P({'front' if to_front else 'best'}) of all {len(result.configs)} candidates{note}",
+        f"P({'front' if to_front else 'best'}) among {len(result.compared)} candidates{note}",
         notes=[shown_probability(chances[c], 2) for c in chosen],
         limits=(0.0, 1.12),
         ax=ax,

@@ -48,7 +48,7 @@ def verdict(result: Result) -> tuple[str, ...]:
     chance = _as_relation(shown)
     chances = (
         f"The best is #{best} of {n} candidates. P(best) {chance}: the posterior probability that "
-        f"{_question(result)} of all {n}, those eliminated included."
+        f"{_question(result)} {_compared(result)}."
     )
     more = () if result._metrics is None else result._metrics.notes
     more = (*more, _unacceptable(result))
@@ -72,6 +72,14 @@ def _guess(result: Result) -> str:
 def _as_relation(shown: str) -> str:
     """Return what a probability is: = 0.97, or > 0.99."""
     return f"= {shown}" if shown[0].isdigit() else f"{shown[0]} {shown[1:]}"
+
+
+def _compared(result: Result) -> str:
+    """Return the candidates of which the best is sought."""
+    n, some = len(result.configs), len(result.compared)
+    if some < n:
+        return f"of the {some} that were evaluated most often"
+    return f"of all {n}, those eliminated included"
 
 
 def _population(result: Result) -> str:
@@ -201,7 +209,8 @@ def survivors(result: Result, most: int | None = None) -> Grid:
 def _chance_of(result: Result, candidate: int) -> str:
     """Return P(best) of a candidate as it is shown."""
     chance = result.probability_best.get(candidate)
-    return "-" if result.best_index is None or chance is None else shown_probability(chance, 2)
+    is_compared = result.best_index is not None and candidate in result.compared
+    return "-" if chance is None or not is_compared else shown_probability(chance, 2)
 
 
 def configurations(result: Result, most: int = 6) -> list[Section]:

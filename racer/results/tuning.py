@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,16 +30,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from racer.core.blocks import Stream
     from racer.core.events import RaceCompleted
+    from racer.core.table import Table
     from racer.render.sections import Piece, Section
     from racer.results.ablation import AblationResult
     from racer.results.base import Covariances, Draw
     from racer.results.importance import Importance
     from racer.space.space import Space
 
+    _Candidates = defaultdict[int, set[int]]  # by instance, or by block without any
+
 __all__ = ["Origin", "TuneResult"]
 
 _LEVEL = 0.05  # of the test whether elites differ
+_FAIL = 0.05  # of those evaluated on an instance: so many fail, two at least
+_COMPARED = 4  # candidates, at least
 _KERNELS = 6  # of the Gaussian process, the likeliest
 _COLUMNS = ("race", "parent", "initial", "blocks", "mean")  # of `configurations`
 
@@ -69,8 +76,8 @@ class TuneResult(Result):
     Attributes
     ----------
     best : dict or None
-        The configuration with the largest `probability_best` of all candidates. None where nothing
-        speaks for one rather than another.
+        The configuration with the largest `probability_best`. None where nothing speaks for one
+        rather than another.
     best_index : int or None
         Its number among all candidates of the tuning.
     elites, survivors : tuple of int
@@ -82,6 +89,9 @@ class TuneResult(Result):
     indistinguishable : tuple of int
         The best, and the elites that are not told from it: all, unless a sign-flip test at level
         .05 tells them apart on the blocks that all have seen; then those in `credible_set`.
+    compared : tuple of int
+        The candidates of which `best` is the best, and `probability_best` speaks; that of others is
+        0. They were evaluated on as many blocks as some elite, and wherever others fail.
     shared_blocks : int
         How many blocks all elites have seen.
     eliminations : DataFrame
@@ -147,6 +157,13 @@ class TuneResult(Result):
     @property
     def _covariances(self) -> Covariances:
         return likeness(self.space, self.configs)
+
+    @cached_property
+    def compared(self) -> tuple[int, ...]:
+        """The candidates of which the best is sought: those evaluated most often."""
+        if self.rules.goal is not None or self.leader is None:
+            return super().compared
+        return compared(self.known, len(self.configs), self.survivors, self.stream)
 
     def lineage(self, candidate: int) -> tuple[int, ...]:
         """Return a candidate, the one around which it was sampled, and so on back.
@@ -324,6 +341,42 @@ class TuneResult(Result):
         import pandas as pd  # noqa: PLC0415
 
         return pd.DataFrame([vars(race) for race in self.completed_races])
+
+
+def compared(
+    known: Table, n_candidates: int, elites: Sequence[int], stream: Stream
+) -> tuple[int, ...]:
+    """Return the candidates of which the best is sought; all without any elite.
+
+    They were evaluated most often, on as many blocks as any elite, and on each instance on which
+    others fail. Of hundreds, most of them seen on a block or two, one of these is likely to be
+    exactly the best; but nobody knows which, and to take the likeliest costs much.
+    """
+    blocks = [len(known.of(candidate)) for candidate in range(n_candidates)]
+    most = sorted(blocks)[-_COMPARED:]
+    least = min((blocks[elite] for elite in elites), default=0)
+    least = min([least, *most])
+    often = [candidate for candidate, seen in enumerate(blocks) if seen >= least]
+    there, failed = _by_instance(known, stream)
+    hard = [
+        there[place]
+        for place, some in failed.items()
+        if max(_FAIL * len(there[place]), 2) <= len(some) < len(there[place])
+    ]
+    return tuple(c for c in often if all(c in some for some in hard)) or tuple(often)
+
+
+def _by_instance(known: Table, stream: Stream) -> tuple[_Candidates, _Candidates]:
+    """Return the candidates that were evaluated on an instance, or a block, and that failed there."""
+    there: _Candidates = defaultdict(set)
+    failed: _Candidates = defaultdict(set)
+    for row in known.rows:
+        instance = stream.instance(row.block)
+        there[row.block if instance is None else instance].update(row.candidates.tolist())
+    for failure in known.failures:
+        instance = stream.instance(failure.block)
+        failed[failure.block if instance is None else instance].add(failure.candidate)
+    return there, failed
 
 
 def likeness(space: Space, configs: Sequence[dict[str, Any]]) -> Covariances:

@@ -35,7 +35,7 @@ _HALF_CAUCHY = 0.25  # scale of the prior of the spread, in noise standard devia
 _ALL_EQUAL = 0.1  # its mass at no spread at all
 _SPREADS = np.geomspace(1e-3, 1e9, 70)  # variances of candidates, relative to the noise
 _NEGLIGIBLE = 2e-3  # weight of a spread
-_FAILURE = (50.0, 4.0)  # block spreads, and ranges of the candidates: a failure costs the larger
+_FAILURE = (50.0, 20.0)  # block spreads, and ranges of the candidates: a failure costs the larger
 _MOST = 300  # candidates that are compared in full, of those that may be the best
 _SINGULAR = 1e-9  # fraction of the largest eigenvalue
 _EQUAL = 1e-9  # in units of the spread within a block: means that differ by less are the same
@@ -118,6 +118,7 @@ def best_posterior(
     instances: ArrayLike | None = None,
     generalize: bool = True,
     covariances: ArrayLike | None = None,
+    among: ArrayLike | None = None,
 ) -> BestPosterior:
     """Return the posterior probability of each candidate that it is the best of all of them.
 
@@ -166,6 +167,9 @@ def best_posterior(
         Prior covariances of the candidates, up to a factor, where they are not exchangeable: such as
         kernels of a Gaussian process over their configurations. Those weigh more under which these
         costs are likelier. None: all candidates are alike.
+    among : array_like of int, optional
+        The candidates of which the best is sought. The others tell what candidates differ by, and
+        have probability 0. None: all.
 
     Returns
     -------
@@ -176,7 +180,7 @@ def best_posterior(
     ScoresError
         No candidate, or values that are not numbers.
     SettingError
-        correlation or n_blocks out of range, or covariances of another shape.
+        correlation, n_blocks or among out of range, or covariances of another shape.
 
     References
     ----------
@@ -214,10 +218,11 @@ def best_posterior(
         raise SettingError(
             f"covariances of shape {kernels.shape}: give k x {m} x {m}, and no correlation"
         )
+    sought = _sought(among, m)
     if m == 1 or not np.isfinite(costs).any():
-        return BestPosterior(frozen(np.full(m, 1.0 / m)), frozen(np.zeros(m)), 0)
+        return BestPosterior(frozen(sought / sought.sum()), frozen(np.zeros(m)), 0)
     if m > _MOST:
-        some = plausible(costs)
+        some = plausible(costs, sought)
         part = best_posterior(
             costs[:, some],
             by_block=by_block,
@@ -226,6 +231,7 @@ def best_posterior(
             instances=instances,
             generalize=generalize,
             covariances=None if kernels is None else kernels[:, some][:, :, some],
+            among=np.flatnonzero(sought[some]),
         )
         return part.among(some.tolist(), m)
     with one_blas_thread():
@@ -237,10 +243,12 @@ def best_posterior(
             strata=strata,
             kernels=kernels,
         )
-        probability = probability_smallest(found.parts, found.freedom, found.failing)
+        part = found.of(np.flatnonzero(sought))
+        probability = np.zeros(m)
+        probability[sought] = probability_smallest(part.parts, part.freedom, part.failing)
     mean = found.mean
     if n_blocks is not None and found.failing is None:  # nothing else is uncertain
-        probability = _shared(probability, mean, np.flatnonzero(seen == n_blocks))
+        probability = _shared(probability, mean, np.flatnonzero(sought & (seen == n_blocks)))
     return BestPosterior(frozen(probability), frozen(mean - mean.mean()), found.n_blocks)
 
 
@@ -254,6 +262,17 @@ def _shared(
         if len(tied) > 1:
             shared[tied] = probability[tied].mean()
     return shared
+
+
+def _sought(among: ArrayLike | None, m: int) -> NDArray[np.bool_]:
+    """Return a mask of the candidates (m,) of which the best is sought."""
+    if among is None:
+        return np.ones(m, dtype=np.bool_)
+    chosen = as_floats(among, "among", 1)
+    sought = np.isin(np.arange(m), chosen)
+    if not len(chosen) or not np.isin(chosen, np.arange(m)).all():
+        raise SettingError(f"among={among!r}: give some of the numbers from 0 to {m - 1}")
+    return sought
 
 
 def _strata(instances: ArrayLike, n: int) -> NDArray[np.intp]:
@@ -278,6 +297,19 @@ class Locations(NamedTuple):
         """The posterior means (m,), failures included."""
         mean = sum((part.weight * part.mean for part in self.parts), np.zeros(1))
         return np.asarray(mean if self.failing is None else mean + self.failing.mean)
+
+    def of(self, some: NDArray[np.intp]) -> Locations:
+        """Return the posterior of some of the candidates."""
+        if len(some) == len(self.parts[0].mean):
+            return self
+        here = np.ix_(some, some)
+        parts = [
+            part._replace(mean=part.mean[some], covariance=part.covariance[here])
+            for part in self.parts
+        ]
+        return self._replace(
+            parts=parts, failing=None if self.failing is None else self.failing.of(some)
+        )
 
     def drawn(
         self,
@@ -361,6 +393,9 @@ class _Failing(NamedTuple):
     def mean(self) -> NDArray[np.float64]:
         return self.price * (1.0 - self.reliable) * self.a / (self.a + self.b)
 
+    def of(self, some: NDArray[np.intp]) -> _Failing:
+        return _Failing(self.price, self.reliable[some], self.a[some], self.b[some])
+
     def __call__(self, near: NDArray[np.intp], levels: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return what they cost some candidates (k,) at points with levels (.., k)."""
         rest = (_middles()[:, None] - self.reliable[near]) / (1.0 - self.reliable[near])
@@ -368,8 +403,11 @@ class _Failing(NamedTuple):
         return np.asarray(self.price * quantiles[levels, np.arange(len(near))])
 
 
-def plausible(costs: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the numbers of the candidates that may be the best, ascending: `_MOST` of them."""
+def plausible(costs: NDArray[np.float64], sought: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the numbers of the candidates that may be the best, ascending: `_MOST` of them.
+
+    Those that are sought, a mask (m,), come before the others.
+    """
     if costs.shape[1] <= _MOST:
         return np.arange(costs.shape[1])
     known = np.isfinite(costs)
@@ -382,7 +420,7 @@ def plausible(costs: NDArray[np.float64]) -> NDArray[np.intp]:
     mean = np.nansum(size, axis=0) / np.maximum(blocks, 1)
     price = _FAILURE[0] * np.isposinf(costs).mean(axis=0)
     bound = mean + price - 2.0 / np.sqrt(np.maximum(blocks, 1))
-    return np.sort(np.where(blocks > 0, bound, np.inf).argsort(kind="stable")[:_MOST])
+    return np.sort(np.lexsort((np.where(blocks > 0, bound, np.inf), ~sought))[:_MOST])
 
 
 def _within_bounds(costs: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,19 +19,19 @@ from racer.model.effects import effects
 from racer.racing.asktell import Asked, Repeated
 from racer.racing.loop import best
 from racer.results.base import posterior_of
-from racer.results.tuning import Origin, likeness
+from racer.results.tuning import Origin, compared, likeness
 from racer.seeding import seed_for
 from racer.tuner.match import Match
 from racer.tuner.opening import FINALISTS, SMALL, Opening
 from racer.tuner.proposals import Child, Proposals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from racer.core.rules import Rules
     from racer.evaluate.outcome import Cell, Outcome
     from racer.racing.state import Evidence
-    from racer.results.base import Covariances
+    from racer.stats.best import BestPosterior
     from racer.tuner.ledger import Ledger
     from racer.tuner.match import Blocks, Kind
     from racer.tuner.schedule import Schedule
@@ -90,25 +90,34 @@ class Tuning:
         self._note(RaceEnded(self.ended, eliminated=()))
 
     def _tested(self) -> tuple[int, ...]:
-        """Return the elites, the best of all candidates, and the default, each once."""
+        """Return the elites, the best candidate, and the default, each once."""
         plan = self.ledger.plan
         if not plan.test_instances or (self.best is None and not self.elites):
             return self.elites
         chosen, most = self.elites, plan.test_elites
         if self.best is not None and not plan.rules.goal:
-            found = self._favourite(likeness(plan.space, self.ledger.configs))
+            found = self._favourite()
             chosen = (*chosen, found) if most is None else (found, *chosen)
         chosen = tuple(dict.fromkeys(chosen))[:most]
         if plan.space.default is not None and 0 not in self.ledger.rejected:
             chosen = (*chosen, 0)
         return tuple(dict.fromkeys(chosen))
 
-    def _favourite(self, covariances: Covariances | None = None) -> int:
-        """Return the candidate with the largest probability to be the best of all."""
+    def _favourite(self) -> int:
+        """Return the candidate with the largest probability to be the best, as the result does."""
+        ledger = self.ledger
+        return self._posterior(
+            compared(ledger.known, len(ledger.configs), self.elites, ledger.plan.stream)
+        ).best
+
+    def _posterior(
+        self, among: Collection[int] | None = None, *, are_alike: bool = False
+    ) -> BestPosterior:
+        """Return the posterior of the best; neighbours are alike, or all candidates."""
         ledger, plan = self.ledger, self.ledger.plan
-        n = len(ledger.configs)
-        found = posterior_of(ledger.known, n, plan.stream, plan.rules, covariances=covariances)
-        return found.best
+        known, n = ledger.known, len(ledger.configs)
+        covariances = None if are_alike else likeness(plan.space, ledger.configs)
+        return posterior_of(known, n, plan.stream, plan.rules, 0.0, covariances, among)
 
     @property
     def alive(self) -> set[int]:
@@ -179,7 +188,8 @@ class Tuning:
     def _open(self, evaluations: int) -> Flow:
         """Find the elites with few evaluations of many candidates, without races."""
         ledger, finalists = self.ledger, self.ledger.plan.elites or FINALISTS
-        opening = Opening(ledger, self._draw, self._expected_best_first, self._favourite)
+        likeliest = partial(self._posterior, are_alike=True)
+        opening = Opening(ledger, self._draw, self._expected_best_first, lambda: likeliest().best)
         found = yield from opening.run(evaluations, finalists)
         self.eliminations += [Elimination.of_rejected(0, c) for c in sorted(ledger.rejected)]
         for block in range(ledger.blocks_used):
@@ -234,9 +244,7 @@ class Tuning:
 
     def _seemingly_better(self, seen: int) -> list[int]:
         """Return the candidates that may be better than the first elite, by less than `seen` blocks."""
-        plan, known, n = self.ledger.plan, self.ledger.known, len(self.ledger.configs)
-        alike = likeness(plan.space, self.ledger.configs)
-        chances = posterior_of(known, n, plan.stream, plan.rules, 0.0, alike).probability_best
+        known, chances = self.ledger.known, self._posterior().probability_best
         order = (-chances).argsort(kind="stable").tolist()
         least = chances[self.elites[0]]
         return [c for c in order if chances[c] > least and len(known.of(c)) < seen]

@@ -26,7 +26,7 @@ import pytest
 from playing import ONE_NUMBER
 
 import racer
-from experiments.reliability.answers import contradictions, is_noise
+from experiments.reliability.answers import contradictions, is_noise, quarter
 from racer.stats import BestPosterior
 
 ROW = re.compile(r"#(\d+)(?:, eliminated)? +([<>]?[01]\.\d\d) ")
@@ -106,6 +106,30 @@ def test_who_fails_on_a_quarter_of_the_instances_does_not_win(seed, in_series):
     pool = [{"k": k, "x": x} for k in "ab" for x in np.linspace(0.0, 1.0, 6).tolist()]
     raced = racer.race(pool, fails_on_a_quarter, [1, 2, 3, 4], **settings)
     assert raced.best["k"] == "a"
+
+
+@pytest.mark.parametrize("seed", [106, 114])
+def test_who_has_not_been_where_others_fail_is_not_the_best(seed):
+    tuned = racer.tune(SPACE, quarter, [1, 2, 3, 4], budget=300, seed=seed)
+    assert tuned.best["k"] == "a"
+    fails = {block for block in tuned.table.index if tuned.stream.instance(block) == 2}
+    assert all(fails & tuned.known.of(c).keys() for c in tuned.compared)
+
+
+def test_a_tuning_compares_those_that_were_evaluated_most_often():
+    for seed in range(3):
+        result = racer.tune(SPACE, is_noise, range(9), budget=200, seed=seed, elites=1)
+        seen = [len(result.known.of(c)) for c in range(len(result.configs))]
+        least = min(seen[c] for c in result.compared)
+        assert 4 <= len(result.compared) < len(seen)
+        assert {*result.elites} <= {*result.compared}
+        assert max(n for c, n in enumerate(seen) if c not in result.compared) < least
+        others = {*range(len(seen))}.difference(result.compared)
+        assert all(result.probability_best[c] == 0.0 for c in others)
+        assert result.best_index in result.compared
+        assert f"of the {len(result.compared)} that were evaluated most often" in " ".join(
+            str(result).split()
+        )
 
 
 @pytest.mark.filterwarnings("ignore::racer.RacerWarning")

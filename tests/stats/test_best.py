@@ -230,6 +230,37 @@ def test_covariances_of_other_candidates_are_refused(settings):
         best_posterior(np.ones((4, 3)) * np.arange(3), **given)
 
 
+def test_the_best_is_sought_among_some():
+    """Who is not among these has no chance, but says what candidates differ by."""
+    rng = np.random.default_rng(3)
+    costs = rng.normal(size=(12, 6)) + 0.3 * np.arange(6)
+    costs[rng.random((12, 6)) < 0.1] = FAILED
+    everyone, some = best_posterior(costs), best_posterior(costs, among=[4, 2, 3])
+    assert everyone.best < 2
+    assert (some.probability_best[[0, 1, 5]] == 0.0).all()
+    assert some.probability_best.sum() == pytest.approx(1.0)
+    assert some.best == min((2, 3, 4), key=everyone.mean.__getitem__)
+    np.testing.assert_array_equal(some.mean, everyone.mean)
+    apart = best_posterior(costs[:, 2:5]).probability_best
+    assert np.abs(some.probability_best[2:5] - apart).max() > 0.01
+    np.testing.assert_array_equal(
+        best_posterior(costs, among=range(6)).probability_best, everyone.probability_best
+    )
+
+
+def test_who_is_sought_is_compared_among_many():
+    costs = np.random.default_rng(1).normal(size=(5, 400))
+    costs[:, 390:] += 3.0
+    found = best_posterior(costs, among=[390, 395])
+    assert found.probability_best[[390, 395]].sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("among", [[], [6], [-1], [0.5], ["a"]])
+def test_others_are_not_among_the_candidates(among):
+    with pytest.raises((SettingError, ScoresError), match="among"):
+        best_posterior(np.ones((3, 6)), among=among)
+
+
 def test_right_and_wrong_answers_are_compared_by_their_means():
     rng = np.random.default_rng(9)
     wrong = (rng.random((300, 4)) < [0.1, 0.3, 0.3, 0.3]).astype(float)
