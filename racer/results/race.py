@@ -78,6 +78,8 @@ class RaceResult(Result):
         is known of them: eliminated ones count, with their outcomes. By mean
         costs with `runtime` and where the decider compares means, else by costs in units of their
         block's spread.
+    compared : tuple of int
+        The candidates of which the best is sought: all.
     probability_best : dict of int to float
         Of each candidate, by that posterior; sums to 1.
         With `racer.Within` or `racer.Constrained`, of being the answer (the sum is less

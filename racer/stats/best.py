@@ -131,7 +131,7 @@ def best_posterior(
 
     A failed evaluation says nothing of costs, but how often a candidate fails does: a candidate
     either never fails, or with a share that has a uniform prior; at that share, a failure costs
-    fifty spreads of a block, or four times what candidates differ by if that is more.
+    fifty spreads of a block, or twenty times what candidates differ by if that is more.
     Of more than 300 candidates those are compared that may be the best, by their means so far; the
     others have probability 0.
 
@@ -243,9 +243,9 @@ def best_posterior(
             strata=strata,
             kernels=kernels,
         )
-        part = found.of(np.flatnonzero(sought))
+        some_of = found.of(np.flatnonzero(sought))
         probability = np.zeros(m)
-        probability[sought] = probability_smallest(part.parts, part.freedom, part.failing)
+        probability[sought] = probability_smallest(some_of.parts, some_of.freedom, some_of.failing)
     mean = found.mean
     if n_blocks is not None and found.failing is None:  # nothing else is uncertain
         probability = _shared(probability, mean, np.flatnonzero(sought & (seen == n_blocks)))
