@@ -2,9 +2,9 @@
 
 Seven worlds, 3, 10 and 30 candidates. Tables are complete, of 5 to 50 blocks; races are held by three
 deciders, with a budget of 15 and of 50 evaluations per candidate; searches are tables and races over
-folds; tunings are of formulas. Of all candidates of all of them, those of which a probability between
-two edges was said are counted together. Where several are equally best, each is so with an equal
-part. Seeds are other ones than those that the model was chosen on, which were 0 to 99; so are the
+folds; tunings are of formulas. Of all candidates of all of them (in tunings: of those that are
+compared), those of which a probability between two edges was said are counted together. Where
+several are equally best, each is so with an equal part. Seeds are other ones than those that the model was chosen on, which were 0 to 99; so are the
 formulas, and the noise of most worlds.
 """
 
@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 import warnings
 import zlib
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,6 +30,7 @@ from experiments.options import jobs_option, number_option
 from experiments.sklearn_folds.worlds import race_over_folds
 from racer.deciders import CorrelatedTRace
 from racer.results.base import posterior_of
+from racer.results.tuning import likeness
 from racer.simulate import (
     HeavyTailedWorld,
     InteractionWorld,
@@ -51,7 +53,14 @@ CANDIDATES = (3, 10, 30)
 BLOCKS = (5, 10, 20, 50)
 DECIDERS = ("bayesian-friedman", "f-race", "best-for-budget")
 PER_CANDIDATE = (15, 50)
-LEAST = 40  # candidates of a point that is drawn
+LEAST = 40  # candidates of a point that is drawn, or of a cell of the table
+COLUMNS = {
+    "tables and races": "tables and races",
+    "best-for-budget": "of these, `best-for-budget`",
+    "10 folds": "10 folds",
+    "tunings": "tunings",
+}
+TABLE = re.compile(r"\| said \|.*\|(?=\n\n)", re.DOTALL)  # of the page
 FIRST_SEED = 200  # the model was chosen on those before
 BUDGETS = (400, 1200)  # of a tuning, in evaluations
 ONE_IN = 2  # draws of a world: a tuning
@@ -64,13 +73,13 @@ MANY = 100  # candidates of a bin that may be a world's worst
 
 
 class Said(NamedTuple):
-    """What was said of all candidates of a table, and what is true."""
+    """What was said of the k candidates that are compared, and what is true."""
 
     source: str
     world: str
-    candidates: int
-    probability: NDArray[np.float64]  # (m,)
-    truth: NDArray[np.float64]  # (m,), sums to 1
+    candidates: int  # of the table, race or tuning
+    probability: NDArray[np.float64]  # (k,)
+    truth: NDArray[np.float64]  # (k,), sums to 1
     covered: float  # whether the credible set holds the best
     regret: float  # of the best by the posterior
     leader_regret: float  # of the one that the decider puts first
@@ -95,13 +104,19 @@ def said(
     quality: NDArray[np.float64],
     found: BestPosterior,
     leader: int | None = None,
+    among: Sequence[int] | None = None,
 ) -> Said:
-    """Return what a posterior says of candidates of known quality, and what is true."""
-    best = quality <= quality.min() + 1e-12
-    truth = best / best.sum()
+    """Return what a posterior says of candidates of known quality, and what is true.
+
+    The best is sought `among` these, or all; regret is that of all.
+    """
+    some = np.arange(len(quality)) if among is None else np.array(among)
+    truth = np.zeros(len(quality))
+    truth[some] = quality[some] <= quality[some].min() + 1e-12
+    truth /= truth.sum()
     gap = quality - quality.min()
     return Said(
-        *(source, world, len(quality), np.asarray(found.probability_best), truth),
+        *(source, world, len(quality), found.probability_best[some], truth[some]),
         covered=float(truth[list(found.credible_set())].sum()),
         regret=float(gap[found.best]),
         leader_regret=math.nan if leader is None else float(gap[leader]),
@@ -148,16 +163,20 @@ def formulas() -> dict[str, tuple[racer.Space, Any]]:
 
 
 def in_tunings(seed: int) -> list[Said]:
-    """Return what is said of the candidates of tunings, and what would be if all were alike."""
+    """Return what is said of the candidates of tunings, and what would be of all of them."""
     rows = []
     for name, (space, formula) in formulas().items():
         for noise, budget in product((0.05, 0.3), BUDGETS):
             evaluate = partial(noisy, formula, noise)
             result = racer.tune(space, evaluate, range(30), budget=budget, seed=seed)
             quality = np.array([formula(config) for config in result.configs])
-            alike = posterior_of(result.known, len(quality), result.stream, result.rules)
-            for source, found in (("tunings", result.posterior), ("tunings, all alike", alike)):
-                rows.append(said(source, name, quality, found, result.leader))
+            known, n = result.known, len(quality)
+            everyone = (result.stream, result.rules, 0.0, likeness(space, result.configs))
+            of_all = posterior_of(known, n, *everyone)
+            rows += [
+                said("tunings", name, quality, result.posterior, result.leader, result.compared),
+                said("tunings, of all", name, quality, of_all, result.leader),
+            ]
     return rows
 
 
@@ -276,7 +295,8 @@ def groups(rows: Sequence[Said]) -> Iterable[tuple[str, list[Said]]]:
 @number_option("--repetitions", 60, help="Draws of each world.")
 @jobs_option
 @click.option("--picture", type=click.Path(path_type=Path), help="Draw the diagram there.")
-def main(repetitions: int, jobs: int, picture: Path | None) -> None:
+@click.option("--page", type=click.Path(path_type=Path), help="Replace the table of this page.")
+def main(repetitions: int, jobs: int, picture: Path | None, page: Path | None) -> None:
     """Count how often P(best) is right, and write experiments/reliability/reliability.csv."""
     warnings.simplefilter("ignore", racer.RacerWarning)
     seeds = range(FIRST_SEED, FIRST_SEED + repetitions)
@@ -302,8 +322,28 @@ def main(repetitions: int, jobs: int, picture: Path | None) -> None:
         writer = csv.writer(file)
         writer.writerow(("group", *Summary._fields))
         writer.writerows(summaries)
+    counted = pd.read_csv(HERE / "reliability.csv")
     if picture is not None:
-        draw(pd.read_csv(HERE / "reliability.csv")).savefig(picture)
+        draw(counted).savefig(picture)
+    if page is not None:
+        text = page.read_text(encoding="utf-8")
+        page.write_text(TABLE.sub("\n".join(lines(counted)), text), encoding="utf-8")
+
+
+def lines(found: pd.DataFrame) -> list[str]:
+    """Return the table of the page: a row for each bin, a column for each group."""
+    bins = np.digitize(found["said"], EDGES[1:-1])
+    rows = [
+        f"| said | {' | '.join(COLUMNS.values())} |",
+        "|---" * (len(COLUMNS) + 1) + "|",
+    ]
+    for k, (low, high) in enumerate(pairwise(EDGES)):
+        cells = [f"{low:g} to {high:g}"]
+        for group in COLUMNS:
+            some = found[(found["group"] == group) & (bins == k) & (found["candidates"] >= LEAST)]
+            cells.append("-" if some.empty else "{:.2f} → {:.2f}".format(*some.iloc[0, 1:3]))
+        rows.append(f"| {' | '.join(cells)} |")
+    return rows
 
 
 def draw(found: pd.DataFrame) -> Figure:

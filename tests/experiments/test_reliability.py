@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -20,11 +21,18 @@ def test_what_is_said_is_counted_with_what_is_true(monkeypatch, tmp_path):
     monkeypatch.setattr(tables, "CANDIDATES", (3,))
     monkeypatch.setattr(tables, "BUDGETS", (60,))
     monkeypatch.setattr(tables, "MORE_FOLDS", 1)
-    found = CliRunner().invoke(tables.main, ["--repetitions", "1", "--jobs", "1"])
+    page = tmp_path / "page.md"
+    page.write_text("Before.\n\n| said | tunings |\n|---|---|\n| x | y |\n\n| Another | - |\n")
+    found = CliRunner().invoke(
+        tables.main, ["--repetitions", "1", "--jobs", "1", "--page", str(page)]
+    )
     assert found.exit_code == 0, found.output
     assert "tables and races: the credible set holds the best in" in found.output
     with (tmp_path / "reliability.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("Before.\n\n| said | tables and races | of these, `best-for-budget` |")
+    assert text.endswith("|\n\n| Another | - |\n")
     of_all = [row for row in rows if row["group"] == "tables and races"]
     said = sum(float(row["said"]) * int(row["candidates"]) for row in of_all)
     n = sum(int(row["candidates"]) for row in of_all)
@@ -39,14 +47,24 @@ def test_equals_share_the_truth():
     assert found.regret == 0.0
 
 
+def test_of_tunings_the_best_is_sought_among_those_that_are_compared():
+    quality = np.array([0.0, 1.0, 2.0])
+    posterior = tables.best_posterior([[9.0, 2.0, 1.1]] * 5, among=[1, 2])
+    found = tables.said("tunings", "w", quality, posterior, 1, (1, 2))
+    assert found.truth.tolist() == [1.0, 0.0]
+    assert found.probability.sum() == pytest.approx(1.0)
+    assert (found.covered, found.regret, found.leader_regret) == (0.0, 2.0, 1.0)
+
+
 def test_the_page_shows_what_was_counted():
     page = (ROOT / "docs" / "evidence_probabilities.md").read_text(encoding="utf-8")
     with (tables.HERE / "reliability.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    known = {(f"{float(row['said']):.2f}", f"{float(row['true']):.2f}") for row in rows}
-    cells = re.findall(r"(\d\.\d\d) → (\d\.\d\d)", page)
-    assert len(cells) > 20
-    assert set(cells) <= known
+    of_all = [row for row in rows if row["group"] == "tables and races"]
+    cells = re.findall(r"^\| \S+ to \S+ \| (\d\.\d\d) → (\d\.\d\d)", page, re.MULTILINE)
+    known = [(f"{float(row['said']):.2f}", f"{float(row['true']):.2f}") for row in of_all]
+    assert cells == known
+    assert "\n".join(tables.lines(pd.read_csv(tables.HERE / "reliability.csv"))) in page
 
 
 def test_contradictions_and_claims_are_counted(monkeypatch, tmp_path):
