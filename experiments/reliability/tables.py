@@ -304,7 +304,17 @@ def main(repetitions: int, jobs: int, picture: Path | None, page: Path | None) -
     calls += [joblib.delayed(in_tunings)(seed) for seed in seeds[::ONE_IN]]
     more = range(FIRST_SEED, FIRST_SEED + MORE_FOLDS * repetitions)
     calls += [joblib.delayed(folds)(n, seed) for n in (5, 10, 20) for seed in more]
-    rows = [row for said_of in joblib.Parallel(n_jobs=jobs)(calls) for row in said_of]
+    write([row for said_of in joblib.Parallel(n_jobs=jobs)(calls) for row in said_of])
+    counted = pd.read_csv(HERE / "reliability.csv")
+    if picture is not None:
+        draw(counted).savefig(picture)
+    if page is not None:
+        text = page.read_text(encoding="utf-8")
+        page.write_text(TABLE.sub("\n".join(lines(counted)), text), encoding="utf-8")
+
+
+def write(rows: Sequence[Said]) -> None:
+    """Write what was counted, by groups, and print it."""
     summaries: list[tuple[str | float, ...]] = []
     with (HERE / "reliability.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -322,12 +332,6 @@ def main(repetitions: int, jobs: int, picture: Path | None, page: Path | None) -
         writer = csv.writer(file)
         writer.writerow(("group", *Summary._fields))
         writer.writerows(summaries)
-    counted = pd.read_csv(HERE / "reliability.csv")
-    if picture is not None:
-        draw(counted).savefig(picture)
-    if page is not None:
-        text = page.read_text(encoding="utf-8")
-        page.write_text(TABLE.sub("\n".join(lines(counted)), text), encoding="utf-8")
 
 
 def lines(found: pd.DataFrame) -> list[str]:

@@ -346,24 +346,24 @@ class TuneResult(Result):
 def compared(
     known: Table, n_candidates: int, elites: Sequence[int], stream: Stream
 ) -> tuple[int, ...]:
-    """Return the candidates of which the best is sought; all without any elite.
+    """Return the candidates of which the best is sought.
 
-    They were evaluated most often, on as many blocks as any elite, and on each instance on which
-    others fail. Of hundreds, most of them seen on a block or two, one of these is likely to be
-    exactly the best; but nobody knows which, and to take the likeliest costs much.
+    They were evaluated on each instance on which others fail, and most often of those: on as many
+    blocks as any elite. Of hundreds, most of them seen on a block or two, one of these is likely to
+    be exactly the best; but nobody knows which, and to take the likeliest costs much.
     """
-    blocks = [len(known.of(candidate)) for candidate in range(n_candidates)]
-    most = sorted(blocks)[-_COMPARED:]
-    least = min((blocks[elite] for elite in elites), default=0)
-    least = min([least, *most])
-    often = [candidate for candidate, seen in enumerate(blocks) if seen >= least]
     there, failed = _by_instance(known, stream)
     hard = [
         there[place]
         for place, some in failed.items()
         if max(_FAIL * len(there[place]), 2) <= len(some) < len(there[place])
     ]
-    return tuple(c for c in often if all(c in some for some in hard)) or tuple(often)
+    everyone = range(n_candidates)
+    some = [c for c in everyone if all(c in seen for seen in hard)] or everyone
+    blocks = {candidate: len(known.of(candidate)) for candidate in some}
+    least = min((blocks[elite] for elite in elites if elite in blocks), default=0)
+    least = min([least, *sorted(blocks.values())[-_COMPARED:]])
+    return tuple(candidate for candidate in some if blocks[candidate] >= least)
 
 
 def _by_instance(known: Table, stream: Stream) -> tuple[_Candidates, _Candidates]:

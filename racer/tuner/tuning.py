@@ -110,10 +110,14 @@ class Tuning:
             compared(ledger.known, len(ledger.configs), self.elites, ledger.plan.stream)
         ).best
 
+    def _likeliest(self) -> int:
+        """Return the likeliest of all candidates to be the best, with none more alike than others."""
+        return self._posterior(are_alike=True).best
+
     def _posterior(
         self, among: Collection[int] | None = None, *, are_alike: bool = False
     ) -> BestPosterior:
-        """Return the posterior of the best; neighbours are alike, or all candidates."""
+        """Return the posterior of the best; `are_alike`: with any two candidates equally alike."""
         ledger, plan = self.ledger, self.ledger.plan
         known, n = ledger.known, len(ledger.configs)
         covariances = None if are_alike else likeness(plan.space, ledger.configs)
@@ -188,8 +192,7 @@ class Tuning:
     def _open(self, evaluations: int) -> Flow:
         """Find the elites with few evaluations of many candidates, without races."""
         ledger, finalists = self.ledger, self.ledger.plan.elites or FINALISTS
-        likeliest = partial(self._posterior, are_alike=True)
-        opening = Opening(ledger, self._draw, self._expected_best_first, lambda: likeliest().best)
+        opening = Opening(ledger, self._draw, self._expected_best_first, self._likeliest)
         found = yield from opening.run(evaluations, finalists)
         self.eliminations += [Elimination.of_rejected(0, c) for c in sorted(ledger.rejected)]
         for block in range(ledger.blocks_used):

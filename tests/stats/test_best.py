@@ -233,7 +233,7 @@ def test_covariances_of_other_candidates_are_refused(settings):
 def test_the_best_is_sought_among_some():
     """Who is not among these has no chance, but says what candidates differ by."""
     rng = np.random.default_rng(3)
-    costs = rng.normal(size=(12, 6)) + [-9.0, -9.0, 0.3, 0.4, 0.2, 9.0]
+    costs = rng.normal([-9.0, -9.0, 0.3, 0.4, 0.2, 9.0], size=(12, 6))
     costs[0, 1:3] = FAILED
     everyone, some = best_posterior(costs), best_posterior(costs, among=[4, 2, 3])
     assert everyone.best == 0
