@@ -175,10 +175,11 @@ def _posterior(result: Result, ax: Axes | None) -> Axes:
     chances = result.probability_front if to_front else result.probability_best
     chosen = sorted(shown, key=lambda c: -chances[c])[:_MOST]
     note = f" (the first {_MOST} of {len(shown)})" if len(shown) > _MOST else ""
+    every = "all " if len(result.compared) == len(result.configs) else ""
     return bars(
         [chances[c] for c in chosen],
         _labels(result, chosen),
-        f"P({'front' if to_front else 'best'}) among {len(result.compared)} candidates{note}",
+        f"P({'front' if to_front else 'best'}) of {every}{len(result.compared)} candidates{note}",
         notes=[shown_probability(chances[c], 2) for c in chosen],
         limits=(0.0, 1.12),
         ax=ax,
