@@ -108,7 +108,7 @@ def test_check_scenario_runs_a_few_and_names_what_fails(folder):
         "2 parameters, 2 instances",
         "the least budget is 10 evaluations",
         "initial configuration 1: ",
-        "  cost 4.0, in ",
+        "  cost 4, in ",
         "  REJECTED, in ",
         "random configuration 4: ",
         "The scenario can be used.",
