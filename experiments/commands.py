@@ -91,6 +91,10 @@ study = Commands(
         "fold-spreads": ("reliability.spreads", "How far models of real searches differ"),
         "fronts": ("fronts.tables", "Races to the front of several metrics, beside other ways"),
         "fronts-tuned": ("fronts.tuned", "Tuning to fronts, beside Optuna's samplers"),
+        "hierarchical": (
+            "hierarchical.tables",
+            "Claims and coverage of the hierarchical model of folds",
+        ),
         "kills": ("campaign.kills", "Every kind of contest killed at random moments, and resumed"),
         "items": ("items.tables", "Races on scores of items, right or wrong or graded"),
         "gepa": ("gepa_acceptance", "Acceptance of proposals in GEPA, by sums and by races"),

@@ -115,6 +115,18 @@ def _portfolios() -> str:
     return markdown(head, lines)
 
 
+def _hierarchical() -> str:
+    head = ("two algorithms", "claims / signed-rank", "covered: mean / single", "error / of means")
+    lines = []
+    for row in _recorded("hierarchical/hierarchical.csv"):
+        name, *figures = row.values()
+        claims, covered = (
+            f"{100 * one:.0f} / {100 * other:.0f} %" for one, other in (figures[:2], figures[2:4])
+        )
+        lines.append((str(name), claims, covered, f"{figures[4]:.2f} / {figures[5]:.2f}"))
+    return markdown(head, lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "caps-tests": lambda: _caps(0),
     "caps-races": lambda: _caps(1),
@@ -128,6 +140,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "prompts": _prompts,
     "bundles": _bundles,
     "portfolios": _portfolios,
+    "hierarchical": _hierarchical,
 }
 
 
