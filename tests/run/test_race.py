@@ -131,7 +131,7 @@ def test_what_cannot_work_is_refused_before_anything_runs(error, settings):
 
 
 def test_the_budget_must_be_given():
-    with pytest.raises(BudgetError, match="no budget: give budget=, evaluations, or deadline="):
+    with pytest.raises(BudgetError, match=r"no budget: give budget= \(evaluations\) or deadline="):
         racer.race([1, 2], costly)
 
 
