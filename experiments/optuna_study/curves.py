@@ -3,12 +3,13 @@
 A trial's loss falls from its start to its final value by a power of the round, or exponentially,
 at a rate of its own, with noise. The best trial is that with the least final value. Counted are
 studies in which that is pruned, the rounds that are run, and studies in which racer's pruner warns
-that these are no instances.
+that these are no instances. Last come studies whose steps are instances, in random order.
 """
 
 from __future__ import annotations
 
 import warnings
+from itertools import product
 from typing import TYPE_CHECKING
 
 import click
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from optuna.pruners import BasePruner
 
+    Draw = Callable[[np.random.Generator, int, int, float], NDArray[np.float64]]
+
 __all__ = ["main"]
 
 PRUNERS: dict[str, Callable[[], BasePruner]] = {
@@ -36,6 +39,7 @@ PRUNERS: dict[str, Callable[[], BasePruner]] = {
     "WilcoxonPruner": optuna.pruners.WilcoxonPruner,
 }
 NOISES = (0.0, 0.005, 0.02)  # standard deviations; final values spread by 0.1
+DIFFICULTIES = (0.0, 3.0)  # of instances; the noise is 1, as the spread of trials
 
 
 def curves(rng: np.random.Generator, trials: int, rounds: int, noise: float) -> NDArray[np.float64]:
@@ -49,6 +53,15 @@ def curves(rng: np.random.Generator, trials: int, rounds: int, noise: float) -> 
         falls = np.exp(-t / rng.uniform(2.0, rounds / 3.0, size=(trials, 1)))
     losses = final + start * falls
     return np.hstack([losses + noise * rng.normal(size=losses.shape), losses[:, -1:]])
+
+
+def on_instances(
+    rng: np.random.Generator, trials: int, rounds: int, difficulty: float
+) -> NDArray[np.float64]:
+    """Return the values of trials on instances, and as the last column what they are without noise."""
+    quality = rng.normal(size=(trials, 1))
+    values = quality + difficulty * rng.normal(size=rounds)
+    return np.hstack([values + rng.normal(size=values.shape), quality])
 
 
 def one(make: Callable[[], BasePruner], losses: NDArray[np.float64]) -> tuple[bool, int, bool]:
@@ -79,14 +92,17 @@ def one(make: Callable[[], BasePruner], losses: NDArray[np.float64]) -> tuple[bo
 @number_option("--seed", 0, least=0)
 def main(*, studies: int, trials: int, rounds: int, seed: int) -> None:
     """Count the best trials that pruners lose on learning curves."""
-    print_row("noise", "pruner", "best trials pruned", "rounds run, %", "warned", head=True)
-    for noise in NOISES:
-        for name, make in PRUNERS.items():
-            found = [
-                one(make, curves(rng_for(seed, "curves", study), trials, rounds, noise))
-                for study in range(studies)
-            ]
-            lost, run, warned = (np.array(column) for column in zip(*found, strict=True))
-            share = 100.0 * run.mean() / (trials * rounds)
-            said = f"{warned.sum()}" if name == "RacingPruner" else "-"
-            print_row(noise, f"`{name}`", f"{lost.sum()} of {studies}", f"{share:.0f}", said)
+    print_row("steps", "pruner", "best trials pruned", "steps run, %", "warned", head=True)
+    kinds: list[tuple[str, Draw, float]] = [
+        (f"curve, noise {noise}", curves, noise) for noise in NOISES
+    ]
+    kinds += [(f"instances, sd {spread:g}", on_instances, spread) for spread in DIFFICULTIES]
+    for (kind, draw, spread), (name, make) in product(kinds, PRUNERS.items()):
+        found = [
+            one(make, draw(rng_for(seed, "curves", study), trials, rounds, spread))
+            for study in range(studies)
+        ]
+        lost, run, warned = (np.array(column) for column in zip(*found, strict=True))
+        share = 100.0 * run.mean() / (trials * rounds)
+        said = f"{warned.sum()}" if name == "RacingPruner" else "-"
+        print_row(kind, f"`{name}`", f"{lost.sum()} of {studies}", f"{share:.0f}", said)

@@ -101,3 +101,13 @@ def test_every_decider_that_can_prune_stands_in_the_tables():
     published.add("fixed-confidence")  # for whole races
     assert {name for name in DECIDERS if prunes(name)} - published <= set(LADDERS)
     assert DEFAULTS.keys() == LADDERS.keys()
+
+
+def test_learning_curves_are_told_from_instances():
+    from experiments.optuna_study.curves import PRUNERS, curves, on_instances, one
+
+    rng, make = np.random.default_rng(1), PRUNERS["RacingPruner"]
+    assert one(make, curves(rng, 6, 12, 0.0)) == (False, 72, True)
+    pruned, rounds, has_warned = one(make, on_instances(rng, 8, 30, 3.0))
+    assert (pruned, has_warned) == (False, False)
+    assert rounds < 8 * 30
