@@ -35,6 +35,8 @@ class Ledger:
         self.prices: Prices | None = (
             Prices(given, self.configs, plan.instances) if is_paid else None
         )
+        if self.prices is not None:
+            self.prices.check_instances()
         self.rejected: set[int] = set()
         self.evaluations: int = 0
         self.seconds: float = 0.0

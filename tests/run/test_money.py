@@ -17,6 +17,7 @@ import racer
 from racer import Budget, ObjectiveError, RaceInterrupted, StoreError
 from racer.run.progress import watch
 from racer.store.load import check_store
+from racer.store.schema import conclusion_checksum
 
 SPACE = racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)})
 SETTINGS = {"decider": "best-for-budget", "seed": 3}
@@ -163,6 +164,17 @@ def test_a_recorded_price_that_was_changed_or_is_missing_is_said(tmp_path):
     assert check_store(path).notes == [
         "its prices are a function, which is not in the file: verdicts were not replayed"
     ]
+
+
+def test_recorded_prices_that_make_no_sense_are_refused(tmp_path):
+    path = tmp_path / "tuning.db"
+    tune_by_price(path)
+    for value in ("[]", "[1.0]", "[[1.0]]", '"x"', "{}", "-1", "true", "[", "null"):
+        with closing(sqlite3.connect(path)) as connection, connection:
+            row = (value, conclusion_checksum(1, value))
+            connection.execute("UPDATE prices SET value = ?, checksum = ? WHERE candidate = 1", row)
+        with pytest.raises(StoreError, match="price"):
+            racer.load(path)
 
 
 def test_recorded_seconds_decide_after_a_resume_as_they_did(tmp_path, monkeypatch):
