@@ -19,6 +19,7 @@ from racer.render.sections import Code, Section
 from racer.render.text import as_text, folded
 from racer.results import summary as parts
 from racer.results.ablation import AblationResult
+from racer.results.front import is_front
 from racer.results.page import command_line
 from racer.results.tuning import TuneResult
 from racer.space.irace.table import written_configurations
@@ -152,7 +153,8 @@ def _answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None) 
     said = parts.summary(result)
     if line is not None and result.best_index is not None:
         said.insert(-1, Section("As a command line", (Code(line(result.best)),)))
-    said[-1:-1] = parts.configurations(result)
+    if not is_front(result):
+        said[-1:-1] = parts.configurations(result)
     if isinstance(result, TuneResult):
         said.insert(-1, parts.race_table(result, result.completed_races))
     if len(result.eliminations):

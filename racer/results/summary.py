@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from racer.results.base import Result
 
 _MOST = 12  # survivors in a summary
+_SHORT = 24  # characters of a value that is no dict
 
 
 def summary(result: Result) -> list[Piece]:
@@ -30,6 +31,8 @@ def summary(result: Result) -> list[Piece]:
         best.append(configuration(result.config(result.guess)))
     if len(result.leaders) > 1 or result.best_index is None or result.rules.aim is not None:
         best.append(Section(result._survivor_label.capitalize(), (survivors(result, _MOST),)))
+    if is_front(result):
+        best += configurations(result, _MOST)
     if has_means(result) and len(result.configs) > 1:
         best.append(means_section(result))
     return [*best, f"{result.ended.message} {cost(result)}"]
@@ -111,7 +114,7 @@ def _criterion(result: Result) -> str:
     if runtime is not None:
         return runtime.criterion
     of = "" if result.rules.decider.by_means else ", in units of the spread within a block,"
-    return f"expected cost{of}"
+    return f"expected value{of}"
 
 
 def _rivals(result: Result) -> str:
@@ -214,11 +217,12 @@ def _chance_of(result: Result, candidate: int) -> str:
 
 
 def configurations(result: Result, most: int = 6) -> list[Section]:
-    """Return the configurations of the first survivors side by side, if they are dicts."""
-    chosen = [c for c in result.survivors[:most] if isinstance(result.config(c), dict)]
+    """Return the configurations of the first survivors side by side: dicts, or short values."""
+    found = {c: result.config(c) for c in result.survivors[:most]}
+    chosen = [c for c, one in found.items() if isinstance(one, dict) or len(repr(one)) <= _SHORT]
     if len(result.survivors) < 2 or len(chosen) < 2:
         return []
-    configs = [result.config(c) for c in chosen]
+    configs = [one if isinstance(one := found[c], dict) else {"value": one} for c in chosen]
     names = list(dict.fromkeys(name for config in configs for name in config))
     rows = [
         (name, *(value_shown(config[name]) if name in config else "-" for config in configs))

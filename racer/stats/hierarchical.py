@@ -132,7 +132,9 @@ def hierarchical_t_test(
     standard deviation sigma_i and correlation rho of each two, as folds share training data. The
     delta_i are draws from Student's t with location delta_0, scale sigma_0 and nu degrees of
     freedom: estimates on single data sets are shrunk towards their common mean, the more the
-    noisier they are, and outliers little. Flat priors of sigma_i, sigma_0 and delta_0 reach far
+    noisier they are, and outliers little.
+
+    Flat priors of sigma_i, sigma_0 and delta_0 reach far
     beyond the data: to 1 000 times the mean standard deviation of folds, 1 000 times that of the
     mean differences, and plus and minus the largest difference (the paper has 1, for accuracies);
     nu is Gamma(alpha, beta) with alpha from U(0.5, 5) and beta from U(0.05, 0.15).

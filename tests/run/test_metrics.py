@@ -102,6 +102,10 @@ def test_a_front_of_known_candidates():
             assert row["low:error"] - 0.1 < means[c, 0] < row["high:error"] + 0.1
         text = str(result)
         assert "4 of 6 candidates are on the Pareto front of error and dollars" in text
+        survivors = " ".join(text.partition("Configurations of the survivors")[2].split())
+        names = [f"#{c}" for c in result.survivors]
+        assert survivors.startswith(f"parameter {' '.join(names)} ")
+        assert f" value {' '.join(map(str, result.survivors))} " in survivors
 
 
 def test_what_is_said_of_a_candidate_that_is_sought():

@@ -66,12 +66,12 @@ class Command:
     Parameters
     ----------
     argv : str or sequence of str
-        The program and its arguments; one line of text is split as a shell would, here and only
-        here. In an argument ``{name}`` stands for a parameter of the configuration,
+        The program and its arguments; one line of text is split as a shell would, here only. In an
+        argument ``{name}`` stands for a parameter of the configuration,
         ``{instance}`` and ``{seed}`` for the others that `evaluate` gets, ``{bound}`` (unless a
         parameter is called so) for the seconds after which it is stopped: with `runtime` the cap
-        (rounded up to whole seconds for irace's runners), else the `timeout`; ``{{`` and ``}}`` are braces. ``{parameters}``, an argument of its own, stands for options: one for each
-        parameter that has no place of its own. An argument with a parameter that the
+        (rounded up to whole seconds for irace's runners), else the `timeout`; ``{{`` and ``}}`` are braces. ``{parameters}``, an argument of its own, stands
+        for options: one for each parameter that has no place of its own. An argument with a parameter that the
         configuration does not have is left out, unless it is that parameter alone.
     switches : mapping of str to str, optional
         How ``{parameters}`` writes a parameter: the text before its value, ``"--name="`` unless

@@ -75,13 +75,14 @@ class RacingPruner(BasePruner):
 
     A trial is not pruned while its mean is better than that of the trial that speaks most
     against it, on their common instances. Values that are not finite are as if they had not
-    been reported. A step counts once; steps may come in any order. Reports that are running means,
-    as objectives for Optuna's MedianPruner make them, are recognised once there are a few trials,
-    and turned back into values, with a warning. Without `instances`, trials whose values rise or fall
-    from step to step are taken for learning curves, over epochs or boosting rounds: there is a
-    warning, and none is pruned. Running trials count if they
+    been reported. A step counts once; steps may come in any order. Running trials count if they
     have reported something since this process first asked about the trial in question: those
     whose process died do not. Failed and waiting trials do not count.
+
+    Reports that are running means, as objectives for Optuna's MedianPruner make them, are
+    recognised once there are a few trials, and turned back into values, with a warning. Without
+    `instances`, trials whose values rise or fall from step to step are taken for learning curves,
+    over epochs or boosting rounds: there is a warning, and none is pruned.
 
     Parameters
     ----------
