@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from racer._files import written
-from racer.cli.answer import in_terminal, say
+from racer.cli.answer import in_terminal, reported, say
 from racer.comparison.columns import Columns, numbered
 from racer.comparison.data import Design, LocalRope, Method, Named, Posthoc
 from racer.errors import RacerError, ScoresError
@@ -121,6 +121,7 @@ FORMATS: dict[str, Callable[[Comparison], str]] = {
 @click.option("--json", is_flag=True, help="Print JSON.")
 @click.option("--prose", is_flag=True, help="Print a paragraph for a paper.")
 @click.option("--bibtex", is_flag=True, help="Print the BibTeX of the methods.")
+@reported()
 def compare_command(
     scores: Path,
     plot: Path | None,

@@ -335,8 +335,9 @@ class Race(AskTell):
         self._request = None
         self._notes.append(asked)
         if self.ended is Ended.BUDGET and fell_short(self.rules, self._state):
+            n = self.tested_blocks
             self._notes.append(
-                f"the budget ended after {self.tested_blocks} usable blocks, before the first test "
+                f"the budget ended after {n} usable block{'s' * (n != 1)}, before the first test "
                 f"({self._state.first_test}): there is no best; give a larger budget, fewer "
                 "candidates, or a lower first_test"
             )

@@ -195,7 +195,8 @@ def survivors(result: Result, most: int | None = None) -> Grid:
     if more:
         rows.append((f"and {more} more", *[""] * (len(rows[0]) - 1)))
     mean = "mean" if runtime is None else runtime.score_name
-    common_blocks = f"{len(common)} {'common ' if runtime is None else ''}blocks"
+    blocks = "block" if len(common) == 1 else "blocks"
+    common_blocks = f"{len(common)} {'common ' if runtime is None else ''}{blocks}"
     head = (
         *("candidate", "P(best)", f"{value or mean} on {common_blocks}"),
         *others,

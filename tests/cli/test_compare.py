@@ -265,3 +265,13 @@ def test_it_reads_results_of_promptfoo():
     assert json.loads(done.stdout) == json.loads(json.dumps(expected.to_dict()))
     done = run(path, "--maximize", "--json", "--score", "wit")
     assert json.loads(done.stdout)["data_sets"] == ["1"]
+
+
+def test_a_warning_of_the_table_is_one_line(tmp_path):
+    path = tmp_path / "spread.csv"
+    path.write_text("data;a;b\nd1;61,8 ± 1,2;70,1\nd2;55,2;60\nd3;1,5;2\n", encoding="utf-8")
+    done = run(path)
+    assert done.exit_code == 0, done.output
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("racer: ")
+    assert line.endswith("of columns a, mean ± spread, the means are read alone")
