@@ -387,7 +387,9 @@ class Progress:
         self.state.asked(cells)
         if begins:
             many = self.state.of.n_held_out
-            self.line(f"{many} held-out instances, {len(cells)} configurations on each")
+            self.line(
+                f"{many} held-out instances, {len(cells)} configuration{'s' * (len(cells) != 1)} on each"
+            )
 
     def told(self, outcome: Outcome) -> None:
         """Count an outcome; called for each evaluation."""

@@ -37,10 +37,8 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
     if missing := scenario.missing_instances():
         yield f"note: instances that are not files: {len(missing)}, such as {missing[0]!r}", False
     if space.default is None:
-        note = (
-            "there is no default: name the configuration in use now (default = .., a table of one)"
-        )
-        yield f"note: {note}, and the result says by how much it is beaten", False
+        note = "there is no default: give the configuration in use now (default = .., or --default"
+        yield f"note: {note} FILE, a table of one) to see the improvement over it", False
     elif not given.get("test_instances"):
         yield (
             "note: without test_instances the default is not compared on held-out instances",
