@@ -75,6 +75,7 @@ study = Commands(
     "study",
     "Run a study, or make the pictures of the documentation.",
     {
+        "anytime": ("tuner.anytime", "What tuning finds in 50 to 500 evaluations, beside others"),
         "answers": ("reliability.answers", "Contradictions in results, and claims among equals"),
         "bench": ("bench_clock.tables", "Which program is faster, on simulated clocks"),
         "bundles": ("bundles.tampering", "Bundles that were tampered with, and are noticed"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import time
 from functools import partial
@@ -56,6 +57,22 @@ def by_halving(problem: Problem, budget: int, seed: int) -> Config:
     if result.best is not None:
         return dict(result.best)
     return dict(result.configs[result.survivors[0]])
+
+
+def by_random(problem: Problem, budget: int, seed: int) -> Config:
+    """Return the best of random configurations by the mean over the same few instances."""
+    per_trial = min(PER_TRIAL, problem.tuning)
+    order = rng_for(seed, "rotation").permutation(problem.tuning).tolist()
+
+    def mean(config: Config) -> float:
+        try:
+            costs = [problem(config, order[b], block_seed(seed, b)) for b in range(per_trial)]
+        except ArithmeticError:
+            return np.inf
+        return float(np.mean(costs))
+
+    configs = problem.space.sample(budget // per_trial, seed=seed)
+    return configs[int(np.argmin([mean(config) for config in configs]))]
 
 
 def by_tpe(problem: Problem, budget: int, seed: int, per_trial: int = PER_TRIAL) -> Config:
@@ -125,19 +142,30 @@ def by_irace(problem: Problem, budget: int, seed: int) -> Config:
     return tuned(problem, budget, seed)
 
 
+def by_smac(problem: Problem, budget: int, seed: int) -> Config:
+    """SMAC3 2.4.1, where it is installed."""
+    from experiments.tuner.smac import tuned  # noqa: PLC0415
+
+    return tuned(problem, budget, seed)
+
+
 CONTENDERS: dict[str, Contender] = {
     "racer": by_racer,
     "tpe": by_tpe,
     "tpe-2": partial(by_tpe, per_trial=2),  # better with the smallest budgets
     "halving": by_halving,
+    "random": by_random,
     "cma": by_cma,
     "friedman": partial(by_racer, decider="bayesian-friedman"),
     "irace": by_irace,
+    "smac": by_smac,
 }
 
 
 def available(name: str) -> bool:
     """Say whether what a contender needs is installed."""
+    if name == "smac":
+        return importlib.util.find_spec("smac") is not None
     return name != "irace" or shutil.which("Rscript") is not None
 
 

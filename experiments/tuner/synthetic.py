@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "boundary",
     "categoricals",
+    "eighty",
     "failures",
     "few_deterministic",
     "heavy_tails",
@@ -38,6 +39,7 @@ __all__ = [
     "noise",
     "rastrigin",
     "scales",
+    "sixty",
     "sphere",
 ]
 
@@ -228,6 +230,41 @@ def many_parameters(seed: int) -> Problem:
 
     optimum = {**dict.fromkeys(names, 0.0), **{f"c{i}": "b" for i in range(4)}}
     return _problem(seed, "many parameters", space, base, optimum, shifts=4)
+
+
+def _wide(seed: int, name: str, reals: int, choices: int) -> Problem:
+    """Return reals and choices of which the weights fall from 4 to a hundredth of that.
+
+    Neighbours by weight interact; the optimum is not in the middle.
+    """
+    rng = rng_for(seed, name)
+    weights = rng.permutation(np.geomspace(4.0, 0.04, reals))
+    turns = rng.uniform(-0.5, 0.5, reals - 1)
+    at = rng.uniform(-3.0, 3.0, reals)
+    good = rng.integers(0, 3, choices).tolist()
+    penalties = rng.permutation(np.geomspace(6.0, 0.06, choices))
+    parameters: dict[str, Any] = {f"x{i}": Real(-5.0, 5.0) for i in range(reals)}
+    parameters |= {f"c{i}": Categorical([0, 1, 2]) for i in range(choices)}
+    space = Space(parameters)
+
+    def base(config: Config, shift: Array) -> float:
+        values = list(config.values())
+        z = np.sqrt(weights) * (np.array(values[:reals], dtype=np.float64) - at - shift)
+        wrong = np.array(values[reals:]) != good
+        return float(z @ z + turns @ (z[1:] * z[:-1]) + penalties @ wrong)
+
+    optimum = dict(zip(space.parameters, [*at.tolist(), *good], strict=True))
+    return _problem(seed, name, space, base, optimum, shifts=reals)
+
+
+def sixty(seed: int) -> Problem:
+    """Forty-five reals and fifteen choices, some of little effect."""
+    return _wide(seed, "sixty", 45, 15)
+
+
+def eighty(seed: int) -> Problem:
+    """Sixty-five reals and fifteen choices, some of little effect."""
+    return _wide(seed, "eighty", 65, 15)
 
 
 def heavy_tails(seed: int) -> Problem:

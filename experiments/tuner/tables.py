@@ -26,7 +26,7 @@ from experiments.tuner.suite import SUITE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["OWN", "main", "regrets", "tables"]
+__all__ = ["OWN", "main", "recorded", "regrets", "tables"]
 
 BUDGETS = (1_000, 3_000)
 COSTS = (("sphere", 2_000), ("many-parameters", 2_000), ("sphere", 20_000))
@@ -60,6 +60,24 @@ def main(
     if costs:
         print(markdown(("problem", "evaluations", "CPU, us per evaluation"), _costs()))
         return
+    some = tuple(name for name in problems if SUITE[name].half == half)
+    rows = recorded(some, contenders, budgets, seeds, csv_path)
+    print(tables(rows))
+    if plot is not None:
+        from experiments.tuner.picture import draw  # noqa: PLC0415  (an extra)
+
+        found = regrets(rows)
+        draw(found.pivot_table(index="budget", columns="problem", values=OWN)).savefig(plot)
+
+
+def recorded(
+    problems: Sequence[str],
+    contenders: Sequence[str],
+    budgets: Sequence[int],
+    seeds: int,
+    csv_path: Path | None,
+) -> pd.DataFrame:
+    """Return qualities, a row for each run: those that a file has, and the others, added to it."""
     rows = [] if csv_path is None or not csv_path.exists() else _rows(pd.read_csv(csv_path))
     done = {tuple(row[name] for name in _ID) for row in rows}
     jobs = [
@@ -68,9 +86,7 @@ def main(
         for budget in budgets
         for name in problems
         for contender in contenders
-        if SUITE[name].half == half
-        and available(contender)
-        and (name, budget, contender, seed) not in done
+        if available(contender) and (name, budget, contender, seed) not in done
     ]
     for name, budget, contender, seed in with_progress(
         jobs, [SECONDS * job[1] for job in jobs], 1, lambda job: f"{job[2]}, {job[0]}"
@@ -81,12 +97,7 @@ def main(
         rows.append(dict(zip([*_ID, "quality", "reference"], values, strict=True)))
         if csv_path is not None:
             pd.DataFrame(rows).to_csv(csv_path, index=False, float_format="%.6g")
-    print(tables(pd.DataFrame(rows)))
-    if plot is not None:
-        from experiments.tuner.picture import draw  # noqa: PLC0415  (an extra)
-
-        found = regrets(pd.DataFrame(rows))
-        draw(found.pivot_table(index="budget", columns="problem", values=OWN)).savefig(plot)
+    return pd.DataFrame(rows)
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from experiments.tuner.anytime import main as anytime
 from experiments.tuner.contenders import CONTENDERS, available, overhead
 from experiments.tuner.irace import _read, _written
 from experiments.tuner.samplers import KINDS, SAMPLERS, ran
@@ -57,7 +59,7 @@ def test_the_suite_has_as_many_of_either_kind_in_both_halves():
         assert sum(not c.real for c in classes) >= 5
 
 
-@pytest.mark.parametrize("name", sorted(set(CONTENDERS) - {"irace"}))
+@pytest.mark.parametrize("name", sorted(set(CONTENDERS) - {"irace", "smac"}))
 def test_contenders_stay_within_the_space_and_the_budget(name):
     drawn, calls = SUITE["hierarchy"].draw(1), []
 
@@ -101,15 +103,30 @@ def test_regrets_are_above_the_reference_or_the_best_that_was_found():
     assert "| algorithms" not in tables(rows)  # one pair says nothing
 
 
-@pytest.mark.parametrize("measured", ["chosen", "reported", "growth", "small", "noise"])
+@pytest.mark.parametrize("measured", ["chosen", "reported", "growth", "anytime", "noise"])
 def test_what_the_page_says_is_what_was_measured(measured):
     rows = pd.read_csv(FOLDER / f"{measured}.csv")
     halves = {SUITE[name].half for name in rows.problem}
-    expected = {"growth": {"chosen", "reported"}, "small": {"reported"}, "noise": {"reported"}}
+    expected = {"growth": {"chosen", "reported"}, "anytime": {"reported"}, "noise": {"reported"}}
     assert halves == expected.get(measured, {measured})
     page = Path("docs/evidence_tuning.md").read_text(encoding="utf-8")
     for line in tables(rows).splitlines():
         assert line in page
+
+
+def test_curves_are_drawn_for_each_problem_and_runs_are_not_repeated(tmp_path):
+    table, plot = tmp_path / "a.csv", tmp_path / "a.svg"
+    words = ["--problems", "sphere eighty", "--contenders", "random halving", "--seeds", "2"]
+    words += ["--budgets", "40 80", "--csv", str(table), "--plot", str(plot)]
+    printed = CliRunner().invoke(anytime, words, catch_exceptions=False).output
+    rows = pd.read_csv(table)
+    assert len(rows) == 16
+    assert tables(rows) in printed
+    drawn = plot.read_text(encoding="utf-8")
+    assert all(f">{name}<" in drawn for name in ("sphere", "eighty", "random", "halving"))
+    rows.assign(quality=7.0).to_csv(table, index=False)
+    CliRunner().invoke(anytime, words, catch_exceptions=False)
+    assert set(pd.read_csv(table).quality) == {7.0}
 
 
 @pytest.mark.parametrize(
