@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,6 +20,7 @@ from racer.racing.loop import best
 from racer.results.base import posterior_of
 from racer.results.tuning import Origin, compared, likeness
 from racer.seeding import seed_for
+from racer.tuner.finish import Finish
 from racer.tuner.match import Match
 from racer.tuner.opening import FINALISTS, SMALL, Opening
 from racer.tuner.proposals import Child, Proposals
@@ -42,8 +42,6 @@ _LEAST_CLARITY = 0.5  # of a race that eliminated nobody: what was learnt narrow
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
 _LARGE = 5_000  # evaluations, from which on some are kept ..
 _RESERVED = 0.05  # .. so many of all, for candidates that may have been merely lucky
-_PER_ROUND = 100  # of them, after which who may be the best is asked again ..
-_MOST_ROUNDS = 3  # .. so often at most
 _AT_ONCE = 16  # evaluations of the best before the budget is checked again
 
 Flow = Generator[Asked, Any, None]
@@ -75,8 +73,11 @@ class Tuning:
         for number, budget in enumerate(ledger.plan.rules.budgets):
             ledger.budget = budget
             small = self._small_budget() if number == 0 else None
-            yield from self._race_series(number) if small is None else self._open(small)
-            yield from self._confirm()
+            if small is None:
+                yield from self._race_series(number)
+                yield from self._finish()
+            else:
+                yield from self._open(small)
             yield from self._select()
             self._put_best_first()
             yield from self._spend_rest()
@@ -223,34 +224,18 @@ class Tuning:
         is_exact = plan.stream.length is not None or plan.rules.goal or plan.rules.runtime
         return 0 if is_exact or total < _LARGE else round(_RESERVED * total)
 
-    def _confirm(self) -> Flow:
-        """Evaluate who seems better than the first elite on as many blocks as that one has seen.
-
-        Of many candidates some have been lucky on the few blocks of their race. As of the larger
-        budget, the answer rests on more blocks.
-        """
-        ledger, left = self.ledger, self.ledger.left() or 0
-        reserve = self._reserve(left) if self.elites else 0
-        total, end = ledger.evaluations + left, ledger.evaluations + reserve
-        rounds = min(1 + reserve // _PER_ROUND, _MOST_ROUNDS) if reserve else 0
-        for rest in range(rounds - 1, -1, -1):
-            seen = max(len(ledger.known.of(self.elites[0])), math.isqrt(total) // 3)
-            until = end - (end - ledger.evaluations) * rest // (rest + 1)
-            for candidate in self._seemingly_better(seen):
-                known = ledger.known.of(candidate)
-                missing = [b for b in range(ledger.blocks_used) if b not in known]
-                usable = [b for b in missing if ledger.known.is_usable(b)]
-                blocks = usable[: min(seen - len(known), max(until - ledger.evaluations, 0))]
-                if not blocks or not ledger.affords([candidate], *blocks):
-                    break
-                yield Asked(partial(self._rest, candidate, blocks))
-
-    def _seemingly_better(self, seen: int) -> list[int]:
-        """Return the candidates that may be better than the first elite, by less than `seen` blocks."""
-        known, chances = self.ledger.known, self._posterior().probability_best
-        order = (-chances).argsort(kind="stable").tolist()
-        least = chances[self.elites[0]]
-        return [c for c in order if chances[c] > least and len(known.of(c)) < seen]
+    def _finish(self) -> Flow:
+        """Choose the elites among all candidates, with what the races leave, where there is noise."""
+        plan = self.ledger.plan
+        if plan.stream.length is not None or plan.rules.goal or plan.rules.runtime:
+            return
+        if self.best is None or len(self.elites) < 2:
+            return
+        finish = Finish(self.ledger, self._expected_best_first)
+        yield from finish.run(self.elites)
+        known = (c for c in self.elites if c not in self.ledger.rejected)
+        self.elites = tuple(dict.fromkeys((*finish.finalists, *known)))[: len(self.elites)]
+        self.best = self.elites[0] if self.elites else None
 
     def _price_of_initial(self, schedule: Schedule, left: int | None) -> int:
         """Return the need of the initial candidates: the first test, and more if it can be paid."""

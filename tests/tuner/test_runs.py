@@ -231,14 +231,32 @@ def test_a_race_in_which_nobody_goes_ends_early(tuning):
 
 
 def test_what_is_left_goes_to_a_race_among_the_elites(tuning):
-    result, _ = run(tuning, budget=700)
-    *_, before, last = result.completed_races
-    assert [race.kind for race in result.completed_races] == ["race"] * len(
-        result.completed_races[:-1]
-    ) + ["selection"]
-    assert last.candidates == len(before.elites)
-    assert set(result.elites) == set(before.elites)
+    """Where nothing is random, and races leave nothing that a model could order better."""
+    result, _ = run(tuning, instances=list(range(40)), deterministic=True, budget=700)
+    *before, last = result.completed_races
+    assert [race.kind for race in before] == ["race"] * len(before)
+    assert last.kind == "selection"
+    assert last.candidates == len(before[-1].elites)
+    assert set(result.elites) == set(before[-1].elites)
     assert result.shared_blocks >= 5
+
+
+def test_with_noise_the_rest_goes_to_those_that_the_model_expects_to_be_the_best(tuning):
+    """Also to candidates that a race has eliminated; all of them are known about as well."""
+    came_back = 0
+    for seed in range(4):
+        result, steps = run(tuning, budget=700, seed=seed)
+        last = result.completed_races[-1]
+        assert last.kind == "race"
+        assert last.evaluations < 700 == result.evaluations
+        assert len(result.elites) == len(last.elites)
+        came_back += len(set(result.elites) - set(last.elites))
+        seen = [len(result.known.of(c)) for c in range(len(result.configs))]
+        rest = [cell for step in steps for cell in step][last.evaluations :]
+        assert len({cell.candidate for cell in rest}) <= 2 * len(last.elites)
+        late = [seen[cell.candidate] for cell in rest[len(rest) // 2 + 1 :]]
+        assert max(late) - min(late) <= 1
+    assert came_back > 0
 
 
 @pytest.mark.parametrize("decider", ["bayesian-best", "f-race"])

@@ -1,0 +1,99 @@
+"""What races leave of the budget: for the candidates that may be the best by the model."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import chain, count
+from typing import TYPE_CHECKING
+
+from racer.racing.asktell import Asked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from racer.evaluate.outcome import Cell
+    from racer.racing.asktell import Flow
+    from racer.tuner.ledger import Ledger
+
+    Pairs = Sequence[tuple[int, int]]  # candidates and blocks
+
+_ROUNDS = (2, 1)  # for each elite so many candidates, in equal parts of the rest
+_RECENT = 500  # candidates that are looked at, beside the elites
+_AT_ONCE = 16  # evaluations before the budget is checked again
+
+
+class Finish:
+    """Halve the candidates that the model expects to be the best, also of those eliminated.
+
+    A race eliminates some by few blocks, and its elites may have been lucky on theirs. `ranked`
+    puts candidates in order, the best expected first; `finalists` are the last ones, in that order.
+    """
+
+    def __init__(self, ledger: Ledger, ranked: Callable[[Sequence[int]], tuple[int, ...]]) -> None:
+        self.finalists: tuple[int, ...] = ()
+        self._ledger, self._ranked = ledger, ranked
+
+    def run(self, elites: Sequence[int]) -> Flow:
+        """Yield cells until the budget is spent."""
+        ledger = self._ledger
+        some = (*{*elites, *range(len(ledger.configs))[-_RECENT:]},)
+        for at, size in enumerate(_ROUNDS):
+            until = ledger.evaluations + -(-(ledger.left() or 0) // (len(_ROUNDS) - at))
+            some = self.finalists = self._best(some)[: size * len(elites)]
+            while (room := min(until - ledger.evaluations, ledger.left() or 0)) > 0:
+                if ledger.plan.stream.length is not None:  # as has turned out on the way
+                    return
+                pairs, spent = self._next(room), ledger.known.spent
+                now, later = pairs[:_AT_ONCE], pairs[_AT_ONCE:]
+                while now and not self._affords(now):
+                    now = now[:-1]
+                if not now:
+                    return
+                yield Asked(partial(self._cells, now), partial(self._ahead, later))
+                ledger.blocks_used = max(ledger.blocks_used, *(block + 1 for _, block in now))
+                if ledger.is_free(spent):
+                    return
+        self.finalists = self._best(some)
+
+    def _best(self, candidates: Sequence[int]) -> tuple[int, ...]:
+        """Return those that succeeded, the best expected first."""
+        known, rejected = self._ledger.known, self._ledger.rejected
+        some = [c for c in candidates if c not in rejected and known.mean(c) is not None]
+        return self._ranked(sorted(some))
+
+    def _next(self, room: int) -> Pairs:
+        """Return what is evaluated next: who has the fewest blocks, on those that most have."""
+        ledger = self._ledger
+        known = {c: {*ledger.known.of(c)} for c in self.finalists if c not in ledger.rejected}
+        seen = [0] * ledger.blocks_used
+        for candidate in range(len(ledger.configs)):
+            for block in ledger.known.of(candidate):
+                seen[block] += ledger.known.is_usable(block)
+        order = sorted((b for b, n in enumerate(seen) if n), key=lambda block: -seen[block])
+        blocks = {
+            c: chain([b for b in order if b not in known[c]], count(len(seen))) for c in known
+        }
+        pairs: list[tuple[int, int]] = []
+        while known and len(pairs) < room:
+            candidate = min(known, key=lambda c: len(known[c]))
+            block = next(blocks[candidate])
+            known[candidate].add(block)
+            pairs.append((candidate, block))
+        return pairs
+
+    def _affords(self, pairs: Pairs) -> bool:
+        """Return whether the money pays for all of these."""
+        ledger = self._ledger
+        if ledger.prices is None:
+            return True
+        instance = ledger.plan.stream.instance
+        price = sum(ledger.prices.total([c], instance(block)) for c, block in pairs)
+        return ledger.budget.affords(price, spent=ledger.known.spent or 0.0)
+
+    def _cells(self, pairs: Pairs) -> list[Cell]:
+        return [cell for c, block in pairs for cell in self._ledger.cells([c], block, None)]
+
+    def _ahead(self, pairs: Pairs) -> Iterator[list[Cell]]:
+        for pair in pairs:
+            yield self._cells([pair])
+        yield from self._ledger.all_held_out(self.finalists)
