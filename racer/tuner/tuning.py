@@ -40,8 +40,8 @@ _COMPARED = 100  # candidates of a race among which copies are looked for
 _RECENT = 500  # candidates that are learnt from, beside those still in
 _LEAST_CLARITY = 0.5  # of a race that eliminated nobody: what was learnt narrows all the same
 _HOPELESS = 2  # races in which every evaluation fails, before the tuning is given up
-_LARGE = 5_000  # evaluations, from which on some are kept ..
-_RESERVED = 0.05  # .. so many of all, for candidates that may have been merely lucky
+_LARGE = 1_500  # evaluations, from which on some are kept .. (smaller tunings leave as many)
+_RESERVED = 0.05  # .. so many of all, for the finish
 _AT_ONCE = 16  # evaluations of the best before the budget is checked again
 
 Flow = Generator[Asked, Any, None]
