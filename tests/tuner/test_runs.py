@@ -635,9 +635,9 @@ def test_who_was_lucky_in_a_large_tuning_is_evaluated_again(monkeypatch):
     def found():
         return tune(Space({"x": Real(0, 1)}), evaluate, range(20), budget=1500, seed=1)
 
-    plain = found()
-    monkeypatch.setattr(tuning_module, "_LARGE", 1000)
     again = found()
+    monkeypatch.setattr(tuning_module, "_LARGE", 2000)
+    plain = found()
     assert again.evaluations == plain.evaluations == 1500
     # what is left after the last race: the answer rests on more blocks than its race had
     left = [1500 - r.completed_races[-1].evaluations for r in (plain, again)]
