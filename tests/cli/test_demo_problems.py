@@ -1,5 +1,6 @@
 """The demo's problems and configurations are what they say."""
 
+import os
 import subprocess
 import sys
 
@@ -59,7 +60,10 @@ def test_a_run_repeats_and_pays_for_its_budget_only(seed, monkeypatch):
 
 def test_workers_load_no_more_than_the_problems():
     code = "import sys, racer.cli.demo; print(*sorted(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=plain
+    )
     loaded = set(done.stdout.split())
     assert "racer.cli.demo.problems" in loaded
     assert not loaded & {"racer.cli.commands", "racer.run", "click", "rich", "pandas", "sqlite3"}
