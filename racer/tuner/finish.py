@@ -31,6 +31,7 @@ class Finish:
 
     def __init__(self, ledger: Ledger, ranked: Callable[[Sequence[int]], tuple[int, ...]]) -> None:
         self.finalists: tuple[int, ...] = ()
+        self.n_candidates = 0
         self._ledger, self._ranked = ledger, ranked
 
     def run(self, elites: Sequence[int]) -> Flow:
@@ -40,6 +41,7 @@ class Finish:
         for at, size in enumerate(_ROUNDS):
             until = ledger.evaluations + -(-(ledger.left() or 0) // (len(_ROUNDS) - at))
             some = self.finalists = self._best(some)[: size * len(elites)]
+            self.n_candidates = self.n_candidates or len(some)
             while (room := min(until - ledger.evaluations, ledger.left() or 0)) > 0:
                 if ledger.plan.stream.length is not None:  # as has turned out on the way
                     return

@@ -231,11 +231,13 @@ class Tuning:
             return
         if self.best is None or len(self.elites) < 2:
             return
-        finish = Finish(self.ledger, self._expected_best_first)
+        finish, used = Finish(self.ledger, self._expected_best_first), self.ledger.evaluations
         yield from finish.run(self.elites)
         known = (c for c in self.elites if c not in self.ledger.rejected)
         self.elites = tuple(dict.fromkeys((*finish.finalists, *known)))[: len(self.elites)]
         self.best = self.elites[0] if self.elites else None
+        if self.ledger.evaluations > used:
+            self._complete("selection", finish.n_candidates, len(self.elites), 0, Ended.BUDGET)
 
     def _price_of_initial(self, schedule: Schedule, left: int | None) -> int:
         """Return the need of the initial candidates: the first test, and more if it can be paid."""
@@ -387,24 +389,29 @@ class Tuning:
         could_go = len(entrants) - min(survivors, len(entrants) - 1)
         clarity = (len(entrants) - len(alive)) / could_go
         self._clarity = min(max(clarity, _LEAST_CLARITY), 1.0)
+        self._complete(match.kind, len(entrants), len(alive), state.block, ended)
+        self.evidence += [(steps + block, evidence) for block, evidence in state.evidence]
+        self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]
+
+    def _complete(self, kind: Kind, candidates: int, alive: int, blocks: int, ended: str) -> None:
+        """Announce the end of a race, or of the finish."""
+        ledger = self.ledger
         event = RaceCompleted(
             len(self.races),
-            kind=match.kind,
-            candidates=len(entrants),
-            alive=len(alive),
-            blocks=state.block,
+            kind=kind,
+            candidates=candidates,
+            alive=alive,
+            blocks=blocks,
             best=self.best,
-            best_mean=None if self.best is None else known.mean(self.best),
+            best_mean=None if self.best is None else ledger.known.mean(self.best),
             elites=self.elites,
-            evaluations=self.ledger.evaluations,
-            seconds=self.ledger.seconds,
-            left=self.ledger.left(),
+            evaluations=ledger.evaluations,
+            seconds=ledger.seconds,
+            left=ledger.left(),
             ended=ended,
         )
         self.races.append(event)
         self._note(event)
-        self.evidence += [(steps + block, evidence) for block, evidence in state.evidence]
-        self.eliminations += [e.renumbered(entrants, steps) for e in state.eliminations]
 
     def _distinct(self, stay: tuple[int, ...], gone: Sequence[int], n: int) -> tuple[int, ...]:
         """Return those that stay, but copies of others behind the best of those eliminated last."""
