@@ -19,7 +19,7 @@ import pandas as pd
 
 import racer
 from experiments.options import csv_option, number_option, words_option
-from experiments.report import markdown, with_progress
+from experiments.report import markdown, save, with_progress
 from experiments.tuner.contenders import CONTENDERS, available, overhead
 from experiments.tuner.suite import SUITE
 
@@ -67,7 +67,7 @@ def main(
         from experiments.tuner.picture import draw  # noqa: PLC0415  (an extra)
 
         found = regrets(rows)
-        draw(found.pivot_table(index="budget", columns="problem", values=OWN)).savefig(plot)
+        save(draw(found.pivot_table(index="budget", columns="problem", values=OWN)), plot)
 
 
 def recorded(
