@@ -36,7 +36,14 @@ _STEPS = (0.5, 1.5)  # of log nu
 
 
 class Regions(NamedTuple):
-    """Probabilities that y is better, that both are practically equivalent, that x is better."""
+    """Probabilities that y is better, that both are practically equivalent, that x is better.
+
+    Examples
+    --------
+    >>> from racer.stats import Regions
+    >>> max(Regions(0.02, 0.08, 0.9)._asdict().items(), key=lambda item: item[1])
+    ('better', 0.9)
+    """
 
     worse: float
     equivalent: float

@@ -61,6 +61,7 @@ class Tuning:
         self.elites: tuple[int, ...] = ()
         self.best: int | None = None
         self.ended: Ended | None = None
+        self._last: Finish | None = None
         self._note = note
         self._proposals = Proposals(ledger.plan.space, ledger.plan.seed, ledger.plan.rules.goal)
         self._clarity = 1.0  # of the last race: how many of those that could go it eliminated
@@ -129,7 +130,8 @@ class Tuning:
         """The candidates of which more may be asked: where none succeeds, also of those eliminated."""
         if self.match is None:
             return {*range(len(self.ledger.configs))} - self.ledger.rejected
-        return {*self.elites, *self.match.entrants, *self.ledger.tested}
+        finalists = () if self._last is None else self._last.finalists
+        return {*self.elites, *self.match.entrants, *finalists, *self.ledger.tested}
 
     @property
     def fell_short(self) -> bool:
@@ -232,6 +234,7 @@ class Tuning:
         if self.best is None or len(self.elites) < 2:
             return
         finish, used = Finish(self.ledger, self._expected_best_first), self.ledger.evaluations
+        self._last = finish
         yield from finish.run(self.elites)
         known = (c for c in self.elites if c not in self.ledger.rejected)
         self.elites = tuple(dict.fromkeys((*finish.finalists, *known)))[: len(self.elites)]
