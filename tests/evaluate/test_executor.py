@@ -256,14 +256,15 @@ def test_as_many_cells_are_in_flight_as_n_jobs_says():
             future = super().submit(fn, *args, **kwargs)
             in_flight.append(future)
             most.append(sum(not f.done() for f in in_flight))
+            if most[-1] == expected:  # more would have come by then
+                threading.Timer(0.2, gate.set).start()
             return future
 
     for n_jobs, expected in ((1, 20), (2, 4)):
         gate = threading.Event()
-        threading.Timer(0.2, gate.set).start()
 
         def waits(config, instance, seed, gate=gate):
-            gate.wait()
+            assert gate.wait(60), "fewer are in flight"
             return config
 
         in_flight.clear()
