@@ -10,7 +10,7 @@ import numpy as np
 from racer._checks import check_fraction, choice, flag
 from racer.deciders.decider import Blocks, Decider, Drop, Setting, Verdict
 from racer.deciders.parts.e_processes import Bets, as_e_values, log_e_of_signs, with_frozen
-from racer.deciders.parts.plans import blocks_left, used_after
+from racer.deciders.parts.plans import last_blocks, used_after
 from racer.deciders.parts.ranking import RunningRanks
 from racer.deciders.parts.single_trial import evidence_against
 from racer.deciders.parts.verdicts import best_of, drops
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Form = Literal["median", "rank", "sign"]
-
-_FAR = 1_000_000  # blocks: so many can bring any decision
 
 
 @dataclass
@@ -182,10 +180,10 @@ class AnytimeRace(Decider):
     def _is_undecided(self, state: _State) -> bool:
         """Return True if no outcome of the remaining blocks can drop a candidate."""
         alive = len(state.log_e_eliminated)
-        left = blocks_left(state.setting, alive, state.ranks.n, state.used)
-        if left is None or left > _FAR:
+        left = last_blocks(state.setting, alive, state.ranks.n, state.used)
+        if left is None:
             return False
-        at_most = _e_values(state, self._log_e(state, max(left, 0)))
+        at_most = _e_values(state, self._log_e(state, left))
         return bool((at_most < self._needed(len(at_most))).all())
 
 

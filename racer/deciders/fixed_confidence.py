@@ -10,14 +10,12 @@ import numpy as np
 from racer._checks import check_fraction, choice
 from racer.deciders.decider import Blocks, Decider, Setting, Verdict
 from racer.deciders.parts.e_processes import Duels, Sized, as_e_values
-from racer.deciders.parts.plans import blocks_left, used_after
+from racer.deciders.parts.plans import last_blocks, used_after
 from racer.deciders.parts.ranking import RunningRanks
 from racer.deciders.parts.verdicts import best_of, drops
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_FAR = 1_000_000  # blocks: so many can bring any decision
 
 
 @dataclass
@@ -127,10 +125,10 @@ class FixedConfidence(Decider):
 
     def _is_undecided(self, state: _State) -> bool:
         """Return True if no candidate can be dropped any more, whatever the blocks left bring."""
-        left = blocks_left(state.setting, len(state.ranks.means), state.ranks.n, state.used)
-        if left is None or left > _FAR:
+        left = last_blocks(state.setting, len(state.ranks.means), state.ranks.n, state.used)
+        if left is None:
             return False
-        return bool((as_e_values(state.duels.log_e(max(left, 0))[0]) < self._needed).all())
+        return bool((as_e_values(state.duels.log_e(left)[0]) < self._needed).all())
 
 
 def _opponents(ranks: RunningRanks, new: int) -> NDArray[np.intp]:

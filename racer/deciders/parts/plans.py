@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from racer.deciders.decider import Blocks, Setting
 
 _EPSILON = 1e-9  # rounding error of a number that is whole
+_FAR = 1_000_000  # blocks: enough for any decision
 
 
 def required_budget(setting: Setting, name: str) -> float:
@@ -43,6 +44,12 @@ def blocks_left(setting: Setting, alive: int, blocks: int, used: int) -> int | N
     if setting.budget is not None:
         left.append((setting.budget - used) // alive)
     return min(left) if left else None
+
+
+def last_blocks(setting: Setting, alive: int, blocks: int, used: int) -> int | None:
+    """Return `blocks_left`, 0 at least; None also if these are enough for any decision."""
+    left = blocks_left(setting, alive, blocks, used)
+    return None if left is None or left > _FAR else max(left, 0)
 
 
 def room(n_candidates: int, used: int, budget: float, power: float = 1.0) -> int:
