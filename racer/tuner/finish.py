@@ -26,11 +26,10 @@ class Finish:
     """Halve the candidates that the model expects to be the best, also of those eliminated.
 
     A race eliminates some by few blocks, and its elites may have been lucky on theirs. `ranked`
-    puts candidates in order, the best expected first; `finalists` are the last ones, in that order.
+    puts candidates in order, the best expected first; `ledger.finalists` are the last ones, in order.
     """
 
     def __init__(self, ledger: Ledger, ranked: Callable[[Sequence[int]], tuple[int, ...]]) -> None:
-        self.finalists: tuple[int, ...] = ()
         self.n_candidates = 0
         self._ledger, self._ranked = ledger, ranked
 
@@ -40,7 +39,7 @@ class Finish:
         some = (*{*elites, *range(len(ledger.configs))[-_RECENT:]},)
         for at, size in enumerate(_ROUNDS):
             until = ledger.evaluations + -(-(ledger.left() or 0) // (len(_ROUNDS) - at))
-            some = self.finalists = self._best(some)[: size * len(elites)]
+            some = ledger.finalists = self._best(some)[: size * len(elites)]
             self.n_candidates = self.n_candidates or len(some)
             while (room := min(until - ledger.evaluations, ledger.left() or 0)) > 0:
                 if ledger.plan.stream.length is not None:  # as has turned out on the way
@@ -55,7 +54,7 @@ class Finish:
                 ledger.blocks_used = max(ledger.blocks_used, *(block + 1 for _, block in now))
                 if ledger.is_free(spent):
                     return
-        self.finalists = self._best(some)
+        ledger.finalists = self._best(some)
 
     def _best(self, candidates: Sequence[int]) -> tuple[int, ...]:
         """Return those that succeeded, the best expected first."""
@@ -66,7 +65,9 @@ class Finish:
     def _next(self, room: int) -> Pairs:
         """Return what is evaluated next: who has the fewest blocks, on those that most have."""
         ledger = self._ledger
-        known = {c: {*ledger.known.of(c)} for c in self.finalists if c not in ledger.rejected}
+        known = {
+            c: {*ledger.known.of(c)} for c in self._ledger.finalists if c not in ledger.rejected
+        }
         seen = [0] * ledger.blocks_used
         for candidate in range(len(ledger.configs)):
             for block in ledger.known.of(candidate):
@@ -98,4 +99,4 @@ class Finish:
     def _ahead(self, pairs: Pairs) -> Iterator[list[Cell]]:
         for pair in pairs:
             yield self._cells([pair])
-        yield from self._ledger.all_held_out(self.finalists)
+        yield from self._ledger.all_held_out(self._ledger.finalists)

@@ -41,7 +41,7 @@ class Ledger:
         self.evaluations: int = 0
         self.seconds: float = 0.0
         self.blocks_used: int = 0
-        self.tested: tuple[int, ...] = ()  # those evaluated on held-out instances
+        self.finalists: tuple[int, ...] = ()  # of the finish, then on held-out instances
 
     def record(self, cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> None:
         """Record the outcomes of cells, in the order in which they were asked for."""

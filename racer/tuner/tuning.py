@@ -61,7 +61,6 @@ class Tuning:
         self.elites: tuple[int, ...] = ()
         self.best: int | None = None
         self.ended: Ended | None = None
-        self._last: Finish | None = None
         self._note = note
         self._proposals = Proposals(ledger.plan.space, ledger.plan.seed, ledger.plan.rules.goal)
         self._clarity = 1.0  # of the last race: how many of those that could go it eliminated
@@ -84,7 +83,7 @@ class Tuning:
             yield from self._spend_rest()
             if len(ledger.configs) == 1:
                 self.best, self.elites = 0, (0,)
-            tested = ledger.tested = self._tested()
+            tested = ledger.finalists = self._tested()
             for index in range(len(ledger.plan.test_instances)):
                 cells = partial(ledger.held_out, index, tested)
                 yield Asked(cells, partial(ledger.all_held_out, tested, index + 1))
@@ -130,8 +129,7 @@ class Tuning:
         """The candidates of which more may be asked: where none succeeds, also of those eliminated."""
         if self.match is None:
             return {*range(len(self.ledger.configs))} - self.ledger.rejected
-        finalists = () if self._last is None else self._last.finalists
-        return {*self.elites, *self.match.entrants, *finalists, *self.ledger.tested}
+        return {*self.elites, *self.match.entrants, *self.ledger.finalists}
 
     @property
     def fell_short(self) -> bool:
@@ -234,10 +232,9 @@ class Tuning:
         if self.best is None or len(self.elites) < 2:
             return
         finish, used = Finish(self.ledger, self._expected_best_first), self.ledger.evaluations
-        self._last = finish
         yield from finish.run(self.elites)
         known = (c for c in self.elites if c not in self.ledger.rejected)
-        self.elites = tuple(dict.fromkeys((*finish.finalists, *known)))[: len(self.elites)]
+        self.elites = tuple(dict.fromkeys((*self.ledger.finalists, *known)))[: len(self.elites)]
         self.best = self.elites[0] if self.elites else None
         if self.ledger.evaluations > used:
             self._complete("selection", finish.n_candidates, len(self.elites), 0, Ended.BUDGET)
