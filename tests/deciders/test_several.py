@@ -8,6 +8,8 @@ import pytest
 import racer
 from racer import Constrained, Metric, Outcome, Pareto, Within
 from racer.deciders import BayesianFront, Blocks, FrontRace, Goal, Setting
+from racer.deciders.constrained import ConstrainedRace
+from racer.deciders.within import WithinRace
 from racer.racing.race import Race
 
 NAMES = "abcde"
@@ -197,6 +199,52 @@ def test_a_limit_on_a_bound(limit, best):
     assert race.result().best == best
     with pytest.raises(racer.SettingError, match="outside the bounds of 'b'"):
         raced(costs, how, Constrained("a", b=("<=", 2.0)))
+
+
+FRACTIONS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7])  # of the wealth, bet alike
+
+
+def wealth(values, null, least):
+    """Return the log of the wealth of bets on "the mean of values is larger than null"."""
+    gains = 1.0 + FRACTIONS[:, None] * (np.asarray(values) - null) / (null - least)
+    return np.log(gains.prod(axis=1).mean())
+
+
+def decided(decider, kind, limits, costs, bounds):
+    """Return the state of the decider after these blocks, and its verdict."""
+    _, m, d = costs.shape
+    goal = Goal(kind=kind, exact=(False,) * d, margins=(0.0,) * d, limits=limits, bounds=bounds)
+    state = decider.start(Setting(m, np.random.default_rng(0), objective=goal))
+    return decider.decide(state, Blocks(np.arange(m), costs[:, :, 0], metrics=costs))
+
+
+def test_bets_are_on_what_the_bounds_leave():
+    """A cost of 2 to 6 and a limit of 3 leave -1 to 3 beyond it, and differences of -4 to 4."""
+    costs = np.random.default_rng(1).uniform(2.0, 6.0, size=(12, 2, 2))
+    seen, bounds = costs[:, :, 1], (None, (2.0, 6.0))
+    state, _ = decided(ConstrainedRace(), "constrained", (3.0,), costs, bounds)
+    over = [wealth(seen[:, i] - 3.0, 0.0, -1.0) for i in range(2)]
+    under = [wealth(3.0 - seen[:, i], 0.0, -3.0) for i in range(2)]
+    assert state.over[0].log_e() == pytest.approx(over)
+    assert state.under[0].log_e() == pytest.approx(under)
+    state, _ = decided(WithinRace(), "within", (0.5,), costs, bounds)
+    for null, place in [(0.5, 0), (-0.5, 1), (0.0, 2)]:
+        found = state.pairs[0].log_e(place)
+        assert found[0, 1] == pytest.approx(wealth(seen[:, 0] - seen[:, 1], null, -4.0))
+        assert found[1, 0] == pytest.approx(wealth(seen[:, 1] - seen[:, 0], null, -4.0))
+
+
+@pytest.mark.parametrize("kind", ["within", "constrained"])
+def test_a_limit_that_is_given_twice_is_one_limit(kind):
+    """Evidence against one limit or another is the mean over limits."""
+    costs = noisy([[1, 0], [0, 2.0], [2, 0], [0.5, 0.4]], 40, noise=0.5)
+    decider = {"within": WithinRace(), "constrained": ConstrainedRace()}[kind]
+    once, verdict = decided(decider, kind, (0.8,), costs, (None,) * 2)
+    twice, again = decided(decider, kind, (0.8,) * 2, costs[:, :, [0, 1, 1]], (None,) * 3)
+    assert twice.sought.against == pytest.approx(once.sought.against)
+    evidence = {drop.candidate: drop.probability for drop in verdict.dropped}
+    assert evidence
+    assert {drop.candidate: drop.probability for drop in again.dropped} == pytest.approx(evidence)
 
 
 def test_equals_are_acceptable_at_no_tolerance():
