@@ -127,8 +127,7 @@ def main() -> None:
         shutil.copytree(ROOT, work, ignore=hidden)
         data = str(Path(folder) / "coverage")
         os.environ |= {"PYTHONPATH": str(work), "COVERAGE_FILE": data}
-        # two mutants within a second have the same date
-        os.environ["PYTHONDONTWRITEBYTECODE"], sys.dont_write_bytecode = "1", True
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is compiled now, no mutant need be
         sys.path.insert(0, str(work))
         os.chdir(work)
         rooms = asked.rooms.split(",")
@@ -136,6 +135,8 @@ def main() -> None:
         cover += ["--cov-context=test", "--cov-report=", "--cov-fail-under=0"]
         pytest_here = [sys.executable, "-m", "pytest", *PYTEST]
         subprocess.run([*pytest_here, "-n", "2", *cover, *asked.tests], check=True)
+        # two mutants within a second have the same date
+        os.environ["PYTHONDONTWRITEBYTECODE"], sys.dont_write_bytecode = "1", True
         for heavy in ("joblib", "numpy", "pandas", "rich.live", "scipy.stats"):
             importlib.import_module(heavy)
         reached = CoverageData(data)
