@@ -9,6 +9,7 @@ A line `<!-- table: NAME -->` in a page precedes a table, which this command rep
 from __future__ import annotations
 
 import re
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +128,29 @@ def _hierarchical() -> str:
     return markdown(head, lines)
 
 
+def _tunings(study: str, part: int) -> str:
+    return _tables_of_tunings(study).split("\n\n")[part]
+
+
+@cache
+def _tables_of_tunings(study: str) -> str:
+    from experiments.tuner import tables  # noqa: PLC0415
+
+    return tables.tables(pd.read_csv(HERE / "tuner" / f"{study}.csv"))
+
+
+def _samplers(which: str) -> str:
+    from experiments.tuner import samplers  # noqa: PLC0415  (an extra)
+
+    return samplers.qualities(_recorded("tuner/samplers.csv"), which)
+
+
+def _reliability() -> str:
+    from experiments.reliability import tables  # noqa: PLC0415
+
+    return "\n".join(tables.lines(pd.read_csv(HERE / "reliability" / "reliability.csv")))
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "caps-tests": lambda: _caps(0),
     "caps-races": lambda: _caps(1),
@@ -141,6 +165,15 @@ TABLES: dict[str, Callable[[], str]] = {
     "bundles": _bundles,
     "portfolios": _portfolios,
     "hierarchical": _hierarchical,
+    "reliability": _reliability,
+    "sampler-best": lambda: _samplers("best"),
+    "sampler-late": lambda: _samplers("late"),
+    "growth-regrets": lambda: _tunings("growth", 0),
+    **{
+        f"{study}-{name}": partial(_tunings, study, part)
+        for study in ("reported", "noise", "chosen", "anytime")
+        for part, name in enumerate(("regrets", "verdicts"))
+    },
 }
 
 
@@ -165,6 +198,8 @@ def main(*, check: bool) -> None:
         if found == text:
             continue
         if check:
-            raise click.ClickException(f"{path.name} has other tables than its files make")
+            raise click.ClickException(
+                f"{path.name} has other tables than its files make: run python scripts/study.py tables"
+            )
         path.write_text(found, encoding="utf-8")
         print(f"{path.name} is written.")

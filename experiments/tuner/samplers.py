@@ -10,7 +10,7 @@ time of a trial is what `study.ask` takes, in memory, the samplers taking turns.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
@@ -23,14 +23,14 @@ from racer.integrations.optuna import RacingSampler
 from racer.seeding import block_seed, rng_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from optuna.samplers import BaseSampler
 
     from experiments.tuner.problem import Problem
 
-__all__ = ["SAMPLERS", "Found", "main", "ran"]
+__all__ = ["SAMPLERS", "Found", "main", "qualities", "ran"]
 
 KINDS = ("sphere", "rastrigin")
 PER_TRIAL = (5, 1)
@@ -38,6 +38,7 @@ TRIALS = (200, 1_000)  # of which the time is measured
 SECONDS = 5e-3  # per trial
 WHEN = ("all", "last tenth")
 LATE = 0.1  # fraction of the trials that are late
+TITLES = {"best": "trial with the best value", "late": "last tenth of the trials"}
 
 SAMPLERS: dict[str, tuple[Callable[[int], BaseSampler], bool]] = {  # and whether trials report
     "TPESampler": (lambda seed: optuna.samplers.TPESampler(seed=seed), False),
@@ -131,37 +132,27 @@ def main(seeds: int, evaluations: int, repeats: int, csv_path: Path | None) -> N
             {"sampler": name, "problem": kind, "per_trial": per, "seed": seed, **found._asdict()}
         )
     write(csv_path, rows)
-    cases = [(kind, per) for kind in KINDS for per in PER_TRIAL]
-    for which, title in (
-        ("best", "trial with the best value"),
-        ("late", "last tenth of the trials"),
-    ):
-        table = [
-            [
-                name,
-                *(
-                    plus_minus(
-                        *mean_and_error(
-                            np.array(
-                                [
-                                    float(str(r[which]))
-                                    for r in rows
-                                    if (r["sampler"], r["problem"], r["per_trial"]) == (name, *case)
-                                ]
-                            )
-                        )
-                    )
-                    for case in cases
-                ),
-            ]
-            for name in SAMPLERS
-        ]
-        print(markdown((title, *(f"{kind}, {per} a trial" for kind, per in cases)), table), "\n")
+    for which in TITLES:
+        print(qualities(rows, which), "\n")
     print(
         markdown(
             ("ms a trial", *(f"{n} trials, {w}" for n in TRIALS for w in WHEN)), times(repeats)
         )
     )
+
+
+def qualities(rows: Sequence[Mapping[str, Any]], which: str) -> str:
+    """Return the mean qualities, by sampler and problem, as Markdown."""
+    cases = [(kind, per) for kind in KINDS for per in PER_TRIAL]
+    found: dict[tuple[str, str, int], list[float]] = {}
+    for row in rows:
+        key = (row["sampler"], row["problem"], row["per_trial"])
+        found.setdefault(key, []).append(row[which])
+    table = [
+        [name, *(plus_minus(*mean_and_error(np.array(found[name, *case]))) for case in cases)]
+        for name in SAMPLERS
+    ]
+    return markdown((TITLES[which], *(f"{kind}, {per} a trial" for kind, per in cases)), table)
 
 
 def times(repeats: int) -> list[list[str]]:
