@@ -67,17 +67,18 @@ def searches(budgets: tuple[int, ...], runs: int, seed: int) -> dict[float, Any]
     return {budget: np.array(rows) for budget, rows in found.items()}
 
 
+def descend(config: dict[str, float], instance: float, seed: int) -> float:
+    """Return the distance of noisy gradient descent from the optimum after 50 steps."""
+    rng, x = np.random.default_rng(seed), instance
+    for _ in range(50):
+        x = x - config["step"] * (2 * x + rng.normal())
+    return abs(x)
+
+
 def step_sizes() -> racer.RaceResult:
     """Return the race of docs/start.md."""
-
-    def evaluate(config: dict[str, float], instance: float, seed: int) -> float:
-        rng, x = np.random.default_rng(seed), instance
-        for _ in range(50):
-            x = x - config["step"] * (2 * x + rng.normal())
-        return abs(x)
-
     steps = [{"step": 0.002 * 1.5**i} for i in range(16)]
-    return racer.race(steps, evaluate, instances=[1.0, 5.0, 25.0], budget=1500, seed=1)
+    return racer.race(steps, descend, instances=[1.0, 5.0, 25.0], budget=1500, seed=1)
 
 
 def sizes() -> racer.RaceResult:

@@ -20,7 +20,7 @@ __all__ = ["main"]
 _OPTIONS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--hide-scrollbars", "--force-device-scale-factor=0.75"),
+    *("--hide-scrollbars", "--force-device-scale-factor=1.5"),
 )
 
 
