@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from racer._files import as_path, write_text
 from racer.errors import MissingExtraError
-from racer.plots._canvas import require
 from racer.render.escape import printable
 from racer.render.sections import Bold, Code, Drawing, Grid, Section
 
@@ -61,15 +60,13 @@ def as_page(
     MissingExtraError
         Without Jinja or matplotlib (``pip install 'racer-tuning[report]'``).
     """
-    require()
-    from matplotlib import rc_context  # noqa: PLC0415  (an extra)
-
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
         from markupsafe import Markup  # noqa: PLC0415
+        from matplotlib import rc_context  # noqa: PLC0415  (an extra)
     except ImportError as error:
         raise MissingExtraError(
-            "reports need Jinja, which is not installed: pip install 'racer-tuning[report]'"
+            f"reports need {error.name}, which is not installed: pip install 'racer-tuning[report]'"
         ) from error
     environment = Environment(
         loader=PackageLoader("racer", "render"),

@@ -218,10 +218,10 @@ def _chance_of(result: Result, candidate: int) -> str:
 
 
 def configurations(result: Result, most: int = 6) -> list[Section]:
-    """Return the configurations of the first survivors side by side: dicts, or short values."""
-    found = {c: result.config(c) for c in result.survivors[:most]}
+    """Return the configurations of the first leaders side by side: dicts, or short values."""
+    found = {c: result.config(c) for c in result.leaders[:most]}
     chosen = [c for c, one in found.items() if isinstance(one, dict) or len(repr(one)) <= _SHORT]
-    if len(result.survivors) < 2 or len(chosen) < 2:
+    if len(chosen) < 2:
         return []
     configs = [one if isinstance(one := found[c], dict) else {"value": one} for c in chosen]
     names = list(dict.fromkeys(name for config in configs for name in config))
@@ -357,7 +357,8 @@ def race_table(result: Result, races: Sequence[RaceCompleted]) -> Section:
         "all races."
     )
     if after:
-        note += f" After the last race {after} evaluations went to the elites, in the order of the model."
+        many = "1 evaluation" if after == 1 else f"{after} evaluations"
+        note += f" After the last race {many} went to the elites, in the order of the model."
     return Section("Races", (Grid.of(head, rows, left="kind ended"), note))
 
 

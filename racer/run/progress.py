@@ -246,7 +246,9 @@ class ProgressState:
     def line(self, now: float) -> str:
         """Return the most of it in a line."""
         label, best = self._best()
-        mean = "" if self.front else f", {self.of.mean_is} {self._mean()}"
+        leader = "" if best == "-" else f", {label} {best}"
+        if self.mean is not None and not self.front:
+            leader += f", {self.of.mean_is} {self._mean()}"
         to_go, work = self.to_go(now), self.work
         within = f"{self.blocks} blocks done"
         if work.told < work.asked:
@@ -255,8 +257,8 @@ class ProgressState:
         left = f"; at most {readable(to_go)} left" if to_go else ""
         failed = f", {work.failures} failed" if work.failures else ""
         return (
-            f"{self._race()}{within}: {self.left} candidates left, {label} {best}"
-            f"{mean}; {self._spent()} evaluations{failed}{left}"
+            f"{self._race()}{within}: {self.left} candidate{'s' * (self.left != 1)} left{leader}; "
+            f"{self._spent()} evaluations{failed}{left}"
         )
 
     def _race(self) -> str:

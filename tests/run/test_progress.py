@@ -42,7 +42,7 @@ def test_drops_go_to_standard_error_and_nothing_to_standard_output(capsys):
         "race of 3 candidates: decider BayesianFriedman, budget of 60 evaluations, seed 1, 1 worker",
         "block   4: dropped #2, inferior to #0 (posterior 0.984)",
         "block   4: dropped #1, inferior to #0 (posterior 0.984)",
-        "5 blocks done: 1 candidates left, best #0, mean 1; 15 of 60 evaluations; at most 0:00:00 left",
+        "5 blocks done: 1 candidate left, best #0, mean 1; 15 of 60 evaluations; at most 0:00:00 left",
         result.ended.message,
     ]
     assert "\x1b" not in shown.err
@@ -121,9 +121,7 @@ def test_a_long_block_is_not_silent(capsys, clock):
     lines = [line[20:] for line in capsys.readouterr().err.splitlines()]
     first = [line for line in lines if line.startswith("block 0, ")]
     assert len(first) > 30
-    assert first[0].startswith(
-        "block 0, 1 of 40 cells: 40 candidates left, best -, mean -; 1 of 200"
-    )
+    assert first[0].startswith("block 0, 1 of 40 cells: 40 candidates left; 1 of 200")
     assert re.search(r"; at most \d+:\d\d:\d\d left$", first[0])
 
 
