@@ -9,8 +9,10 @@ the floor. Base classes of packages without types, as scikit-learn's, cannot be 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 FLOOR = 0.98
 
@@ -19,8 +21,15 @@ def main() -> None:
     """Print the figure; exit with 1 if it is below the floor."""
     pyright = sys.argv[1] if sys.argv[1:] else "pyright"
     asked = ["--verifytypes", "racer", "--ignoreexternal", "--outputjson"]
-    python = ["--pythonpath", sys.executable]
-    run = subprocess.run([pyright, *python, *asked], capture_output=True, text=True, check=False)
+    # pyright 1.1.414 looks for packages beside the first `python` of the path, whatever it is told
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    run = subprocess.run(
+        [pyright, *asked],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PATH": path},
+    )
     found = json.loads(run.stdout)["typeCompleteness"]
     for symbol in found["symbols"]:
         for fault in symbol["diagnostics"]:
