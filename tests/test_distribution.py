@@ -140,6 +140,16 @@ def test_the_address_of_the_repository_is_to_be_filled_in_in_one_place():
     assert set(found) - about_it <= {"pyproject.toml"}
 
 
+def test_the_workflow_names_each_python_and_system():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    pythons = re.findall(r"Python :: (3\.\d+)$", "\n".join(project["classifiers"]), re.MULTILINE)
+    assert set(re.findall(r'"(3\.\d+)"', workflow)) == set(pythons)
+    assert project["requires-python"] == f">={pythons[0]}"
+    systems = set(re.findall(r"\b(\w+)-latest\b", workflow))
+    assert systems == {"ubuntu", "macos", "windows"}
+
+
 def test_actions_are_pinned_by_commit():
     workflows = "".join(
         path.read_text(encoding="utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")
