@@ -16,6 +16,7 @@ from racer.evaluate.outcome import metrics_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from types import CodeType
 
     from racer.core.contest import Contest
     from racer.evaluate.outcome import Cell, Outcome
@@ -175,17 +176,25 @@ def _names_of_scores(evaluate: Any) -> Iterator[str]:
         yield name
     if not inspect.isroutine(evaluate):
         evaluate = getattr(type(evaluate), "__call__", None)  # noqa: B004  (of the class)
+    if (code := getattr(evaluate, "__code__", None)) is not None:
+        yield from _scores_returned(code)
+
+
+@functools.lru_cache(maxsize=32)
+def _scores_returned(code: CodeType) -> tuple[str, ...]:
+    """Return the names of scores among the unchanged return values of a function."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(evaluate)))
+        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
     except (OSError, TypeError, SyntaxError):  # no source, or a lambda within a call
-        return
+        return ()
+    names: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Return | ast.Lambda):
             answer = node.value if isinstance(node, ast.Return) else node.body
             nodes = [] if answer is None else [*ast.walk(answer)]
             if not any(isinstance(part, ast.Sub | ast.USub) for part in nodes):
-                names = (getattr(p, "id", getattr(p, "attr", "")) for p in nodes)
-                yield from filter(_is_score, names)
+                names += (getattr(p, "id", getattr(p, "attr", "")) for p in nodes)
+    return tuple(filter(_is_score, names))
 
 
 def _is_score(name: str) -> bool:
