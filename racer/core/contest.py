@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from racer.core.events import Callback, Ended
     from racer.core.rules import Rules
@@ -127,6 +127,9 @@ class Contest(Protocol[R_co]):
 
     def tell(self, cell: Cell, outcome: Outcome) -> None:
         """Record the outcome of a cell that was asked for."""
+
+    def tell_all(self, outcomes: Sequence[Outcome]) -> None:
+        """Record the outcomes of all cells of `ask`, in their order."""
 
     def result(self) -> R_co:
         """Return the result of a contest that has ended, else its state."""

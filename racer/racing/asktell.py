@@ -62,20 +62,28 @@ class Asked:
     `later` yields the cells that may follow, of one block after the other.
     """
 
-    __slots__ = ("_cells", "_make", "later", "told")
+    __slots__ = ("_by_key", "_cells", "_make", "later", "told")
 
     def __init__(self, make: Callable[[], Cells], later: Ahead = tuple) -> None:
         self._make = make
-        self._cells: dict[CellKey, Cell] | None = None
+        self._cells: Cells | None = None
+        self._by_key: dict[CellKey, Cell] | None = None
         self.later: Ahead = later
         self.told: dict[CellKey, Outcome] = {}
 
     @property
-    def cells(self) -> dict[CellKey, Cell]:
-        """The cells by key."""
+    def cells(self) -> Cells:
+        """The cells, in the order in which their outcomes are wanted."""
         if self._cells is None:
-            self._cells = {(c.held_out, c.block, c.candidate): c for c in self._make()}
+            self._cells = self._make()
         return self._cells
+
+    @property
+    def by_key(self) -> dict[CellKey, Cell]:
+        """The cells by key."""
+        if self._by_key is None:
+            self._by_key = {(c.held_out, c.block, c.candidate): c for c in self.cells}
+        return self._by_key
 
 
 _NOTHING = Asked(list)
@@ -119,9 +127,10 @@ class AskTell(ABC):
     def ask(self) -> tuple[Cell, ...]:
         """Return the cells that are required next and have no outcome; empty when over."""
         self._begin()
-        cells, told = self._asked.cells, self._asked.told
-        left = [c for key, c in cells.items() if key not in told] if told else cells.values()
-        return tuple(left)
+        asked = self._asked
+        if asked.told:
+            return tuple(c for key, c in asked.by_key.items() if key not in asked.told)
+        return tuple(asked.cells)
 
     def ahead(self, blocks: int) -> Iterator[Cell]:
         """Yield cells that may be asked for after these, of up to so many blocks, in order.
@@ -146,7 +155,7 @@ class AskTell(ABC):
         check_outcome(outcome, self.rules.metric_names)
         self._begin()
         request, key = self._asked, (cell.held_out, cell.block, cell.candidate)
-        cells, told = request.cells, request.told
+        cells, told = request.by_key, request.told
         asked = cells.get(key)
         if asked is None or key in told:
             where = "held-out instance" if cell.held_out else "block"
@@ -161,6 +170,28 @@ class AskTell(ABC):
         told[key] = self._counted(asked, outcome)
         if len(told) == len(cells):
             self._advance([told[key] for key in cells])
+
+    def tell_all(self, outcomes: Sequence[Outcome]) -> None:
+        """Record the outcomes of all cells that are required, in the order of `ask`.
+
+        Raises
+        ------
+        RaceStateError
+            This is not one outcome for each, or nothing is required.
+        """
+        required = self.ask()
+        if len(outcomes) != len(required) or not required:
+            raise RaceStateError(
+                f"{len(outcomes)} outcomes: give one for each of the {len(required)} cells that "
+                "ask() returns"
+            )
+        if self._asked.told:
+            for cell, outcome in zip(required, outcomes, strict=True):
+                self.tell(cell, outcome)
+            return
+        for outcome in outcomes:
+            check_outcome(outcome, self.rules.metric_names)
+        self._advance([*map(self._counted, required, outcomes)])
 
     def _counted(self, cell: Cell, outcome: Outcome) -> Outcome:
         """Return an outcome as it counts for a cell; an error if it cannot be of it."""

@@ -20,7 +20,7 @@ from racer.core.rules import Rules
 from racer.core.table import Row, Table
 from racer.deciders.parts.wrappers import grouped
 from racer.errors import BudgetError, RaceStateError, SettingError
-from racer.evaluate.outcome import Cell, Outcome, all_failed, check_outcome
+from racer.evaluate.outcome import Cell, Outcome, all_failed
 from racer.racing.account import Account
 from racer.racing.asktell import Asked, AskTell, Flow, Repeated
 from racer.racing.capping import Caps, best_first
@@ -244,18 +244,16 @@ class Race(AskTell):
             if seconds is not None and not (is_real(seconds) and 0.0 <= seconds < math.inf):
                 raise RaceStateError(f"seconds={seconds!r}: give a finite number >= 0")
             if self.rules.bounds is not None:
-                for cell, value in zip(self._asked.cells.values(), values.tolist(), strict=True):
+                for cell, value in zip(self._asked.cells, values.tolist(), strict=True):
                     self.rules.check_bounds(cell, value)
             if self.rules.runtime is None:
                 self._account.seconds += seconds or 0.0
                 self._advance(values)
                 return
             outcomes = [Outcome("ok", value, seconds=value) for value in values.tolist()]
-        for outcome in outcomes:
-            check_outcome(outcome, self.rules.metric_names)
         if len(outcomes) != len(self._state.alive):
             raise self._unfit()
-        self._advance([*map(self._counted, self._asked.cells.values(), outcomes)])
+        self.tell_all(outcomes)
 
     @property
     def requested(self) -> tuple[int, NDArray[np.intp]] | None:

@@ -255,6 +255,9 @@ class _Loop(Generic[R]):
             self._feed.may_prefetch = self._first.is_over
             if self.display is not None:
                 self.display.asked(cells)
+            if self._may_tell_together and self._feed.is_in_turn:
+                self._take_all(cells)
+                continue
             for cell, outcome, is_new in self._feed.outcomes(cells):
                 self._take(cell, outcome, is_new=is_new)
             if not self._first.is_over:
@@ -280,6 +283,28 @@ class _Loop(Generic[R]):
             self.values.see(cell, outcome)
         if not is_new or self._accept(cell, outcome):
             self.contest.tell(cell, outcome)
+
+    @property
+    def _may_tell_together(self) -> bool:
+        """Whether no outcome can end the run before the others of its block are known."""
+        rules, is_rehearsed = self.contest.rules, self._first.is_over and self.values is None
+        return is_rehearsed and rules.bounds is None and not rules.needs_spend
+
+    def _take_all(self, cells: Sequence[Cell]) -> None:
+        """Evaluate, show and record cells one by one; tell them together unless the run stops."""
+        known: list[tuple[Cell, Outcome]] = []
+        try:
+            for cell, outcome, _ in self._feed.in_turn(cells):
+                if self.display is not None:
+                    self.display.told(outcome)
+                if self._accept(cell, outcome):
+                    known.append((cell, outcome))
+        finally:
+            if len(known) == len(cells):
+                self.contest.tell_all([outcome for _, outcome in known])
+            else:
+                for cell, outcome in known:
+                    self.contest.tell(cell, outcome)
 
     def _is_stopping(self) -> bool:
         """Return True if no evaluation shall begin any more."""
@@ -374,10 +399,13 @@ class Feed:
 
     def outcomes(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
         """Yield cells with their outcomes, and True for a new one; fewer if the run stops."""
+        return self.in_turn(requested) if self.is_in_turn else self._as_they_end(requested)
+
+    @property
+    def is_in_turn(self) -> bool:
+        """Whether one cell is evaluated after the other, and none has been before."""
         is_serial = self.workers.capacity == 1
-        if is_serial and not (self._prefetched or self._reusable or self._running):
-            return self._in_turn(requested)
-        return self._as_they_end(requested)
+        return is_serial and not (self._prefetched or self._reusable or self._running)
 
     def _as_they_end(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
         """Yield outcomes in the order in which they come, from any number of workers."""
@@ -410,7 +438,7 @@ class Feed:
                 if self.accept(cell, outcome):
                     self._count_unused([outcome])
 
-    def _in_turn(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
+    def in_turn(self, requested: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome, bool]]:
         """Evaluate one cell after the other, where nothing runs beside."""
         for cell in requested:
             if self.stopping():

@@ -242,7 +242,7 @@ class Tuner(AskTell):
         known, tests = ledger.known.copy(), ledger.tests.copy()
         pending = []
         for key, outcome in self._asked.told.items():
-            cell = self._asked.cells[key]
+            cell = self._asked.by_key[key]
             (tests if cell.held_out else known).add(cell.block, [cell.candidate], [outcome])
             if not cell.held_out:
                 pending.append(outcome)
@@ -276,7 +276,7 @@ class Tuner(AskTell):
                 asked = flow.send(outcomes)
             except StopIteration:
                 break
-            cells, outcomes = [*asked.cells.values()], []
+            cells, outcomes = asked.cells, []
             if cells:
                 outcomes = yield asked
             is_open = ledger.repeats.is_open

@@ -199,6 +199,29 @@ def test_a_block_can_be_told_at_once_with_what_it_took(racing):
     assert one.result().seconds == other.result().seconds > 0
 
 
+@pytest.mark.parametrize("alone", [0, 2])
+def test_all_that_is_required_can_be_told_at_once(alone, racing):
+    together, one_by_one = (Race(range(5), [0, 1, 2], budget=120, seed=3) for _ in range(2))
+    expected = racing.play(one_by_one, racing.noisy)
+    while cells := together.ask():
+        for cell in cells[:alone]:
+            together.tell(cell, racing.outcome_of(racing.noisy(cell)))
+        if len(cells) > alone:
+            left = together.ask()
+            together.tell_all([racing.outcome_of(racing.noisy(cell)) for cell in left])
+    assert racing.content(together.result()) == racing.content(expected)
+
+
+def test_outcomes_told_at_once_are_one_for_each_cell():
+    race = Race([1, 2, 3], budget=30)
+    for outcomes in ([OK] * 2, [OK] * 4, []):
+        with pytest.raises(RaceStateError, match="one for each of the 3 cells"):
+            race.tell_all(outcomes)
+    with pytest.raises(RaceStateError, match="finite number"):
+        race.tell_all([OK, OK, Outcome("ok", math.nan)])
+    assert len(race.ask()) == 3  # nothing of it was recorded
+
+
 @pytest.mark.parametrize("seconds", [-1.0, math.nan, math.inf])
 def test_a_block_takes_a_finite_time(seconds, racing):
     race = Race([1, 2], budget=20, seed=3)
