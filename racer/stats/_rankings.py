@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 
     from racer.stats._likelihoods import Choices
 
-_FACTORS = 8  # of which one logarithm is taken
 _TILE = 100  # rankings at a time, whose sums stay in the cache
-_DEEPEST = -80.0  # log weight, down to which their product is a float
+_LONGEST = 600.0  # logarithm of a product, up to which it is a float, as is its inverse
 
 
 class RankingModel(ChoiceModel):
@@ -45,9 +44,10 @@ class RankingModel(ChoiceModel):
         shares, squares = self._shares(weights)
         both = np.zeros((len(weights), len(weights)))
         items, smaller = np.ascontiguousarray(squares.T), np.empty(squares.shape[::-1])
+        ones = np.ones(len(squares))
         for i, item in enumerate(items):  # sets that hold two items: those of the one chosen first
             np.minimum(item, items[i:], out=smaller[i:])
-            both[i, i:] = both[i:, i] = smaller[i:].sum(axis=1)
+            both[i, i:] = both[i:, i] = smaller[i:] @ ones
         spread = np.diag(weights * shares.sum(axis=0)) - weights[:, None] * both * weights
         return np.asarray(super().precision(point) + self._basis.T @ spread @ self._basis)
 
@@ -55,7 +55,8 @@ class RankingModel(ChoiceModel):
         """Return the sum over sets at risk of the log of their weight, log weights (k, K), (k,)."""
         total = super()._log_sums(eta)
         weights = np.ascontiguousarray(np.exp(eta).T)
-        factors = _FACTORS if eta.min() > _DEEPEST else 1
+        # weights are at most 1; one logarithm is taken of so many factors
+        factors = int(_LONGEST / max(np.log(len(weights)), -eta.min())) or 1
         for start in range(0, len(self._orders), _TILE):
             steps = np.ascontiguousarray(self._orders[start : start + _TILE].T)
             at_risk = weights[steps[0]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -170,21 +171,27 @@ def climb(model: Curved, *, steps: int = 100) -> Laplace:
 
 def climb_from_near(model: Curved, *, steps: int = 12) -> Laplace:
     """As `climb`, with two curvatures only where `start` is so near that steps by its own shrink."""
-    x, curvature, last = model.start, model.precision(model.start), np.inf
+    from scipy.linalg import solve_triangular  # noqa: PLC0415
+
+    def factor_at(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        root = cholesky(model.precision(x))
+        return np.asarray(solve_triangular(root, np.eye(len(x)), lower=True).T, np.float64)
 
     def step_from(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        slope = in_parts(model.gradient, x[None])[0]
-        step = np.asarray(np.linalg.solve(curvature, slope), np.float64)
-        return step, float(slope @ step)
+        whitened = factor.T @ in_parts(model.gradient, x[None])[0]
+        return factor @ whitened, float(whitened @ whitened)
 
-    for _ in range(steps):
-        step, gain = step_from(x)
-        if not gain < _SHRUNK * last:  # also NaN, where a step led too far
-            break
-        x, last = x + step, gain
-        if gain < _SEEN:
-            curvature = model.precision(x)
-            return _laplace(x + step_from(x)[0], curvature)
+    x, last = model.start, np.inf
+    with suppress(np.linalg.LinAlgError):  # so far away that the curvature is lost in rounding
+        factor = factor_at(x)
+        for _ in range(steps):
+            step, gain = step_from(x)
+            if not gain < _SHRUNK * last:  # also NaN, where a step led too far
+                break
+            x, last = x + step, gain
+            if gain < _SEEN:
+                factor = factor_at(x)
+                return Laplace(x + step_from(x)[0], factor)
     return climb(model)
 
 
