@@ -17,7 +17,7 @@ import numpy as np
 import racer
 from experiments.options import number_option
 from racer.store import schema
-from racer.store.bundle import packed, unpacked
+from racer.store.archive import packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable

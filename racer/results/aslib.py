@@ -7,6 +7,8 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from racer._files import make_folder, write_text
 from racer.errors import SettingError
 
@@ -24,18 +26,20 @@ def write_scenario(
     folder: StrPath,
     name: str,
     measure: str,
+    members: Sequence[Any],
+    values: NDArray[np.float64],
+    is_known: NDArray[np.bool_],
+    features: Mapping[str, Sequence[float]],
     *,
     maximize: bool,
-    algorithms: Mapping[str, str],
-    instances: Sequence[str],
-    runs: Iterable[tuple[Any, ...]],
-    features: Mapping[str, NDArray[Any]],
 ) -> None:
-    """Write the files of a scenario; SettingError for names that ARFF would take apart."""
+    """Write values (instances, members, repeats); SettingError for names that ARFF would take apart."""
+    instances = [f"i{place}" for place in range(len(values))]
+    columns = {word: np.asarray(column, dtype=np.float64) for word, column in features.items()}
     for word in (name, measure, *features):
         if not re.fullmatch(r"[\w.-]+", word):
             raise SettingError(f"{word!r}: give letters, digits, '_', '.' and '-' alone")
-    for word, column in features.items():
+    for word, column in columns.items():
         if column.shape != (len(instances),):
             raise SettingError(f"feature {word!r}: give {len(instances)} numbers, one per instance")
     description = {
@@ -51,18 +55,28 @@ def write_scenario(
         "default_steps": ["all"],
         "feature_steps": {"all": {"provides": list(features)}},
         "metainfo_algorithms": {
-            algorithm: {"configuration": text, "deterministic": False}
-            for algorithm, text in algorithms.items()
+            f"m{place}": {"configuration": repr(config), "deterministic": False}
+            for place, config in enumerate(members)
         },
     }
     known = [
-        (at, 1, *(repr(float(v[i])) if math.isfinite(v[i]) else "?" for v in features.values()))
+        (at, 1, *(repr(float(v[i])) if math.isfinite(v[i]) else "?" for v in columns.values()))
         for i, at in enumerate(instances)
     ]
     numeric = [f"{feature} NUMERIC" for feature in features]
     statuses = "{ok, timeout, memout, not_applicable, crash, other}"
     status = f"runstatus {statuses}"
     run = [*_ROW, "algorithm STRING", f"{measure} NUMERIC", status]
+    runs = [
+        (
+            instances[i],
+            r + 1,
+            f"m{m}",
+            float(values[i, m, r]),
+            "ok" if is_known[i, m, r] else "crash",
+        )
+        for i, m, r in np.ndindex(values.shape)
+    ]
     folds = [(at, 1, i % _FOLDS + 1) for i, at in enumerate(instances)]
     texts = {
         "description.txt": json.dumps(description, indent=1) + "\n",  # which is YAML, too

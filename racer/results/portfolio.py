@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
-from racer.errors import SettingError
-from racer.plots._canvas import COLOURS, MARKERS, axes, curves, legend_beside
+from racer._checks import check_fraction
+from racer.plots import by_instance
 from racer.results.aslib import write_scenario
+from racer.results.oracle import best_of_each, failures_behind
 from racer.seeding import rng_for
 
 if TYPE_CHECKING:
@@ -74,30 +75,14 @@ class PortfolioResult:
         cls,
         members: Sequence[Any],
         instances: Sequence[Any],
-        tables: Sequence[NDArray[np.float64]],
+        values: NDArray[np.float64],
         *,
         maximize: bool,
-        evaluations: int = 0,
-        seed: int = 0,
-        tunings: Sequence[TuneResult] = (),
+        **about: Any,
     ) -> Self:
-        """Return that of tables (instances, repeats) per member, in which NaN is a failure."""
-        values = np.stack(tables, axis=1)
-        known = values[np.isfinite(values)]
-        if not known.size:
-            raise SettingError("no member has a value on any instance: see the failures of tunings")
-        worst, best = (known.min(), known.max()) if maximize else (known.max(), known.min())
-        is_known = np.isfinite(values)
-        return cls(
-            tuple(members),
-            tuple(instances),
-            np.where(is_known, values, 2.0 * worst - best),
-            is_known,
-            maximize=maximize,
-            evaluations=evaluations,
-            seed=seed,
-            tunings=tuple(tunings),
-        )
+        """Return that of values in which NaN is a failure; SettingError if all of them are."""
+        filled, is_known = failures_behind(values, maximize=maximize), np.isfinite(values)
+        return cls(tuple(members), tuple(instances), filled, is_known, maximize=maximize, **about)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -112,16 +97,7 @@ class PortfolioResult:
         With repeats, the best is chosen on all but one, and valued on that one, so that luck
         counts for nobody; the mean over which one it is.
         """
-        sign = -1.0 if self.maximize else 1.0
-        repeats = self.values.shape[2]
-        if repeats == 1:
-            best: NDArray[np.float64] = sign * (sign * self.values[:, :, 0]).min(axis=1)
-            return best
-        totals = self.values.sum(axis=2, keepdims=True)
-        chosen = (sign * (totals - self.values)).argmin(axis=1)  # (instances, repeats)
-        left_out = np.take_along_axis(self.values, chosen[:, None], axis=1)
-        means: NDArray[np.float64] = left_out[:, 0].mean(axis=1)
-        return means
+        return best_of_each(self.values, maximize=self.maximize)
 
     @property
     def oracle_value(self) -> float:
@@ -150,12 +126,11 @@ class PortfolioResult:
 
         By the Bayesian bootstrap (Rubin, 1981): instances have Dirichlet weights.
         """
-        if not 0.0 < level < 1.0:
-            raise SettingError(f"level={level!r}: give a number between 0 and 1")
+        tail = (1.0 - check_fraction(level, "level")) / 2.0
         weights = rng_for(self.seed, "gain").dirichlet(np.ones(len(self.instances)), _DRAWS)
         sign = -1.0 if self.maximize else 1.0
         gains = weights @ (sign * (self.table[self.single_best].to_numpy() - self.oracle))
-        low, high = np.quantile(gains, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+        low, high = np.quantile(gains, [tail, 1.0 - tail])
         return float(low), float(high)
 
     def __str__(self) -> str:
@@ -170,22 +145,8 @@ class PortfolioResult:
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the values of all members, instances in the order of the best value of each."""
-        table = self.table.to_numpy()
-        best = table.max(axis=1) if self.maximize else table.min(axis=1)
-        order = best.argsort(kind="stable")
-        ax = axes(ax, 6.4, 3.4)
-        x = np.arange(1, len(order) + 1)
-        for member in range(table.shape[1]):
-            style: dict[str, Any] = {
-                "marker": MARKERS[member % 5],
-                "color": COLOURS[member % 8],
-                "markersize": 4.0,
-            }
-            ax.plot(x, table[order, member], linestyle="", label=f"#{member}", **style)
-        ax.plot(x, best[order], color="#000000", linewidth=0.9, label="best of each")
-        curves(ax, "instances, by the value of the best member", "value")
-        legend_beside(ax, "member")
-        return ax
+        names = [f"#{member}" for member in range(len(self.members))]
+        return by_instance(self.table, names, maximize=self.maximize, ax=ax)
 
     def to_aslib(
         self,
@@ -211,25 +172,13 @@ class PortfolioResult:
         SettingError
             A name with blanks or signs, or features of another length.
         """
-        names = [f"i{place}" for place in range(len(self.instances))]
-        values, is_lost = self.values, ~self.is_known
-        runs = [
-            (
-                names[i],
-                r + 1,
-                f"m{m}",
-                float(values[i, m, r]),
-                "crash" if is_lost[i, m, r] else "ok",
-            )
-            for i, m, r in np.ndindex(values.shape)
-        ]
         write_scenario(
             folder,
             name,
             measure,
+            self.members,
+            self.values,
+            self.is_known,
+            features or {},
             maximize=self.maximize,
-            algorithms={f"m{i}": repr(config) for i, config in enumerate(self.members)},
-            instances=names,
-            runs=runs,
-            features={n: np.asarray(v, dtype=float) for n, v in (features or {}).items()},
         )

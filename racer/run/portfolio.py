@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,17 +10,15 @@ from racer._checks import flag, whole
 from racer.core.pool import as_sequence
 from racer.errors import BudgetError, SettingError
 from racer.evaluate.objective import check_objective, is_coroutine_function
-from racer.evaluate.outcome import Cell
-from racer.evaluate.workers import outcomes_of, workers_for
+from racer.results.oracle import best_of_each, failures_behind
 from racer.results.portfolio import PortfolioResult
 from racer.run.calls import tune
 from racer.run.drive import how_to_evaluate
+from racer.run.members import Complement, member_table
 from racer.seeding import check_seed, seed_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from racer.deciders.decider import Decider
     from racer.evaluate.objective import Objective
@@ -30,23 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["portfolio"]
 
 _LEAST = 10  # evaluations of a tuning
-
-
-@dataclass(frozen=True)
-class _Complement:
-    """The cost of a configuration beside the members so far: what the better of them costs."""
-
-    evaluate: Any
-    instances: tuple[Any, ...]
-    known: tuple[float, ...]  # of the members, per instance
-    maximize: bool
-
-    def __call__(self, config: Any, instance: int, seed: int) -> float:
-        try:
-            value = float(self.evaluate(config, self.instances[instance], seed))
-        except Exception:  # noqa: BLE001  (where it fails, the others are there)
-            return self.known[instance]
-        return (max if self.maximize else min)(value, self.known[instance])
 
 
 def portfolio(
@@ -131,14 +111,13 @@ def portfolio(
             f"{size * tested} evaluations: give {size * (tested + _LEAST)} or more"
         )
     how = how_to_evaluate(retries, timeout, memory)
-    tables: list[NDArray[np.float64]] = []
-    members: list[Any] = []
-    tunings = []
+    members, tunings, tables = list[Any](), list[Any](), list[Any]()
     for number in range(size):
         target: Any = evaluate
         if members:
-            best = PortfolioResult.of(members, places, tables, maximize=maximize)
-            target = _Complement(evaluate, places, tuple(best.oracle.tolist()), maximize)
+            known = failures_behind(np.hstack(tables), maximize=maximize)
+            best = best_of_each(known, maximize=maximize)
+            target = Complement(evaluate, places, tuple(best.tolist()), maximize)
         tuning = tune(
             space,
             target,
@@ -153,44 +132,17 @@ def portfolio(
         )
         tunings.append(tuning)
         members.append(tuning.config(tuning.leaders[0]))
-        tables.append(_table(evaluate, members[-1:], places, times, seed, n_jobs, how)[:, 0])
-    used = sum(tuning.evaluations for tuning in tunings) + size * tested
-    shown = places
+        tables.append(member_table(evaluate, members[-1:], places, times, seed, n_jobs, how))
+    shown, values = places, np.hstack(tables)
     if test_instances is not None:
         shown = as_sequence(test_instances, "test_instances")
-        table = _table(evaluate, members, shown, times, seed, n_jobs, how)
-        tables = [table[:, member] for member in range(size)]
+        values = member_table(evaluate, members, shown, times, seed, n_jobs, how)
     return PortfolioResult.of(
-        members, shown, tables, maximize=maximize, evaluations=used, seed=seed, tunings=tunings
+        members,
+        shown,
+        values,
+        maximize=maximize,
+        evaluations=sum(tuning.evaluations for tuning in tunings) + size * tested,
+        seed=seed,
+        tunings=tuple(tunings),
     )
-
-
-def _table(
-    evaluate: Objective,
-    members: Sequence[Any],
-    instances: Sequence[Any],
-    times: int,
-    seed: int,
-    n_jobs: int,
-    how: dict[str, Any],
-) -> NDArray[np.float64]:
-    """Return what each member costs on each instance, (instances, members, times); NaN if it failed."""
-    table = np.full((len(instances), len(members), times), np.nan)
-    cells = [
-        Cell(
-            place * times + time,
-            member,
-            config,
-            instance,
-            seed_for(seed, "table", place, time),
-            instance_index=place,
-        )
-        for place, instance in enumerate(instances)
-        for time in range(times)
-        for member, config in enumerate(members)
-    ]
-    with workers_for(evaluate, members, instances, n_jobs=n_jobs, **how) as workers:
-        for cell, outcome in outcomes_of(workers, cells):
-            if outcome.value is not None:
-                table[cell.instance_index, cell.candidate, cell.block % times] = outcome.value
-    return table

@@ -16,8 +16,9 @@ from hydra.core.plugins import Plugins
 from hydra.errors import HydraException
 from hydra.plugins.sweeper import Sweeper
 from hydra.test_utils import launcher_common_tests as suites
-from hydra_plugins.racer_sweeper import _parameter
 from omegaconf import OmegaConf
+
+from racer.integrations import hydra_sweeps
 
 pytestmark = pytest.mark.filterwarnings("ignore:\\s*Future Hydra versions:UserWarning")
 OURS = "hydra/sweeper=racer"
@@ -167,5 +168,5 @@ def test_a_run_without_a_sweep_loads_nothing_heavy():
     ],
 )
 def test_a_sweep_is_a_parameter(sweep, parameter):
-    found = _parameter(OverridesParser.create().parse_override(f"x={sweep}"))
+    found = hydra_sweeps.parameter(OverridesParser.create().parse_override(f"x={sweep}"))
     assert found == parameter or type(found) is parameter

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import racer
-from racer.run.portfolio import _Complement
+from racer.run.members import Complement
 
 SPACE = racer.Space({"x": racer.Integer(0, 9)})
 INSTANCES = [(kind, size) for kind in (1, 5, 9) for size in (1, 2, 3, 4)]
@@ -50,12 +50,10 @@ def test_the_gain_is_over_the_single_best(found):
 def test_luck_counts_for_no_member():
     """Of equal members with noise, the best on each instance is no better than any."""
     rng = np.random.default_rng(1)
-    noise = [rng.normal(size=(4000, 2)) for _ in range(3)]
+    noise = rng.normal(size=(4000, 3, 2))
     found = racer.PortfolioResult.of([{}] * 3, range(4000), noise, maximize=False)
     assert abs(found.oracle_value) < 0.05
-    once = racer.PortfolioResult.of(
-        [{}] * 3, range(4000), [n[:, :1] for n in noise], maximize=False
-    )
+    once = racer.PortfolioResult.of([{}] * 3, range(4000), noise[:, :, :1], maximize=False)
     assert once.oracle_value < -0.7
 
 
@@ -80,15 +78,15 @@ def test_larger_is_better():
 
 
 def test_a_member_costs_what_the_best_of_all_costs():
-    beside = _Complement(lambda c, i, s: c * i, (1.0, 2.0), (3.0, 1.0), maximize=False)
+    beside = Complement(lambda c, i, s: c * i, (1.0, 2.0), (3.0, 1.0), maximize=False)
     assert [beside(2.0, 0, 0), beside(2.0, 1, 0)] == [2.0, 1.0]
-    failing = _Complement(lambda c, i, s: 1 / 0, (1.0,), (3.0,), maximize=False)
+    failing = Complement(lambda c, i, s: 1 / 0, (1.0,), (3.0,), maximize=False)
     assert failing(2.0, 0, 0) == 3.0
 
 
 def test_a_failure_is_behind_the_worst():
-    tables = [np.array([[1.0], [2.0]]), np.array([[np.nan], [0.0]])]
-    found = racer.PortfolioResult.of([{}, {}], "ab", tables, maximize=False)
+    values = np.array([[[1.0], [np.nan]], [[2.0], [0.0]]])
+    found = racer.PortfolioResult.of([{}, {}], "ab", values, maximize=False)
     assert found.table.to_numpy().tolist() == [[1.0, 4.0], [2.0, 0.0]]
     assert found.is_known.tolist() == [[[True], [False]], [[True], [True]]]
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import racer
 from experiments.bundles.tampering import resealed
 from racer.cli import main
-from racer.store.bundle import packed, unpacked
+from racer.store.archive import packed, unpacked
 
 POOL = [{"x": x} for x in range(6)]
 PROGRAM = """

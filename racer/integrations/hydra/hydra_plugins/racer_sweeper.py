@@ -6,7 +6,6 @@ program of the environment: so nothing heavy is imported before there is a sweep
 
 from __future__ import annotations
 
-import itertools
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,6 +66,8 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
 
     def sweep(self, arguments: list[str]) -> Any:
         """Run all jobs; write the best configuration; return the jobs, batch by batch."""
+        from racer.integrations.hydra_sweeps import contest_of, grid  # noqa: PLC0415
+
         if self._size is not None and self._size < 1:
             raise HydraException(f"max_batch_size={self._size}: give a whole number >= 1")
         folder = Path(self.config.hydra.sweep.dir)
@@ -74,13 +75,15 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
         OmegaConf.save(self.config, folder / "multirun.yaml")
         overrides = self._parsed(self._params, *arguments)
         swept = {key: o for key, o in overrides.items() if o.is_sweep_override()}
-        places = [_job({}, place) for place in _grid(self._parsed(self._instances))]
+        places = [_job({}, place) for place in grid(self._parsed(self._instances))]
         if self._budget is None:
-            jobs = [_job(overrides, config) + on for config in _grid(swept) for on in places]
+            jobs = [_job(overrides, config) + on for config in grid(swept) for on in places]
             for job in self._launched(jobs):
                 _ = job.return_value  # raises what a job has raised
             return self._returns
-        result = self._raced(overrides, self._contest(swept, places if self._instances else None))
+        instances = places if self._instances else None
+        contest = contest_of(swept, instances, budget=self._budget, **self._rules)
+        result = self._raced(overrides, contest)
         logging.getLogger(__name__).info("%s", result)
         best = None if result.best_index is None else result.mean(result.best_index)
         found = {"name": "racer", "best_params": result.best, "best_value": best}
@@ -92,21 +95,6 @@ class RacerSweeper(Sweeper):  # type: ignore[misc]  # Hydra has no types here
         parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
         lines = [*(f"{key}={value}" for key, value in params.items()), *arguments]
         return {o.get_key_element(): o for o in parser.parse_overrides(lines)}
-
-    def _contest(self, swept: Mapping[str, Override], instances: Any) -> Any:
-        """Return a race of all combinations if it reaches its first test, otherwise a tuner."""
-        from racer._checks import whole  # noqa: PLC0415
-        from racer.racing.race import Race  # noqa: PLC0415
-        from racer.space.space import Space  # noqa: PLC0415
-        from racer.tuner.tuner import Tuner  # noqa: PLC0415
-
-        budget = whole(self._budget, "budget", least=1)  # type: ignore[arg-type]  # not None here
-        rules: Any = {"budget": budget, **self._rules}
-        if all(o.is_discrete_sweep() for o in swept.values()):
-            grid = list(itertools.islice(_grid(swept), budget))
-            if len(grid) * rules["first_test"] <= budget:
-                return Race(grid, instances, **rules)
-        return Tuner(Space({key: _parameter(o) for key, o in swept.items()}), instances, **rules)
 
     def _raced(self, overrides: Mapping[str, Override], contest: Any) -> Any:
         """Launch what a contest asks for, until it is over; return its result."""
@@ -137,33 +125,3 @@ def _job(overrides: Mapping[str, Override], config: Mapping[str, Any]) -> list[s
     """Return the overrides of a job, in the order in which they were given."""
     lines = {key: override.input_line for key, override in overrides.items()}
     return [*(lines | {key: f"{key}={value}" for key, value in config.items()}).values()]
-
-
-def _grid(swept: Mapping[str, Override]) -> Iterator[dict[str, str]]:
-    """Return all combinations, each value as it stands in an override."""
-    values: dict[str, list[str]] = {}
-    for key, override in swept.items():
-        if override.is_interval_sweep():
-            raise HydraException(f"{override.input_line}: give a budget, or choices")
-        if override.is_sweep_override():
-            values[key] = [*override.sweep_string_iterator()]
-        else:
-            values[key] = [override.get_value_element_as_str()]
-    return (
-        dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())
-    )
-
-
-def _parameter(override: Override) -> Any:
-    """Return the parameter that a sweep describes."""
-    from racer.space import numeric, parameters  # noqa: PLC0415
-
-    sweep = override.value()
-    tags = getattr(sweep, "tags", ())  # a glob has none
-    if override.is_interval_sweep():
-        is_real = isinstance(sweep.start, float) or isinstance(sweep.end, float)
-        kind = numeric.Real if is_real else numeric.Integer
-        return kind(sweep.start, sweep.end, log="log" in tags)
-    is_ordered = "ordered" in tags or (override.is_range_sweep() and not sweep.shuffle)
-    values = [*override.sweep_string_iterator()]
-    return parameters.Ordinal(values) if is_ordered else parameters.Categorical(values)

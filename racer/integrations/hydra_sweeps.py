@@ -1,0 +1,59 @@
+"""Sweeps in Hydra's overrides: a grid of combinations, and the contest that races or tunes them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from hydra.errors import HydraException
+
+from racer._checks import whole
+from racer.racing.race import Race
+from racer.space.numeric import Integer, Real
+from racer.space.parameters import Categorical, Ordinal
+from racer.space.space import Space
+from racer.tuner.tuner import Tuner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hydra.core.override_parser.types import Override
+
+
+def contest_of(swept: Mapping[str, Override], instances: Any, budget: int, **rules: Any) -> Any:
+    """Return a race of all combinations if it reaches its first test, otherwise a tuner."""
+    budget = whole(budget, "budget", least=1)
+    if all(override.is_discrete_sweep() for override in swept.values()):
+        combinations = list(itertools.islice(grid(swept), budget))
+        if len(combinations) * rules["first_test"] <= budget:
+            return Race(combinations, instances, budget=budget, **rules)
+    space = Space({key: parameter(override) for key, override in swept.items()})
+    return Tuner(space, instances, budget=budget, **rules)
+
+
+def grid(swept: Mapping[str, Override]) -> Iterator[dict[str, str]]:
+    """Return all combinations, each value as it stands in an override."""
+    values: dict[str, list[str]] = {}
+    for key, override in swept.items():
+        if override.is_interval_sweep():
+            raise HydraException(f"{override.input_line}: give a budget, or choices")
+        if override.is_sweep_override():
+            values[key] = [*override.sweep_string_iterator()]
+        else:
+            values[key] = [override.get_value_element_as_str()]
+    return (
+        dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())
+    )
+
+
+def parameter(override: Override) -> Any:
+    """Return the parameter that a sweep describes."""
+    sweep = override.value()
+    tags = getattr(sweep, "tags", ())  # a glob has none
+    if override.is_interval_sweep():
+        is_real = isinstance(sweep.start, float) or isinstance(sweep.end, float)
+        kind = Real if is_real else Integer
+        return kind(sweep.start, sweep.end, log="log" in tags)
+    is_ordered = "ordered" in tags or (override.is_range_sweep() and not sweep.shuffle)
+    values = [*override.sweep_string_iterator()]
+    return Ordinal(values) if is_ordered else Categorical(values)
