@@ -30,6 +30,7 @@ _ERROR = 0.004  # of a probability, below half of its second decimal
 _R_HAT = 1.02  # of 64 chains, split in two: as near to 1 as so short ones can be
 _UPPER = 1000.0  # bounds of standard deviations, in units of those of the data
 _LEAST = 1e-3  # standard deviation of the folds of a data set at least, in units of the mean one
+_ROUNDING = 1e-12  # of the largest difference: smaller spreads are none
 _ALPHA, _BETA = (0.5, 5.0), (0.05, 0.15)  # of the Gamma law of nu
 _LOG_NU = (math.log(1e-3), math.log(1e3), 400)  # grid of the logarithm of nu
 _STEPS = (0.5, 1.5)  # of log nu
@@ -119,6 +120,7 @@ class _Folds(NamedTuple):
     """Differences of two algorithms on the folds of q data sets, all shapes (q,)."""
 
     mean: _Floats
+    spread: _Floats  # standard deviation
     within: _Floats  # sum of squares around the mean, over 1 - rho
     inflation: _Floats  # variance of the mean, in units of that of a fold
     n: _Floats
@@ -141,10 +143,11 @@ def hierarchical_t_test(
     freedom: estimates on single data sets are shrunk towards their common mean, the more the
     noisier they are, and outliers little.
 
-    Flat priors of sigma_i, sigma_0 and delta_0 reach far
-    beyond the data: to 1 000 times the mean standard deviation of folds, 1 000 times that of the
-    mean differences, and plus and minus the largest difference (the paper has 1, for accuracies);
-    nu is Gamma(alpha, beta) with alpha from U(0.5, 5) and beta from U(0.05, 0.15).
+    Flat priors of sigma_i, sigma_0 and delta_0 reach far beyond the data: to 1 000 times the mean
+    standard deviation of folds, 1 000 times that of the mean differences, and plus and minus the
+    largest difference (the paper has 1, for accuracies); nu is Gamma(alpha, beta) with alpha from
+    U(0.5, 5) and beta from U(0.05, 0.15). As each bound is a multiple of a spread of the data and
+    nu has no unit, the posterior in other units is the same: there is no scale to choose.
 
     Parameters
     ----------
@@ -198,11 +201,13 @@ def hierarchical_t_test(
             f"x and y have {int(enough.sum())} data set(s) with two folds or more that have both "
             f"scores ({dropped} left out): at least 2 needed"
         )
-    folds, scale = _folds(gaps[enough], rho)
-    if not scale:
-        return _constant(folds.mean, rho, rope, dropped)
-    chains = _Chains(folds, float(np.nanmax(np.abs(gaps[enough]))) / scale, rng)
-    draws = _sampled(chains, rope / scale)
+    largest = float(np.nanmax(np.abs(gaps)[enough]))
+    # a power of two, so that squares stay floats: any other unit gives the same draws
+    scale = 2.0 ** math.floor(math.log2(largest)) if largest else 1.0
+    folds = _folds(gaps[enough] / scale, rho)
+    if folds.spread.max() == 0.0:
+        return _constant(scale * folds.mean, rho, rope, dropped)
+    draws = _sampled(_Chains(folds, largest / scale, rng), rope / scale)
     level = (0.025, 0.975)
     low, high = scale * np.quantile(draws.delta0, level)
     lows, highs = scale * np.quantile(draws.deltas, level, axis=0)
@@ -235,16 +240,15 @@ def _differences(x: ArrayLike, y: ArrayLike, *, maximize: bool) -> _Floats:
     return as_costs(second, maximize=maximize) - as_costs(first, maximize=maximize)
 
 
-def _folds(gaps: _Floats, rho: float) -> tuple[_Folds, float]:
-    """Return differences (q, n) in units of their scale, and that scale; 0 if all are the same."""
+def _folds(gaps: _Floats, rho: float) -> _Folds:
+    """Return the differences (q, n) summed up; without any spread if all are the same."""
     n = (~np.isnan(gaps)).sum(axis=1).astype(np.float64)
     mean, spread = np.nanmean(gaps, axis=1), np.nanstd(gaps, axis=1, ddof=1)
-    least = 1e-12 * float(np.nanmax(np.abs(gaps)))  # rounding
-    scale = next((s for s in (float(spread.mean()), float(mean.std())) if s > least), 0.0)
-    unit = scale or 1.0
-    spread = np.maximum(spread / unit, _LEAST)
+    least = _ROUNDING * float(np.nanmax(np.abs(gaps)))
+    usual = next((s for s in (float(spread.mean()), float(mean.std())) if s > least), 0.0)
+    spread = np.maximum(spread, _LEAST * usual) if usual else np.zeros_like(spread)
     within = (n - 1.0) * spread**2 / (1.0 - rho)
-    return _Folds(mean / unit, within, (1.0 + (n - 1.0) * rho) / n, n), scale
+    return _Folds(mean, spread, within, (1.0 + (n - 1.0) * rho) / n, n)
 
 
 def _constant(means: _Floats, rho: float, rope: float, dropped: int) -> HierarchicalResult:
@@ -301,8 +305,10 @@ class _Chains:
 
     def __init__(self, folds: _Folds, bound: float, rng: np.random.Generator) -> None:
         q = len(folds.mean)
-        spread = float(folds.mean.std(ddof=1)) or 1.0
-        self.folds, self.bound, self.most, self.rng = folds, bound, _UPPER * spread, rng
+        usual = float(folds.spread.mean())
+        spread = float(folds.mean.std(ddof=1)) or usual
+        self.folds, self.bound, self.rng = folds, bound, rng
+        self.most, self.least = _UPPER * spread, (_UPPER * usual) ** -2.0
         self.precision = np.tile((folds.n - 1.0) / folds.within, (_CHAINS, 1))
         self.delta = folds.mean + np.sqrt(folds.inflation / self.precision) * self._normal(q)
         self.delta0 = self.delta.mean(axis=1, keepdims=True)
@@ -326,7 +332,7 @@ class _Chains:
         data = self.folds
         rate = data.within + (data.mean - self.delta) ** 2 / data.inflation
         drawn = 2.0 * self.rng.standard_gamma((data.n - 1.0) / 2.0, rate.shape) / rate
-        self.precision = np.where(drawn > _UPPER**-2, drawn, self.precision)
+        self.precision = np.where(drawn > self.least, drawn, self.precision)
 
     def _draw_differences(self) -> None:
         """Draw the delta_i."""

@@ -21,48 +21,47 @@ def drawn(deltas, sigmas, n=5, rho=RHO, seed=0):
     return x, x + np.array(deltas)[:, None] + np.array(sigmas)[:, None] * noise
 
 
-def quadrature(gaps, rho, rope):
+def grid_posterior(gaps, rho, rope):
     """Return the three kinds of probabilities, and the shrunk estimates, by sums over a grid.
 
-    Differences (q, n) of few data sets. sigma_i is integrated out by hand, delta_i over a grid
-    around delta_0 in units of sigma_0, the rest over a grid of delta_0, log sigma_0 and log nu.
+    In the units of the differences (q, n), as they are. sigma_i is integrated out by hand; delta_i
+    over nodes dense around its mean and around delta_0; the rest over a grid of delta_0, log
+    sigma_0 and log nu.
     """
-    n = gaps.shape[1]
-    means, spread = gaps.mean(axis=1), gaps.std(axis=1, ddof=1)
-    within = (n - 1) * spread**2 / (1.0 - rho)
-    inflation = (1.0 + (n - 1) * rho) / n
-    middle, half = means.mean(), 12.0 * (means.std(ddof=1) + spread.mean())
-    bound = np.abs(gaps).max()
-    delta0 = middle + half * np.sinh(np.linspace(-4, 4, 121)) / math.sinh(4)
-    weight0 = np.cosh(np.linspace(-4, 4, 121)) * (np.abs(delta0) <= bound)
-    top = math.log(1000.0 * means.std(ddof=1))
-    log_sigma0 = np.linspace(math.log(1e-3 * spread.mean()), top, 75)
-    log_nu = np.linspace(math.log(0.02), math.log(300.0), 21)
-    nu = np.exp(log_nu)
-    inner = np.linspace(-11, 11, 241)
-    unit = np.sinh(inner)
-    kernel = np.exp(
-        gammaln((nu + 1) / 2)
-        - gammaln(nu / 2)
-        - 0.5 * np.log(nu)
-        - (nu + 1) / 2 * np.log1p(unit[:, None] ** 2 / nu)
-    )
-    kernel *= np.cosh(inner)[:, None]  # (nodes, nu)
-    at = delta0[:, None, None] + np.exp(log_sigma0)[:, None] * unit  # (delta0, sigma0, nodes)
+    n = (~np.isnan(gaps)).sum(axis=1)
+    means, spreads = np.nanmean(gaps, axis=1), np.nanstd(gaps, axis=1, ddof=1)
+    within, inflation = (n - 1) * spreads**2 / (1.0 - rho), (1.0 + (n - 1) * rho) / n
+    bound, middle = np.nanmax(np.abs(gaps)), np.median(means)
+    outwards = np.sinh(np.linspace(0, 7, 41)) / math.sinh(7)
+    below, above = middle - (middle + bound) * outwards[:0:-1], middle + (bound - middle) * outwards
+    delta0 = np.concatenate([below, above])
+    log_sigma0 = np.linspace(math.log(1e-3 * spreads.mean()), math.log(1e3 * means.std(ddof=1)), 60)
+    sigma0, nu = np.exp(log_sigma0), np.exp(np.linspace(math.log(0.02), math.log(300.0), 15))
+    d, s = delta0[:, None, None], sigma0[:, None]
+    unit = np.sinh(np.linspace(-10, 10, 121))
+    shape = (len(delta0), len(sigma0), len(unit))
     log_posterior, shrunk = 0.0, []
-    for mean, square in zip(means, within, strict=True):
-        likelihood = (1.0 + (mean - at) ** 2 / inflation / square) ** (-(n - 1) / 2)
-        mass = likelihood @ kernel
+    for mean, square, factor, folds in zip(means, within, inflation, n, strict=True):
+        width = math.sqrt(factor * square / (folds - 1))
+        nodes = [np.broadcast_to(at, shape) for at in (d + s * unit, mean + width * unit)]
+        nodes = np.sort(np.concatenate(nodes, axis=2), axis=2)
+        weights = steps(nodes)
+        weights *= (1.0 + (mean - nodes) ** 2 / factor / square) ** (-(folds - 1) / 2)
+        far = ((nodes - d) / s) ** 2
+        mass, first = np.empty((2, len(delta0), len(sigma0), len(nu)))
+        for k, v in enumerate(nu):
+            constant = gammaln((v + 1) / 2) - gammaln(v / 2) - 0.5 * math.log(v)
+            density = weights * np.exp(constant - (v + 1) / 2 * np.log1p(far / v)) / s
+            mass[:, :, k], first[:, :, k] = density.sum(axis=2), (density * nodes).sum(axis=2)
         log_posterior = log_posterior + np.log(mass)
-        shrunk.append((likelihood * at) @ kernel / mass)
-    grid = np.linspace(0, 1, 101)
-    alpha, beta = 0.5 + 4.5 * grid[:, None, None], 0.05 + 0.1 * grid[:, None]
+        shrunk.append(first / mass)
+    middles = (np.arange(100) + 0.5) / 100
+    alpha, beta = 0.5 + 4.5 * middles[:, None, None], 0.05 + 0.1 * middles[:, None]
     prior = np.exp(alpha * np.log(beta * nu) - beta * nu - gammaln(alpha))
     prior = prior.mean(axis=(0, 1))  # of log nu
-    posterior = np.exp(log_posterior - log_posterior.max()) * prior
-    posterior *= weight0[:, None, None] * np.exp(log_sigma0)[:, None]
+    posterior = np.exp(log_posterior - log_posterior.max()) * prior * s
+    posterior *= steps(delta0)[:, None, None]
     posterior /= posterior.sum()
-    d, s = delta0[:, None, None], np.exp(log_sigma0)[:, None]
     shares = [stdtr(nu, (-rope - d) / s), None, stdtr(nu, (d - rope) / s)]
     shares[1] = 1.0 - shares[0] - shares[2]
     largest = np.argmax(shares, axis=0)
@@ -79,24 +78,44 @@ def quadrature(gaps, rho, rope):
     )
 
 
-@pytest.mark.parametrize(
-    ("deltas", "sigmas"),
-    [
-        ([0.2, 0.3, 0.1, 0.25], [0.2, 0.3, 0.2, 0.1]),
-        ([0.1, 0.0, 0.1, 0.05, 2.0], [0.1, 0.2, 0.2, 0.1, 0.1]),
-    ],
-    ids=["alike", "an outlier"],
-)
-def test_it_agrees_with_sums_over_a_grid(deltas, sigmas):
-    x, y = drawn(deltas, sigmas)
-    found = hierarchical_t_test(x, y, correlation=RHO, rope=ROPE)
-    ahead, mean, largest, shrunk = quadrature(y - x, RHO, ROPE)
+def steps(nodes):
+    """Return the weights of the trapezoid rule, along the last axis."""
+    gaps, weights = np.diff(nodes) / 2, np.zeros(nodes.shape)
+    weights[..., 1:] += gaps
+    weights[..., :-1] += gaps
+    return weights
+
+
+CASES = {
+    "alike": {"deltas": [0.2, 0.3, 0.1, 0.25], "sigmas": [0.2, 0.3, 0.2, 0.1]},
+    "an outlier": {"deltas": [0.1, 0.0, 0.1, 0.05, 2.0], "sigmas": [0.1, 0.2, 0.2, 0.1, 0.1]},
+    "two data sets": {"deltas": [0.2, 0.3], "sigmas": [0.2, 0.2], "n": 10},
+    "three data sets": {"deltas": [0.2, 0.5, 0.0], "sigmas": [0.2, 0.1, 0.3], "n": 10},
+    "unlike in mean and noise": {
+        "deltas": [0.5, -0.8, 0.2, 1.5, -0.1, 0.05],
+        "sigmas": [0.05, 0.3, 0.6, 0.1, 0.2, 1.0],
+        "n": 10,
+        "rho": 0.1,
+    },
+    "equal, all noise": {"deltas": [0.0] * 5, "sigmas": [1.0] * 5, "n": 10, "rho": 0.1},
+    "apart a thousandfold": {"deltas": [3.0, -40.0, 8.0, 0.1], "sigmas": [0.01, 1.0, 0.1, 0.02]},
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_it_agrees_with_sums_over_a_grid(case):
+    x, y = drawn(**case, seed=1)
+    y[0, :2] = np.nan  # unequal numbers of folds
+    rho = case.get("rho", RHO)
+    found = hierarchical_t_test(x, y, correlation=rho, rope=ROPE)
+    ahead, mean, largest, shrunk = grid_posterior(y - x, rho, ROPE)
     bound = 4.0 * found.error
     assert found.error <= 0.004
     np.testing.assert_allclose(found.next_data_set, ahead, atol=bound)
     np.testing.assert_allclose(found.mean, mean, atol=bound)
     np.testing.assert_allclose(found.largest, largest, atol=bound)
-    np.testing.assert_allclose(found.estimates, shrunk, atol=0.005)
+    width = float(np.max(found.highs - found.lows))
+    np.testing.assert_allclose(found.estimates, shrunk, atol=0.01 * width)
 
 
 def test_data_sets_far_apart_are_not_shrunk():
@@ -118,6 +137,17 @@ def test_estimates_of_noisy_data_sets_are_shrunk_towards_the_others():
     assert np.mean((found.estimates - deltas) ** 2) < 0.5 * np.mean((found.means - deltas) ** 2)
     assert ((found.lows < deltas) & (deltas < found.highs)).mean() >= 0.9
     np.testing.assert_array_equal(found.to_frame()["estimate"], found.estimates)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 0.01, 3.0, 100.0])
+def test_there_is_no_scale_to_choose(unit):
+    """The priors are in units of the data: any other unit gives the same posterior."""
+    x, y = drawn([0.2, 0.3, -0.1, 0.25], [0.2, 0.3, 0.2, 0.1])
+    found = hierarchical_t_test(x, y, correlation=RHO, rope=ROPE)
+    other = hierarchical_t_test(unit * x, unit * y, correlation=RHO, rope=unit * ROPE)
+    np.testing.assert_allclose(other.next_data_set, found.next_data_set, rtol=1e-9)
+    np.testing.assert_allclose(other.largest, found.largest, rtol=1e-9)
+    np.testing.assert_allclose(other.estimates, unit * found.estimates, rtol=1e-9)
 
 
 def test_units_direction_and_order_of_the_two_change_nothing_else():
