@@ -333,6 +333,21 @@ def test_the_loop_of_a_race_fits_a_screen(modules):
     assert loop.end_lineno - loop.lineno < MOST_LINES_OF_LOOP
 
 
+@pytest.mark.parametrize(
+    "door",
+    [
+        "integrations/hydra/hydra_plugins/racer_sweeper.py",
+        "integrations/mlflow.py",
+        "integrations/wandb.py",
+        "store/bundle.py",
+        "run/verify.py",
+        "run/portfolio.py",
+    ],
+)
+def test_a_door_to_other_tools_is_small(door):
+    assert len((ROOT / door).read_text(encoding="utf-8").splitlines()) <= 150
+
+
 def test_no_attribute_of_a_decider_and_no_kind_of_contest_is_guessed():
     sources = [path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py")]
     for guess in ("getattr(decider", '"space" in settings', '"ablation" in settings'):

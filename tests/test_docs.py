@@ -105,6 +105,12 @@ def test_values_named_in_comments_are_right():
     assert checked == 3
 
 
+@pytest.mark.parametrize("page", ["hydra", "trackers", "bundle", "portfolio"])
+def test_the_page_of_a_door_is_short(page):
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    assert 100 < len(text.split()) <= 300
+
+
 def test_the_readme_begins_with_a_short_example():
     (language, code), (following, _) = BLOCK.findall((ROOT / "README.md").read_text("utf-8"))[:2]
     assert (language, following) == ("python", "text")
