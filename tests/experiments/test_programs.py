@@ -12,7 +12,7 @@ from experiments.programs import tables
 from racer.cli import main
 
 # budget, first test, elites, held-out instances
-SMALL = {"maxsat": (80, 2, 2, 5), "minisat": (250, 3, 5, 8)}
+SMALL = {"maxsat": (80, 2, 2, 5), "minisat": (100, 2, 2, 4)}
 
 
 @pytest.mark.parametrize("name", tables.PROGRAMS)
@@ -32,7 +32,7 @@ def test_a_program_is_tuned_from_its_scenario(name, tmp_path):
     assert answer["failures"] == 0
     found = tables.compared(scenario, budget=budget, runs=2)  # from the store
     assert found.best == answer["best"]
-    if name == "maxsat":  # 250 evaluations of minisat do not beat its default in each seed
+    if name == "maxsat":  # so few evaluations of minisat beat its default in some seeds only
         assert found.tuned.mean() < found.default.mean(), found
     assert len(tables.row(found)) == len(tables.HEAD) - 1
 
