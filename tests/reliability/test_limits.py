@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -357,6 +358,24 @@ print(result.evaluations, len(result.failures))
     assert ran.stdout == "15 0\n"
 
 
+def test_as_long_as_processes_of_an_evaluation_end_they_are_waited_for(monkeypatch):
+    """However long that takes altogether: else dead ones would stay until their watcher ends."""
+    left, now = set(range(2, 40)), iter(np.arange(0.0, 1e3, 0.3))
+
+    def wait(process, how):
+        is_dead = process == max(left)  # one a round, as sets of small numbers are in order
+        left.difference_update({process} if is_dead else ())
+        return (process if is_dead else 0), 0
+
+    monkeypatch.setattr(module, "own_children", lambda: set(left))
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(module.os, "kill", lambda *_: None)
+    monkeypatch.setattr(module.os, "killpg", lambda *_: None)
+    monkeypatch.setattr(module.os, "waitpid", wait)
+    module._clear(SimpleNamespace(pid=1, status=0, ended=lambda within: True), set())
+    assert left == set()
+
+
 def test_the_group_of_an_evaluation_is_told_before_it_can_start_anything(monkeypatch):
     """By its own process: the watcher may be killed, or stopped, before it says anything."""
     told = []
@@ -561,7 +580,7 @@ def test_rubbish_from_an_evaluation_stays_in_its_cell(rubbish):
     code = f"""
 import json, os, random
 from pathlib import Path
-from racer.evaluate.workers import outcomes_of, workers_for
+from racer.evaluate.workers import workers_for
 from racer import Cell
 rubbish = {rubbish[:10]!r} * {max(1, len(rubbish) // 10)}
 {subprocess_source(evaluate)}

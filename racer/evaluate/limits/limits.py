@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 _LAST_WORDS = 0.5  # seconds beyond its timeout for an evaluation that reports its own end
 _LEAST_MEMORY = 2**20
 _LONGEST = 1e9  # seconds
+_LONGEST_CLEARANCE = 60.0  # seconds, for processes that start others faster than they are killed
 _FINE = 0.01  # seconds between two checks of the CPU time, near the bound
 # an idle evaluation is stopped this many seconds, plus this many bounds, after its start
 _START, _WALL = 1.0, 10.0
@@ -233,7 +234,8 @@ def _used(child: int, inherited: int, limit: int, before: set[int]) -> int:
 
 
 def _clear(child: Child, before: set[int]) -> None:
-    """Kill a child and its descendants, and wait until they are gone."""
+    """Kill a child and its descendants, and wait until they are gone, or none has ended for long."""
+    last = time.monotonic() + _LONGEST_CLEARANCE
     until = time.monotonic() + GRACE
     with suppress(OSError):
         os.killpg(child.pid, signal.SIGKILL)
@@ -248,4 +250,5 @@ def _clear(child: Child, before: set[int]) -> None:
         for orphan in orphans:
             with suppress(OSError):
                 os.kill(orphan, signal.SIGKILL)
-                os.waitpid(orphan, os.WNOHANG)
+                if os.waitpid(orphan, os.WNOHANG)[0]:
+                    until = min(time.monotonic() + GRACE, last)
