@@ -38,6 +38,7 @@ __all__ = ["Measured", "bench", "raced"]
 _BATCH = 1e-4  # seconds that a batch of calls of a function takes at least
 _BATCHES = 5  # and so many of them, of such seconds together; but no further one after the longest
 _LONG, _LONGEST = 1e-3, 1e-2
+_MOST_ROUNDS = 1_000_000
 _SHORTEST = 1e-9  # seconds: no time is 0
 _ENDS: dict[Ended, BenchEnded] = {
     Ended.DECIDED: "decided",
@@ -188,11 +189,13 @@ def raced(
     There is one run at a time, and nothing is prefetched: so this drives the race itself.
     """
     whole(warmup, "warmup", least=0)
+    if whole(rounds, "rounds", least=1) > _MOST_ROUNDS:
+        raise SettingError(f"rounds={reprlib.repr(rounds)}: give at most {_MOST_ROUNDS}")
     seed = check_seed(seed)
     m = len(names)
     race = Race(
         names,
-        _drawn(instances, whole(rounds, "rounds", least=1), seed),
+        _drawn(instances, rounds, seed),
         decider=FasterRace(alpha=alpha, margin=margin),
         budget=rounds * m,
         seed=seed,

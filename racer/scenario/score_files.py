@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import reprlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,16 @@ _SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")  # task, 
 _MOST_BYTES = 1_000_000_000  # records of whole conversations are large
 _SAMPLE = {"doc_id", "filter", "metrics"}  # what lm_eval writes of each
 _RESULT = {"promptIdx", "testIdx"}  # of promptfoo
+_TYPES: dict[str, Any] = {  # of what is read in records; None may stand for an object
+    "promptIdx": int,
+    "testIdx": int,
+    "prompt": dict,
+    "provider": dict,
+    "namedScores": dict,
+    "doc_id": int | str,
+    "filter": str,
+    "metrics": list,
+}
 _ERROR = 2  # promptfoo's failureReason of an answer that never came
 
 
@@ -169,8 +180,8 @@ def _of_promptfoo(path: Path, records: list[Record], score: str | None) -> Itera
     labels: dict[int, tuple[str, str]] = {}
     for record in records:
         prompt, provider = record.get("prompt") or {}, record.get("provider") or {}
-        who = provider.get("label") or provider.get("id") or "?"
-        labels[record["promptIdx"]] = (prompt.get("label") or prompt.get("raw") or "?", who)
+        who = str(provider.get("label") or provider.get("id") or "?")
+        labels[record["promptIdx"]] = (str(prompt.get("label") or prompt.get("raw") or "?"), who)
     names = _short_names(labels)
     for record in sorted(records, key=lambda record: (record["testIdx"], record["promptIdx"])):
         if record.get("failureReason") == _ERROR:
@@ -342,7 +353,20 @@ def _objects(records: list[Any], path: Path) -> list[Record]:
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict) or not needed <= record.keys():
             raise ScoresError(f"{path}, record {number} is not like the first one")
+        if needed:
+            _check_types(record, f"{path}, record {number}")
     return records
+
+
+def _check_types(record: Record, where: str) -> None:
+    """Raise ScoresError for a value that no writer of such records gives."""
+    for name, kind in _TYPES.items():
+        value = record.get(name)
+        is_missing = value is None and (kind is dict or name not in record)
+        if not is_missing and not isinstance(value, kind):
+            raise ScoresError(f"{where}: {name} is {reprlib.repr(value)}, of another type")
+    if not all(isinstance(metric, str) for metric in record.get("metrics", ())):
+        raise ScoresError(f"{where}: metrics are {reprlib.repr(record['metrics'])}, not names")
 
 
 def _parsed(text: str, where: str) -> Any:

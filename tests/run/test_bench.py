@@ -63,6 +63,11 @@ def test_what_is_within_the_margin_and_what_is_slower():
     assert result.verdict[0].endswith("; 1 is slower.")
 
 
+def test_more_rounds_than_memory_holds_are_refused():
+    with pytest.raises(racer.SettingError, match="rounds=1000000000000: give at most 1000000"):
+        racer.bench({"a": int, "b": float}, rounds=10**12)
+
+
 def test_the_rounds_may_not_suffice():
     result = raced(NAMES[:2], Clock([1.0, 1.0]), margin=0.0, rounds=30, seed=1)
     assert (result.ended, result.rounds, result.fastest) == ("rounds", 30, None)

@@ -152,6 +152,11 @@ def test_compare_takes_what_is_read():
         ("a.jsonl", '{"doc_id": 1}\n{', "line 2 is not JSON"),
         ("a.json", '{"n-samples": {}, "higher_is_better": {}}', "--log_samples"),
         ("a.jsonl", '{"promptIdx": 0, "testIdx": 0, "score": "x"}', "test 0: score is 'x', not"),
+        ("a.jsonl", '{"promptIdx": [], "testIdx": 0}', r"record 1: promptIdx is \[\], of another"),
+        ("a.jsonl", '{"promptIdx": 0, "testIdx": 0, "provider": "p"}', "provider is 'p', of"),
+        ("a.jsonl", '{"promptIdx": 0, "testIdx": 0, "namedScores": 5}', "namedScores is 5, of"),
+        ("a.jsonl", '{"doc_id": 0, "filter": "f", "metrics": 5}', "metrics is 5, of another"),
+        ("a.jsonl", '{"doc_id": 0, "filter": "f", "metrics": [[]]}', "not names"),
         ("a.csv", "a,b\n", "a header and no rows"),
     ],
 )
