@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from racer._files import as_path, write_text
 from racer.errors import MissingExtraError
-from racer.render.escape import printable
+from racer.render.escape import in_json, printable
 from racer.render.sections import Bold, Code, Drawing, Grid, Section
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _svg(drawing: Drawing, number: int) -> str:
     file = StringIO()
     with rc_context({"svg.hashsalt": f"racer {number}"}):
         figure.savefig(file, format="svg", dpi=72, metadata={"Date": None})
-    text = file.getvalue()
+    text = printable(file.getvalue())
     text = text[text.index("<svg") :].strip()
     text = re.sub(r'\b(id="|xlink:href="#|url\(#)', rf"\g<1>f{number}-", text)
     if len(text) <= _MOST_SVG:
@@ -144,13 +144,13 @@ def _json(data: dict[str, Any]) -> str:
     left_out: list[str] = []
     while True:
         payload = {**data, "left_out": left_out} if left_out else data
-        text = json.dumps(payload, ensure_ascii=False, default=str)
+        text = in_json(payload, default=str)
         lists = {k: len(json.dumps(v, default=str)) for k, v in data.items() if k not in left_out}
         if len(text) <= _MOST_JSON or not lists:
             break
         longest = max(lists, key=lambda name: lists[name])
         left_out.append(longest)
         data = {**data, longest: None}
-    for character in "<>&\u2028\u2029":
+    for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text

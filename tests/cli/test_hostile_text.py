@@ -120,6 +120,7 @@ COMMANDS = {
     "show --json": ("show", "{store}", "--json"),
     "check": ("check", "{store}"),
     "watch": ("watch", "{store}", "--once"),
+    "watch --page": ("watch", "{store}", "--once", "--page", "{folder}/watched" + EVIL + ".html"),
     "report": ("report", "{store}", "-o", "{folder}/page" + EVIL + ".html"),
     "export": ("export", "{store}", "--json", "--csv", "{folder}/tables" + EVIL),
     "bundle": ("bundle", "{store}", "-o", "{folder}/bundle" + EVIL + ".zip"),
@@ -211,6 +212,17 @@ def test_the_question_before_a_strangers_program_cannot_be_spoofed(tmp_path, mon
     assert "  'ls\\n\\n[y/N]: \\x0d\\x1b[1A is harmless'" in lines
     assert lines.index(f"  {sys.executable}") < lines.index("with 4 arguments:")
     assert sum("Run it? [y/N]:" in line for line in lines) == 1
+
+
+@pytest.mark.filterwarnings("ignore::racer.RacerWarning", "ignore:Glyph:UserWarning")
+@pytest.mark.parametrize("command", [("report", "-o"), ("watch", "--once", "--page")])
+def test_pages_have_nothing_that_is_unseen(folder, tmp_path, command):
+    """Nor have their pictures, and the data in them."""
+    name, *options = command
+    assert typed(name, folder / f"run{EVIL}.db", *options, tmp_path / "page.html")[1] in {0, None}
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert raw(page) == set()
+    assert "PWNED" in page
 
 
 def test_tables_have_no_formulas(folder, tmp_path):
