@@ -3,7 +3,7 @@
 import contextlib
 import io
 import re
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 import pytest
@@ -186,3 +186,26 @@ def test_figures_stand_beside_the_command_that_makes_them(name):
 def test_no_placeholder_is_left():
     for page in PAGES:
         assert not re.findall(r"@[A-Z]+@", page.read_text(encoding="utf-8")), page.name
+
+
+def promises():
+    """Yield the promises of two pages: items, and rows of tables of what is done."""
+    security = (ROOT / "docs" / "SECURITY.md").read_text(encoding="utf-8")
+    section = security.partition("## Promises")[2].partition("\n## ")[0]
+    yield from (line for line in section.splitlines() if line.startswith("- "))
+    yield next(line for line in security.splitlines() if line.startswith("**Workers end"))
+    store = (ROOT / "docs" / "store.md").read_text(encoding="utf-8")
+    rows = store.partition("| what happens | what racer does | test |")[2].splitlines()[2:]
+    yield from takewhile(lambda line: line.startswith("| "), rows)
+
+
+@pytest.mark.parametrize("promise", [*promises()], ids=lambda promise: promise[:40])
+def test_a_promise_names_tests_and_they_exist(promise):
+    files = re.findall(r"`(tests/[\w/]+\.py)`", promise)
+    names = re.findall(r"`(test_\w+)`", promise)
+    assert files or names
+    for name in files:
+        assert "def test_" in (ROOT / name).read_text(encoding="utf-8"), name
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
+    for name in names:
+        assert any(f"def {name}(" in source for source in sources), name
