@@ -11,7 +11,6 @@ import warnings
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
 from functools import partial
 from queue import SimpleQueue
 from types import SimpleNamespace
@@ -44,15 +43,21 @@ def joblib_workers(
     n_jobs: int,
     retries: int,
     limits: Limits | None,
+    *,
+    apart: bool = False,
 ) -> Futures | ParallelCalls | None:
-    """Return workers of joblib's active backend; None if it would run in this process alone."""
+    """Return workers of joblib's active backend; None if it would run in this process alone.
+
+    `apart`: a single worker is a process, too, if the backend has processes.
+    """
     backend, _ = get_active_backend()
     if not getattr(backend, "supports_sharedmem", False):  # processes
         for name, item in {"evaluate": evaluate, **contents}.items():
             check_picklable(item, name)
     has_futures = isinstance(backend, LokyBackend | ThreadingBackend | SequentialBackend)
     n_workers = backend.effective_n_jobs(n_jobs)
-    if has_futures and n_workers == 1:
+    is_loky = isinstance(backend, LokyBackend)
+    if has_futures and n_workers == 1 and not (apart and is_loky):
         return None
     if not has_futures:
         if not backend.supports_return_generator:
@@ -65,7 +70,6 @@ def joblib_workers(
             "loky, its default, or executor="
         )
         return ParallelCalls(Task(evaluate, retries, limits, here()), n_jobs)
-    is_loky = isinstance(backend, LokyBackend)
     nested = backend.get_nested_backend()
     return Futures(
         _Loky(backend, n_workers) if is_loky else _Threads(n_workers),
@@ -73,33 +77,6 @@ def joblib_workers(
         {},
         n_workers=n_workers,
     )
-
-
-class _EndsWithDriver(LokyBackend):
-    """joblib's pool of processes, which end as soon as the process that started them is gone."""
-
-    def configure(self, *args: Any, **settings: Any) -> int:
-        """Start the pool."""
-        how: dict[str, Any] = {"initializer": start_worker, "initargs": (os.getpid(),)}
-        return super().configure(*args, **(how | settings))
-
-
-@contextmanager
-def ending_with_driver() -> Iterator[None]:
-    """Let the processes of `joblib.Parallel` objects that are made now end with this one.
-
-    Backends other than joblib's own loky are left as they are.
-    """
-    backend, _ = get_active_backend()
-    with ExitStack() as stack:
-        if type(backend) is LokyBackend:
-            own = _EndsWithDriver(
-                nesting_level=backend.nesting_level,
-                inner_max_num_threads=backend.inner_max_num_threads,
-                **backend.backend_kwargs,
-            )
-            stack.enter_context(joblib.parallel_config(backend=own))
-        yield
 
 
 class _Loky(Submitter):
@@ -117,9 +94,13 @@ class _Loky(Submitter):
         )
         self._executor: Any = None
 
+    def room(self, n_workers: int) -> int:
+        """Return the number of calls to keep in flight."""
+        return super().room(n_workers) if n_workers > 1 else 1
+
     def _open(self) -> None:
         self._backend.configure(
-            n_jobs=self._n_workers,
+            n_jobs=max(self._n_workers, 2),  # joblib has no pool of one
             parallel=SimpleNamespace(_id=uuid.uuid4().hex),
             max_nbytes=None,  # or large arrays would arrive read-only
             # else even an idle worker would survive this process if that is killed

@@ -10,7 +10,7 @@ import reprlib
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cloudpickle
 import numpy as np
@@ -140,6 +140,14 @@ def judge_error(error: BaseException) -> tuple[Status, None, str]:
     return status, None, describe(error, where=True)
 
 
+class Measured(NamedTuple):
+    """What an objective of racer's own returns where there is more to say than a number."""
+
+    status: Status
+    value: float | None
+    message: str
+
+
 def judge(answer: Any) -> tuple[Status, float | None, str]:
     """Return status, value and message for a return value of `evaluate`: finite numbers are ok."""
     if type(answer) is float and math.isfinite(answer):
@@ -163,9 +171,9 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
             answer.close()  # or it would warn of not being awaited
             hint = ": write async def, or await it"
         return "invalid", None, f"returned a {kind}, not a number{hint}"
-    if not math.isfinite(value):
-        return "invalid", None, f"returned {value}, not a finite number"
-    return "ok", value, ""
+    if math.isfinite(value):
+        return "ok", value, ""
+    return "invalid", None, f"returned {value}, not a finite number"
 
 
 def _shown(answer: Any) -> str:

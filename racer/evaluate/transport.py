@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import pickle
 import threading
 import uuid
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cloudpickle
+import joblib
 
 from racer.evaluate.attempt import here
 
@@ -104,6 +106,21 @@ class Call:
     def __dask_tokenize__(self) -> str:
         """Return a new token each time, so that Dask does not take a retry for the first call."""
         return uuid.uuid4().hex
+
+
+def packed(item: Any) -> str:
+    """Return an object as text, which can be the message of an outcome."""
+    return base64.b64encode(cloudpickle.dumps(item)).decode()
+
+
+def unpacked(message: str) -> Any:
+    """Return the object in a message of a worker."""
+    return pickle.loads(base64.b64decode(message))  # noqa: S301  (of the driver's own call)
+
+
+def mapped(path: str) -> Any:
+    """Return what the driver wrote to a file by `joblib.dump`; its arrays stay in the file."""
+    return joblib.load(path, mmap_mode="r")
 
 
 _tasks: dict[str, Task] = {}

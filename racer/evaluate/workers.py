@@ -169,10 +169,12 @@ def workers_for(
     memory: int | None = None,
     parameters: Collection[str] | None = (),
     timed: bool = False,
+    isolated: bool = False,
 ) -> Workers:
     """Return workers for these evaluations, or raise ObjectiveError or SettingError.
 
     `timed`: the cost is run time, and an evaluation is stopped at the bound of its cell.
+    `isolated`: limits are held in a fresh process, as libraries may have threads in this one.
     """
     check_objective(evaluate, timed=timed)
     if isinstance(evaluate, Command):
@@ -195,7 +197,10 @@ def workers_for(
         task = Task(evaluate, retries, limits, here())
         n_workers = n_jobs if n_jobs > 1 else None
         return Futures(_submitter(executor), task, contents, n_workers=n_workers)
-    pooled = None if n_jobs == 1 else joblib_workers(evaluate, contents, n_jobs, retries, limits)
+    apart = isolated and limits is not None
+    pooled = None
+    if n_jobs != 1 or apart:
+        pooled = joblib_workers(evaluate, contents, n_jobs, retries, limits, apart=apart)
     if pooled is not None:
         return pooled
     if limits:

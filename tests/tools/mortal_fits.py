@@ -1,4 +1,4 @@
-"""Estimators that kill their process, or sleep in it: workers load them by name."""
+"""Estimators that kill their process, sleep in it or fill it: workers load them by name."""
 
 from __future__ import annotations
 
@@ -41,3 +41,22 @@ class Sleeper(ClassifierMixin, BaseEstimator):
         (Path(self.marks) / str(os.getpid())).touch()
         time.sleep(60)
         return self
+
+
+class Greedy(ClassifierMixin, BaseEstimator):
+    """Predicts one class; for x = 2 it sleeps for a minute, or takes 400 MB, on some rows."""
+
+    def __init__(self, x=0, takes="time"):
+        self.x = x
+        self.takes = takes
+
+    def fit(self, X, y):  # noqa: N803
+        self.classes_ = np.unique(y)
+        if self.x == 2 and X[0, 0] == 0:
+            if self.takes == "time":
+                time.sleep(60)
+            self.held_ = np.ones(50_000_000)
+        return self
+
+    def predict(self, X):  # noqa: N803
+        return np.full(len(X), self.x > 0)

@@ -1,35 +1,32 @@
-"""Cells of a race, fitted and scored by scikit-learn's own loop fold by fold; `cv_results_`."""
+"""Cells of a race as fits of scikit-learn's search, made by racer's own workers."""
 
 from __future__ import annotations
 
 import math
-import sys
 import warnings
-from bisect import bisect_left
-from collections import deque
-from itertools import groupby, product
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from racer.errors import SettingError
-from racer.evaluate.executor import never
+from racer.evaluate.attempt import generators_put_back
+from racer.evaluate.executor import OnlyNeeded, never
 from racer.evaluate.outcome import Cell, Outcome
-from racer.evaluate.workers import InProcess
-from racer.stats.several import front_posterior
+from racer.evaluate.transport import unpacked
+from racer.evaluate.workers import outcomes_of, workers_for
+from racer.integrations.sklearn.calls import Place, by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from racer.results.base import Result
+    from racer.evaluate.outcome import CellKey
+    from racer.evaluate.workers import Workers
+    from racer.integrations.sklearn.calls import Desk, Evaluate, Fit, Measurements
 
 Fold = tuple[Any, Any]  # positions to train on, and to test on
 
-_TIMES = {"mean_fit_time": "fit_time", "mean_score_time": "score_time"}
-_RECORDED = {"test_score", *_TIMES.values()}
 ONE_SCORE_ONLY = (
     "a store keeps one score per fit: give one in `scoring`, and return_train_score=False, or "
     "leave the store out"
@@ -87,213 +84,128 @@ def _size(positions: Any) -> int:
     return int(array.sum()) if array.dtype == np.bool_ else len(array)
 
 
-class Fits(InProcess):
-    """Workers that fit all cells of a fold at once, by the `evaluate_candidates` of a search."""
-
-    capacity = sys.maxsize
+class Fits(OnlyNeeded):
+    """Workers that fit the cells of a race, and keep what scikit-learn measured of each."""
 
     def __init__(
         self,
-        evaluate_candidates: Callable[..., dict[str, Any]],
+        fit: Fit,
         folds: OneFold,
         refit: Any,
+        n_jobs: int,
+        how: Mapping[str, Any],
         *,
-        is_recorded: bool = False,
+        is_recorded: bool,
+        context: Any = None,
     ) -> None:
-        super().__init__(evaluate_candidates)
-        self._evaluate_candidates = evaluate_candidates
+        self.fit = fit
         self.folds = folds
-        self.params: Callable[[Any], dict[str, Any]] = dict  # of a configuration
-        self.is_recorded = is_recorded
         self._refit = refit
-        self._ended: deque[tuple[Cell, Outcome]] = deque()
-        self.known: dict[tuple[int, int], dict[str, float]] = {}  # by candidate and fold
-        self.results: dict[str, Any] = {}  # as scikit-learn has them: the same object to its end
-        self.error: ValueError | None = None  # why all fits of a fold failed
+        self._n_jobs = n_jobs
+        self.how = how  # its limits
+        self._is_recorded = is_recorded
+        self._context, self._numbers = context, count()  # of scikit-learn's callbacks
+        self.params: Callable[[Any], dict[str, Any]] = dict  # of a configuration
+        self._workers: Workers
+        self._cells: dict[CellKey, Cell] = {}  # submitted
+        self.measured: dict[tuple[int, int], Measurements] = {}  # by candidate and fold
+        self.known: dict[tuple[int, int], dict[str, float]] = {}  # the same, by scores' names
 
-    def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome]:  # noqa: ARG002
-        """Return a cell with its outcome; the first time, fit all that have been submitted."""
-        if not self._ended:
-            cells = list(self._cells)
-            self._cells.clear()
-            for fold, group in groupby(cells, key=lambda cell: cell.instance_index or 0):
-                listed = list(group)
-                told = self.fit([(cell.candidate, cell.config) for cell in listed], fold)
-                self._ended.extend(zip(listed, told, strict=True))
-        return self._ended.popleft()
+    @property
+    def are_elsewhere(self) -> bool:
+        """Whether fits run in worker processes, those of the active backend."""
+        return self._n_jobs > 1 or bool(self.how["timeout"] or self.how["memory"])
 
-    def fit(self, candidates: list[tuple[int, Any]], fold: int) -> list[Outcome]:
-        """Fit candidates, with their numbers, on a fold.
+    def employ(self, configs: Sequence[Any]) -> Self:
+        """Choose the workers; ObjectiveError if they cannot be sent a candidate."""
+        params = [self.params(config) for config in configs]
+        self._workers = workers_for(
+            self.fit, params, None, n_jobs=self._n_jobs, isolated=True, **self.how
+        )
+        return self
 
-        If a worker dies, each is fitted by itself: so the one whose fit it was is known, and tried
-        again.
-        """
-        try:
-            return self._fit(candidates, fold)
-        except TerminatedWorkerError:
-            return [self._fit_alone(candidate, fold) for candidate in candidates]
+    @property
+    def capacity(self) -> int:
+        """Number of fits to keep in flight."""
+        return self._workers.capacity
 
-    def _fit_alone(self, candidate: tuple[int, Any], fold: int) -> Outcome:
-        try:
-            (outcome,) = self._fit([candidate], fold)
-        except TerminatedWorkerError as error:
-            self.known[candidate[0], fold] = {}
-            return Outcome("killed", None, message=f"the worker that fitted it died ({error})")
-        return outcome
+    def submit(self, cell: Cell) -> None:
+        """Queue a fit."""
+        context = self._context
+        if context is not None:
+            name = "candidate-split-evaluation"
+            context = context.subcontext(task_name=name, task_id=next(self._numbers))
+        place = Place(*self.folds.folds[cell.instance_index or 0], context)
+        self._cells[cell.key] = cell
+        self._workers.submit(replace(cell, config=self.params(cell.config), instance=place))
 
-    def _fit(self, candidates: list[tuple[int, Any]], fold: int) -> list[Outcome]:
-        self.folds.current = fold
-        try:
-            with warnings.catch_warnings():  # scores that are not finite are named at the end
-                warnings.filterwarnings("ignore", "One or more of the ", UserWarning)
-                params = [self.params(config) for _, config in candidates]
-                self.results = self._evaluate_candidates(params)
-        except ValueError as error:
-            if "fits failed" not in str(error):
-                raise
-            self.error = error
-            for number, _ in candidates:
-                self.known[number, fold] = {}
-            return [Outcome("failed", None, message=_FAILED)] * len(candidates)
-        rows = zip(candidates, range(-len(candidates), 0), strict=True)
-        return [self._outcome(number, fold, row) for (number, _), row in rows]
-
-    def _outcome(self, candidate: int, fold: int, row: int) -> Outcome:
-        names = {key: _TIMES.get(key, key.removeprefix("split0_")) for key in self.results}
-        found = {name: float(self.results[key][row]) for key, name in names.items() if name != key}
-        if self.is_recorded and not found.keys() <= _RECORDED:
+    def next(self, stopping: Callable[[], bool] = never) -> tuple[Cell, Outcome] | None:
+        """Wait for the outcome of a fit; raise its error if `error_score` is "raise"."""
+        if (ended := self._workers.next(stopping)) is None:
+            return None
+        cell, outcome = self._cells.pop(ended[0].key), ended[1]
+        if outcome.value is None:  # stopped at a limit, or its worker died
+            measured = self.fit.failed(outcome)
+        elif isinstance(measured := unpacked(outcome.message), Exception):
+            raise measured
+        if self._is_recorded and isinstance(measured["test_scores"], dict):
             raise SettingError(ONE_SCORE_ONLY)
-        self.known[candidate, fold] = found
-        value = found[f"test_{self.metric}"]
-        seconds = found["fit_time"] + found["score_time"]
-        if math.isfinite(value):
-            return Outcome("ok", value, seconds=seconds)
-        return Outcome("failed", None, seconds=seconds, message=_FAILED)
+        self.measured[cell.candidate, cell.instance_index or 0] = measured
+        return cell, self._judged(outcome, measured)
+
+    def _judged(self, outcome: Outcome, measured: Measurements) -> Outcome:
+        """Return the outcome of a fit: the score that is raced by."""
+        scores = measured["test_scores"]
+        if isinstance(scores, dict):
+            scores = scores[self._raced(list(scores))]
+        if math.isfinite(scores):
+            return replace(outcome, status="ok", value=float(scores), message="")
+        lost = outcome.message if outcome.value is None else _FAILED
+        status = outcome.status if outcome.value is None else "failed"
+        return replace(outcome, status=status, value=None, message=lost)
+
+    def _raced(self, names: Sequence[str]) -> str:
+        """Return the score that is raced by: the only one, that of `refit`, or the first."""
+        return self._refit if self._refit in names else names[0]
 
     @property
     def metric(self) -> str:
-        """The score that is raced by: the only one, that of `refit`, or the first."""
-        tested = [key for key in self.results if key.startswith("split0_test_")]
-        names = [key.removeprefix("split0_test_") for key in tested]
-        return self._refit if self._refit in names else names[0]
+        """The score that is raced by, among those known."""
+        names = dict.fromkeys(name for found in self.known.values() for name in found)
+        tested = [name.removeprefix("test_") for name in names if name.startswith("test_")]
+        return self._raced(tested)
 
+    def complete(self, candidate: int, config: Any, folds: Iterable[int]) -> None:
+        """Fit a candidate on more folds, without a race."""
+        cells = [
+            Cell(fold, candidate, config, None, fold, held_out=True, instance_index=fold)
+            for fold in folds
+        ]
+        with generators_put_back(), self:
+            for _ in outcomes_of(self, cells):
+                pass
 
-def cv_results(
-    format_results: Callable[..., dict[str, Any]],
-    fits: Fits,
-    result: Result,
-) -> dict[str, Any]:
-    """Return scikit-learn's results of all cells, with means over the folds that were run."""
-    params = [fits.params(config) for config in result.configs]
-    n_folds, known = len(fits.folds.folds), fits.known
-    names = list(dict.fromkeys(name for found in known.values() for name in found))
-    cells = [(candidate, fold) for candidate in range(len(params)) for fold in range(n_folds)]
-    out = [_as_told(known.get(cell, {}), names) for cell in cells]
-    with warnings.catch_warnings():  # that some scores are NaN, which is why there are races
-        warnings.simplefilter("ignore")
-        results = format_results(params, n_folds, out)
-    run = np.array([cell in known for cell in cells]).reshape(len(params), n_folds)
-    for name in names:
-        values = np.array([known.get(cell, {}).get(name, np.nan) for cell in cells])
-        table = values.reshape(run.shape)
-        for candidate, is_run in enumerate(run):
-            row = table[candidate, is_run]
-            results[f"mean_{name}"][candidate] = row.mean() if len(row) else np.nan
-            results[f"std_{name}"][candidate] = row.std() if len(row) else np.nan
-        if name.startswith("test_"):
-            results[f"rank_{name}"] = _ranks(_by_mean(results[f"mean_{name}"], run.sum(axis=1)))
-    results["race_folds"] = run.sum(axis=1)
-    results[f"rank_test_{fits.metric}"] = _ranks(_by_standing(result, results, fits.metric))
-    _add_race(results, result)
-    tested = [name for name in names if name.startswith("test_")]
-    if len(tested) > 1:
-        results["race_probability_front"] = _on_front(tested, known, run)
-    return results
+    def hand_over(
+        self, desk: Desk, evaluate_candidates: Evaluate, configs: Sequence[Any]
+    ) -> dict[str, Any]:
+        """Give scikit-learn all measurements, which warns of failed fits, or raises if all failed.
 
+        Return its results, the same object to its end.
+        """
+        params = [self.params(configs[candidate]) for candidate, _ in self.measured]
+        with warnings.catch_warnings():  # scores that are not finite are named at the end
+            warnings.filterwarnings("ignore", "One or more of the ", UserWarning)
+            results = desk.answer(evaluate_candidates, params, [*self.measured.values()])
+        self.known |= {cell: by_name(measured) for cell, measured in self.measured.items()}
+        return results
 
-def _on_front(
-    names: Sequence[str],
-    known: Mapping[tuple[int, int], Mapping[str, float]],
-    run: NDArray[np.bool_],
-) -> NDArray[np.float64]:
-    """Return P(no other candidate is better in all scores) of each; NaN of those without folds."""
-    scores = np.full((len(names), *run.T.shape), np.nan)
-    for (candidate, fold), found in known.items():
-        values = np.array([found.get(name, np.nan) for name in names])
-        scores[:, fold, candidate] = np.where(np.isfinite(values), values, np.inf)  # it failed
-    seen = run.any(axis=1)
-    chances = np.full(len(run), np.nan)
-    maximize = [True] * len(names)
-    chances[seen] = front_posterior(scores[:, :, seen], maximize=maximize).probability_front
-    return chances
+    def finish(self) -> list[Cell]:
+        """Forget the fits that have not begun; return those whose outcomes are still to come."""
+        return [self._cells[cell.key] for cell in self._workers.finish()]
 
+    def __enter__(self) -> Self:
+        self._workers.__enter__()
+        return self
 
-def warn_of_failures(results: Mapping[str, Any]) -> None:
-    """Warn, as scikit-learn does, where a mean of test or train scores is not finite."""
-    for kind, (name, means) in product(("test", "train"), results.items()):
-        if name.startswith(f"mean_{kind}_") and not np.isfinite(means).all():
-            warnings.warn(f"One or more of the {kind} scores are non-finite: {means}", stacklevel=2)
-
-
-def _as_told(found: Mapping[str, float], names: Sequence[str]) -> dict[str, Any]:
-    """Return a cell as scikit-learn's loop does."""
-    told: dict[str, Any] = {}
-    for name in names:
-        kind, _, score = name.partition("_")
-        value = found.get(name, np.nan)
-        if kind not in ("test", "train"):
-            told[name] = value
-        elif score == "score":
-            told[f"{kind}_scores"] = value
-        else:
-            told.setdefault(f"{kind}_scores", {})[score] = value
-    return told
-
-
-_WITHOUT_MEAN = (9.0,)  # behind all others
-
-
-def _by_mean(means: NDArray[np.float64], folds: NDArray[np.intp]) -> list[tuple[float, ...]]:
-    """Return keys to order candidates by: most folds first, then the best mean."""
-    return [
-        _WITHOUT_MEAN if np.isnan(mean) else (1.0, -float(n), -float(mean))
-        for mean, n in zip(means, folds, strict=True)
-    ]
-
-
-def _by_standing(
-    result: Result, results: Mapping[str, Any], metric: str
-) -> list[tuple[float, ...]]:
-    """Return keys to order candidates by: as they stand in the race, then as they left it."""
-    means = results[f"mean_test_{metric}"]
-    keys = _by_mean(means, results["race_folds"])
-    scores = result.known.values(len(means))
-    for candidate in result.leaders:
-        if keys[candidate] != _WITHOUT_MEAN:
-            # who is equal on all folds shares a place, but the first row of rank 1 is the best
-            same = (
-                place
-                for place, other in enumerate(result.leaders)
-                if other <= candidate
-                and np.array_equal(scores[:, candidate], scores[:, other], equal_nan=True)
-            )
-            keys[candidate] = (0.0, float(next(same)))
-    return keys
-
-
-def _ranks(keys: Sequence[tuple[float, ...]]) -> NDArray[np.int32]:
-    """Return the rank of each key, 1 for the smallest; equal keys share the smaller one."""
-    ordered = sorted(keys)
-    return np.array([bisect_left(ordered, key) + 1 for key in keys], dtype=np.int32)
-
-
-def _add_race(results: dict[str, Any], result: Result) -> None:
-    """Add the race's columns of each candidate."""
-    n = len(results["params"])
-    results["race_probability_best"] = np.array(result.posterior.probability_best)
-    results["race_reason"] = np.full(n, "", dtype=object)
-    results["race_against"] = np.full(n, -1)
-    gone = result.eliminations
-    gone = gone[~gone["candidate"].isin(result.survivors)]
-    results["race_reason"][gone["candidate"]] = gone["reason"]
-    results["race_against"][gone["candidate"]] = gone["against"]
+    def __exit__(self, *error: object) -> None:
+        self._workers.__exit__(*error)

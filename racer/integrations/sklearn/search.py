@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import joblib
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import (
     ParameterGrid,
     ParameterSampler,
@@ -31,14 +28,9 @@ from racer.core.rules import Rules
 from racer.deciders.correlated_t import CorrelatedTRace
 from racer.deciders.named import as_decider
 from racer.errors import SettingError, warn
-from racer.evaluate.loky import ending_with_driver
-from racer.integrations.sklearn.fits import (
-    ONE_SCORE_ONLY,
-    Fits,
-    OneFold,
-    cv_results,
-    warn_of_failures,
-)
+from racer.integrations.sklearn.calls import Desk
+from racer.integrations.sklearn.fits import ONE_SCORE_ONLY, Fits, OneFold
+from racer.integrations.sklearn.results import cv_results, warn_of_failures
 from racer.racing.race import Race
 from racer.run.drive import how_to_evaluate, opened, start
 from racer.space.scikit import arguments_of
@@ -103,23 +95,25 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
                 "score, and read cv_results_['race_probability_front']; racer.race on instances(..) "
                 "with evaluator(model, scoring=[..]) races to the front"
             )
-        cv, verbose = self.cv, self.verbose
+        given = {name: getattr(self, name) for name in ("cv", "verbose", "pre_dispatch")}
         folds = OneFold(self._splitter(y))
         # with a store, a fold is known by what it is of
         self._of = (
             "" if self.store is None else f" of {joblib.hash((X, y, params, self.estimator))}"
         )
-        self.cv = folds
-        self._shows = verbose >= 1
-        self.verbose = verbose if verbose > 1 else 0
+        self.cv, self.pre_dispatch = folds, "all"
+        self._shows = self.verbose >= 1
+        self.verbose = self.verbose if self.verbose > 1 else 0
         try:
-            with ExitStack() as self._at_first:  # until scikit-learn has made its workers
-                self._at_first.enter_context(ending_with_driver())
+            with ExitStack() as self._at_first:  # until scikit-learn has chosen its backend
+                self._desk = Desk()
+                self._at_first.enter_context(joblib.parallel_config(backend=self._desk))
                 super().fit(X, y, **params)
         finally:
-            self.cv, self.verbose = cv, verbose
+            self._keep(given)
             del self._of, self._shows
-            self.__dict__.pop("_at_first", None)
+            for name in ("_at_first", "_desk"):
+                self.__dict__.pop(name, None)
             self.__dict__.pop("_checked_cv_orig", None)  # which would keep the folds
         self.n_splits_: int = len(folds.folds)
         return self
@@ -139,48 +133,40 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         if callback_ctx is None:
             self._search(evaluate_candidates)
             return
-        task = callback_ctx.subcontext(task_name="search", max_subtasks=None)
-        task.call_on_fit_task_begin(estimator=self)
-        self._search(partial(self._told, evaluate_candidates, task))
-        task.call_on_fit_task_end(estimator=self)
-
-    def _told(
-        self, evaluate_candidates: Callable[..., dict[str, Any]], search: Any, params: list[Any]
-    ) -> dict[str, Any]:
-        """Fit candidates on a fold; scikit-learn's callbacks are told of it, and of each fit."""
-        task = search.subcontext(
-            task_name="fold", max_subtasks=len(params), sequential_subtasks=False
+        task = callback_ctx.subcontext(
+            task_name="search", max_subtasks=None, sequential_subtasks=False
         )
         task.call_on_fit_task_begin(estimator=self)
-        try:
-            return evaluate_candidates(params, callback_ctx=task)
-        finally:
-            task.call_on_fit_task_end(estimator=self)
+        self._search(evaluate_candidates, task)
+        task.call_on_fit_task_end(estimator=self)
 
-    def _search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
-        self.__dict__.pop("_at_first").close()  # estimators choose their own
+    def _search(self, evaluate_candidates: Callable[..., dict[str, Any]], task: Any = None) -> None:
+        self.__dict__.pop("_at_first").close()  # fits see the user's backend
+        desk: Desk = self.__dict__.pop("_desk")
         folds: OneFold = self.cv
-        self.verbose = 0  # or each fold would be announced as a search of its own
-        fits = Fits(evaluate_candidates, folds, self.refit, is_recorded=self.store is not None)
-        if fits.is_recorded and (self.return_train_score or isinstance(self.scoring, _SEVERAL)):
+        self.verbose = 0  # or a search of one fold would be announced
+        is_recorded = self.store is not None
+        if is_recorded and (self.return_train_score or isinstance(self.scoring, _SEVERAL)):
             raise SettingError(ONE_SCORE_ONLY)
+        how = how_to_evaluate(0, self.timeout, self.memory)
+        n_jobs = joblib.effective_n_jobs(self.n_jobs)
         correlation = self._correlation(folds)
         listed = [f"fold {number}{self._of}" for number in range(len(folds.folds))]
-        # P(best) is that of means on folds, which are correlated, wherever it is shown
-        result = replace(self._hold(fits, listed, correlation), correlation=correlation)
-        self._take_known(fits, result)
-        self._complete(fits, result, len(listed))
-        if not fits.results and fits.error is not None:
-            raise fits.error  # not one fit has succeeded
-        if fits.error is not None:
-            warnings.warn(str(fits.error), FitFailedWarning, stacklevel=2)
+        fit = desk.take(evaluate_candidates)
+        fits = Fits(fit, folds, self.refit, n_jobs, how, is_recorded=is_recorded, context=task)
+        with fit.mapped() if fits.are_elsewhere else nullcontext():
+            # P(best) is that of means on folds, which are correlated, wherever it is shown
+            result = replace(self._hold(fits, listed, correlation), correlation=correlation)
+            self._take_known(fits, result)
+            self._complete(fits, result, len(listed))
+        found = fits.hand_over(desk, evaluate_candidates, result.configs)
         results = cv_results(super()._format_results, fits, result)
         self.result_ = result
         warn_of_failures(results)
         if result.best is None and len(result.configs) > 1:
             warn(f"{result.verdict[0]} best_params_ is the first of those that rank first")
-        fits.results.clear()
-        fits.results.update(results)
+        found.clear()
+        found.update(results)
 
     def _hold(self, fits: Fits, folds: Sequence[str], correlation: float) -> Result:
         """Hold the contest, and return its result."""
@@ -214,9 +200,9 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
             return start(
                 contest,
                 fits.fit,
-                how_to_evaluate(0, None, None),
+                fits.how,
                 file,
-                lambda _: fits,
+                lambda contest: fits.employ(contest.configs),
                 ahead=0,
                 progress=self._shows,
                 callbacks=(),
@@ -242,18 +228,19 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         """Restore a recorded fit: one score, without times."""
         for block, candidate, outcome in result.known.cells():
             fold = result.stream.place(block).instance or 0
-            if (candidate, fold) not in fits.known:
+            if (candidate, fold) not in fits.measured:
                 value = np.nan if outcome.value is None else outcome.value
                 fits.known[candidate, fold] = {"test_score": value}
 
     def _complete(self, fits: Fits, result: Result, n_folds: int) -> None:
         """Fit the best on the folds that it lacks, so that its score is that of all of them."""
         best = next(iter(result.leaders), 0)
-        lacking = [fold for fold in range(n_folds) if (best, fold) not in fits.known]
-        if not lacking and not fits.results and fits.error is None:
+        found = {*fits.known, *fits.measured}
+        lacking = [fold for fold in range(n_folds) if (best, fold) not in found]
+        if not lacking and not fits.measured:
             lacking = [0]  # all was in the store, and scikit-learn wants one fit at least
-        for fold in lacking:
-            fits.fit([(best, result.configs[best])], fold)
+        if lacking:
+            fits.complete(best, result.configs[best], lacking)
 
 
 class RacingSearchCV(RacedSearchCV):
@@ -294,9 +281,15 @@ class RacingSearchCV(RacedSearchCV):
     cv : int, cross-validation generator or iterable
         As in `GridSearchCV`, but for None: five folds, four times, in random order by
         `random_state` (stratified for classifiers), as a race needs folds.
-    scoring, n_jobs, refit, pre_dispatch, error_score, return_train_score
+    scoring, n_jobs, refit, error_score, return_train_score
         As in `GridSearchCV`. Workers share the fits of one fold. With several scores the race is
         by the one that `refit` names, else by the first.
+    pre_dispatch : int or str
+        Has no effect: a worker gets a fit when it is free.
+    timeout : float, optional
+        Seconds that a fit and its scoring may take; then it is ended, and has failed.
+    memory : int, optional
+        Bytes that a fit may need beyond those of its worker (Linux).
     verbose : int
         1 shows the progress of the race on standard error, as `racer.race(.., progress=True)`
         does: which candidate is dropped after which fold, and why. 2 or more shows each fit as
@@ -357,6 +350,8 @@ class RacingSearchCV(RacedSearchCV):
         cv: Any = None,
         verbose: int = 0,
         pre_dispatch: int | str = "2*n_jobs",
+        timeout: float | None = None,
+        memory: int | None = None,
         random_state: Any = None,
         error_score: Any = np.nan,
         return_train_score: bool = False,
@@ -395,7 +390,7 @@ class TunedSearchCV(RacedSearchCV):
         Candidates that survive a race.
     decider, correlation, confidence, rope, first_test, cv, random_state, store
         As in `RacingSearchCV`.
-    scoring, n_jobs, refit, verbose, pre_dispatch, error_score, return_train_score
+    scoring, n_jobs, refit, verbose, pre_dispatch, timeout, memory, error_score, return_train_score
         As in `RacingSearchCV`.
 
     Attributes
@@ -443,6 +438,8 @@ class TunedSearchCV(RacedSearchCV):
         cv: Any = None,
         verbose: int = 0,
         pre_dispatch: int | str = "2*n_jobs",
+        timeout: float | None = None,
+        memory: int | None = None,
         random_state: Any = None,
         error_score: Any = np.nan,
         return_train_score: bool = False,

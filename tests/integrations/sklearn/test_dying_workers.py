@@ -16,6 +16,7 @@ import joblib
 import mortal_fits
 from mortal_fits import Mortal
 from processes import alive, noted, wait_for
+from sklearn.exceptions import FitFailedWarning
 
 from racer.integrations.sklearn import RacingSearchCV
 
@@ -38,10 +39,14 @@ def test_a_worker_that_dies_once_changes_nothing(tmp_path):
         np.testing.assert_array_equal(plain.cv_results_[name], again.cv_results_[name])
 
 
+HALF = [(np.arange(30), np.arange(30, 60))]
+
+
 @pytest.mark.slow  # each death costs the start of a worker
 @pytest.mark.filterwarnings("ignore:One or more:UserWarning")
 def test_a_fit_that_always_kills_its_worker_is_one_that_failed():
-    search = searched("always", values=(1, 2, 3), folds=2)
+    with pytest.warns(FitFailedWarning, match="1 fits failed(.|\n)*killed: TerminatedWorkerError"):
+        search = searched("always", values=(1, 2, 3), folds=HALF)
     assert search.best_params_ == {"x": 3}
     means = search.cv_results_["mean_test_score"]
     assert np.isfinite(means).tolist() == [True, False, True]
@@ -65,7 +70,7 @@ def test_after_sigkill_of_the_driver_no_fit_goes_on(tmp_path):
         [sys.executable, "-c", FIT, tmp_path], env={**os.environ, "PYTHONPATH": path}
     )
     try:
-        assert wait_for(lambda: len(noted(tmp_path)) == 2, 60)
+        assert wait_for(lambda: len(noted(tmp_path)) == 2, 200)
     finally:
         driver.kill()
         driver.wait(40)

@@ -437,7 +437,7 @@ def test_a_fold_on_which_all_fail_is_set_aside():
     """Its training part has no second class, which a classifier needs."""
     target = np.repeat([0, 1], [30, 10])
     with (
-        pytest.warns(FitFailedWarning, match="All the 2 fits failed"),
+        pytest.warns(FitFailedWarning, match="2 fits failed out of a total of 8"),
         pytest.warns(UserWarning, match="non-finite"),
     ):
         found = raced({"C": [1e-4, 1.0]}, LogisticRegression(), cv=KFold(4)).fit(ROWS, target)

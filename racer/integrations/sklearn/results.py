@@ -1,0 +1,141 @@
+"""`cv_results_` of a race: scikit-learn's, of the folds that were run, with columns of the race."""
+
+from __future__ import annotations
+
+import warnings
+from bisect import bisect_left
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from racer.stats.several import front_posterior
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from racer.integrations.sklearn.fits import Fits
+    from racer.results.base import Result
+
+
+def cv_results(
+    format_results: Callable[..., dict[str, Any]],
+    fits: Fits,
+    result: Result,
+) -> dict[str, Any]:
+    """Return scikit-learn's results of all cells, with means over the folds that were run."""
+    params = [fits.params(config) for config in result.configs]
+    n_folds, known = len(fits.folds.folds), fits.known
+    names = list(dict.fromkeys(name for found in known.values() for name in found))
+    cells = [(candidate, fold) for candidate in range(len(params)) for fold in range(n_folds)]
+    out = [_as_told(known.get(cell, {}), names) for cell in cells]
+    with warnings.catch_warnings():  # that some scores are NaN, which is why there are races
+        warnings.simplefilter("ignore")
+        results = format_results(params, n_folds, out)
+    run = np.array([cell in known for cell in cells]).reshape(len(params), n_folds)
+    for name in names:
+        values = np.array([known.get(cell, {}).get(name, np.nan) for cell in cells])
+        table = values.reshape(run.shape)
+        for candidate, is_run in enumerate(run):
+            row = table[candidate, is_run]
+            results[f"mean_{name}"][candidate] = row.mean() if len(row) else np.nan
+            results[f"std_{name}"][candidate] = row.std() if len(row) else np.nan
+        if name.startswith("test_"):
+            results[f"rank_{name}"] = _ranks(_by_mean(results[f"mean_{name}"], run.sum(axis=1)))
+    results["race_folds"] = run.sum(axis=1)
+    results[f"rank_test_{fits.metric}"] = _ranks(_by_standing(result, results, fits.metric))
+    _add_race(results, result)
+    tested = [name for name in names if name.startswith("test_")]
+    if len(tested) > 1:
+        results["race_probability_front"] = _on_front(tested, known, run)
+    return results
+
+
+def _on_front(
+    names: Sequence[str],
+    known: Mapping[tuple[int, int], Mapping[str, float]],
+    run: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Return P(no other candidate is better in all scores) of each; NaN of those without folds."""
+    scores = np.full((len(names), *run.T.shape), np.nan)
+    for (candidate, fold), found in known.items():
+        values = np.array([found.get(name, np.nan) for name in names])
+        scores[:, fold, candidate] = np.where(np.isfinite(values), values, np.inf)  # it failed
+    seen = run.any(axis=1)
+    chances = np.full(len(run), np.nan)
+    maximize = [True] * len(names)
+    chances[seen] = front_posterior(scores[:, :, seen], maximize=maximize).probability_front
+    return chances
+
+
+def warn_of_failures(results: Mapping[str, Any]) -> None:
+    """Warn, as scikit-learn does, where a mean of test or train scores is not finite."""
+    for kind, (name, means) in product(("test", "train"), results.items()):
+        if name.startswith(f"mean_{kind}_") and not np.isfinite(means).all():
+            warnings.warn(f"One or more of the {kind} scores are non-finite: {means}", stacklevel=2)
+
+
+def _as_told(found: Mapping[str, float], names: Sequence[str]) -> dict[str, Any]:
+    """Return a cell as scikit-learn's loop does."""
+    told: dict[str, Any] = {}
+    for name in names:
+        kind, _, score = name.partition("_")
+        value = found.get(name, np.nan)
+        if kind not in ("test", "train"):
+            told[name] = value
+        elif score == "score":
+            told[f"{kind}_scores"] = value
+        else:
+            told.setdefault(f"{kind}_scores", {})[score] = value
+    return told
+
+
+_WITHOUT_MEAN = (9.0,)  # behind all others
+
+
+def _by_mean(means: NDArray[np.float64], folds: NDArray[np.intp]) -> list[tuple[float, ...]]:
+    """Return keys to order candidates by: most folds first, then the best mean."""
+    return [
+        _WITHOUT_MEAN if np.isnan(mean) else (1.0, -float(n), -float(mean))
+        for mean, n in zip(means, folds, strict=True)
+    ]
+
+
+def _by_standing(
+    result: Result, results: Mapping[str, Any], metric: str
+) -> list[tuple[float, ...]]:
+    """Return keys to order candidates by: as they stand in the race, then as they left it."""
+    means = results[f"mean_test_{metric}"]
+    keys = _by_mean(means, results["race_folds"])
+    scores = result.known.values(len(means))
+    for candidate in result.leaders:
+        if keys[candidate] != _WITHOUT_MEAN:
+            # who is equal on all folds shares a place, but the first row of rank 1 is the best
+            same = (
+                place
+                for place, other in enumerate(result.leaders)
+                if other <= candidate
+                and np.array_equal(scores[:, candidate], scores[:, other], equal_nan=True)
+            )
+            keys[candidate] = (0.0, float(next(same)))
+    return keys
+
+
+def _ranks(keys: Sequence[tuple[float, ...]]) -> NDArray[np.int32]:
+    """Return the rank of each key, 1 for the smallest; equal keys share the smaller one."""
+    ordered = sorted(keys)
+    return np.array([bisect_left(ordered, key) + 1 for key in keys], dtype=np.int32)
+
+
+def _add_race(results: dict[str, Any], result: Result) -> None:
+    """Add the race's columns of each candidate."""
+    n = len(results["params"])
+    results["race_probability_best"] = np.array(result.posterior.probability_best)
+    results["race_reason"] = np.full(n, "", dtype=object)
+    results["race_against"] = np.full(n, -1)
+    gone = result.eliminations
+    gone = gone[~gone["candidate"].isin(result.survivors)]
+    results["race_reason"][gone["candidate"]] = gone["reason"]
+    results["race_against"][gone["candidate"]] = gone["against"]
