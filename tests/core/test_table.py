@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from racer import Outcome, Runtime
-from racer.core.table import Failure, Table, with_success
+from racer.core.table import Failure, Row, Table, with_success
 
 NAN, INF = float("nan"), float("inf")
 FAILED = Outcome("failed", None, seconds=1.0)
@@ -174,6 +174,20 @@ def test_a_copy_stays_as_it_is():
     assert (len(twin), len(table)) == (3, 4)
     assert twin.mean(0) == 2.0
     assert 7 not in twin.of(0)
+
+
+def test_a_row_gives_back_the_outcomes_that_it_was_made_of():
+    told = [
+        Outcome("ok", 1.0, seconds=0.5, worker="b:2"),
+        Outcome("ok", 2.0, attempts=3),
+        Outcome("ok", 3.0, metrics={"a": 3.0}),
+        Outcome("ok", 4.0, spend=0.25),
+        FAILED,
+    ]
+    row = Row.of(7, range(5), told)
+    assert row.outcomes() == told
+    assert [row.outcome(place) for place in range(5)] == told
+    assert set(row.others) == {1, 2, 3, 4}  # the first costs no object
 
 
 @pytest.mark.parametrize("runtime", [None, Runtime(9.0)], ids=["plain", "run times"])

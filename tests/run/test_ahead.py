@@ -24,7 +24,7 @@ from racer.store.replay import Prefetched
 from racer.tuner import Tuner
 
 pytestmark = pytest.mark.filterwarnings("ignore::racer.errors.RacerWarning")
-LAW = settings(max_examples=60, deadline=None, derandomize=True)
+LAW = settings(max_examples=40, deadline=None, derandomize=True)
 SPACE = racer.Space({"x": racer.Real(0.0, 5.0), "y": racer.Categorical(["a", "b"])})
 QUICK = {"seed": 3, "decider": "f-race"}
 PLANS = "best-for-budget"  # the default of tunings
