@@ -21,7 +21,7 @@ from sklearn.model_selection import (
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import check_random_state
 
-from racer._checks import is_one_of, whole
+from racer._checks import is_one_of, is_whole, whole
 from racer.core.budget import Budget
 from racer.core.pool import canonical_key
 from racer.core.rules import Rules
@@ -95,6 +95,8 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
                 "score, and read cv_results_['race_probability_front']; racer.race on instances(..) "
                 "with evaluator(model, scoring=[..]) races to the front"
             )
+        self._validate_params()  # as they are now
+        _check_pre_dispatch(self.pre_dispatch)
         given = {name: getattr(self, name) for name in ("cv", "verbose", "pre_dispatch")}
         folds = OneFold(self._splitter(y))
         # with a store, a fold is known by what it is of
@@ -458,6 +460,15 @@ class TunedSearchCV(RacedSearchCV):
             }
         given = {"space": space, "instances": folds, "elites": self.elites}
         return self._raced(fits, Tuner, correlation, self.budget, **given, instance_order="given")
+
+
+def _check_pre_dispatch(value: Any) -> None:
+    """Raise SettingError for what joblib would refuse."""
+    is_expression = isinstance(value, str) and (value == "all" or "n_jobs" in value)
+    if not is_expression and not (is_whole(value) and value >= 1):
+        raise SettingError(
+            f"pre_dispatch={value!r}: give 'all', a whole number >= 1, or an expression of n_jobs"
+        )
 
 
 def _candidates(

@@ -72,7 +72,10 @@ def test_fits_with_limits_do_not_meet_the_threads_of_this_process():
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
-@pytest.mark.parametrize("limits", [{"timeout": 0}, {"memory": 10}, {"timeout": "1"}])
-def test_limits_that_cannot_be_are_refused(limits):
-    with pytest.raises(SettingError, match=next(iter(limits))):
-        searched(Greedy(), **limits)
+@pytest.mark.parametrize(
+    "settings",
+    [{"timeout": 0}, {"memory": 10}, {"timeout": "1"}, {"pre_dispatch": 0}, {"pre_dispatch": "x"}],
+)
+def test_settings_that_cannot_be_are_refused(settings):
+    with pytest.raises(SettingError, match=next(iter(settings))):
+        searched(Greedy(), **settings)
