@@ -36,7 +36,10 @@ OTHERS = {
 
 
 class _Narrowed(types.ModuleType):
-    """A module without some of its names; what is set is set in the module itself."""
+    """A module without some of its names.
+
+    What is set is set in the module itself, but for functions that have another one in their place.
+    """
 
     def __init__(self, module):
         super().__init__(module.__name__)
@@ -49,10 +52,16 @@ class _Narrowed(types.ModuleType):
         return others[name] if name in others else getattr(self._real, name)
 
     def __setattr__(self, name, value):
-        setattr(self._real, name, value)
+        if callable(OTHERS.get(self.__name__, {}).get(name)):
+            vars(self)[name] = value
+        else:
+            setattr(self._real, name, value)
 
     def __delattr__(self, name):
-        delattr(self._real, name)
+        if name in vars(self):
+            del vars(self)[name]
+        else:
+            delattr(self._real, name)
 
 
 _NARROWED = {name: _Narrowed(importlib.import_module(name)) for name in {*HIDDEN, *OTHERS}}
