@@ -63,9 +63,7 @@ class Surrogate:
         self._tried: dict[Kernel, float] = {}
         self.kernel: Kernel = start if start is not None and not search else self._search(start)
         self._root, whitened = self._solve(self.kernel)
-        self._weights = scipy.linalg.solve_triangular(
-            self._root, whitened, lower=True, trans="T", check_finite=False
-        )
+        self._weights = _solved(self._root, whitened, transposed=True)
 
     @property
     def posterior(self) -> NDArray[np.float64]:
@@ -121,9 +119,7 @@ class Surrogate:
         bounds = []
         for some in np.split(features, range(_AT_ONCE, len(features), _AT_ONCE)):
             covariance = _Covariance(some, self._features, self._spread)(self.kernel)
-            known = scipy.linalg.solve_triangular(
-                self._root, covariance.T, lower=True, check_finite=False
-            )
+            known = _solved(self._root, covariance.T)
             left = np.maximum(variance - (known**2).sum(axis=0), 0.0)
             bounds.append(covariance @ self._weights - np.sqrt(left))
         return np.asarray(self._mean + np.concatenate(bounds))
@@ -154,18 +150,16 @@ class Surrogate:
         return self._tried[kernel]
 
     def _solve(self, kernel: Kernel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        covariance = self._covariance(kernel)
+        """Return the Cholesky factor, of which only the lower triangle is set, and L⁻¹ costs."""
         nugget = _NUGGETS[kernel.nugget] * _SIGNAL_VARIANCES[kernel.signal_variance] * self._spread
+        covariance = self._covariance(kernel)
         while True:
-            covariance[np.diag_indices_from(covariance)] += self._noise + nugget
-            try:
-                root = scipy.linalg.cholesky(covariance, lower=True, check_finite=False)
-            except np.linalg.LinAlgError:
-                nugget *= 100.0
-                continue
-            return root, scipy.linalg.solve_triangular(
-                root, self._costs, lower=True, check_finite=False
-            )
+            covariance.flat[:: len(covariance) + 1] += self._noise + nugget
+            # its transpose is the same matrix in the order of LAPACK
+            root, failed = scipy.linalg.lapack.dpotrf(covariance.T, lower=1, clean=0)
+            if not failed:
+                return root, _solved(root, self._costs)
+            nugget *= 100.0
 
 
 class Guarded:
@@ -185,6 +179,13 @@ class Guarded:
 
     def _beyond(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.where(self._failures(features) > 0.5, _BEYOND, 0.0)
+
+
+def _solved(
+    root: NDArray[np.float64], right: NDArray[np.float64], *, transposed: bool = False
+) -> NDArray[np.float64]:
+    """Return L⁻¹ B, or L⁻ᵀ B, by LAPACK itself: SciPy's checks take as long as a small system."""
+    return np.asarray(scipy.linalg.lapack.dtrtrs(root, right, lower=1, trans=transposed)[0])
 
 
 def _coordinates(features: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
