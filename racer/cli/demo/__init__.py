@@ -30,7 +30,7 @@ DEFAULT: dict[str, Any] = {
     "recombination": 0.7,
     "init": "latinhypercube",
 }
-EVALUATIONS_PER_DIMENSION = 150
+EVALUATIONS_PER_DIMENSION = 60
 
 
 def configurations(n: int, seed: int) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ class _Counted:
 
 
 def evaluate(config: dict[str, Any], problem: Problem, seed: int) -> float:
-    """Return log10 of the error, at least 1e-8, of a run of 150 evaluations per dimension."""
+    """Return log10 of the error, at least 1e-8, of a run of 60 evaluations per dimension."""
     from scipy.optimize import Bounds, differential_evolution  # noqa: PLC0415
 
     d = problem.dimension
