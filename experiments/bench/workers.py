@@ -169,13 +169,13 @@ def real(
     return result.seconds / (n_workers * wall), result.unused.seconds / result.seconds, result
 
 
-def print_simulated(kinds: dict[str, int], seeds: int) -> None:
+def print_simulated(kinds: dict[str, int], seeds: int, workers: tuple[int, ...]) -> None:
     """Print a table of simulated shares: block by block, ahead, and what was in vain."""
     print_row("", "times", "workers", "block by block", "ahead", "goal", "unused", head=True)
     for kind, evaluations in kinds.items():
         for law in LAWS:
-            goals: tuple[Any, ...] = GOALS.get((kind.split(",")[0], law), ("-",) * 3)
-            for n_workers, goal in zip(WORKERS, goals, strict=True):
+            goals = dict(zip(WORKERS, GOALS.get((kind.split(",")[0], law), ()), strict=False))
+            for n_workers in workers:
                 shares = []
                 for ahead in (0, "auto"):
                     runs = [
@@ -188,7 +188,7 @@ def print_simulated(kinds: dict[str, int], seeds: int) -> None:
                 print_row(
                     *(kind, law, str(n_workers)),
                     *(f"{shares[0][0]:.2f}", f"{shares[1][0]:.2f}"),
-                    str(goal),
+                    str(goals.get(n_workers, "-")),
                     f"{shares[1][1]:.2f}",
                 )
 
@@ -252,14 +252,22 @@ def print_memory(evaluations: int) -> None:
 @number_option("--seeds", 5)
 @number_option("--race", 1_000)
 @number_option("--tune", 2_000)
+@click.option("--workers", type=int, multiple=True, default=WORKERS, show_default=True)
 @click.option("--real", "n_real", type=int, help="Measure so many real workers instead.")
 @click.option("--memory", type=int, help="Measure memory in a race of so many evaluations instead.")
-def main(seeds: int, race: int, tune: int, n_real: int | None, memory: int | None) -> None:
+def main(
+    seeds: int,
+    race: int,
+    tune: int,
+    workers: tuple[int, ...],
+    n_real: int | None,
+    memory: int | None,
+) -> None:
     """Print a Markdown table: the share of the workers' time that useful evaluations take."""
     kinds = {"race": race, "tune": tune}
     if memory is not None:
         print_memory(memory)
     elif n_real is None:
-        print_simulated({**kinds, OTHER: tune}, seeds)
+        print_simulated({**kinds, OTHER: tune}, seeds, workers)
     else:
         print_real(kinds, n_real)
