@@ -31,6 +31,8 @@ class RankingModel(ChoiceModel):
         super().__init__(choices, alpha)
         self._orders = np.ascontiguousarray(orders)
         self._places = np.argsort(orders, axis=1)
+        nothing = np.empty((0, 0))
+        self._known = (b"", (nothing, nothing))  # the sums at the last weights
 
     def gradient(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return its gradient, shape (k, d)."""
@@ -74,10 +76,14 @@ class RankingModel(ChoiceModel):
         self, weights: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the sums of 1 / weight and 1 / weight^2 of the sets that hold an item, (n, K)."""
+        key = weights.tobytes()  # a Newton step asks for both derivatives at one point
+        if key == self._known[0]:
+            return self._known[1]
         inverse = 1.0 / np.cumsum(weights[self._orders], axis=1)
         inverse[:, 0] = 0.0  # the last one left is not chosen from others
         found = []
         for terms in (inverse, inverse**2):
             sums = np.cumsum(terms[:, ::-1], axis=1)[:, ::-1]
             found.append(np.take_along_axis(sums, self._places, axis=1))
-        return found[0], found[1]
+        self._known = (key, (found[0], found[1]))
+        return self._known[1]
