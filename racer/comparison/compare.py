@@ -134,8 +134,9 @@ def compare(
     -----
     Scores that differ by no more than one part in 1e9 tie. In the decisions, "equivalent" comes
     before "better": practically equal although probably not the same. Of three algorithms or more
-    none is called better unless "all alike" is rejected: by the method's own test, or for
-    the others of each pair on its own by `racer.stats.sign_flip_test`.
+    none is called better unless "all alike" is rejected: by the method's own test, or for the
+    others of each pair on its own by `racer.stats.sign_flip_test`, whose flips then have to
+    tell each pair apart as well (step-down over all pairs).
 
     Examples
     --------

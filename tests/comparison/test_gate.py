@@ -9,11 +9,12 @@ import pytest
 import racer
 from racer.comparison.columns import Columns
 from racer.comparison.methods.base import ALIKE, Settings
-from racer.comparison.methods.gate import omnibus_test
+from racer.comparison.methods.gate import omnibus_test, pairs_differ
 from racer.comparison.methods.signed_rank import signed_rank
 from racer.comparison.methods.strengths import by_bradley_terry, by_plackett_luce
 from racer.comparison.scores import Scores, read_scores
 from racer.stats import sign_flip_test
+from racer.stats.sign_flips import all_flips, signs
 
 METHODS: tuple[Literal["signed-rank", "bradley-terry", "plackett-luce"], ...] = (
     *("signed-rank", "bradley-terry", "plackett-luce"),
@@ -52,6 +53,54 @@ def test_an_open_gate_leaves_the_statements_as_they_were(method):
     assert found.omnibus.rejected
     assert ALIKE not in found.notes
     assert (found.pairs["decision"] == "better").sum() > 7
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_that_is_better_opens_the_gate_for_no_pair_of_equals(method):
+    costs = equals(0, n=20, m=8)
+    costs[:, 0] -= 2.0
+    found = racer.compare(costs, method)
+    alone = UNGATED[method](read(costs), SETTINGS).pairs
+    first = found.algorithms[0]
+    better = found.pairs[found.pairs["decision"] == "better"]
+    assert better["better"].tolist() == [first] * 7
+    assert (alone.loc[alone["better"] != first, "decision"] == "better").any()
+    assert any(note.startswith("Sign flips:") for note in found.notes)
+
+
+def test_equals_beside_one_that_is_better_are_told_apart_as_seldom_as_the_level_says():
+    i, j = np.triu_indices(6, 1)
+    among_equals, of_the_better = 0, 0
+    for seed in range(200):
+        costs = equals(seed + 1000, n=12)
+        costs[:, 0] -= 2.0
+        differ = pairs_differ(read(costs), i, j, signs(12, 500, seed), 0.05)
+        among_equals += differ[i > 0].any()
+        of_the_better += differ[i == 0].sum()
+    assert among_equals <= 17
+    assert of_the_better >= 700
+
+
+def test_of_one_pair_it_is_the_test_by_sign_flips():
+    costs = equals(2, n=9, m=2) + np.array([0.0, 0.8])
+    flips = all_flips(9)
+    pair = np.array([0]), np.array([1])
+    p_value = sign_flip_test(costs).p_value
+    for level in (0.99 * p_value, 1.01 * p_value):
+        differ = pairs_differ(read(costs), *pair, flips, level)
+        assert differ.tolist() == [level > p_value]
+
+
+def test_the_order_of_the_pairs_decides_nothing():
+    scores = read(equals(3, n=15, m=9) + np.linspace(0.0, 2.0, 9))
+    i, j = np.triu_indices(9, 1)
+    flips = signs(15, 500, 0)
+    order = np.random.default_rng(0).permutation(len(i))
+    whole = pairs_differ(scores, i, j, flips, 0.05)
+    assert 0 < whole.sum() < len(i)
+    np.testing.assert_array_equal(
+        pairs_differ(scores, j[order], i[order], flips, 0.05), whole[order]
+    )
 
 
 def test_the_statement_on_two_algorithms_has_no_gate():
