@@ -64,8 +64,8 @@ def in_units(costs: NDArray[np.float64], *, by_block: bool, by_noise: bool = Fal
             own = np.where((middle > 0.0) & (count >= _MANY), middle, mean)
             scales = np.maximum(scales * _shrunk_scales(own, count), least)
         values = np.where(known, _in_units(above, scales[:, None]), 0.0)
-        values, clipped = _clipped(values, known, count)
-        noise = _noise_by_candidate(residuals(values, known, count), known, count)
+        values, clipped, left = _clipped(values, known, count)
+        noise = _noise_by_candidate(left, known, count)
         return Units(values, clipped, 1.0, noise)
     usual = float(np.mean(scale[scale > 0.0])) if (scale > 0.0).any() else 1.0
     values = np.where(known, _in_units(above, usual), 0.0)
@@ -82,9 +82,9 @@ def above_median(
     costs: NDArray[np.float64], count: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
     """Return costs above their block's median, blocks' scales, and whether most costs tie there."""
-    above = costs - _median(costs)[:, None]
+    above = costs - _median(costs, count)[:, None]
     size = np.abs(above)
-    scale = _MAD * _median(size)
+    scale = _MAD * _median(size, count)
     mean = np.nanmean(size, axis=1) / (_MEAN_SIZE * np.sqrt(np.maximum(count - 1.0, 1.0) / count))
     nearly = np.where(count >= _MANY, _NEARLY * mean, 0.0)
     many_tie = bool((scale <= nearly)[count > 2].sum() * 2 > (count > 2).sum() > 0)
@@ -179,8 +179,10 @@ def _drawn_together(
 
 def _clipped(
     values: NDArray[np.float64], known: NDArray[np.bool_], count: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], float]:
+) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:
     """Clip two-way residuals of values (n, m) with heavy tails (Huber); return the share clipped.
+
+    And what then is left of the values.
 
     A candidate whose noise is large is clipped further out. Fitting begins at the candidates'
     medians: from means, an outlier among few values would hardly move.
@@ -192,7 +194,7 @@ def _clipped(
     found = (left / scale)[known]
     usual = _MAD * float(np.median(np.abs(found)))
     if usual == 0.0 or float((found**2).mean()) <= (_TAILS[0] + _TAILS[1] / cells) * usual**2:
-        return values, 0.0
+        return values, 0.0, left
     correction = math.sqrt(cells / max(cells - n - m + 1, 1))
     inside, far = values, apart
     for step in range(_STEPS):
@@ -201,7 +203,7 @@ def _clipped(
         most = _CLIP * correction * _MAD * float(np.median(np.abs(far / scale)[known])) * scale
         is_far = known & (np.abs(far) > most)
         inside = np.where(is_far, values - far + np.clip(far, -most, most), values)
-    return inside, min(float(is_far.sum()) / cells, 0.5)
+    return inside, min(float(is_far.sum()) / cells, 0.5), residuals(inside, known, count)
 
 
 def _above_medians(values: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -210,16 +212,22 @@ def _above_medians(values: NDArray[np.float64], known: NDArray[np.bool_]) -> NDA
     Where blocks have different candidates their medians differ by that, and are fitted in turn.
     """
     rest = np.where(known, values, np.nan)
-    rest = rest - np.nan_to_num(_median(rest.T))
+    count, seen = known.sum(axis=1), known.sum(axis=0)
+    rest -= _median(rest.T, seen)  # NaN of a candidate that has no value
     for _ in range(0 if known.all() else _STEPS):
-        rest = rest - _median(rest)[:, None]
-        rest = rest - np.nan_to_num(_median(rest.T))
-    return np.nan_to_num(rest)
+        rest -= _median(rest, count)[:, None]
+        rest -= _median(rest.T, seen)
+    return np.where(known, rest, 0.0)
 
 
-def _median(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the median of each row without its NaN, (n,); NaN of a row that has nothing else."""
-    count = np.maximum((~np.isnan(rows)).sum(axis=1), 1)
+def _median(
+    rows: NDArray[np.float64], count: NDArray[np.intp] | None = None
+) -> NDArray[np.float64]:
+    """Return the median of each row without its NaN, (n,); NaN of a row that has nothing else.
+
+    `count` (n,): of how many values each row is, but for its NaN, if that is known.
+    """
+    count = np.maximum((~np.isnan(rows)).sum(axis=1) if count is None else count, 1)
     ordered = np.sort(rows, axis=1)  # NaN last
     each = np.arange(len(rows))
     return np.asarray((ordered[each, (count - 1) // 2] + ordered[each, count // 2]) / 2.0)
