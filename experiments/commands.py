@@ -97,6 +97,10 @@ study = Commands(
             "Claims and coverage of the hierarchical model of folds",
         ),
         "kills": ("campaign.kills", "Every kind of contest killed at random moments, and resumed"),
+        "ideal": (
+            "reliability.ideal",
+            "How often the exact posterior is right in single worlds",
+        ),
         "items": ("items.tables", "Races on scores of items, right or wrong or graded"),
         "gepa": ("gepa_acceptance", "Acceptance of proposals in GEPA, by sums and by races"),
         "irace-commands": ("programs.irace35", "Command lines of irace 3.5 and racer, compared"),
