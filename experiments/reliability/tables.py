@@ -60,7 +60,7 @@ COLUMNS = {
     "10 folds": "10 folds",
     "tunings": "tunings",
 }
-TABLE = re.compile(r"\| said \|.*\|(?=\n\n)", re.DOTALL)  # of the page
+TABLE = re.compile(r"\| said \|.*?\|(?=\n\n)", re.DOTALL)  # of the page
 FIRST_SEED = 200  # the model was chosen on those before
 BUDGETS = (400, 1200)  # of a tuning, in evaluations
 ONE_IN = 2  # draws of a world: a tuning

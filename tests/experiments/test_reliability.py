@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from experiments.reliability import answers, tables
+from experiments.reliability import answers, ideal, tables
 
 ROOT = Path(__file__).parents[2]
 
@@ -84,3 +84,23 @@ def test_the_worst_bin_and_the_regret_are_those_of_enough_candidates(monkeypatch
     quality = np.array([1.0, 0.0])
     found = tables.summary([tables.said("f-race", "w", quality, posterior, 1)] * 2)
     assert found == (2, 1.0, -0.7, 1.0, 0.0, 2)
+
+
+def test_the_exact_posterior_is_right_on_average_over_its_worlds():
+    rng = np.random.default_rng(0)
+    said, true = [], []
+    for world in (*ideal.WIDTHS, "one better", "all equal"):
+        for _ in range(100):
+            quality = ideal.drawn(world, 4, rng)
+            found = ideal.posterior(quality + 0.2 * rng.standard_normal(4), 0.2)
+            assert found.sum() == pytest.approx(1.0, abs=1e-6)
+            said.append(found.max())
+            best = quality <= quality.min()
+            true.append(best[found.argmax()] / best.sum())
+    assert abs(np.mean(said) - np.mean(true)) < 2.0 * 0.5 / np.sqrt(len(said))
+
+
+def test_of_two_the_exact_posterior_goes_by_their_difference():
+    near, far = ideal.posterior(np.array([0.0, 0.1]), 0.3), ideal.posterior(np.array([0, 2.0]), 0.3)
+    assert 0.5 < near[0] < far[0] < 1.0
+    np.testing.assert_allclose(ideal.posterior(np.array([0.1, 0.0]), 0.3), near[::-1], atol=1e-6)
