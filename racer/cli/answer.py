@@ -143,25 +143,25 @@ def give(
         sys.exit(NO_BEST)
 
 
-def json_of(said: dict[str, Any]) -> str:
+def json_of(payload: dict[str, Any]) -> str:
     """Return a result as JSON."""
-    return in_json(said, indent=2, default=str)
+    return in_json(payload, indent=2, default=str)
 
 
 def _answer(result: RaceResult | TuneResult, line: Callable[[Any], str] | None) -> str:
     """Return the best with its command line, the survivors, the races, the latest eliminations."""
-    said = parts.summary(result)
+    pieces = parts.summary(result)
     if line is not None and result.best_index is not None:
-        said.insert(-1, Section("As a command line", (Code(line(result.best)),)))
+        pieces.insert(-1, Section("As a command line", (Code(line(result.best)),)))
     if not is_front(result):
-        said[-1:-1] = parts.configurations(result)
+        pieces[-1:-1] = parts.configurations(result)
     if isinstance(result, TuneResult):
-        said.insert(-1, parts.race_table(result, result.completed_races))
+        pieces.insert(-1, parts.race_table(result, result.completed_races))
     if len(result.eliminations):
-        said.insert(-1, parts.eliminations(result))
+        pieces.insert(-1, parts.eliminations(result))
     if result.known.failures:
-        said.insert(-1, parts.failures(result))
-    return as_text(said)
+        pieces.insert(-1, parts.failures(result))
+    return as_text(pieces)
 
 
 def write_new(path: Path, text: str) -> None:

@@ -66,7 +66,7 @@ class _Commands(click.Group):
         except click.Abort:
             click.echo("Aborted!", err=True)
             sys.exit(1)
-        except BrokenPipeError:  # of whom the answer is for
+        except BrokenPipeError:  # the reader of the answer
             sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
             sys.exit(1)
         sys.exit(code if isinstance(code, int) else 0)

@@ -34,7 +34,7 @@ class Unused(NamedTuple):
     seconds: float = 0.0
 
     @classmethod
-    def of(cls, outcomes: Iterable[Outcome]) -> Unused:
+    def from_outcomes(cls, outcomes: Iterable[Outcome]) -> Unused:
         """Count outcomes, and add up their seconds."""
         seconds = [outcome.seconds for outcome in outcomes]
         return cls(len(seconds), math.fsum(seconds))

@@ -291,7 +291,7 @@ class RaceCompleted:
     blocks : int
         How many blocks it had.
     best : int or None
-        The one that leads; None if nothing speaks for one rather than another.
+        The leader; None without evidence for any.
     best_mean : float or None
         Its mean value over all that is known of it, in the user's direction.
     elites : tuple of int

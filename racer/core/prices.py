@@ -96,9 +96,9 @@ class Prices:
 
     def _said(self, config: Any, instance: Any) -> float:
         """Return what a function says."""
-        said: Any = self._given
+        given: Any = self._given
         return checked_price(
-            said(config, instance), f"prices({reprlib.repr(config)}, {reprlib.repr(instance)})"
+            given(config, instance), f"prices({reprlib.repr(config)}, {reprlib.repr(instance)})"
         )
 
     def settled(

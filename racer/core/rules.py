@@ -12,7 +12,7 @@ from racer.core.budget import Budget
 from racer.core.objective import Aim
 from racer.core.prices import checked_prices
 from racer.core.runtime import Runtime
-from racer.deciders.named import as_decider, usual_decider
+from racer.deciders.named import as_decider, default_decider
 from racer.errors import BudgetError, ObjectiveError, SettingError
 from racer.seeding import check_seed
 
@@ -70,7 +70,7 @@ class Rules:
     deterministic : bool, optional
         The objective ignores its seed: use each instance once, then end. None: not known; where
         instances that are used again bring the same values with another seed, these are set aside,
-        and it goes on as with True.
+        and the race continues as with True.
     first_test : int
         Number of blocks before the first test. Blocks in which all cells failed are not counted. A
         deterministic race with fewer instances tests at its end.
@@ -123,7 +123,7 @@ class Rules:
         goal = None if aim is None else aim.goal
         given: str | Decider | None = self.decider
         checked: dict[str, Any] = {
-            "decider": as_decider(usual_decider(goal) if given is None else given),
+            "decider": as_decider(default_decider(goal) if given is None else given),
             "budget": budgets[0] if len(budgets) == 1 else budgets,
             "maximize": flag(self.maximize, "maximize") if aim is None else aim.maximize,
             "metrics": None if aim is None else aim.metrics,
@@ -335,7 +335,7 @@ def check_goal(decider: Decider, goal: Goal | None, objective: object) -> None:
         )
     raise SettingError(
         f"the decider {name} does not decide objective={objective!r}: leave decider out, which is "
-        f"{usual_decider(goal)!r} then"
+        f"{default_decider(goal)!r} then"
     )
 
 

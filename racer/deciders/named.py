@@ -33,7 +33,7 @@ DECIDERS: Mapping[str, Callable[[], Decider]] = MappingProxyType(
 )
 
 
-def usual_decider(goal: Goal | None) -> str:
+def default_decider(goal: Goal | None) -> str:
     """Return the name of the decider of a race that is given none."""
     if goal is None:
         return "bayesian-friedman"

@@ -207,7 +207,7 @@ NO_MAPPING = "returned no mapping of metrics"
 COROUTINE = "returned a coroutine"
 NO_MONEY = f"gave a wrong {SPEND!r}"
 USELESS = (MAPPING, NO_MAPPING, COROUTINE, NO_MONEY)
-"""How messages begin that show a wrong `evaluate` or `metrics=`: more of the same is in vain."""
+"""First words of messages about a wrong `evaluate` or `metrics=`, for which a retry is useless."""
 
 
 def check_useful(outcome: Outcome) -> None:

@@ -27,7 +27,7 @@ class Effects(NamedTuple):
 def effects(costs: NDArray[np.float64], blocks: int | None = None) -> Effects:
     """Fit cost = block + candidate + noise; `costs` (blocks, m), NaN not evaluated, +inf failed.
 
-    Some block has a finite cost. Blocks are brought to one scale, outliers pulled in, failures
+    Some block has a finite cost. Blocks are scaled alike, outliers pulled in, failures
     farther away; one on which all failed is no harder than others. `blocks` is the number in all if
     few: a mean over all has no error.
     """

@@ -112,7 +112,7 @@ class Ablation(AskTell):
         self._seconds = 0.0
 
     @staticmethod
-    def most_evaluations(parameters: int, blocks: int) -> int:
+    def max_evaluations(parameters: int, blocks: int) -> int:
         """Return how many evaluations an ablation of so many parameters takes at most."""
         return blocks * (2 + parameters * (parameters + 1) // 2)
 

@@ -53,7 +53,9 @@ class Notes(list[Any]):
                 for callback in callbacks:
                     callback(note)
         if is_over and len(self._repeated) > 1:
-            warn(f"{self._repeated[-1].text}; so it was on {len(self._repeated)} blocks in all")
+            warn(
+                f"{self._repeated[-1].text}; the same happened on {len(self._repeated)} blocks in all"
+            )
 
 
 class Asked:

@@ -1,4 +1,4 @@
-"""The race: one loop, which yields the cells that it needs and is sent their outcomes."""
+"""The race: a generator that yields the next cells and receives their outcomes."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def leads(state: State) -> bool:
 
 
 def best(state: State, survivors: Sequence[int]) -> int | None:
-    """Return the first of the survivors; None where nothing speaks for one rather than another."""
+    """Return the first of the survivors; None without evidence for any."""
     if state.n_candidates == 1:
         return 0
     goal = state.setting.objective

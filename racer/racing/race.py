@@ -158,7 +158,7 @@ class Race(AskTell):
 
     @cached_property
     def _playing(self) -> Rules:
-        """The rules that the loop plays by: with groups, their decider is shown a block of each."""
+        """The rules of the loop: with groups, the decider sees one block for each."""
         groups = self._stream.groups
         if groups is None:
             return self.rules
@@ -235,7 +235,7 @@ class Race(AskTell):
             The race is over, some cells of the block have outcomes, or this does not fit.
         """
         if self.requested is None:
-            raise RaceStateError("tell_block() is for a block of which nothing has been told")
+            raise RaceStateError("tell_block() is for a block without outcomes so far")
         is_several = self.rules.metric_names is not None
         is_listed = isinstance(told, (list, tuple, np.ndarray) if is_several else (list, tuple))
         outcomes: list[Any] = list(told) if is_listed else []  # type: ignore[arg-type]
@@ -336,7 +336,7 @@ class Race(AskTell):
             n = self.tested_blocks
             self._notes.append(
                 f"the budget ended after {n} usable block{'s' * (n != 1)}, before the first test "
-                f"({self._state.first_test}): there is no best; give a larger budget, fewer "
+                f"({self._state.first_test}): no candidate can be called the best; give a larger budget, fewer "
                 "candidates, or a lower first_test"
             )
 

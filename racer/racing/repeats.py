@@ -83,7 +83,7 @@ class Repeats:
         """The finding, for a warning."""
         return (
             f"evaluate seems to ignore its seed: {self._repeated} evaluations on instances used "
-            "again, with another seed, have brought exactly the values of before. They do not count "
+            "again, with another seed, returned exactly the same values. They do not count "
             "as evidence, and each instance is used once from here on. Give deterministic=True, "
             "which saves these evaluations, or, if the values are equal by chance, "
             "deterministic=False"

@@ -104,7 +104,7 @@ class Result(AnyResult, ABC):
 
     @cached_property
     def best_index(self) -> int | None:
-        """The candidate that is most probably the best, None where nothing speaks for any."""
+        """The candidate that is most probably the best, None without evidence for any."""
         if self.leader is None or not self.probability_best:
             return self.leader
         if self.rules.goal is not None and self.survivors:

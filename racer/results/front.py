@@ -69,7 +69,7 @@ def verdict_of_front(result: Result) -> tuple[str, ...]:
         f"of {of} with a posterior probability of at least 0.5: {_listed(likely)}."
     )
     credible = metrics.credible_front
-    whole = f"With probability 0.95 {_listed(credible)} hold{'s' * (len(credible) == 1)} all of it."
+    whole = f"With probability 0.95 {_listed(credible)} contain{'s' * (len(credible) == 1)} the whole front."
     return first, whole, *metrics.notes
 
 

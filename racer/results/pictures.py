@@ -222,7 +222,7 @@ def _quality(
     known, best = result.known, result.best_index
     decided = [race for race in races if race.best is not None]
     if best is None or not decided:
-        return empty("There is no best to compare the leaders of the races with.", ax=ax)
+        return empty("Without a best, the leaders of the races cannot be compared.", ax=ax)
     gaps = np.array([gap(known, race.best or 0, best) for race in decided]).reshape(-1, 2)
     until = {race.race: race.evaluations for race in races}
     last = max(until.values())

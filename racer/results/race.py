@@ -30,7 +30,7 @@ class RaceResult(Result):
     ----------
     best : object or None
         The configuration with the largest `probability_best`, which may be one that was eliminated;
-        None where nothing speaks for one rather than another
+        None without evidence for any
         (every evaluation failed, no candidate was eliminated and all survivors tie, or the race ended
         before its first test).
     best_index : int or None

@@ -55,9 +55,9 @@ def verdict(result: Result) -> tuple[str, ...]:
     )
     more = () if result._metrics is None else result._metrics.notes
     more = (*more, _unacceptable(result))
-    said = (chances, _rivals(result), _eliminated_best(result), _failing(result), *more)
-    said = (*said, _population(result))
-    return tuple(filter(None, said))
+    parts = (chances, _rivals(result), _eliminated_best(result), _failing(result), *more)
+    parts = (*parts, _population(result))
+    return tuple(filter(None, parts))
 
 
 def _guess(result: Result) -> str:
@@ -134,7 +134,7 @@ def _eliminated_best(result: Result) -> str:
         return ""
     return (
         f"#{best} was eliminated after block {gone[-1].block} (by the decider's test: "
-        f"{why(gone[-1])}); all that is known of all candidates speaks for it nevertheless."
+        f"{why(gone[-1])}); given all outcomes, it is the likeliest best nevertheless."
     )
 
 

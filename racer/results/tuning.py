@@ -76,8 +76,8 @@ class TuneResult(Result):
     Attributes
     ----------
     best : dict or None
-        The configuration with the largest `probability_best`. None where nothing speaks for one
-        rather than another.
+        The configuration with the largest `probability_best`. None without evidence
+        for any.
     best_index : int or None
         Its number among all candidates of the tuning.
     elites, survivors : tuple of int

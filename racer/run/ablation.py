@@ -117,7 +117,7 @@ def ablation(
     items = result.test_instances if held_out else result.instances
     rules = result.rules.settings()
     parameters = len(result.space.parameters)
-    most = Ablation.most_evaluations(parameters, len(places))
+    most = Ablation.max_evaluations(parameters, len(places))
     rules |= {"budget": most if budget is None else budget, "deterministic": False}
     rules |= {"seed": result.seed, "block_size": 1, "min_survivors": 1}
     if result.rules.goal is not None and result.rules.aim is not None:  # by the metric of the value

@@ -147,7 +147,7 @@ def race(
         instances than `first_test` the only test is at the end. None: not known. Instances that
         are used again then have to bring another value with another seed, for one candidate at
         least; while they bring the same they are no evidence, and once that is no coincidence the
-        race warns and goes on as with True. False: they are always evidence.
+        race warns and continues as with True. False: they are always evidence.
     generalize : bool, optional
         The claim if instances are used again with other seeds. True: it is about
         instances like these, of which more seeds of one make no more. False: about these alone.
@@ -392,7 +392,7 @@ def tune(
     Returns
     -------
     TuneResult
-        With `best` None where nothing speaks for one configuration rather than another.
+        With `best` None without evidence for any configuration.
 
     Raises
     ------

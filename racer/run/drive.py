@@ -269,7 +269,7 @@ class _Loop(Generic[R]):
             self.display(RaceEnded(Ended.DEADLINE, eliminated=()))
 
     def _is_late(self) -> bool:
-        """Return True if the deadline has ended what would have gone on."""
+        """Return True if the deadline ended a contest that was not over."""
         is_open = self.contest.ended is None and not self.stop.requested()
         return is_open and self.deadline.has_passed()
 
@@ -463,7 +463,7 @@ class Feed:
             self._prefetched[cell.key] = outcome
 
     def _count_unused(self, outcomes: Iterable[Outcome]) -> None:
-        self._unused = self._unused.plus(Unused.of(outcomes))
+        self._unused = self._unused.plus(Unused.from_outcomes(outcomes))
 
     def _suffices(self, outcome: Outcome, request: Cell) -> bool:
         """Return True if an outcome is known up to the requested bound; keep one known beyond it."""
@@ -523,4 +523,4 @@ class Feed:
 
     def unused(self) -> Unused:
         """Return the count and seconds of prefetched cells that were never requested."""
-        return self._unused.plus(Unused.of(self._prefetched.values()))
+        return self._unused.plus(Unused.from_outcomes(self._prefetched.values()))

@@ -61,7 +61,7 @@ class Subject:
     before: int = 0
     workers: int | None = 1
     running: Callable[[], int] = int
-    mean_is: str = "mean"
+    mean_label: str = "mean"
     n_held_out: int = 0  # instances
     deadline: Deadline = field(default_factory=Deadline)
     is_watched: bool = False  # by another process, which does not know when it began
@@ -224,7 +224,7 @@ class ProgressState:
         rows = [
             ("candidates left", f"{self.left} of {self.candidates}", "evaluations", self._spent()),
             (label, best, used, readable(now - self._begun)),
-            (f"{self.of.mean_is} on common blocks", mean, "time left", left),
+            (f"{self.of.mean_label} on common blocks", mean, "time left", left),
             (
                 self._held_out() or f"{self._race()}block {self._block()}",
                 within,
@@ -248,7 +248,7 @@ class ProgressState:
         label, best = self._best()
         leader = "" if best == "-" else f", {label} {best}"
         if self.mean is not None and not self.front:
-            leader += f", {self.of.mean_is} {self._mean()}"
+            leader += f", {self.of.mean_label} {self._mean()}"
         to_go, work = self.to_go(now), self.work
         within = f"{self.blocks} blocks done"
         if work.told < work.asked:
@@ -425,12 +425,8 @@ class Progress:
             many = len(event.configs)
             new = "new candidate" + "s" * (many != 1)
             self.line(f"race {event.race}: {many} {new}, from #{event.first} on")
-        elif isinstance(event, BlockCompleted | CandidatesAdded) and (
-            (
-                isinstance(event, BlockCompleted)
-                and event.eliminated
-                and self.state.of.kind != "tuning"
-            )
+        elif isinstance(event, BlockCompleted) and (
+            (event.eliminated and self.state.of.kind != "tuning")
             or time.monotonic() - self._last >= _SILENT
         ):
             self._show()
@@ -455,9 +451,9 @@ def _left(eliminated: tuple[Elimination, ...]) -> list[str]:
     """Return a line for each candidate that left after a block, one for all if they are many."""
     if len(eliminated) > _EACH:
         reasons = Counter(drop.reason for drop in eliminated)
-        said = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+        counted = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
         block = eliminated[0].block
-        return [f"block {block:>3}: dropped {len(eliminated)} candidates: {said}"]
+        return [f"block {block:>3}: dropped {len(eliminated)} candidates: {counted}"]
     return [_line(drop) for drop in eliminated]
 
 
@@ -588,7 +584,7 @@ def _read(reader: Reader, state: ProgressState) -> None:
             kind=setup.kind,
             budget=Budget.each(decode_setting(reader.path, "budget", setup.settings["budget"]))[-1],
             workers=workers or None,
-            mean_is="mean" if timed is None else timed.score_name,
+            mean_label="mean" if timed is None else timed.score_name,
             n_held_out=len(setup.settings.get("test_instances") or ()),
             is_watched=True,
         ),

@@ -63,14 +63,14 @@ class FirstBlock:
             return released
         (cell, first), n = self._alike[0], len(cells)
         names = "a finite number" if cell.metrics is None else metrics_wanted(cell.metrics)
-        failed = "always by the same error at the same line, first with"
+        failed = "with the same error at the same line, first"
         if first.status == "invalid":
             subject = "" if first.message.startswith("the program") else "it "
             failed = f"where {names} is needed: {subject}".rstrip()
         raise ObjectiveError(
             f"evaluate failed in all {n} evaluations of the first block (instance "
-            f"{reprlib.repr(cell.instance)}), {failed} {first.message.strip()}; nothing of it is "
-            "recorded: correct evaluate, or begin with another instance, and run the same again"
+            f"{reprlib.repr(cell.instance)}), {failed} {first.message.strip()}; nothing "
+            "of it is recorded: correct evaluate, or begin with another instance, then run again"
         )
 
 

@@ -70,10 +70,10 @@ def tried(scenario: Scenario) -> Iterator[tuple[str, bool]]:
             name = "default" if config == space.default else name
             line = shlex.join(evaluate.argv_of(cell)) if isinstance(evaluate, Command) else config
             yield f"{name} configuration {number + 1}: {line}", False
-            yield f"  {_said(outcome)}", outcome.status not in {"ok", "rejected", "capped"}
+            yield f"  {_text(outcome)}", outcome.status not in {"ok", "rejected", "capped"}
 
 
-def _said(outcome: Outcome) -> Any:
+def _text(outcome: Outcome) -> Any:
     if outcome.status == "ok":
         cost = f"cost {outcome.value:.6g}" if outcome.metrics is None else outcome.metrics
         return f"{cost}, in {outcome.seconds:.3g} s"

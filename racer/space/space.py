@@ -562,13 +562,13 @@ class Space(Structure):
             (name, type(p).__name__, _described(p), str(self.conditions.get(name, "")))[:columns]
             for name, p in self.parameters.items()
         ]
-        said: list[Piece] = [
+        pieces: list[Piece] = [
             f"Space of {n} parameter{'s' * (n != 1)}{fixed}",
             Grid.of(head, rows, left="parameter type values exists when"),
         ]
         if self.forbidden:
             clauses = [(str(clause),) for clause in self.forbidden]
-            said.append(Grid.of(("forbidden",), clauses, left="forbidden"))
+            pieces.append(Grid.of(("forbidden",), clauses, left="forbidden"))
         if self.repair is not None:
-            said.append("Samples are repaired by a function.")
-        return said
+            pieces.append("Samples are repaired by a function.")
+        return pieces

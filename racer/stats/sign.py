@@ -300,7 +300,7 @@ def bayesian_sign_test(
         Weight s of the prior's tie in the three-way probabilities. 0 is the paper's choice: the
         same Beta for the region.
     ignorance : float >= 0
-        Weight s of a prior of which nothing else is known (IDP): `lower` puts it where x
+        Weight s of an otherwise unknown prior (IDP): `lower` puts it where x
         loses, P(Beta(n_b, n_w + s) > 1/2), `upper` where it wins, P(Beta(n_b + s, n_w) > 1/2).
         1 halves the range of theta's expectation at the first block.
     maximize : bool

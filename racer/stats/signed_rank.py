@@ -400,8 +400,8 @@ def bayesian_signed_rank_test(
 
     Z is the difference in favour of x. theta = P(Z + Z' > 0) + P(Z + Z' = 0)/2 for two draws
     from the law of Z, on which there is a Dirichlet process; theta > 1/2: x is better.
-    `probability` is for prior weight 0 (the Bayesian bootstrap). A prior of which nothing is
-    known but its weight (IDP) gives a range of probabilities, from `lower` to `upper`, attained
+    `probability` is for prior weight 0 (the Bayesian bootstrap). A prior of which only the
+    weight is known (IDP) gives a range of probabilities, from `lower` to `upper`, attained
     when its one atom lies beyond all differences, against x and for it (eq. 8). Symmetry of Z,
     as Wilcoxon's test needs it, is not assumed. Ties count one half (section 3.2), and sums
     that are zero but for rounding are ties. Pairs with NaN are deleted (`n_dropped`).

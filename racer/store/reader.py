@@ -44,7 +44,7 @@ _WHAT_TO_DO = {
     "SQLITE_CANTOPEN": "it cannot be opened: see that file and directory can be read and written",
     "SQLITE_BUSY": "another program holds it: close that one",
     "SQLITE_LOCKED": "another program holds it: close that one",
-    "SQLITE_NOTADB": "this is not a store, or its beginning is damaged; it was left as it is",
+    "SQLITE_NOTADB": "this is not a store, or its beginning is damaged; the file is unchanged",
     # what cannot be read is this to SQLite, too
     "SQLITE_CORRUPT": "it is damaged, or the disk failed to read it, and was left as it is: if the "
     "system's log knows of no read error, put a copy in its place",
@@ -71,7 +71,7 @@ def explained(path: str) -> Iterator[None]:
     except MemoryError as error:
         raise StoreError(
             f"store {path!r}: there is not enough memory to read it, or a size in it is damaged; "
-            "it was left as it is"
+            "the file is unchanged"
         ) from error
 
 
@@ -93,7 +93,7 @@ def sense_made_of(path: str) -> Iterator[None]:
     except MemoryError as error:
         raise StoreError(
             f"store {path!r}: there is not enough memory for its settings, if they "
-            "are not damaged; it was left as it is"
+            "are not damaged; the file is unchanged"
         ) from error
     except (OverflowError, UnicodeError) as error:
         raise damaged(path, f"its records make no sense ({error})") from error
@@ -385,7 +385,7 @@ def look_at(path: str) -> bool:
         return False
     if application != schema.APPLICATION_ID:
         raise StoreError(
-            f"store {path!r}: this is an SQLite database of something else; it was left as it is"
+            f"store {path!r}: this is an SQLite database of something else; the file is unchanged"
         )
     if version != schema.SCHEMA:
         raise StoreError(
@@ -404,7 +404,7 @@ def no_race_in(path: str) -> StoreError:
 
 
 def _no_store(path: str) -> StoreError:
-    return StoreError(f"store {path!r}: this is not a store; it was left as it is")
+    return StoreError(f"store {path!r}: this is not a store; the file is unchanged")
 
 
 def _reading(path: str) -> sqlite3.Connection:

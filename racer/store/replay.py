@@ -202,12 +202,12 @@ class Prefetched(NamedTuple):
 
     @classmethod
     def none(cls) -> Prefetched:
-        """Return those of a contest of which nothing is recorded."""
+        """Return the counts of a contest without records."""
         return cls({}, {}, Unused())
 
     def unused(self) -> Unused:
-        """Count the evaluations made in vain."""
-        return self.wasted.plus(Unused.of(self.ahead.values()))
+        """Count the unused evaluations."""
+        return self.wasted.plus(Unused.from_outcomes(self.ahead.values()))
 
 
 class Recording:
@@ -240,7 +240,7 @@ class Recording:
     def concluded(self) -> Any:
         """Return the result of a contest that has ended, by its snapshot; None without one.
 
-        Watchers are told of its end.
+        Watchers are notified of its end.
         """
         store = self._store
         if not store.holds_a_race or self._has_grown:
@@ -485,4 +485,4 @@ def _sorted_out(
             wasted.append(outcome)
         else:
             more[key] = outcome
-    return Prefetched(ahead, more, Unused.of(wasted))
+    return Prefetched(ahead, more, Unused.from_outcomes(wasted))

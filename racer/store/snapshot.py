@@ -179,7 +179,7 @@ def content_of(result: Result, database: list[Any]) -> bytes:
         "unused": result.unused,
         "deterministic": result.stream.deterministic,
         "eliminations": [list(vars(gone).values()) for gone in result._eliminations],  # noqa: SLF001
-        "evidence": [(block, dict(said)) for block, said in result._evidence],  # noqa: SLF001
+        "evidence": [(block, dict(evidence)) for block, evidence in result._evidence],  # noqa: SLF001
     }
     if isinstance(result, TuneResult):
         fields["races"] = [vars(race) for race in result.completed_races]
@@ -273,7 +273,7 @@ def _restored(header: Any, arrays: Arrays, reader: Reader, contest: Contest[Any]
         unused=Unused(_number(cells), _real(took)),
         stream=replace(fresh.stream, deterministic=is_deterministic),
         _eliminations=tuple(_elimination(gone, n) for gone in header["eliminations"]),
-        _evidence=tuple((_number(block), _evidence(said)) for block, said in header["evidence"]),
+        _evidence=tuple((_number(block), _evidence(value)) for block, value in header["evidence"]),
         **more,
     )
 
@@ -356,10 +356,10 @@ def _text(value: Any) -> str:
     return value
 
 
-def _evidence(said: Any) -> dict[str, float | str]:
-    if not all(isinstance(value, str | float | int) for value in said.values()):
+def _evidence(payload: Any) -> dict[str, float | str]:
+    if not all(isinstance(value, str | float | int) for value in payload.values()):
         raise TypeError("this is no evidence")
-    return dict(said)
+    return dict(payload)
 
 
 def _elimination(gone: Any, n: int) -> Elimination:

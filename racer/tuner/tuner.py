@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Tuner"]
 
 
-def usual_decider(runtime: Runtime | None, goal: Goal | None = None) -> str:
+def default_decider(runtime: Runtime | None, goal: Goal | None = None) -> str:
     """Return the decider of a tuning that is given none; one of ranks where times are capped."""
     if goal is not None:
         return "front" if goal.kind == "front" else "goal-for-budget"
@@ -131,7 +131,7 @@ class Tuner(AskTell):
         if rules.get("decider") is None:
             aim = Aim.of(rules.get("metrics"), rules.get("objective"))
             goal = None if aim is None else aim.goal
-            rules["decider"] = usual_decider(rules.get("runtime"), goal)
+            rules["decider"] = default_decider(rules.get("runtime"), goal)
         self.rules: Rules = Rules.given(rules)
         if isinstance(self.rules.prices, tuple) and not isinstance(
             self.rules.prices, RecordedPrices
@@ -287,7 +287,7 @@ class Tuner(AskTell):
         if self._tuning.fell_short:
             self._notes.append(
                 f"the budget ended after {ledger.evaluations} evaluations, before the first "
-                f"test of a race ({ledger.plan.first_test} blocks): there is no best; give a "
+                f"test of a race ({ledger.plan.first_test} blocks): no configuration can be called the best; give a "
                 "larger budget, or a lower first_test"
             )
 

@@ -125,7 +125,7 @@ def test_no_best_no_quality():
         racer.Space({"x": racer.Real(0, 1)}), lambda c, i, s: 1.0, budget=60, seed=1, elites=2
     )
     assert result.best is None
-    assert "There is no best" in result.plot().texts[0].get_text()
+    assert "Without a best" in result.plot().texts[0].get_text()
     for kind in result._pictures:
         result.plot(kind)
 

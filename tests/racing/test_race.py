@@ -209,7 +209,7 @@ def test_all_failed_ends_at_the_first_test_and_warns_once_with_a_count(racing):
     with pytest.warns(RacerWarning, match="set aside: all 2 evaluations failed") as caught:
         result = racing.play(race, failing)
     assert [str(w.message).split(" is")[0] for w in caught] == ["block 0", "block 2"]
-    assert str(caught[1].message).endswith("; so it was on 3 blocks in all")
+    assert str(caught[1].message).endswith("; the same happened on 3 blocks in all")
     assert "it failed" in str(caught[0].message)
     assert (result.ended, result.best, result.evaluations) == (Ended.ALL_FAILED, None, 6)
     assert result.survivors == (0, 1)

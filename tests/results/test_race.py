@@ -193,7 +193,7 @@ def test_a_best_that_was_eliminated_is_said_to_be(racing):
     assert result.leaders[0] == 0
     text = " ".join(str(result).split())
     assert "#0 was eliminated after block 7" in text
-    assert "all that is known of all candidates speaks for it nevertheless" in text
+    assert "it is the likeliest best nevertheless" in text
     assert result.to_dict()["survivors"][0]["candidate"] == 0
 
 

@@ -263,7 +263,7 @@ def test_a_store_of_run_times_is_read_and_continued_with_a_larger_budget(tmp_pat
         racer.race([3.0, 1.0, 9.0], says, runtime=Runtime(5.0), store=path, **RACE)
     loaded = racer.load(path)
     seen = state_in(path, ProgressState(0.0))
-    assert (seen.best, seen.mean, seen.of.mean_is) == (1, 1.0, "PAR10")
+    assert (seen.best, seen.mean, seen.of.mean_label) == (1, 1.0, "PAR10")
     assert loaded.rules.runtime == runtime
     assert loaded.best == 1.0
 

@@ -146,7 +146,7 @@ def test_a_block_of_values_must_fit(values):
 def test_a_block_is_told_whole_or_cell_by_cell():
     race = racer.Race([1, 2], budget=20)
     race.tell(race.ask()[0], racer.Outcome("ok", 1.0))
-    with pytest.raises(racer.RaceStateError, match="nothing has been told"):
+    with pytest.raises(racer.RaceStateError, match="without outcomes so far"):
         race.tell_block([1.0, 2.0])
 
     over = racer.Race([1], budget=20)

@@ -479,7 +479,7 @@ class Watch:
         for one in caught:
             text = str(one.message)
             if not text.startswith(("evaluate ignores its seed", "evaluate returned")):
-                several = re.search(r"so it was on (\d+) blocks in all$", text)
+                several = re.search(r"the same happened on (\d+) blocks in all$", text)
                 self.warnings[one.category.__name__] += int(several[1]) - 1 if several else 1
         self.said_repeats |= any("ignore its seed" in str(one.message) for one in caught)
 

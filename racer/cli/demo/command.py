@@ -43,8 +43,8 @@ def demo(candidates: int, budget: int, decider: str, jobs: int, seed: int) -> No
     out, started = Console(), time.perf_counter()
     pool, instances = configurations(candidates, seed), problems()
     out.print(
-        f"Racing {candidates} configurations of scipy.optimize.differential_evolution "
-        f"on {len(instances)} problems; decider {decider}, seed {seed}.",
+        f"Racing {candidates} configurations of SciPy's differential_evolution on "
+        f"{len(instances)} problems\n(decider {decider}, seed {seed}).",
         highlight=False,
         soft_wrap=True,
     )

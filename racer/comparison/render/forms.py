@@ -147,12 +147,12 @@ def as_latex(comparison: ComparisonData, added: Iterable[AddedSection]) -> str:
     """Return the tables, with the subject and the notes in their captions."""
     title = comparison.title
     ranking = [f"Ranking by {comparison.order}. {title}", *_facts(comparison)]
-    said = [f"better: {comparison.meaning}", *comparison.explained]
+    explained = [f"better: {comparison.meaning}", *comparison.explained]
     if _has_letters(comparison):
-        ranking += [_by_letters(comparison), *said]
+        ranking += [_by_letters(comparison), *explained]
         parts = [latex_table(_ranking(comparison), _sentences(ranking))]
     else:
-        pairs = [f"Pairs of algorithms. {title}; {said[0]}", *said[1:]]
+        pairs = [f"Pairs of algorithms. {title}; {explained[0]}", *explained[1:]]
         parts = [
             latex_table(_ranking(comparison), _sentences(ranking)),
             latex_table(pairs_grid(comparison.pairs), _sentences(pairs)),

@@ -130,8 +130,8 @@ def flush() -> None:
 
 def write(descriptor: int, outcome: Outcome) -> None:
     """Send an outcome as a line."""
-    said = {name: getattr(outcome, name) for name in _FIELDS}
-    data = json.dumps(said).encode() + b"\n"
+    fields = {name: getattr(outcome, name) for name in _FIELDS}
+    data = json.dumps(fields).encode() + b"\n"
     while data:
         data = data[os.write(descriptor, data) :]
 
@@ -139,10 +139,10 @@ def write(descriptor: int, outcome: Outcome) -> None:
 def parse(line: bytes, seconds: float = 0.0) -> Outcome:
     """Return the outcome in a line; an invalid one if there is none in it."""
     with suppress(ValueError, TypeError, RecursionError, RaceStateError):
-        said = json.loads(line)
-        outcome = Outcome(**said)
+        fields = json.loads(line)
+        outcome = Outcome(**fields)
         check_outcome(outcome)
-        if [type(said[name]) for name in ("message", "attempts", "worker")] == [str, int, str]:
+        if [type(fields[name]) for name in ("message", "attempts", "worker")] == [str, int, str]:
             return outcome
     message = f"its process sent {reprlib.repr(line)} instead of an outcome"
     return Outcome("invalid", None, seconds=seconds, message=message)

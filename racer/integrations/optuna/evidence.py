@@ -203,7 +203,9 @@ def best_trials_by_evidence(study: Study, *, confidence: float = 0.95) -> Eviden
     order = np.lexsort((found.mean, -chances.round(6))).tolist()
     best = compared[order[0]]
     equal = next(
-        k for k in range(len(order), 0, -1) if not _told_apart(costs[:, order[:k]], 1 - confidence)
+        k
+        for k in range(len(order), 0, -1)
+        if not _has_difference(costs[:, order[:k]], 1 - confidence)
     )
     return Evidence(
         best.number,
@@ -244,7 +246,7 @@ def _of_several(study: Study, confidence: float) -> Evidence:
     )
 
 
-def _told_apart(costs: NDArray[np.float64], level: float) -> bool:
+def _has_difference(costs: NDArray[np.float64], level: float) -> bool:
     """Return whether a test rejects that all columns are equal."""
     if costs.shape[1] == 1:
         return False

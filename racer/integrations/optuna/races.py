@@ -21,7 +21,7 @@ from racer.core.pool import as_sequence
 from racer.core.rules import Rules, check_goal
 from racer.core.table import Row, Table
 from racer.deciders.bayesian_front import BayesianFront
-from racer.deciders.named import as_decider, usual_decider
+from racer.deciders.named import as_decider, default_decider
 from racer.deciders.parts.wrappers import protected
 from racer.deciders.t_race import TRace
 from racer.errors import (
@@ -114,7 +114,7 @@ class Races:
 
     def __post_init__(self) -> None:
         self._configs: dict[int, Any] = {}
-        self._held = DeferredInterrupt()
+        self._interrupts = DeferredInterrupt()
         self._spent = 0  # evaluations of the races so far, this one included
         self._raced: set[int] = set()  # trials of these races
         self._warned_of: set[int] = set()  # instances on which all failed
@@ -125,7 +125,7 @@ class Races:
         number = 0
         if self.display is not None:
             self.display.line(self.display.state.of.title)
-        with self._held, self.workers, self.record.driving(self.budget):
+        with self._interrupts, self.workers, self.record.driving(self.budget):
             while fresh := self._asked(number, elites):
                 if number == 0 and not any(map(self.record.of, fresh)):
                     self.check_first([self._config(n) for n in fresh])
@@ -160,7 +160,7 @@ class Races:
         for recorded in fresh:  # which may have been suggested in part
             self._suggest_or_fail(recorded)
         while len(fresh) < wanted:
-            with self._held.let_through():  # no trial is half asked for
+            with self._interrupts.let_through():  # no trial is half asked for
                 pass
             record.check_driver()
             fresh.append(record.ask(race))
@@ -314,7 +314,7 @@ class Races:
         if self.display is not None:
             self.display.asked(cells)
         while True:
-            with self._held.let_through():
+            with self._interrupts.let_through():
                 told = next(outcomes, None)
             if told is None:
                 break
@@ -454,7 +454,7 @@ def race_study(
         Invalid settings, before any trial is asked for: other settings than those that the study
         has been raced with, for one.
     RaceStateError
-        Another process has gone on with the races of this study.
+        Another process has continued the races of this study.
     ScoresError
         Every evaluation failed on the first `first_test` instances, or returned no number on the
         first one: the study stops there. Or no trial satisfies the constraints.
@@ -536,7 +536,7 @@ def _usual(goal: Goal | None) -> Decider:
     """Return the decider of races that are given none."""
     if goal is None:
         return TRace(alpha=_ALPHA)
-    usual = usual_decider(goal)
+    usual = default_decider(goal)
     return BayesianFront(_CONFIDENCE) if usual == "bayesian-front" else as_decider(usual)
 
 

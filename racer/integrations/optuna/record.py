@@ -101,7 +101,7 @@ class StudyRecord:
         """Raise RaceStateError if another process has taken over the races of the study."""
         if self.study.user_attrs.get(_DRIVER) != self._driver:
             raise RaceStateError(
-                f"another process has gone on with the races of study {self.study.study_name!r}: "
+                f"another process has continued the races of study {self.study.study_name!r}: "
                 "this one stops, and nothing is lost; let one process at a time drive them"
             )
 

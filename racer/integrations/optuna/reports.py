@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SURE = 5.0  # log of how much more probable
 _SCALES = 1.5  # standard deviation of the logarithm of the scales of instances
 _LEAST = 1e-4  # share of a step's variance that is not between trials
-_TRIALS = 4  # the fewest of which running means are told from values
+_TRIALS = 4  # the fewest from which running means are distinguished from values
 _STEPS = 5  # the fewest that can have a trend
 _STEPS_OF_A_CURVE = 8
 _TREND = 2.88  # standard deviations

@@ -158,7 +158,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         fits = Fits(fit, folds, self.refit, n_jobs, how, is_recorded=is_recorded, context=task)
         with fit.mapped() if fits.are_elsewhere else nullcontext():
             # P(best) is that of means on folds, which are correlated, wherever it is shown
-            result = replace(self._hold(fits, listed, correlation), correlation=correlation)
+            result = replace(self._run_contest(fits, listed, correlation), correlation=correlation)
             self._take_known(fits, result)
             self._complete(fits, result, len(listed))
         found = fits.hand_over(desk, evaluate_candidates, result.configs)
@@ -170,7 +170,7 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
         found.clear()
         found.update(results)
 
-    def _hold(self, fits: Fits, folds: Sequence[str], correlation: float) -> Result:
+    def _run_contest(self, fits: Fits, folds: Sequence[str], correlation: float) -> Result:
         """Hold the contest, and return its result."""
         raise NotImplementedError
 
@@ -361,7 +361,7 @@ class RacingSearchCV(RacedSearchCV):
     ) -> None:
         self._keep(locals())
 
-    def _hold(self, fits: Fits, folds: Sequence[str], correlation: float) -> Any:
+    def _run_contest(self, fits: Fits, folds: Sequence[str], correlation: float) -> Any:
         candidates = _candidates(
             self.param_grid,
             self.param_distributions,
@@ -449,7 +449,7 @@ class TunedSearchCV(RacedSearchCV):
     ) -> None:
         self._keep(locals())
 
-    def _hold(self, fits: Fits, folds: Sequence[str], correlation: float) -> Any:
+    def _run_contest(self, fits: Fits, folds: Sequence[str], correlation: float) -> Any:
         if isinstance(self.space, Space):
             space = self.space
         else:

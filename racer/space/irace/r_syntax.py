@@ -62,13 +62,13 @@ def _tokens(text: str) -> list[Node]:
         if match is None:
             what = "a string that does not end" if text[at] in "\"'" else f"{text[at]!r}"
             raise RError(f"{what} is not expected here", at)
-        kind, said = str(match.lastgroup), match[0]
+        kind, token = str(match.lastgroup), match[0]
         if kind == "string":
-            said = unquoted(said, at)
+            token = unquoted(token, at)
         if kind == "name":
-            said = said.strip("`")
+            token = token.strip("`")
         if kind != "space":
-            found.append(Node(kind, said, at))
+            found.append(Node(kind, token, at))
         at = match.end()
     return [*found, Node("end", "the end", len(text))]
 

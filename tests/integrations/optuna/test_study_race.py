@@ -843,7 +843,7 @@ def test_another_process_that_takes_over_stops_the_first():
             study.set_user_attr("racer:driver", "another")
         return evaluate(config, instance, seed)
 
-    with pytest.raises(racer.RaceStateError, match="another process has gone on"):
+    with pytest.raises(racer.RaceStateError, match="another process has continued"):
         raced(study, evaluate=overtaken)
     assert len(calls) < 30
     assert len(raced(study).instances) > 5
@@ -934,7 +934,7 @@ def test_a_second_process_may_run_to_its_end_while_the_first_asks(monkeypatch, t
 
     with monkeypatch.context() as patched:
         patched.setattr(study._storage, name, overtaken)
-        with pytest.raises(racer.RaceStateError, match="another process has gone on"):
+        with pytest.raises(racer.RaceStateError, match="another process has continued"):
             raced(study, **settings)
     done = held(study)
     raced(study, **settings)
@@ -983,7 +983,7 @@ def test_the_first_process_ends_with_our_error_whatever_the_second_has_told(fail
             raise ValueError
         return evaluate(config, instance, seed)
 
-    with pytest.raises(racer.RaceStateError, match="another process has gone on"):
+    with pytest.raises(racer.RaceStateError, match="another process has continued"):
         raced(study, evaluate=overtaken)
 
 
