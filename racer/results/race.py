@@ -29,10 +29,9 @@ class RaceResult(Result):
     Attributes
     ----------
     best : object or None
-        The configuration with the largest `probability_best`, which may be one that was eliminated;
-        None without evidence for any
-        (every evaluation failed, no candidate was eliminated and all survivors tie, or the race ended
-        before its first test).
+        The configuration with the largest `probability_best`, eliminated or not; None without
+        evidence for any (every evaluation failed, all survivors tie and no candidate was
+        eliminated, or the race ended before its first test).
     best_index : int or None
         Its place among the candidates.
     survivors : tuple of int

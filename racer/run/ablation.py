@@ -62,7 +62,7 @@ def ablation(
     """Find the changes between two configurations that made the difference.
 
     In each round every parameter that still differs is set to the target's value, with changes it
-    forces; the results race against each other, and the best goes on. What the tuning has
+    forces; the results race against each other, and the best is the next source. What the tuning has
     evaluated on the same instance with the same seed is not evaluated again.
 
     Parameters

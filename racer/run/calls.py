@@ -75,7 +75,7 @@ def race(
     progress: bool = False,
     callbacks: Sequence[Callback] = (),
 ) -> RaceResult:
-    """Find the best of many candidates, dropping those that are out of the running on the way.
+    """Find the best of many candidates, and drop the losers early.
 
     All candidates are evaluated on one block after another (an instance with a seed, the same
     for all); at each test the decider drops those that are inferior, or indistinguishable from a
@@ -306,10 +306,10 @@ def tune(
     elites, race against new ones sampled around them, in a neighbourhood that narrows from race
     to race; of several drafts of each, a surrogate of the costs known so far takes the most
     promising. Elites keep their outcomes, and are safe until the others have seen the same
-    instances. The rest of the budget goes to a race among the last elites.
+    instances. The rest of the budget goes to the candidates that the surrogate expects to be best.
 
-    With fewer than 600 evaluations many candidates are evaluated on few instances each, those on
-    more that do as well as the best one; the last tenth goes to a race among the best four.
+    With fewer than 600 evaluations, many candidates are evaluated on few instances each, and the
+    promising ones on more; the last tenth is a race among the best four.
 
     Parameters
     ----------
@@ -489,9 +489,9 @@ def resume(
     progress: bool = False,
     callbacks: Sequence[Callback] = (),
 ) -> RaceResult | TuneResult:
-    """Go on with the race or tuning in a store; of one that has ended, return the result.
+    """Continue the race or tuning of a store, or return its result if it has ended.
 
-    The race is made again from its settings, given the recorded outcomes, and its decisions
+    The race is rebuilt from its settings and the recorded outcomes, and its decisions
     are compared with the recorded ones. No recorded evaluation is repeated; for an objective
     that depends on nothing but its arguments the result is that of a race never interrupted.
 
