@@ -150,7 +150,9 @@ class ProgressState:
     def end(self, result: Result) -> None:
         """Take the figures of a contest that has ended from its result."""
         self._take_best(result)
-        self.left, self.blocks, self.work.asked = len(result.survivors), len(result.known), 0
+        self.left, self.blocks = len(result.survivors), len(result.known)
+        failed = len(result.known.failures)
+        self.work = Work(result.evaluations, failed, result.seconds, spent=result.spent)
 
     def _take_best(self, result: Result) -> None:
         self.best = result.best_index
@@ -232,7 +234,7 @@ class ProgressState:
                 f"{self._busy()}; {work.failures} failed",
             ),
         ]
-        return "\n".join(f" {a:<22}{b:<19} {c:<13}{d}" for a, b, c, d in rows)
+        return "\n".join(f" {a:<23}{b:<19} {c:<13}{d}" for a, b, c, d in rows)
 
     def _busy(self) -> str:
         workers = self.of.workers

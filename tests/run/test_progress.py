@@ -38,7 +38,8 @@ def test_drops_go_to_standard_error_and_nothing_to_standard_output(capsys):
     assert [gone.candidate for gone in eliminated(result)] == [2, 1]
     stamps, lines = zip(*((line[:20], line[20:]) for line in shown.err.splitlines()), strict=True)
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ", stamp) for stamp in stamps)
-    assert list(lines) == [
+    timeless = [re.sub(r"at most [\d:]+", "at most 0:00:00", line) for line in lines]
+    assert timeless == [
         "race of 3 candidates: decider BayesianFriedman, budget of 60 evaluations, seed 1, 1 worker",
         "block   4: dropped #2, inferior to #0 (posterior 0.984)",
         "block   4: dropped #1, inferior to #0 (posterior 0.984)",
@@ -144,9 +145,9 @@ def test_a_terminal_shows_from_the_beginning_where_the_race_stands():
     lines = text.splitlines()
     assert max(map(len, lines)) < 80
     for said in (
-        "candidates left       3 of 3",
+        "candidates left        3 of 3",
         "evaluations  2 of 60",
-        "block 0               2 of 3 cells of it",
+        "block 0                2 of 3 cells of it",
         "workers busy 4 of 4; 1 failed",
         "time left    at most 0:00:0",
     ):
@@ -184,7 +185,7 @@ def test_a_notebook_has_one_display_that_is_updated(monkeypatch, clock):
     racer.race(range(20), lambda c, i, s: c, budget=200, progress=True, seed=1)
     assert len(shown) > 2
     assert "block 0               " in shown[0][1]
-    assert "candidates left       1 of 20" in shown[-1][1]
+    assert "candidates left        1 of 20" in shown[-1][1]
     times = [at for at, _ in shown[:-1]]  # the last is at the end
     assert min(b - a for a, b in pairwise(times)) >= 0.25
 

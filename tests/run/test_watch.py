@@ -10,7 +10,7 @@ from rich.console import Console
 import racer
 from racer import _files
 from racer.cli import main, stores
-from racer.run.progress import ProgressState, state_in, watch
+from racer.run.progress import ProgressState, Subject, state_in, watch
 
 
 def stops(at):
@@ -57,9 +57,23 @@ def test_what_it_says_is_what_is_recorded(path):
     console = Console(file=io.StringIO(), width=80)
     watch(path, once=True, console=console)
     shown = console.file.getvalue()
-    assert "candidates left       4 of 4" in shown
+    assert "candidates left        4 of 4" in shown
     assert "block 2" in shown
     assert re.search(r"Last written \d:\d\d:\d\d ago; if nothing runs it: racer check ", shown)
+
+
+def test_prefetched_cells_are_not_counted_at_the_end():
+    result = racer.race(range(3), lambda c, i, s: c + s % 2, budget=15, seed=1)
+    state = ProgressState(0.0)
+    state.work.evaluations = 17  # in the store: two were prefetched
+    state.end(result)
+    assert state.work.evaluations == result.evaluations == 15
+
+
+def test_a_long_label_does_not_touch_its_value():
+    state = ProgressState(0.0)
+    state.of, state.mean = Subject(mean_label="PAR10"), 0.1
+    assert "PAR10 on common blocks 0.1 " in state.text(0.0)
 
 
 def test_a_tuning_is_watched_too(tmp_path):
@@ -119,7 +133,7 @@ def test_a_race_to_a_front_shows_the_front_of_its_means(tmp_path, capsys):
     assert state.front == (0, 1, 2)
     console = Console(file=io.StringIO(), width=80)
     watch(path, once=True, console=console)
-    assert "front of means        #0, #1 and 1 more" in console.file.getvalue()
+    assert "front of means         #0, #1 and 1 more" in console.file.getvalue()
     capsys.readouterr()
     to_front(both)
     shown = capsys.readouterr().err
