@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NO_VALUE = (None, "")
 _SCHEDULE = "racer plans its races by the budget itself"
 _CAPPING = "racer has one cap for all configurations of a block, from the first test on"
-_OWN_LOG = "racer goes on from its store by itself: run the same command again"
+_OWN_LOG = "racer continues from its own store: run the same command again"
 
 
 @dataclass(frozen=True)

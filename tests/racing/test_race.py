@@ -86,7 +86,8 @@ def test_with_fewer_instances_than_first_test_the_only_look_is_at_the_end(racing
 def test_a_race_that_ends_before_its_first_look_names_no_best(racing):
     race = Race([1, 2, 3], decider="f-race", budget=Budget(seconds=7))
     with pytest.warns(
-        RacerWarning, match=r"after 2 usable blocks, before the first test \(5\): there is no"
+        RacerWarning,
+        match=r"after 2 usable blocks, before the first test \(5\): no candidate can be",
     ):
         result = racing.play(race, lambda cell: cell.config)
     assert result.ended == Ended.BUDGET
