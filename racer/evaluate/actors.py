@@ -17,12 +17,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
-
 from racer.errors import SettingError
 from racer.evaluate.executor import Submitter, WorkerLostError
 from racer.evaluate.objective import describe
 from racer.evaluate.outcome import Outcome
+from racer.evaluate.transport import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -76,7 +75,7 @@ class Actors(Submitter):
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
         """Queue a call; the first one begins to place actors."""
         self._engine.check()
-        queued = _Queued(Future(), cloudpickle.dumps(call))
+        queued = _Queued(Future(), dumps(call))
         self._engine.call_soon(self._add, queued)
         return queued.future
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+import io
 import pickle
 import threading
 import uuid
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import ChainMap
+from types import CodeType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import cloudpickle
 import joblib
@@ -21,6 +24,28 @@ if TYPE_CHECKING:
 
 _SMALL = 64 * 1024  # bytes up to which a task is sent with every cell
 _CACHED = 2  # tasks in the cache of a worker
+
+
+def _reduced(code: CodeType) -> tuple[Callable[..., CodeType], tuple[Any, ...]]:
+    """Reduce a code object as cloudpickle does, which leaves the name of its file out from 3.1.3 on."""
+    make, arguments = cloudpickle.Pickler.dispatch_table[CodeType](code)
+    return _with_file, (code.co_filename, make, arguments)
+
+
+def _with_file(name: str, make: Callable[..., CodeType], arguments: tuple[Any, ...]) -> CodeType:
+    """Return a code object that knows its file, which messages of failures name."""
+    return make(*arguments).replace(co_filename=name)
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # that has no types
+    dispatch_table: ClassVar = ChainMap({CodeType: _reduced}, cloudpickle.Pickler.dispatch_table)
+
+
+def dumps(item: Any) -> bytes:
+    """Pickle an object, functions by value with the names of their files."""
+    file = io.BytesIO()
+    _Pickler(file).dump(item)
+    return file.getvalue()
 
 
 class MissingTask(NamedTuple):
@@ -58,7 +83,7 @@ class Transport:
     def payload(self) -> tuple[str, bytes]:
         """Return the key and the pickle of the task."""
         if self._pickled is None:
-            self._pickled = cloudpickle.dumps(self._task)
+            self._pickled = dumps(self._task)
         return self._key, self._pickled
 
     @property
@@ -101,7 +126,7 @@ class Call:
 
     def __reduce__(self) -> tuple[type[Call], tuple[bytes]]:
         call = self.call
-        return Call, (call if isinstance(call, bytes) else cloudpickle.dumps(call),)
+        return Call, (call if isinstance(call, bytes) else dumps(call),)
 
     def __dask_tokenize__(self) -> str:
         """Return a new token each time, so that Dask does not take a retry for the first call."""
@@ -110,7 +135,7 @@ class Call:
 
 def packed(item: Any) -> str:
     """Return an object as text, which can be the message of an outcome."""
-    return base64.b64encode(cloudpickle.dumps(item)).decode()
+    return base64.b64encode(dumps(item)).decode()
 
 
 def unpacked(message: str) -> Any:

@@ -62,14 +62,9 @@ def race_with(executor, function=evaluate, **settings):
 
 
 def content(result):
-    # cloudpickle 3.1.3 sends a function by value without the name of its file
-    failures = [
-        failure._replace(message=failure.message.replace("<dynamic-code>", __file__))
-        for failure in result.known.failures
-    ]
     return (
         repr(result.known.values(len(result.configs)).tolist()),
-        failures,
+        result.known.failures,
         eliminated(result),
         (result.best_index, result.survivors, result.ended, result.evaluations),
     )
