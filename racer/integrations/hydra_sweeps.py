@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from hydra.errors import HydraException
-
 from racer._checks import whole
 from racer.racing.race import Race
 from racer.space.numeric import Integer, Real
@@ -36,6 +34,8 @@ def grid(swept: Mapping[str, Override]) -> Iterator[dict[str, str]]:
     values: dict[str, list[str]] = {}
     for key, override in swept.items():
         if override.is_interval_sweep():
+            from hydra.errors import HydraException  # noqa: PLC0415  (Hydra may be missing)
+
             raise HydraException(f"{override.input_line}: give a budget, or choices")
         if override.is_sweep_override():
             values[key] = [*override.sweep_string_iterator()]
