@@ -580,7 +580,7 @@ def test_rubbish_from_an_evaluation_stays_in_its_cell(rubbish):
     code = f"""
 import json, os, random
 from pathlib import Path
-from racer.evaluate.workers import workers_for
+from racer.evaluate.workers import outcomes_of, workers_for
 from racer import Cell
 rubbish = {rubbish[:10]!r} * {max(1, len(rubbish) // 10)}
 {subprocess_source(evaluate)}
