@@ -96,8 +96,8 @@ class RacedSearchCV(BaseSearchCV):  # type: ignore[misc]
                 "with evaluator(model, scoring=[..]) races to the front"
             )
         self._validate_params()  # as they are now
-        _check_pre_dispatch(self.pre_dispatch)
         given = {name: getattr(self, name) for name in ("cv", "verbose", "pre_dispatch")}
+        _check_pre_dispatch(given["pre_dispatch"])
         folds = OneFold(self._splitter(y))
         # with a store, a fold is known by what it is of
         self._of = (
