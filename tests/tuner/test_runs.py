@@ -498,7 +498,7 @@ def test_a_budget_of_seconds_that_does_not_reach_the_first_test(tuning, seed):
         tuning.countable(2, 2), budget=Budget(seconds=0.1), first_test=7, elites=3, seed=seed
     )
     with pytest.warns(
-        RacerWarning, match=r"before the first test of a race \(7 blocks\): there is"
+        RacerWarning, match=r"before the first test of a race \(7 blocks\): no configuration can"
     ):
         tuning.play(tuner, seconds=lambda cell: 0.01 * min(abs(tuning.noise(cell)), 1))
     assert tuner.result().best is None
