@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -115,15 +116,16 @@ def index_pairs(m: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.triu_indices(m, 1)
 
 
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
+@lru_cache(maxsize=2)
+def _blas(*, with_scipy: bool) -> ThreadpoolController:  # noqa: ARG001  (SciPy has one of its own)
     return ThreadpoolController().select(user_api="blas")
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Keep BLAS to one thread for a while: for small products, waking other threads costs more."""
-    found = [(library, library.get_num_threads()) for library in _blas().lib_controllers]
+    libraries = _blas(with_scipy="scipy.linalg" in sys.modules).lib_controllers
+    found = [(library, library.get_num_threads()) for library in libraries]
     limited = [(library, n) for library, n in found if n > 1]
     for library, _ in limited:
         library.set_num_threads(1)

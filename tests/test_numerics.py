@@ -1,5 +1,8 @@
 """The numerical tools that rooms share."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -66,8 +69,22 @@ class TestRowBuffer:
         np.testing.assert_array_equal(buffer.rows, [[1.0, 2.0], [0, 0], [0, 0], [0, 0]])
 
 
+def test_the_blas_of_scipy_is_limited_although_it_is_loaded_after_the_first_limit():
+    code = """
+from threadpoolctl import threadpool_info, threadpool_limits
+from racer._numerics import one_blas_thread
+with one_blas_thread():
+    pass
+import scipy.linalg
+with threadpool_limits(2, user_api="blas"), one_blas_thread():
+    print(*{found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"})
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout.split() == ["1"]
+
+
 def test_blas_has_its_threads_back_however_those_who_limit_it_overlap():
-    libraries = _blas().lib_controllers
+    libraries = _blas(with_scipy=True).lib_controllers
     assert libraries
     before = [library.get_num_threads() for library in libraries]
 

@@ -7,7 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy  # its parts are imported when they are used
+import scipy.linalg  # has a BLAS of its own, which `one_blas_thread` limits once it is loaded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
