@@ -166,3 +166,14 @@ def test_so_do_those_of_a_tuning_and_of_a_command(n_jobs):
     with pytest.warns(racer.RacerWarning, match="is set aside") as more:
         racer.tune(space, fails_on_one, [0, 1, 2, 3, 4], budget=60, seed=1, n_jobs=n_jobs)
     assert {warning.filename for warning in (*caught, *more)} == {__file__}
+
+
+def test_a_tuning_does_not_load_the_statistics_of_scipy():
+    code = (
+        "import sys, racer\n"
+        "space = racer.Space({'x': racer.Real(0, 1)})\n"
+        "racer.tune(space, lambda c, i, seed: c['x'] + seed % 7, budget=700, seed=1).best\n"
+        "assert 'scipy.linalg' in sys.modules\n"
+        "assert not {'scipy.stats', 'scipy.optimize'} & {*sys.modules}"  # 65 MB
+    )
+    loaded_after(code)

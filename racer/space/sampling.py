@@ -52,14 +52,27 @@ def _draws(
 def _points(d: int, n: int, method: Method, rng: np.random.Generator) -> NDArray[np.float64]:
     if method == "uniform":
         return np.empty((0, d))
-    from scipy.stats import qmc  # noqa: PLC0415
-
     if method == "lhs":
-        return np.asarray(qmc.LatinHypercube(d, rng=rng).random(n))
+        return _latin_hypercube(d, n, rng)
+    from scipy.stats import qmc  # noqa: PLC0415  (takes 65 MB)
+
     if d > _SOBOL_MOST:
         raise SettingError(f'method="sobol" has at most {_SOBOL_MOST} parameters: use "lhs"')
     power = max(n - 1, 0).bit_length()
     return np.asarray(qmc.Sobol(d, rng=rng).random_base2(power))
+
+
+def _latin_hypercube(d: int, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return n points (n, d), one in each of n equal slices of every coordinate.
+
+    McKay, Beckman and Conover (Technometrics 1979); the draws of SciPy's `qmc.LatinHypercube`.
+    """
+    rng = rng.spawn(1)[0]
+    within = rng.random((n, d))
+    slices = np.tile(np.arange(1, n + 1), (d, 1))
+    for row in slices:
+        rng.shuffle(row)
+    return (slices.T - within) / max(n, 1)
 
 
 @dataclass

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from racer import CandidateError, Categorical, Integer, Ordinal, Param, Real, SettingError, Space
+from racer.space.sampling import _latin_hypercube
 
 
 @pytest.fixture
@@ -227,6 +228,16 @@ def test_sobol_and_latin_hypercubes_fill_the_range_evenly():
         configs = space.sample(64, seed=1, method=method)
         assert sorted(int(64 * c["x"]) for c in configs) == list(range(64))
         assert sorted(c["n"] for c in configs) == list(range(64))
+
+
+def test_a_latin_hypercube_is_that_of_scipy():
+    from scipy.stats import qmc
+
+    for d, n in [(1, 1), (3, 7), (24, 50)]:
+        own, other = np.random.default_rng(d), np.random.default_rng(d)
+        for _ in range(2):  # neither draws more than the other
+            expected = qmc.LatinHypercube(d, rng=other).random(n)
+            np.testing.assert_array_equal(_latin_hypercube(d, n, own), expected)
 
 
 def test_the_repair_hook_changes_what_is_sampled():
