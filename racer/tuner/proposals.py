@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from racer.space.space import Space
 
 _FEW = 5  # candidates that succeeded: with fewer, failures are learnt as costs
-_MANY = 300  # candidates, from which on the centre of the late ones is one ..
-_LATE = 0.25  # .. of which these are late
+_MANY = 300  # candidates: from here on, half of the children are wide, and one is a centre ..
+_LATE = 0.25  # .. of the best of these, the latest
 _AT_END = 0.01  # of the range: nearer to an end of it than this, or the spread, is at the end
 _LOOKS = 30  # points of a branch at which its lower bound is looked for
 _OF_BRANCHES = 60  # candidates that are learnt from because they are the best of their branch
 _LABEL_NOISE = 0.01  # variance: of two neighbours, one may fail
 
-SAMPLING = 4  # recorded in stores; raised when a seed samples other configurations than before
+SAMPLING = 5  # recorded in stores; raised when a seed samples other configurations than before
 
 
 class Child(NamedTuple):
@@ -302,7 +302,10 @@ class Proposals:
         if self._goal is None or not self._goal.views:
             around = (vectors, n, spreads, *of, self._surrogate, rng)
             ends = NEAR_ENDS if self.is_raced else None
-            return drafts_around(*around, elites=elites, elsewhere=elsewhere, to_ends=ends)
+            late = len(self._configs) >= _MANY
+            return drafts_around(
+                *around, elites=elites, elsewhere=elsewhere, to_ends=ends, is_late=late
+            )
         parts = []
         views = len(self._goal.views)
         sizes = np.diff(np.linspace(0, n, views + 1).round().astype(int))
