@@ -6,6 +6,7 @@ import importlib.util
 import shutil
 import time
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,13 +17,13 @@ from racer.seeding import block_seed, rng_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from experiments.tuner.problem import Problem
+    from experiments.tuner.problem import Draw, Problem
     from racer.space import Domain
 
     Config = Mapping[str, Any]
     Contender = Callable[[Problem, int, int], Config]
 
-__all__ = ["CONTENDERS", "available", "overhead"]
+__all__ = ["CONTENDERS", "available", "overhead", "peak"]
 
 PER_TRIAL = 5  # instances, for those that average over some
 PER_CANDIDATE = 12  # evaluations, on average, of random candidates in a race
@@ -183,3 +184,14 @@ def overhead(problem: Problem, budget: int, seed: int, **settings: Any) -> float
     start = time.process_time()
     racer.tune(problem.space, timed, range(problem.tuning), budget=budget, seed=seed, **settings)
     return (time.process_time() - start - inside) / budget * 1e6
+
+
+def peak(draw: Draw, budget: int, seed: int) -> tuple[float, float]:
+    """Return `overhead`, and the peak of this process's resident memory in MB; Linux only.
+
+    Of a process that has done nothing else, and imports no other problem.
+    """
+    overhead(draw(seed), 700, seed)  # imports what is imported late
+    each = overhead(draw(seed), budget, seed)
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return each, int(status.partition("VmHWM:")[2].split()[0]) / 1024

@@ -10,6 +10,8 @@ of the objective.
 from __future__ import annotations
 
 import statistics
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,7 @@ import pandas as pd
 import racer
 from experiments.options import csv_option, number_option, words_option
 from experiments.report import markdown, save, with_progress
-from experiments.tuner.contenders import CONTENDERS, available, overhead
+from experiments.tuner.contenders import CONTENDERS, available, peak
 from experiments.tuner.suite import SUITE
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["OWN", "main", "recorded", "regrets", "tables"]
 
 BUDGETS = (1_000, 3_000)
-COSTS = (("sphere", 2_000), ("many-parameters", 2_000), ("sphere", 20_000))
+COSTS = tuple((name, n) for n in (2_000, 20_000) for name in ("sphere", "many-parameters"))
 SECONDS = 5e-3  # per evaluation, about
 OWN = "racer"
 _ID = ["problem", "budget", "contender", "seed"]
@@ -42,7 +44,7 @@ _SHARE = 0.02  # of a problem's median regret: less is as good
 @words_option("--contenders", CONTENDERS)
 @words_option("--budgets", BUDGETS, click.IntRange(20))
 @number_option("--seeds", 6)
-@click.option("--costs", is_flag=True, help="Measure the CPU time instead.")
+@click.option("--costs", is_flag=True, help="Measure CPU time and memory instead.")
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the growth.")
 @csv_option
 def main(
@@ -58,7 +60,8 @@ def main(
 ) -> None:
     """Print regrets and verdicts. Runs that the file of --csv has are not repeated."""
     if costs:
-        print(markdown(("problem", "evaluations", "CPU, us per evaluation"), _costs()))
+        head = ("problem", "evaluations", "CPU, us per evaluation", "peak memory, MB")
+        print(markdown(head, _costs()))
         return
     some = tuple(name for name in problems if SUITE[name].half == half)
     rows = recorded(some, contenders, budgets, seeds, csv_path)
@@ -166,9 +169,13 @@ def _verdict(pair: pd.DataFrame) -> tuple[str, str, str]:
 
 
 def _costs() -> list[tuple[str, ...]]:
+    """Return CPU time and peak memory of tunings, each in a process of its own."""
     rows: list[tuple[str, ...]] = []
-    for name, evaluations in COSTS:
-        times = 5 if evaluations < 10_000 else 3
-        taken = [overhead(SUITE[name].draw(s), evaluations, s) for s in range(times)]
-        rows.append((name, f"{evaluations}", f"{statistics.median(taken):.0f}"))
+    context = get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool:
+        for name, evaluations in COSTS:
+            draw, times = SUITE[name].draw, 5 if evaluations < 10_000 else 3
+            found = [pool.submit(peak, draw, evaluations, seed).result() for seed in range(times)]
+            medians = [f"{statistics.median(values):.0f}" for values in zip(*found, strict=True)]
+            rows.append((name, f"{evaluations}", *medians))
     return rows
