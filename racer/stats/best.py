@@ -327,7 +327,7 @@ class Locations(NamedTuple):
         for part, first, end in zip(self.parts, [0, *ends[:-1]], ends, strict=True):
             root = _root(part.covariance[np.ix_(near, near)])
             drawn = (root @ points[first:end].T).T  # by columns, as the lattice is
-            drawn *= 1.0 / scale[first:end, None]
+            drawn /= scale[first:end, None]
             drawn += part.mean[near]
             if self.failing is not None:
                 drawn += self.failing(near, levels[first:end])
@@ -525,7 +525,7 @@ def _posteriors(
     axes = [_Axes.of(found, root) for root in roots]
     shrinkage = np.array([prior / (1.0 + prior * one.precisions) for one in axes])
     along = np.array([[one.along] for one in axes])
-    squares = found.squares - np.einsum("ksm,kxm->ks", shrinkage, along**2)
+    squares = found.squares - (shrinkage * along**2).sum(axis=2)
     squares = np.maximum(squares, 1e-18 * found.squares)
     fit = np.array([-0.5 * np.log1p(prior * one.precisions).sum(axis=1) for one in axes])
     fit -= 0.5 * found.freedom * np.log(squares)
@@ -585,9 +585,8 @@ def probability_smallest(
     won = np.zeros(k)
     for part, drawn in zip(parts, found.drawn(points, scale(freedom), levels, near), strict=True):
         leads = drawn <= drawn.min(axis=1, keepdims=True) + _TIE * float(np.ptp(part.mean))
-        first = np.flatnonzero(leads.T)  # faster than sums of booleans
-        if len(first) == len(leads):
-            won += np.bincount(first // max(len(leads), 1), minlength=k)
+        if np.count_nonzero(leads) == len(leads):
+            won += leads.sum(axis=0)
         else:
             won += (leads / leads.sum(axis=1, keepdims=True)).sum(axis=0)
     probability = np.zeros(m)
@@ -618,7 +617,7 @@ def _root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     jitter, raised = 0.0, covariance
     while True:
         try:
-            return np.asarray(np.linalg.cholesky(raised), dtype=np.float64)
+            return np.asarray(scipy.linalg.cholesky(raised, lower=True, check_finite=False))
         except np.linalg.LinAlgError:
             jitter = max(10.0 * jitter, 1e-12 * size)
             raised = covariance + jitter * np.eye(len(covariance))
