@@ -24,7 +24,6 @@ from racer.evaluate.limits.limits import Limits, limited
 from racer.evaluate.limits.linux import cpu_seconds
 from racer.evaluate.limits.processes import not_in_forks, supervised, warden
 from racer.evaluate.objective import (
-    Measured,
     Objective,
     judge,
     judge_error,
@@ -82,7 +81,7 @@ def judged(evaluate: Objective, cell: Cell, *, reraise_interrupt: bool = False) 
         if cell.metrics is not None:
             status, value, message, metrics = judge_metrics(answer, cell.metrics)
         elif bound is None:
-            status, value, message = judge(answer) if type(answer) is not Measured else answer
+            status, value, message = judge(answer)
         else:
             seconds = _clock() - start if before is None else (cpu_seconds() or 0.0) - before
             status, value, message = judge_time(answer, seconds)

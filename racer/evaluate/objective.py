@@ -141,7 +141,7 @@ def judge_error(error: BaseException) -> tuple[Status, None, str]:
 
 
 class Measured(NamedTuple):
-    """What an objective of racer's own returns where there is more to say than a number."""
+    """Return value of racer's own objectives that need a message beside the number."""
 
     status: Status
     value: float | None
@@ -152,6 +152,8 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
     """Return status, value and message for a return value of `evaluate`: finite numbers are ok."""
     if type(answer) is float and math.isfinite(answer):
         return "ok", answer, ""
+    if isinstance(answer, Measured):
+        return answer
     if isinstance(answer, Mapping):
         names = ", ".join(f"{name!r}: .." for name in answer)
         what = f"{MAPPING}, {{{names}}}: give metrics={{name: 'min' or 'max'}}, and objective="
@@ -171,9 +173,8 @@ def judge(answer: Any) -> tuple[Status, float | None, str]:
             answer.close()  # or it would warn of not being awaited
             hint = ": write async def, or await it"
         return "invalid", None, f"returned a {kind}, not a number{hint}"
-    if math.isfinite(value):
-        return "ok", value, ""
-    return "invalid", None, f"returned {value}, not a finite number"
+    message = "" if math.isfinite(value) else f"returned {value}, not a finite number"
+    return ("invalid", None, message) if message else ("ok", value, "")
 
 
 def _shown(answer: Any) -> str:
