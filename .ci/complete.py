@@ -21,7 +21,7 @@ def main() -> None:
     """Print the figure; exit with 1 if it is below the floor."""
     pyright = sys.argv[1] if sys.argv[1:] else "pyright"
     asked = ["--verifytypes", "racer", "--ignoreexternal", "--outputjson"]
-    # pyright 1.1.414 looks for packages beside the first `python` of the path, whatever it is told
+    # pyright 1.1.414 looks for packages beside the first `python` of the path, despite --pythonpath
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     run = subprocess.run(
         [pyright, *asked],

@@ -127,7 +127,7 @@ def main() -> None:
         shutil.copytree(ROOT, work, ignore=hidden)
         data = str(Path(folder) / "coverage")
         os.environ |= {"PYTHONPATH": str(work), "COVERAGE_FILE": data}
-        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is compiled now, no mutant need be
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # compiled once, not for each mutant
         sys.path.insert(0, str(work))
         os.chdir(work)
         rooms = asked.rooms.split(",")
