@@ -173,17 +173,24 @@ _HUE, _DARK, _LIGHT, _FAINT = 0.05, 0.2, 0.72, 0.35
 
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 _IMAGE = re.compile(r"data:image/png;base64,[\w+/=\s]+")
+_NAME = re.compile(r"(?<=[\"#])[a-z][0-9a-f]{10}(?=[\")])")  # a hash of a shape's last digits
 _NEAR = 2.0  # units of 1/72 inch that arithmetic of another processor may move something by
 
 
 def looks_alike(one: str, other: str) -> bool:
     """Return True if two SVGs differ by nothing that can be seen; images within are not compared."""
-    texts = [_IMAGE.sub("", text) for text in (one, other)]
+    texts = [_numbered(_IMAGE.sub("", text)) for text in (one, other)]
     words = [_NUMBER.sub("#", text) for text in texts]
     numbers = [[float(number) for number in _NUMBER.findall(text)] for text in texts]
     return words[0] == words[1] and all(
         a == b or abs(a - b) <= _NEAR for a, b in zip(*numbers, strict=True)
     )
+
+
+def _numbered(text: str) -> str:
+    """Return an SVG with the shapes named by their order, further apart than `_NEAR`."""
+    order: dict[str, int] = {}
+    return _NAME.sub(lambda found: f"{10 * order.setdefault(found[0], len(order))}", text)
 
 
 def shrink(path: Path) -> None:

@@ -50,6 +50,13 @@ def test_small_differences_of_arithmetic_are_none():
     assert not looks_alike(text, text.replace(" 7", " 7 8"))
 
 
+def test_names_of_shapes_that_arithmetic_changes_are_no_difference():
+    text = '<path id="m471dcd67ff"/><path id="p3f74217846"/><use href="#m471dcd67ff"/>'
+    other = text.replace("m471dcd67ff", "m1acd244c5a").replace("p3f74217846", "pf888bb8aae")
+    assert looks_alike(text, other)
+    assert not looks_alike(text, other.replace("#m1acd244c5a", "#pf888bb8aae"))
+
+
 def test_a_saved_picture_is_transparent_and_has_no_black(tmp_path):
     figure = Figure()
     ax = figure.add_subplot()
