@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from racer.render.markup import markdown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -32,6 +32,7 @@ __all__ = [
     "shrink",
     "takes",
     "with_progress",
+    "words",
     "write",
 ]
 
@@ -180,11 +181,15 @@ _NEAR = 2.0  # units of 1/72 inch that arithmetic of another processor may move 
 def looks_alike(one: str, other: str) -> bool:
     """Return True if two SVGs differ by nothing that can be seen; images within are not compared."""
     texts = [_numbered(_IMAGE.sub("", text)) for text in (one, other)]
-    words = [_NUMBER.sub("#", text) for text in texts]
     numbers = [[float(number) for number in _NUMBER.findall(text)] for text in texts]
-    return words[0] == words[1] and all(
+    return words(one) == words(other) and all(
         a == b or abs(a - b) <= _NEAR for a, b in zip(*numbers, strict=True)
     )
+
+
+def words(text: str) -> str:
+    """Return an SVG or a page without its images, and with # for each number."""
+    return _NUMBER.sub("#", _numbered(_IMAGE.sub("", text)))
 
 
 def _numbered(text: str) -> str:
@@ -193,15 +198,20 @@ def _numbered(text: str) -> str:
     return _NAME.sub(lambda found: f"{10 * order.setdefault(found[0], len(order))}", text)
 
 
-def shrink(path: Path) -> None:
+def shrink(path: Path, notes: Mapping[str, str] | None = None) -> None:
     """Rewrite a PNG with a palette of 256 colours: a quarter of the bytes, and looks the same.
 
-    Files of other formats stay as they are.
+    Files of other formats stay as they are. `notes` are written into the file.
     """
     if path.suffix != ".png":
         return
     from PIL import Image  # noqa: PLC0415  (comes with matplotlib, an extra)
+    from PIL.PngImagePlugin import PngInfo  # noqa: PLC0415
 
+    within = PngInfo()
+    for name, text in (notes or {}).items():
+        within.add_text(name, text)
     with Image.open(path) as picture:
         coloured = picture.convert("RGB")
-    coloured.quantize(256, kmeans=2, dither=Image.Dither.NONE).save(path, optimize=True)
+    drawn = coloured.quantize(256, kmeans=2, dither=Image.Dither.NONE)
+    drawn.save(path, optimize=True, pnginfo=within)

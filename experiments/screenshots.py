@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from PIL import Image
 
 import racer
 from experiments.figures import known_truth, step_sizes
 from experiments.importance.known_truth import evaluate
 from experiments.options import figures_option
-from experiments.report import shrink
+from experiments.report import shrink, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["main"]
 
@@ -42,21 +48,57 @@ def shoot(page: Path, picture: Path, *, dark: bool, height: int) -> None:
         )
 
 
+def reports(folder: Path) -> Iterator[tuple[str, Path, bool, int]]:
+    """Write the reports of docs; yield picture, page, whether it is dark, and height in pixels."""
+    tuned, page = known_truth(), folder / "report.html"
+    tuned.report(page, ablation=racer.ablation(tuned, evaluate))
+    yield "report_tuning.png", page, False, 2300
+    step_sizes().report(page)
+    yield "report_race.png", page, True, 1400
+
+
+def digest(page: Path) -> str:
+    """Return a hash of all in a page but for its numbers."""
+    return hashlib.sha256(words(page.read_text(encoding="utf-8")).encode()).hexdigest()
+
+
+def is_current(picture: Path, page: Path) -> bool:
+    """Return True if a picture was taken of such a page."""
+    if not picture.exists():
+        return False
+    with Image.open(picture) as found:
+        return bool(found.info.get(_PAGE) == digest(page))
+
+
 @click.command()
 @figures_option
-def main(folder: Path) -> None:
-    """Write the reports of a race and of a tuning, and take pictures of them."""
-    if shutil.which("chromium") is None:
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Write nothing; exit with 1 if a report no longer reads as its picture does.",
+)
+def main(folder: Path, *, check: bool) -> None:
+    """Write the reports of a race and of a tuning, and take pictures of them.
+
+    A picture knows the words of its page, so that the check needs no browser.
+    """
+    if not check and shutil.which("chromium") is None:
         raise click.ClickException("chromium is missing: install Debian's package chromium")
-    folder.mkdir(parents=True, exist_ok=True)
-    tuned = known_truth()
+    stale = []
     with tempfile.TemporaryDirectory() as pages:
-        page = Path(pages) / "report.html"
-        tuned.report(page, ablation=racer.ablation(tuned, evaluate))
-        shoot(page, folder / "report_tuning.png", dark=False, height=2300)
-        step_sizes().report(page)
-        shoot(page, folder / "report_race.png", dark=True, height=1400)
-    for name in ("report_tuning", "report_race"):
-        path = folder / f"{name}.png"
-        shrink(path)
-        print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+        for name, page, dark, height in reports(Path(pages)):
+            path = folder / name
+            if check:
+                stale += [] if is_current(path, page) else [name]
+                continue
+            folder.mkdir(parents=True, exist_ok=True)
+            shoot(page, path, dark=dark, height=height)
+            shrink(path, {_PAGE: digest(page)})
+            print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+    if stale:
+        raise click.ClickException(
+            f"not current: {', '.join(stale)}; run python scripts/study.py screenshots"
+        )
+
+
+_PAGE = "page"
