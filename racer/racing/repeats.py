@@ -50,13 +50,13 @@ class Repeats:
 
     def see(self, block: int, candidates: Iterable[int], table: Table) -> None:
         """Record the values of candidates on a block."""
+        if self.holds(block):
+            table.set_repeated(block)
         if not self.is_open:
             return
         blocks = self._blocks.setdefault(self._stream.place(block).instance or 0, [])
         if block not in blocks:
             blocks.append(block)
-        if block >= self.n_instances:
-            table.set_repeated(block)
         if len(blocks) == 1:
             return
         values = set()

@@ -51,7 +51,8 @@ class Finish:
                 if not now:
                     return
                 yield Asked(partial(self._cells, now), partial(self._ahead, later))
-                ledger.blocks_used = max(ledger.blocks_used, *(block + 1 for _, block in now))
+                for _, block in now:
+                    ledger.use(block)
                 if ledger.is_free(spent):
                     return
         ledger.finalists = self._best(some)

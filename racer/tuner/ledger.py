@@ -67,6 +67,12 @@ class Ledger:
         self.plan = replace(plan, stream=stream, first_test=min(plan.first_test, n))
         self.blocks_used = min(self.blocks_used, n)
 
+    def use(self, block: int) -> None:
+        """Count a block as used, unless its instance counts once and is another's."""
+        length = self.plan.stream.length
+        if length is None or block < length:
+            self.blocks_used = max(self.blocks_used, block + 1)
+
     def left(self) -> int | None:
         """Return how many evaluations are left; None if their price is not known yet."""
         return self.budget.left(

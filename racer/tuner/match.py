@@ -123,7 +123,7 @@ class Match:
                 self._withheld.discard(self.state, self._order)
                 row = None
                 continue
-            ledger.blocks_used = max(ledger.blocks_used, block + 1)
+            ledger.use(block)
             self._blocks.append(block)
             row = self._row(block, cap, coming)
         return str(asked.ended)

@@ -199,7 +199,7 @@ class Opening:
                 self._until = 0  # the money is spent
                 return
             yield Asked(partial(list, now))
-            ledger.blocks_used = max(ledger.blocks_used, block + 1)
+            ledger.use(block)
             cells = cells[len(now) :]
 
     @property

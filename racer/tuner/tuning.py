@@ -75,7 +75,10 @@ class Tuning:
             small = self._small_budget() if number == 0 else None
             if small is None:
                 yield from self._race_series(number)
+                is_noisy = ledger.plan.stream.length is None
                 yield from self._finish()
+                if is_noisy and ledger.plan.stream.length is not None:  # has turned out just now
+                    yield from self._race_series(number)
             else:
                 yield from self._open(small)
             yield from self._select()
@@ -503,8 +506,7 @@ class Tuning:
                     partial(self._rest, candidate, now),
                     partial(self._rest_ahead, candidate, later),
                 )
-                if ledger.plan.stream.length is None or length is not None:
-                    ledger.blocks_used = max(ledger.blocks_used, now[-1] + 1)
+                ledger.use(now[-1])
                 if candidate in ledger.rejected:
                     self._drop_rejected(candidate)
                 if candidate in ledger.rejected or ledger.is_free(spent):
@@ -525,7 +527,7 @@ class Tuning:
                 yield Asked(partial(ledger.cells, missing, block, None))
                 if ledger.is_free(spent):
                     return
-                ledger.blocks_used = max(ledger.blocks_used, block + 1)
+                ledger.use(block)
             for candidate in ledger.rejected.intersection(self.elites):
                 self._drop_rejected(candidate)
 

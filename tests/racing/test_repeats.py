@@ -126,3 +126,23 @@ def test_ties_are_counted_on_the_first_blocks_and_by_all_metrics():
     assert _tied(table_of(lambda cost: racer.Outcome("ok", cost)), 2) == one_of_six
     assert _tied(table_of(several), 2) == one_of_six
     assert _tied(table_of(several), 1) == 1 / (1 + 1)
+
+
+def test_what_is_found_late_in_a_tuning_leaves_nothing_unspent_and_repeats_nothing():
+    tuner = racer.Tuner(
+        racer.Space({"x": racer.Real(0, 1), "y": racer.Real(0, 1)}), range(30), budget=5000, seed=1
+    )
+    later = set()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", racer.RacerWarning)
+        while cells := tuner.ask():
+            later |= {cell.block for cell in cells if said}
+            for cell in cells:
+                value = (cell.config["x"] - 0.3) ** 2 + (cell.config["y"] - 0.6) ** 2
+                tuner.tell(cell, racer.Outcome("ok", value * (1 + cell.instance)))
+    assert [str(warning.message)[:29] for warning in said] == ["evaluate seems to ignore its "]
+    assert later
+    assert max(later) < 30
+    result = tuner.result()
+    assert len(result.blocks) - result.blocks["set_aside"].sum() == 30
+    assert result.evaluations > 4950
