@@ -93,7 +93,7 @@ STATS_ARGUMENTS: dict[str, list[Any]] = {
     **{n: v for n, v in DECIDER_ARGUMENTS.items() if n not in ("prior", "bounds")},
     "scores": [*_TABLES, np.zeros(5)],
     "among": [3, "x", [], [9], [-1], [0.5], ["a"], THING],
-    "covariances": [*_TABLES[:3], np.zeros(5), np.eye(2), np.zeros((1, 2, 2))],
+    "covariances": [*_TABLES[1:3], np.zeros(5), np.eye(2), np.zeros((1, 2, 2))],
     "samples": [*_TABLES, [[1.0, 2.0]], [[1.0], []], [[1.0], ["a"]], [1.0, 2.0]],
     "x": [*_TABLES[:-5], [1.0, 2.0], np.zeros((2, 2)), ["a"] * 12],
     "y": [*_TABLES[:-5], [1.0, 2.0], np.zeros((2, 2)), ["a"] * 12],

@@ -24,7 +24,7 @@ def bundle(store: str, *, output: Path, scenario: Path | None) -> None:
     """
     from racer.store.bundle import bundle as run  # noqa: PLC0415  (a second)
 
-    beside = Path(store).with_name("scenario.toml")
+    beside = Path(store).parent / "scenario.toml"
     with reported(), refused_as(output):
         found = run(store, output, scenario=scenario or (beside if beside.exists() else None))
         say(f"{output}\nSHA-256 {found}")

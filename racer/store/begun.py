@@ -7,6 +7,7 @@ store that asks for anything else has another one, of any origin.
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +28,8 @@ def mark_as_begun(setup: Setup, digest: str) -> None:
 def was_begun_here(digest: str) -> bool:
     """Return True if this user began a store with these settings."""
     try:
-        return (_folder() / digest).stat().st_uid == os.getuid()
+        found = (_folder() / digest).lstat()  # a link may be another user's, to a file of this one
+        return stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid()
     except (OSError, RuntimeError, AttributeError):  # also without users
         return False
 

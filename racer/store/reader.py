@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import sqlite3
+import stat
 import struct
 import zlib
 from collections import Counter
@@ -344,17 +345,18 @@ class Reader:
         return f"racer.resume({self.path!r}, evaluate{arguments}){typed if is_known else ''}"
 
 
-def refuse_directory(path: str) -> None:
-    """Raise StoreError if a directory is where a store should be."""
-    with explained(path):
-        is_directory = Path(path).is_dir()
-    if is_directory:
-        raise StoreError(f"store {path!r}: this is a directory; give the path of a file")
+def refuse_irregular(path: str) -> None:
+    """Raise StoreError if there is a directory, a pipe or a device where a store should be."""
+    with explained(path), suppress(FileNotFoundError, NotADirectoryError):
+        mode = Path(path).stat().st_mode
+        if not stat.S_ISREG(mode):  # SQLite would take a device for an empty file
+            what = "a directory" if stat.S_ISDIR(mode) else "no regular file"
+            raise StoreError(f"store {path!r}: this is {what}; give the path of a file")
 
 
 def look_at(path: str) -> bool:
     """Return whether a file holds a race; StoreError for another kind of file, or a newer one."""
-    refuse_directory(path)
+    refuse_irregular(path)
     with explained(path):
         try:
             empty = not Path(path).stat().st_size

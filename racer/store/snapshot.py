@@ -55,7 +55,7 @@ LEAST = 5000
 
 _MAGIC = b"racer snapshot 1\n"
 _LENGTH = struct.Struct("<Q")
-_MOST_BYTES = 2_000_000_000
+_LARGEST = 8  # times its database, of which it says less, but in JSON
 _KINDS = {
     "blocks": "<i8",
     "sizes": "<i8",
@@ -78,18 +78,21 @@ def write_snapshot(reader: Reader, result: Any) -> None:
     """
     if isinstance(result, Result) and result.evaluations >= LEAST:
         with suppress(*_REFUSED):
+            path = Path(_beside(reader.path))
+            if path.is_symlink():  # which nobody named, and would lead to another file
+                path.unlink()
             data = content_of(result, _identity(reader.connection.serialize()))
-            with written(_beside(reader.path)) as part:
+            with written(path) as part:
                 Path(part).write_bytes(data)
 
 
 def snapshot_of(reader: Reader) -> Snapshot | None:
     """Return the snapshot of what the database holds; None if there is none that is whole."""
     with suppress(*_REFUSED):
-        data = read_bytes(_beside(reader.path), _MOST_BYTES)
-        header, arrays = _read(data)
         ((pages,),) = reader.connection.execute("PRAGMA page_count")
         ((size,),) = reader.connection.execute("PRAGMA page_size")
+        data = read_bytes(_beside(reader.path), _LARGEST * pages * size)
+        header, arrays = _read(data)
         if header["racer"] == VERSION and header["database"][0] == pages * size:
             image = reader.connection.serialize()  # as the connection sees it, its log included
             if header["database"] == _identity(image):

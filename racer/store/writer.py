@@ -19,7 +19,7 @@ from racer.store.begun import mark_as_begun, was_begun_here
 from racer.store.jsonable import dumps
 from racer.store.log import damage_to_log
 from racer.store.memory import Recorded, write_store
-from racer.store.reader import PATIENCE, Reader, connect, explained, look_at, refuse_directory
+from racer.store.reader import PATIENCE, Reader, connect, explained, look_at, refuse_irregular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,7 +68,7 @@ class Store:
         self._marks: dict[Path, _Mark] = {}  # of file and log, as last seen
 
     def __enter__(self) -> Self:
-        refuse_directory(self._file)
+        refuse_irregular(self._file)
         folder = Path(self._file).parent
         with explained(self.path):
             has_directory = folder.is_dir()

@@ -13,6 +13,7 @@ import racer
 from racer.cli import main
 from racer.cli.answer import in_terminal
 from racer.space.irace.table import read_configurations
+from racer.store.load import load_record
 
 RUNNER = """#!/bin/sh
 echo run >> {log}
@@ -152,6 +153,20 @@ def test_resume_asks_unless_this_user_began_the_store(runner, tmp_path, monkeypa
         assert "evaluations" not in asked.stdout
     assert said("resume", "tuned.db", "--budget", 40, "-q", input="y\n").exit_code == 0
     assert "Run it?" in said("resume", "tuned.db", "--budget", 45, input="n\n").stderr
+
+
+def test_a_link_is_no_mark_of_this_user(runner, tmp_path, monkeypatch):
+    """Where others may write to the folder of marks, they may link a name to a file of this user."""
+    path = tmp_path / "run.db"
+    with monkeypatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path))
+        command = racer.Command([str(runner), "{x}", "{instance}", "{seed}"])
+        racer.race([{"x": 1}, {"x": 2}], command, [0], budget=10, seed=1, store=path)
+        (mark,) = (tmp_path / "racer" / "begun").iterdir()
+        assert load_record(path).is_ours
+        mark.unlink()
+        mark.symlink_to(path)
+        assert not load_record(path).is_ours
 
 
 def test_check_names_the_command_that_goes_on(store):

@@ -171,6 +171,31 @@ def test_what_has_ended_is_not_replayed(copied, stores):
         race(copied, first_test=7)
 
 
+def test_a_link_in_its_place_leads_nowhere(tmp_path):
+    """As an archive of a stranger may have one: nobody named that file."""
+    mine = tmp_path / "mine.txt"
+    mine.write_text("mine")
+    beside(tmp_path / "run.db").symlink_to(mine)
+    result = race(tmp_path / "run.db")
+    assert mine.read_text() == "mine"
+    assert not beside(tmp_path / "run.db").is_symlink()
+    assert all_of(racer.load(tmp_path / "run.db")) == all_of(without(tmp_path / "run.db"))
+    assert result.best is not None
+
+
+def test_one_that_is_much_larger_than_its_store_is_not_read(copied, monkeypatch):
+    sizes = []
+    plain = snapshot.read_bytes
+    monkeypatch.setattr(
+        snapshot, "read_bytes", lambda path, most: sizes.append(most) or plain(path, most)
+    )
+    before = all_of(racer.load(copied))
+    with beside(copied).open("r+b") as file:
+        file.truncate(10**12)
+    assert all_of(racer.load(copied)) == before
+    assert max(sizes) == 8 * copied.stat().st_size
+
+
 def test_a_larger_budget_goes_on_and_the_snapshot_is_renewed(copied, stores):
     before = beside(copied).read_bytes()
     more = racer.resume(copied, noisy, budget=300)

@@ -77,6 +77,14 @@ def test_a_run_that_has_not_ended_is_no_bundle(tmp_path):
         racer.bundle(store, tmp_path / "run.zip")
 
 
+@pytest.mark.parametrize("store", [".", "..", "/", ""])
+def test_a_store_without_a_name_is_refused(tmp_path, monkeypatch, store):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["bundle", store, "-o", "run.zip"])
+    assert done.exit_code == 1
+    assert "store=" in done.output or "store '" in done.output
+
+
 def test_again_needs_the_objective(made):
     with pytest.raises(racer.SettingError, match="needs the objective of the run"):
         racer.verify(made[0], again=1)
