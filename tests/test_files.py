@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -64,6 +65,37 @@ def test_nor_does_a_link_to_it(store):
     with pytest.raises(OSError, match="is a store"):
         racer.load(store).report(link)
     assert racer.load(store).best == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+@pytest.mark.parametrize("kind", ["pipe", "device", "link to a device"])
+def test_a_store_is_a_regular_file(tmp_path, kind):
+    """SQLite would call a device empty, and racer put a lock beside it."""
+    path = tmp_path / "run.db"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path = Path("/dev/null")
+    else:
+        path.symlink_to("/dev/zero")
+    for use in (racer.load, lambda path: racer.race([1, 2], max, budget=30, store=path)):
+        with pytest.raises(racer.StoreError, match="no regular file"):
+            use(path)
+    assert command("check", path).exit_code == 1
+    assert not Path("/dev/null.lock").exists()
+    assert not Path("/dev/zero.lock").exists()
+    assert {file.name for file in tmp_path.iterdir()} <= {"run.db"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize("words", [["show"], ["show", "--json"], ["check"], ["watch", "--once"]])
+def test_an_answer_that_cannot_be_written_is_said(store, words):
+    name, *options = words
+    line = [sys.executable, "-m", "racer", name, str(store), *options]
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "Error: the answer cannot be written: No space left on device\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits of files")

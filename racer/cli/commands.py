@@ -6,6 +6,7 @@ import importlib
 import io
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -68,6 +69,12 @@ class _Commands(click.Group):
             sys.exit(1)
         except BrokenPipeError:  # the reader of the answer
             sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+            sys.exit(1)
+        except OSError as error:  # of the answer: those of files are reported by their commands
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+            said = f"Error: the answer cannot be written: {error.strerror or error}"
+            with suppress(OSError):
+                click.echo(printable(said), err=True)
             sys.exit(1)
         sys.exit(code if isinstance(code, int) else 0)
 

@@ -169,11 +169,13 @@ def compare_command(
         if plot is not None:
             drawn = comparison.plot(kinds)[0] if kinds else comparison.plot()
             figure: Any = drawn.figure
-            with written(plot) as part:
-                figure.savefig(part)
+            try:
+                with written(plot) as part:
+                    figure.savefig(part)
+            except OSError as error:
+                said = f"{plot} cannot be written: {error.strerror or error}"
+                raise Refused(said) from None
             say(f"Picture written to {plot}.", err=True)
     except RacerError as error:
         is_of_file = isinstance(error, ScoresError) and str(scores) not in str(error)
         raise Refused(in_terminal(f"{scores}: {error}" if is_of_file else str(error))) from None
-    except OSError as error:
-        raise Refused(f"{plot} cannot be written: {error.strerror or error}") from None

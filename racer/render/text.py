@@ -66,10 +66,8 @@ def grid_text(grid: Grid, width: int, wrap: Callable[[str], str] | None = None) 
             table = _table(grid._replace(right=(False,) * len(grid.right)))
         if width - (figures if wrap else 8 * sum(grid.right)) >= _LEAST * n_words:
             table.width = width
-    console = _console()
-    with console.capture() as capture:
-        console.print(table)
-    text = "\n".join(line.rstrip() for line in capture.get().split("\n")).strip("\n")
+    shown = "".join(segment.text for segment in _console().render(table))  # nothing is printed
+    text = "\n".join(line.rstrip() for line in shown.split("\n")).strip("\n")
     return f"{printable(grid.title)}\n{text}" if grid.title else text
 
 

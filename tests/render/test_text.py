@@ -1,5 +1,6 @@
 """Sections as text and in a notebook: all of it, in 80 columns, and nothing of it markup."""
 
+import os
 import random
 
 import numpy as np
@@ -102,6 +103,18 @@ def test_a_table_is_as_wide_as_it_is_printed(wrap):
         grid = Grid(tuple(word() for _ in range(n_columns)), tuple(rows), right)
         by_rich = text._console().measure(text._table(grid, wrap)).maximum
         assert text._measure(grid, wrap) == by_rich
+
+
+def test_the_text_of_a_table_needs_no_standard_output(monkeypatch):
+    """Which may be full, or closed."""
+    grid = Grid(("a", "b"), (("x", "1"),), (False, True))
+    expected = as_text([grid])
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.stdout", None)
+        assert as_text([grid]) == expected
+    with open(os.devnull) as unwritable, monkeypatch.context() as patch:  # noqa: PTH123
+        patch.setattr("sys.stdout", unwritable)
+        assert as_text([grid]) == expected
 
 
 def test_a_notebook_shows_no_empty_box_before_a_result(monkeypatch):
